@@ -2,7 +2,9 @@
 #   docker build -t riskless-arena . && docker run --rm riskless-arena maps show m2
 # an engine that cannot pull may have the image of another Python: `--build-arg PYTHON_VERSION=3.13`
 ARG PYTHON_VERSION=3.14
-FROM python:${PYTHON_VERSION}-slim AS dependencies
+# `--build-arg PYTHON_DIGEST=@sha256:…` builds on exactly that image.
+ARG PYTHON_DIGEST=
+FROM python:${PYTHON_VERSION}-slim${PYTHON_DIGEST} AS dependencies
 ENV PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_NO_CACHE_DIR=1
 RUN python -m venv --without-pip /opt/arena
 WORKDIR /src
@@ -25,7 +27,7 @@ FROM searches AS searches-any
 RUN export XDG_CACHE_HOME=/kernels NUMBA_CPU_NAME=generic; \
     /opt/arena/bin/python -m arena.bots.compiled && /opt/arena/bin/python -m arena.lab.solving
 
-FROM python:${PYTHON_VERSION}-slim AS wheel
+FROM python:${PYTHON_VERSION}-slim${PYTHON_DIGEST} AS wheel
 ENV PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_NO_CACHE_DIR=1
 RUN python -m venv --without-pip /opt/build
 WORKDIR /src
@@ -39,7 +41,7 @@ COPY --from=wheel /wheel /wheel
 RUN python -m pip --python /opt/arena/bin/python install --quiet --no-deps /wheel/*.whl \
  && find /opt/arena/lib -type d -name tests -prune -exec rm -rf {} +
 
-FROM python:${PYTHON_VERSION}-slim
+FROM python:${PYTHON_VERSION}-slim${PYTHON_DIGEST}
 # What is compiled at run time is kept where the arena's own user may write, also where the root is read-only. Before that,
 # ARENA_KERNELS names what is compiled already: in a volume, for this image's machine, for any.
 ENV PATH=/opt/arena/bin:$PATH PYTHONUNBUFFERED=1 XDG_CACHE_HOME=/tmp/cache \

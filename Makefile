@@ -5,70 +5,54 @@ BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.installed
 # which pinned versions: requirements-lowest.lock has the lowest that pyproject.toml allows
 LOCK   ?= requirements-dev.lock
-# six more than there are cores: most tests wait a while, for other processes or until something has had its time
-WORKERS ?= $(shell echo $$(( $$(getconf _NPROCESSORS_ONLN) + 6 )))
-
-# which tests `make test` runs, as files and folders; none: all
+# more than there are cores: some tests wait, for other processes or until something has had its time
+WORKERS ?= $(shell echo $$(( $$(getconf _NPROCESSORS_ONLN) + 2 )))
+# which tests are run, as files and folders; none: all
 TESTS ?=
-
-# where a target leaves what pytest exited with, for .ci/run: make itself only tells that a command failed
-STATUS ?= /dev/null
-# what `make quick` leaves out beside properties: what needs other programs, many processes or long, and what says
-# nothing of a library
-SLOW := e2e web docker docs examples benchmarks bots/compiled lab/solving lab/tuning test_alone.py test_house.py \
-  $(addprefix lab/test_,measure.py openings.py selfplay.py) $(addprefix ladder/test_,cluster.py cores.py fleet.py play.py runner.py)
-# more of it, as folders and files of tests
-WITHOUT ?=
 
 # path4 has none: with best play it is decided from its start
 OPENED := $(filter-out path4,$(basename $(notdir $(wildcard maps/*.toml))))
 
-.PHONY: ladder compiled bytecode test test-anywhere soak quick check format lock bench bench-server cells openings $(OPENED:%=openings/%) screenshots clean
+.PHONY: ladder compiled test test-all test-anywhere check types format lock sbom audit bench bench-server cells openings $(OPENED:%=openings/%) screenshots clean
 
 ladder: compiled  ## play a ladder of the built-in bots here
 	$(BIN)/arena ladder
 
 compiled: $(STAMP)  ## the virtual environment, and the search compiled in its cache
 	$(BIN)/python -m arena.bots.compiled
-	$(BIN)/python -m arena.lab.solving
 
-# The tests start hundreds of processes: without bytecode each of them compiles what it loads.
-test soak quick: export PYTHONDONTWRITEBYTECODE =
+# The tests start many processes: without bytecode each of them compiles what it loads.
+test test-all: export PYTHONDONTWRITEBYTECODE =
 # The stores of tests wait for the disk at each commit, and databases come and go: both take little time where there is room
 # for them in memory.
 MEMORY = $(shell \
   ! findmnt --noheadings --output OPTIONS /dev/shm | grep -q noexec && [ -w /dev/shm ] && \
   [ "$$(df --output=avail --block-size=1M /dev/shm | tail -n 1)" -ge 2048 ] && echo /dev/shm)
-test soak quick: export PYTEST_DEBUG_TEMPROOT = $(MEMORY)
-test soak quick: export TMPDIR := $(or $(MEMORY),$(TMPDIR))
+test test-all: export PYTEST_DEBUG_TEMPROOT = $(MEMORY)
+test test-all: export TMPDIR := $(or $(MEMORY),$(TMPDIR))
 
-# Every worker would compile all that it imports by itself, at the same time as the others; tests/bytecode.py has the tests.
-bytecode: $(STAMP)
-	@$(BIN)/python -m compileall -q -j 0 -x '/test_' arena games maps protocol solved match rating server ladder bots lab testkit tests
+test: compiled  ## the quick tests, which need no other program
+	$(BIN)/pytest -n $(WORKERS) --dist worksteal $(TESTS)
 
-test: compiled bytecode  ## unit, property and end-to-end tests
-	$(BIN)/pytest -n $(WORKERS) --dist worksteal $(TESTS); status=$$?; echo $$status >$(STATUS); exit $$status
+test-all: compiled  ## all other tests, and more examples of each property: PostgreSQL, NATS, a browser, kills, broken networks
+	$(BIN)/python -m arena.lab.solving
+	$(BIN)/pytest -n $(WORKERS) --dist worksteal -m "slow or hypothesis" --hypothesis-profile thorough -o timeout=180 $(TESTS)
 
 test-anywhere:  ## `make test` again and again as root, on a Debian: other users, terminals and homes, missing programs
 	.ci/anywhere $(RUNS)
 
-quick: compiled bytecode  ## a part of the tests, for other versions of Python and of the libraries: see CONTRIBUTING.md
-	$(BIN)/pytest -n $(WORKERS) --dist worksteal -m "not soak and not hypothesis" $(patsubst %,--ignore tests/%,$(SLOW) $(WITHOUT)) tests; \
-	  status=$$?; echo $$status >$(STATUS); exit $$status
-
-# A property with hundreds of examples takes up to ten seconds of a core, of which it may have a tenth beside the others.
-soak: compiled bytecode  ## what lasts long: broken networks, kills again and again, many more examples of each property
-	$(BIN)/pytest -n $(WORKERS) --dist worksteal -m "soak or hypothesis" --hypothesis-profile soak -o timeout=180; \
-	  status=$$?; echo $$status >$(STATUS); exit $$status
-
-check: $(STAMP)  ## lint, types, import contracts
+check: $(STAMP)  ## lint, types, import contracts, spelling
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(BIN)/mypy
+	$(MAKE) types
 	$(BIN)/lint-imports
 	$(BIN)/oxlint --config page/.oxlintrc.json page/js
+	$(BIN)/codespell
 	@if command -v tsc >/dev/null; then tsc --project page; else \
 	  echo "the page's JavaScript is not checked, for there is no tsc: on Debian, apt install node-typescript"; fi
+
+types:  ## types alone, in the environment as it is
+	$(BIN)/mypy
 
 format: $(STAMP)
 	$(BIN)/ruff check --fix .
@@ -94,10 +78,22 @@ lock:  ## pin the dependencies again (needs uv)
 	echo hatchling | uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-annotate \
 	  --no-emit-index-url -c requirements-dev.lock -o requirements-build.lock -
 
-bench-server: $(STAMP)  ## the server against a bare relay, into benchmarks/SERVER.md; with FASTCHESS=PATH the runner of ladders, too
+# In an environment of their own: nothing of them runs in the server.
+TOOLS := build/tools/bin
+$(TOOLS)/cyclonedx-py:
+	$(PYTHON) -m venv build/tools
+	$(TOOLS)/pip install --quiet --disable-pip-version-check cyclonedx-bom==7.5.0 pip-audit==2.10.1
+
+sbom: $(TOOLS)/cyclonedx-py  ## what a server installs, as CycloneDX, into build/sbom.cdx.json
+	$(TOOLS)/cyclonedx-py requirements requirements.lock --pyproject pyproject.toml --output-reproducible --of JSON \
+	  -o build/sbom.cdx.json
+
+audit: $(TOOLS)/cyclonedx-py  ## known weaknesses of what a server installs; fails where their list cannot be reached
+	$(TOOLS)/pip-audit --strict --disable-pip --require-hashes -r requirements.lock
+
+bench-server: $(STAMP)  ## the server against a bare relay, and as it grows, into benchmarks/SERVER.md
 	$(BIN)/python -m benchmarks.server
 	$(BIN)/python -m benchmarks.growth
-	$(if $(FASTCHESS),$(BIN)/python -m benchmarks.runners --fastchess $(FASTCHESS))
 
 bench: $(STAMP)  ## measure the compiled engine, some ten minutes; writes benchmarks/RESULTS.md
 	$(BIN)/python -m benchmarks
@@ -105,12 +101,12 @@ bench: $(STAMP)  ## measure the compiled engine, some ten minutes; writes benchm
 openings: $(OPENED:%=openings/%)  ## the openings of all shipped maps anew, as after a change of a map: some minutes
 
 # a match on m1 has about 22 plies, and few positions that are near even
-openings/m1: HOW := --plies 5 --window 600
+openings/m1: HOW := --plies 5 --window 20
 $(OPENED:%=openings/%): openings/%: $(STAMP)
 	$(BIN)/arena openings make --map $* $(HOW) --output maps/openings/$*.txt
 
 cells: $(STAMP)  ## the areas of the shipped maps anew, as after a change of places or continents
-	$(BIN)/python -m arena.lab.coasts
+	$(BIN)/python -m tests.maps.coasts
 
 screenshots: $(STAMP)  ## the pictures of the page in docs/pictures (needs chromium)
 	$(BIN)/python -m tests.web.screenshots docs/pictures

@@ -1,8 +1,8 @@
-"""Public face for authors of bots and games.
+"""Public interface for authors of bots and games.
 
     from arena import Bot, Game, Player, Clock, Resign, IllegalMove
 
-The names in `__all__` are stable; each is loaded on first use. All other modules are internal.
+The names in `__all__` are stable, and each is loaded on first use. All other modules are internal.
 """
 
 from __future__ import annotations
@@ -11,22 +11,25 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from arena.bots.api.bot import Bot, Resign
+    from arena.bots.api.bot import Bot, Clock, Ending, Match, Resign, Thinking
     from arena.bots.api.budget import Budget, plan
-    from arena.bots.api.clock import Clock
-    from arena.bots.api.match import Ending, Match
-    from arena.bots.api.thinking import Thinking
     from arena.bots.compiled.cache import inlined
     from arena.bots.compiled.catalogue import weights_for
     from arena.bots.compiled.intrinsics import get, lowest, popcount, put
     from arena.bots.compiled.kernel import DRAW, LOST, PLAYING, UNSEEN, WON, Compiled, Kernel
     from arena.bots.compiled.searcher import Searcher, Settings
     from arena.bots.evaluators.catalogue import evaluator_for
+    from arena.bots.learning import adapters
+    from arena.bots.learning.columns import records
+    from arena.bots.learning.environment import Environment, batch, make
+    from arena.bots.learning.matches import play_match
     from arena.bots.search.deepening import deepen
     from arena.bots.search.play import Table, alphabeta_search
     from arena.games.basics import MAXIE, MINNIE, BadData, GameError, IllegalMove, Outcome, Player
     from arena.games.boards import Grid, Points
     from arena.games.core import Game
+    from arena.games.riskless import Riskless
+    from arena.maps.loader import load_map
 
 __all__ = [
     "DRAW",
@@ -42,6 +45,7 @@ __all__ = [
     "Clock",
     "Compiled",
     "Ending",
+    "Environment",
     "Game",
     "GameError",
     "Grid",
@@ -52,44 +56,55 @@ __all__ = [
     "Player",
     "Points",
     "Resign",
+    "Riskless",
     "Searcher",
     "Settings",
     "Table",
     "Thinking",
+    "adapters",
     "alphabeta_search",
+    "batch",
     "deepen",
     "evaluator_for",
     "get",
     "inlined",
+    "load_map",
     "lowest",
+    "make",
     "plan",
+    "play_match",
     "popcount",
     "put",
+    "records",
     "weights_for",
 ]
 
 _FROM = {
-    "arena.bots.api.bot": ("Bot", "Resign"),
+    "arena.bots.api.bot": ("Bot", "Clock", "Ending", "Match", "Resign", "Thinking"),
     "arena.bots.api.budget": ("Budget", "plan"),
-    "arena.bots.api.clock": ("Clock",),
-    "arena.bots.api.match": ("Ending", "Match"),
-    "arena.bots.api.thinking": ("Thinking",),
     "arena.bots.compiled.cache": ("inlined",),
     "arena.bots.compiled.catalogue": ("weights_for",),
     "arena.bots.compiled.intrinsics": ("get", "lowest", "popcount", "put"),
     "arena.bots.compiled.kernel": ("DRAW", "LOST", "PLAYING", "UNSEEN", "WON", "Compiled", "Kernel"),
     "arena.bots.compiled.searcher": ("Searcher", "Settings"),
     "arena.bots.evaluators.catalogue": ("evaluator_for",),
+    "arena.bots.learning.columns": ("records",),
+    "arena.bots.learning.environment": ("Environment", "batch", "make"),
+    "arena.bots.learning.matches": ("play_match",),
     "arena.bots.search.deepening": ("deepen",),
     "arena.bots.search.play": ("Table", "alphabeta_search"),
     "arena.games.basics": ("MAXIE", "MINNIE", "BadData", "GameError", "IllegalMove", "Outcome", "Player"),
     "arena.games.boards": ("Grid", "Points"),
     "arena.games.core": ("Game",),
+    "arena.games.riskless": ("Riskless",),
+    "arena.maps.loader": ("load_map",),
 }
 _HOME = {name: module for module, names in _FROM.items() for name in names}
 
 
 def __getattr__(name: str) -> Any:
+    if name == "adapters":
+        return import_module("arena.bots.learning.adapters")
     if name not in _HOME:
         raise AttributeError(f"module 'arena' has no attribute {name!r}; it has {', '.join(__all__)}")
     return getattr(import_module(_HOME[name]), name)

@@ -1,4 +1,4 @@
-"""`python -m arena`: the `arena` command."""
+"""Run the `arena` command as `python -m arena`."""
 
 from arena.cli import main
 

@@ -1,6 +1,6 @@
 """The `arena` command.
 
-Each subcommand is known by name, and its module is loaded when it is called.
+Subcommands are listed here by name. The module of a subcommand is loaded when it is called.
 """
 
 from __future__ import annotations
@@ -14,166 +14,165 @@ try:
     import typer
     from typer.core import TyperCommand, TyperGroup
 
-    from arena.console import Failure, err
+    from arena.console import CommandError, err
 except KeyboardInterrupt:  # Ctrl-C while these are still being loaded
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     sys.stderr.write("arena: stopped\n")
     sys.exit(130)
 
-COMMANDS: dict[str, tuple[str, str]] = {
-    "ladder": (
-        "arena.ladder.commands.ladder",
-        "Play a whole ladder here: server, bots and table. Needs no arguments.",
-    ),
-    "match": (
-        "arena.ladder.commands.ladder",
-        "Play pairs between two bots, and say how much stronger A is, with the error.",
-    ),
-    "serve": (
-        "arena.server.commands.serve",
-        "Host matches: idle bots play near opponents that they seldom met.",
-    ),
-    "ratings": (
-        "arena.server.commands.ratings",
-        "Show the Glicko-2 ratings of every bot, per game, from the rated matches of a store.",
-    ),
-    "token": ("arena.server.commands.token", "Who may connect: make, list, rotate and revoke tokens."),
-    "check": (
-        "arena.server.commands.check",
-        "Check whether a bot obeys the protocol, against a scripted server; exit code 1 when it does not.",
-    ),
-    "log": (
-        "arena.server.commands.log",
-        "Tell a match move by move from the journal of a server: why did a bot lose?",
-    ),
-    "backup": (
-        "arena.server.commands.store",
-        "Copy a whole store into a file while servers use it: matches, journals, tokens, ratings.",
-    ),
-    "restore": (
-        "arena.server.commands.store",
-        "Put a backup into an empty store, of either kind: all of it, or nothing.",
-    ),
-    "export": (
-        "arena.server.commands.store",
-        "Write the finished matches of a store as records, one JSON a line, in the order in which they came in.",
-    ),
-    "import": (
-        "arena.server.commands.store",
-        "Take records into a store, after replaying each by the rules; twice is as good as once.",
-    ),
-    "store": (
-        "arena.server.commands.maintain",
-        "What a host keeps: how much it is, and how it becomes less.",
-    ),
-    "new": (
-        "arena.bots.commands.new",
-        "Write a small commented bot that plays every game. A file that is there is left alone.",
-    ),
-    "bot": (
-        "arena.bots.commands.bot",
-        "Connect a bot to a server and play the matches that come, until its event is over or Ctrl-C.",
-    ),
-    "play": (
-        "arena.bots.commands.play",
-        "Play an engine at the terminal. You have all the time you want; --tc is the engine's.",
-    ),
-    "replay": (
-        "arena.bots.commands.replay",
-        "Step through a finished match, after checking that its moves and its result are true.",
-    ),
-    "trace": (
-        "arena.bots.commands.search",
-        "Print how an algorithm searches a tree, in the form of the course's own traces.",
-    ),
-    "analyse": (
-        "arena.bots.commands.search",
-        "Show what an engine thinks of a position, and with --trace or --svg its whole search.",
-    ),
-    "solve": (
-        "arena.lab.commands.solve",
-        "Find out what every position of a small map is worth: a win, a draw or a loss, and in how many plies.",
-    ),
-    "tune": (
-        "arena.lab.commands.tune",
-        "Learn the weights of an evaluator's features by self-play, from nothing, and write them with how they were made.",
-    ),
-    "openings": ("arena.lab.commands.openings", "Make openings that are worth playing."),
-    "maps": ("arena.lab.commands.maps", "List, draw, check and measure Riskless maps."),
+GROUPS: dict[str, dict[str, tuple[str, str]]] = {
+    "Play": {
+        "ladder": ("arena.ladder.commands.ladder", "Play a ladder of many bots on this machine."),
+        "match": (
+            "arena.ladder.commands.ladder",
+            "Play two bots in pairs, and estimate their Elo difference.",
+        ),
+        "play": ("arena.bots.commands.play", "Play against an engine at the terminal."),
+        "new": ("arena.bots.commands.new", "Write a small commented bot as a starting point."),
+        "bot": ("arena.bots.commands.bot", "Connect a bot to a server."),
+        "check": ("arena.server.commands.check", "Check that a bot follows the protocol."),
+        "submit": (
+            "arena.ladder.commands.submit",
+            "Keep and check bots that people submit as zip files.",
+        ),
+    },
+    "Host": {
+        "serve": ("arena.server.commands.serve", "Host matches between bots, and a page to watch them."),
+        "event": ("arena.server.commands.event", "Announce and manage tournaments on a server."),
+        "season": ("arena.server.commands.season", "Close seasons of ratings, and show closed ones."),
+        "invite": ("arena.server.commands.invite", "Create links with which people register bots."),
+        "token": ("arena.server.commands.token", "Create, list, rotate and revoke tokens."),
+        "owner": ("arena.server.commands.people", "List, hide and ban the owners of bots."),
+        "rename": (
+            "arena.server.commands.people",
+            "Rename a bot with its token, ratings, records and logs.",
+        ),
+        "kick": (
+            "arena.server.commands.directives",
+            "Disconnect a name now. It may return after ten seconds.",
+        ),
+        "ban": (
+            "arena.server.commands.directives",
+            "Disconnect a name or address now, and refuse it from then on.",
+        ),
+        "notice": ("arena.server.commands.directives", "Send a notice to all bots and to the page."),
+        "forget": (
+            "arena.server.commands.people",
+            "Delete a name's token, sessions and logs, and rename its records.",
+        ),
+    },
+    "Analyse": {
+        "replay": ("arena.bots.commands.replay", "Check a finished match, and step through it."),
+        "analyse": ("arena.bots.commands.search", "Rank the moves of a position with an engine."),
+        "trace": ("arena.bots.commands.search", "Print how an algorithm searches a tree."),
+        "log": ("arena.server.commands.log", "Show a match from a server's journal, move by move."),
+    },
+    "Data": {
+        "marks": ("arena.server.commands.marks", "Show an event as ranks, points and Elo against an anchor."),
+        "audit": (
+            "arena.server.commands.audit",
+            "Show suspicious results, resignations and play.",
+        ),
+        "ratings": ("arena.server.commands.ratings", "Show the Glicko-2 ratings of all bots."),
+        "export": (
+            "arena.server.commands.store",
+            "Write finished matches as records, one JSON object per line.",
+        ),
+        "import": ("arena.server.commands.store", "Check records by the rules, and add them to a database."),
+        "backup": ("arena.server.commands.store", "Copy the database to a file while servers use it."),
+        "restore": ("arena.server.commands.store", "Restore a backup into an empty database."),
+        "store": ("arena.server.commands.maintain", "Inspect and prune the database."),
+    },
+    "Lab": {
+        "maps": ("arena.lab.commands.maps", "List, draw, check and measure Riskless maps."),
+        "openings": ("arena.lab.commands.openings", "Find openings worth playing."),
+        "solve": ("arena.lab.commands.solve", "Compute the value of every position of a small map."),
+        "tune": ("arena.lab.commands.tune", "Learn an evaluator's weights by self-play."),
+    },
 }
-"""Each command's module, and its one line in `arena --help`, which is the first of the command's own help.
+"""Commands by group, each with its module and its line in `arena --help`.
 
-The line stands here too so that `arena --help` and the completion of a name load none of the modules.
+The line repeats the first line of the command's own help, so that `arena --help` and the completion of names load no
+modules.
 """
 
+COMMANDS = {name: entry for group in GROUPS.values() for name, entry in group.items()}
+
 EXTRAS: dict[str, str] = {
-    **dict.fromkeys(
-        ("aiosqlite", "alembic", "PIL", "prometheus_client", "resvg_py", "sqlalchemy", "uvloop"), "server"
-    ),
+    **dict.fromkeys(("aiosqlite", "PIL", "prometheus_client", "resvg_py", "sqlalchemy", "uvloop"), "server"),
     **dict.fromkeys(("llvmlite", "numba", "numpy"), "engine"),
     "asyncpg": "postgres",
     "distributed": "cluster",
     "nats": "bus",
 }
-"""The extra that installs each package a plain `pip install riskless-arena` leaves out.
+"""Extra that installs a package which a plain `pip install riskless-arena` leaves out.
 
-`numpy` belongs to two extras; a command that needs the server extra misses SQLAlchemy first.
+`numpy` belongs to two extras; a command that needs the server extra fails on SQLAlchemy first.
 """
 
 
-class Deferred(TyperCommand):
-    """A command that is known by its name and one line of help until it is called, or its options are completed."""
+class GroupedCommands(TyperGroup):
+    """The `arena` command, whose help lists its commands by group."""
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:  # noqa: ARG002 - click passes it by name
+        for group, commands in GROUPS.items():
+            with formatter.section(group):
+                formatter.write_dl([(name, line) for name, (_, line) in commands.items()])
+
+
+class LazyCommand(TyperCommand):
+    """Placeholder for a command: its module is loaded when it is called or when its options are completed."""
 
     def __init__(self, name: str) -> None:
         super().__init__(name, help=COMMANDS[name][1], rich_markup_mode=None)
 
     def make_context(self, info_name: str | None, args: list[str], parent: Any = None, **extra: Any) -> Any:
-        """The context of the command itself, which is loaded now and takes over from here."""
+        """Load the command itself and return its context, so that it replaces this placeholder."""
         return load(str(self.name)).make_context(info_name, args, parent, **extra)
 
 
 def load(name: str) -> Any:
-    """The command of this name, from its module. Raises KeyError where there is none."""
+    """Return the command called `name` from its module. Raises KeyError if there is none."""
     app = _app()
     import_module(COMMANDS[name][0]).register(app)
     return _group(app).commands[name]
 
 
 def build() -> TyperGroup:
-    """`arena` with all its commands, none of which is loaded yet."""
+    """Return the `arena` command with all subcommands, none of which is loaded yet."""
     group = _group(_app())
     for name in COMMANDS:
-        group.add_command(Deferred(name))
+        group.add_command(LazyCommand(name))
     return group
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """Run the command, and exit: 0, 1 for a failure that is explained in one line, 2 for bad usage."""
-    given = sys.argv[1:] if arguments is None else arguments
+    """Run the command and exit: 0 for success, 1 for a failure explained in one line, 2 for bad usage."""
+    argv = sys.argv[1:] if arguments is None else arguments
     try:
-        code = build()(given, standalone_mode=False, prog_name="arena")
-    except Failure as failure:
-        err.print(f"arena: {failure}", markup=False, highlight=False, soft_wrap=True)
+        code = build()(argv, standalone_mode=False, prog_name="arena")
+    except CommandError as failure:
+        err.print(f"arena: {failure}")
         sys.exit(failure.exit_code)
     except typer.TyperException as problem:
-        # bad options and arguments, as typer's own parser finds them
-        told = getattr(problem, "format_message", None)
-        message = told() if told else str(problem)
-        bare = message.startswith("Usage: ")  # the help of a command that was given nothing
-        err.print(message if bare else f"arena: {message}", markup=False, highlight=False, soft_wrap=True)
+        # errors of typer's own parser: bad options and arguments
+        format_message = getattr(problem, "format_message", None)
+        message = format_message() if format_message else str(problem)
+        bare = message.startswith("Usage: ")  # the help of a command called without arguments
+        err.print(message if bare else f"arena: {message}")
         sys.exit(getattr(problem, "exit_code", 1))
     except ModuleNotFoundError as missing:
         extra = EXTRAS.get((missing.name or "").partition(".")[0])
         if extra is None:
             raise
-        needs = f'"{" ".join(given[:1])}" needs the {extra} extra: pip install "riskless-arena[{extra}]"'
-        err.print(f"arena: {needs}", markup=False, highlight=False, soft_wrap=True)
+        needs = f'"{" ".join(argv[:1])}" needs the {extra} extra: pip install "riskless-arena[{extra}]"'
+        err.print(f"arena: {needs}")
         sys.exit(1)
     except OSError as problem:
-        if given[:1] != ["--install-completion"]:
+        if argv[:1] != ["--install-completion"]:
             raise
         where = f"{problem.filename}: {problem.strerror}; `arena --show-completion` prints it instead"
-        err.print(f"arena: cannot install completion: {where}", markup=False, highlight=False, soft_wrap=True)
+        err.print(f"arena: cannot install completion: {where}")
         sys.exit(1)
     except (KeyboardInterrupt, typer.Abort):
         _ignore_interrupts(arguments)
@@ -183,26 +182,27 @@ def main(arguments: list[str] | None = None) -> None:
     sys.exit(code if isinstance(code, int) else 0)
 
 
-def _tell_version(wanted: bool) -> None:  # noqa: FBT001 - so typer calls it
+def _print_version(wanted: bool) -> None:  # noqa: FBT001 - typer passes it by position
     if wanted:
         typer.echo(f"arena {metadata.version('riskless-arena')}")
         raise typer.Exit
 
 
 def _ignore_interrupts(arguments: list[str] | None) -> None:
-    """Let no further Ctrl-C cut off the end of the command, where that is the whole process."""
+    """Ignore further Ctrl-C while the command ends, if the command is the whole process."""
     if arguments is None:
         signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
 def _app() -> typer.Typer:
     app = typer.Typer(
+        cls=GroupedCommands,
         help="Host matches between bots, connect a bot, run ladders.",
         no_args_is_help=True,
         pretty_exceptions_enable=False,
         rich_markup_mode=None,
     )
-    app.callback()(_common)  # without a callback typer would make a single command the whole of it
+    app.callback()(_common)  # without a callback typer would turn a single command into the whole app
     return app
 
 
@@ -210,10 +210,12 @@ def _common(
     *,
     version: Annotated[
         bool,
-        typer.Option("--version", is_eager=True, callback=_tell_version, help="Print the version, and exit."),
+        typer.Option(
+            "--version", is_eager=True, callback=_print_version, help="Print the version, and exit."
+        ),
     ] = False,
 ) -> None:
-    """What all commands share."""
+    """Options shared by all commands."""
 
 
 def _group(app: typer.Typer) -> TyperGroup:

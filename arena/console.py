@@ -1,29 +1,35 @@
-"""What every command shares: how it fails, the options that all of them spell alike, and its output.
+"""Errors, options and output shared by all commands.
 
-The modules that hold commands import this. `arena.cli` runs a command and turns an error into one line and an exit code: 0, 1 for a failure that is explained, 2 for bad usage.
+The command modules import this one. `arena.cli` runs a command and turns an error into one line and an exit code:
+0 for success, 1 for an explained failure, 2 for bad usage.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping, Sequence
+from io import StringIO
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import msgspec
 import typer
+from rich import box
 from rich.console import Console
+from rich.table import Table
 
+from arena.bot_file import Account, BadBotFile, read_account
 from arena.games.catalogue import KNOWN
 from arena.games.core import GameError
 
 
-class Failure(Exception):
-    """The command could not do it: one line that says what, where, and what would be right. Exit 1."""
+class CommandError(Exception):
+    """Raised when a command fails; the message is one line that says what, where, and what to do. Exit code 1."""
 
     exit_code = 1
 
 
-class Misuse(Failure):
-    """The command was called wrongly: an unknown engine, map or option value. Exit 2."""
+class UsageError(CommandError):
+    """Raised when a command is called wrongly, as with an unknown engine, map or option value. Exit code 2."""
 
     exit_code = 2
 
@@ -33,7 +39,7 @@ GameOption = Annotated[
     typer.Option(
         "--game",
         metavar="GAME",
-        help="The game's name, or a class of your own, FILE.py:Class (docs/games.md).",
+        help="Name of a game, or your own class as FILE.py:Class (docs/games.md).",
     ),
 ]
 OwnGamesOption = Annotated[
@@ -42,81 +48,134 @@ OwnGamesOption = Annotated[
         "--game",
         metavar="FILE.py:Class",
         envvar="ARENA_GAME",
-        help="A game of your own that matches here are of; may be given several times.",
+        help="Your own game, as FILE.py:Class; repeatable.",
     ),
 ]
 MapOption = Annotated[
-    str, typer.Option("--map", metavar="MAP", help="A map's name (`arena maps list`), or a .toml file.")
+    str, typer.Option("--map", metavar="MAP", help="Name of a map (`arena maps list`), or a .toml file.")
 ]
 TimeOption = Annotated[
     str, typer.Option("--tc", metavar="TIME", help="Time control: 10+0.1 or 0.1/move, in seconds.")
 ]
 MarginOption = Annotated[
-    int, typer.Option("--margin", metavar="MS", min=0, max=60_000, help="Network grace on the clock, in ms.")
+    int,
+    typer.Option("--margin", metavar="MS", min=0, max=60_000, help="Network allowance on the clock, in ms."),
 ]
 RoundsOption = Annotated[
-    int, typer.Option("--rounds", metavar="N", min=1, help="Rounds; each is one pair, seats swapped.")
+    int,
+    typer.Option(
+        "--rounds", metavar="N", min=1, help="Number of rounds; each is two matches with the seats swapped."
+    ),
 ]
 ConcurrencyOption = Annotated[
     int,
-    typer.Option("--concurrency", metavar="N", min=0, help="Matches at once; 0: as many as the cores allow."),
+    typer.Option(
+        "--concurrency",
+        metavar="N",
+        min=0,
+        help="Number of parallel matches; 0 for as many as the cores allow.",
+    ),
 ]
-SeedOption = Annotated[int, typer.Option("--seed", metavar="N", help="Seed for whatever is random.")]
+SeedOption = Annotated[int, typer.Option("--seed", metavar="N", help="Random seed.")]
 RecordOption = Annotated[
-    Path | None, typer.Option("--record", metavar="FILE", help="Write the matches here, one JSON a line.")
+    Path | None,
+    typer.Option(
+        "--record", metavar="FILE", help="Write the matches to this file, one JSON object per line."
+    ),
 ]
 DatabaseOption = Annotated[
-    str | None, typer.Option("--db", metavar="URL", help="Database URL, as in sqlite:///arena.db.")
+    str | None, typer.Option("--db", metavar="URL", help="Database URL, e.g. sqlite:///arena.db.")
 ]
 AdjudicateOption = Annotated[
     str,
     typer.Option(
         "--adjudicate",
         metavar="RULES",
-        help="End matches early: repetition=3, and any of win=500,draw=20,moves=3,after=40,limit=200,solve=1000,table; "
-        "repetition=none or none.",
+        help="Rules that end matches early, e.g. repetition=3,limit=200, or none (docs/ladders.md).",
     ),
 ]
 JsonOption = Annotated[
-    Path | None, typer.Option("--json", metavar="FILE", help="Write the table as JSON here; - is the output.")
+    Path | None,
+    typer.Option(
+        "--json", metavar="FILE", help="Write the table to this file as JSON; - for standard output."
+    ),
 ]
 
-out = Console()
-"""Where results go."""
-err = Console(stderr=True)
-"""Where progress and complaints go."""
+out = Console(markup=False, emoji=False, highlight=False, soft_wrap=True)
+"""Console for results (standard output). Text is printed as it is: a name may hold brackets, a line may be long."""
+err = Console(stderr=True, markup=False, emoji=False, highlight=False, soft_wrap=True)
+"""Console for progress and errors (standard error)."""
 
 
 def game_named(spec: str) -> str:
-    """The name of the game that `--game` means, which this process knows from now on. Raises Misuse."""
+    """Return the name of the game that `--game` means, and register it in this process. Raises UsageError."""
     try:
-        return KNOWN.name(spec)
+        return KNOWN.register(spec)
     except GameError as error:
-        raise Misuse(f"--game: {error}") from None
+        raise UsageError(f"--game: {error}") from None
+
+
+BotFileOption = Annotated[
+    Path | None,
+    typer.Option("--as", metavar="BOT.TOML", help="Read server, name and token from this bot.toml."),
+]
+
+
+def account_of(path: Path) -> Account:
+    """Return the account in the bot.toml file at `path`. Raises UsageError if it cannot be read."""
+    try:
+        return read_account(path)
+    except BadBotFile as error:
+        raise UsageError(f"--as: {error}") from None
 
 
 def know_games(specs: list[str] | None) -> list[str]:
-    """The names of the games that `--game` means, all of which this process knows from now on. Raises Misuse."""
+    """Return the names of the games that `--game` means, and register them in this process. Raises UsageError."""
     return [game_named(spec) for spec in specs or ()]
 
 
 def is_given(context: typer.Context, name: str) -> bool:
-    """Whether the option was written, and is not just its default."""
+    """Return True if the option was given on the command line."""
     source = context.get_parameter_source(name)
     return source is not None and source.name != "DEFAULT"
 
 
 def write_json(data: Any, path: Path) -> None:
-    """Write `data` (plain, or msgspec structs) as indented JSON to `path`, or to the output for `-`. Raises Failure."""
+    """Write `data` (plain, or msgspec structs) as indented JSON to `path`; `-` is standard output. Raises CommandError."""
     write_text(msgspec.json.format(msgspec.json.encode(data), indent=2).decode() + "\n", path)
 
 
 def write_text(text: str, path: Path) -> None:
-    """Write `text` to `path`, or to the output for `-`. Raises Failure."""
+    """Write `text` to `path`; `-` is standard output. Raises CommandError."""
     if str(path) == "-":
         typer.echo(text, nl=False)
         return
     try:
         path.write_text(text, encoding="utf-8")
     except OSError as error:
-        raise Failure(f"cannot write {path}: {error.strerror}") from None
+        raise CommandError(f"cannot write {path}: {error.strerror}") from None
+
+
+Justify = Literal["left", "right"]
+
+WIDE = 400
+"""Width of a table without a terminal, in characters."""
+
+
+def print_table(columns: Mapping[str, Justify], rows: Iterable[Sequence[str]]) -> None:
+    """Print a table: drawn on a terminal; otherwise plain, without line breaks, as valid Markdown.
+
+    columns: headings with the alignment of their cells
+    """
+    drawn = Table(box=box.SIMPLE_HEAD if out.is_terminal else box.MARKDOWN, pad_edge=not out.is_terminal)
+    for heading, side in columns.items():
+        drawn.add_column(heading, justify=side, overflow="fold")
+    for row in rows:
+        drawn.add_row(*row)
+    if out.is_terminal:
+        out.print(drawn)
+        return
+    wide = Console(file=StringIO(), width=WIDE, markup=False, emoji=False)
+    with wide.capture() as captured:
+        wide.print(drawn)
+    out.print("\n".join(filter(None, (line.strip() for line in captured.get().splitlines()))))

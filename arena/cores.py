@@ -1,7 +1,7 @@
-"""The cores that this process may use: those of its affinity, and no more than the quotas of its control groups pay for.
+"""CPU cores that this process may use, limited by its affinity and its control groups, and CPU time of a container.
 
-A quota is CPU time for each period, so half a core more is no core more: a thread that the quota cannot pay for stands
-still for the rest of every period. A quota of less than one core still is one core.
+A quota is CPU time per period and is rounded down to whole cores: a thread beyond the quota would stop for the rest of
+every period. A quota below one core counts as one core.
 """
 
 from __future__ import annotations
@@ -15,50 +15,53 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 CGROUP = Path("/proc/self/cgroup")
-"""The control groups that the process is in, one a line: `HIERARCHY:CONTROLLERS:PATH`."""
+"""File that lists the control groups of this process, one a line: `HIERARCHY:CONTROLLERS:PATH`."""
 MOUNTS = Path("/proc/self/mountinfo")
-"""What is mounted where, one a line (proc_pid_mountinfo(5))."""
+"""File that lists the mounts of this process, one a line (proc_pid_mountinfo(5))."""
 
 
 @dataclass(frozen=True)
 class Mount:
-    """A place where a tree of control groups can be read."""
+    """Mount point of a control group tree."""
 
     root: PurePosixPath
-    """The group that is seen at `point`: in a container not always the root of the tree."""
+    """Group that is visible at `point`; in a container this may be below the root of the tree."""
     point: Path
     unified: bool
-    """Whether it is version 2, where one tree has all controllers."""
+    """True for version 2, in which one tree has all controllers."""
 
 
 def cores(
     affinity: Sequence[int] | None = None, *, cgroup: Path = CGROUP, mounts: Path = MOUNTS
 ) -> list[int]:
-    """The numbers of the cores that this process may use, in order: at least one.
+    """Return the numbers of the cores that this process may use, in ascending order; at least one.
 
-    affinity  the cores that it may run on; None: as the system says
-    cgroup    the file that names its control groups
-    mounts    the file that says where these can be read; where one of the two is missing, there is no quota
+    affinity  cores that the process may run on; None: ask the system
+    cgroup    file that lists the process's control groups
+    mounts    file that lists the mounts; if it or `cgroup` cannot be read, there is no quota
     """
     every = sorted(_affinity() if affinity is None else affinity)
     return every[: max(1, math.floor(min(len(every), quota(cgroup, mounts))))]
 
 
 def quota(cgroup: Path = CGROUP, mounts: Path = MOUNTS) -> float:
-    """How many cores the control groups of this process pay for; infinite where there is no limit."""
-    try:
-        told, mounted = cgroup.read_text(), mounts.read_text()
-    except OSError:  # as everywhere but on Linux
-        return math.inf
-    found = list(_mounts(mounted))
+    """Return the CPU limit of this process's control groups, in cores; infinity if there is none."""
     limits = [math.inf]
-    for line in told.splitlines():
-        _, controllers, path = line.split(":", 2)
-        for mount in found:
-            if mount.unified != (controllers == "") or not (mount.unified or "cpu" in controllers.split(",")):
-                continue
-            limits += [_limit(folder, unified=mount.unified) for folder in _folders(mount, path)]
+    for mount, path in _groups(cgroup, mounts, "cpu"):
+        limits += [_limit(folder, unified=mount.unified) for folder in _folders(mount, path)]
     return min(limits)
+
+
+def used_ms(container: str, cgroup: Path, mounts: Path = MOUNTS) -> float | None:
+    """Return the CPU time that a container has used, in ms; None if it has ended or cannot be seen from here.
+
+    container  id of the container, which the name of its control group contains
+    cgroup     file that lists the control groups of a process of the container
+    """
+    for mount, path in _groups(cgroup, mounts, "cpuacct"):
+        if container in path:
+            return _cpu_ms(next(_folders(mount, path)), unified=mount.unified)
+    return None
 
 
 def _affinity() -> list[int]:
@@ -68,33 +71,47 @@ def _affinity() -> list[int]:
         return list(range(os.cpu_count() or 1))
 
 
-def _mounts(text: str) -> Iterator[Mount]:
-    """Where control groups with the controller of CPU time are mounted."""
+def _groups(cgroup: Path, mounts: Path, controller: str) -> Iterator[tuple[Mount, str]]:
+    """Yield the groups of a process that have this controller, each with its mount point; none if a file is missing."""
+    try:
+        cgroups, mounted = cgroup.read_text(), mounts.read_text()
+    except OSError:  # not Linux, or the process has ended
+        return
+    hierarchy = list(_mounts(mounted, controller))
+    for line in cgroups.splitlines():
+        _, controllers, path = line.split(":", 2)
+        for mount in hierarchy:
+            if mount.unified == (controllers == "") and (
+                mount.unified or controller in controllers.split(",")
+            ):
+                yield mount, path
+
+
+def _mounts(text: str, controller: str) -> Iterator[Mount]:
+    """Yield the mount points of control groups that have this controller."""
     for line in text.splitlines():
         before, _, after = line.partition(" - ")
         fields, kind = before.split(" "), after.split(" ")
-        if kind[0] == "cgroup2" or (kind[0] == "cgroup" and "cpu" in kind[-1].split(",")):
-            yield Mount(
-                PurePosixPath(_unescaped(fields[3])), Path(_unescaped(fields[4])), kind[0] == "cgroup2"
-            )
+        if kind[0] == "cgroup2" or (kind[0] == "cgroup" and controller in kind[-1].split(",")):
+            yield Mount(PurePosixPath(_unescape(fields[3])), Path(_unescape(fields[4])), kind[0] == "cgroup2")
 
 
-def _unescaped(text: str) -> str:
-    """A path of the kernel's, in which a blank is `\\040`."""
+def _unescape(text: str) -> str:
+    """Decode a path written by the kernel, in which a space is `\\040`."""
     return re.sub(r"\\([0-7]{3})", lambda found: chr(int(found[1], 8)), text)
 
 
 def _folders(mount: Mount, path: str) -> Iterator[Path]:
-    """The folders of a group and of all above it that can be seen: each may have a limit of its own."""
+    """Yield the visible folders of a group and of its parents, since each may set its own limit."""
     group = PurePosixPath(path)
-    # What lies outside of what is mounted here is seen as the mount's own root, as by a container on version 1.
+    # A group outside the mounted part appears as the root of the mount, as in a container with version 1.
     inside = group.relative_to(mount.root) if group.is_relative_to(mount.root) else PurePosixPath()
     if ".." not in inside.parts:
         yield from (mount.point / each for each in (inside, *inside.parents))
 
 
 def _limit(folder: Path, *, unified: bool) -> float:
-    """The cores that one group pays for; infinite where it sets no limit, or where its files are not there."""
+    """Return the CPU limit of one group, in cores; infinity if it sets none or its files are missing."""
     with suppress(OSError, ValueError):
         if unified:
             amount, period = (folder / "cpu.max").read_text().split()
@@ -105,3 +122,14 @@ def _limit(folder: Path, *, unified: bool) -> float:
         if amount != "max" and int(amount) > 0 and int(period) > 0:
             return int(amount) / int(period)
     return math.inf
+
+
+def _cpu_ms(folder: Path, *, unified: bool) -> float | None:
+    """Return the CPU time that one group has used, in ms; None if its files are missing."""
+    with suppress(OSError, ValueError):
+        if not unified:
+            return int((folder / "cpuacct.usage").read_text()) / 1e6
+        for line in (folder / "cpu.stat").read_text().splitlines():
+            if line.startswith("usage_usec "):
+                return int(line.split()[1]) / 1e3
+    return None

@@ -1,1 +1,1 @@
-"""How fast and how strong the compiled engine is, each figure as a ratio measured in one run."""
+"""Benchmarks of the compiled engine and of the server. Each figure is a ratio measured in one run."""

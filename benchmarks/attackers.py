@@ -1,19 +1,19 @@
-"""What attackers cost honest bots: the 99th percentile of a move by turns without and with each kind of attack.
+"""Cost of attacks for honest bots: 99th percentile of a move's time, alternately without and with each kind of attack.
 
     python -m benchmarks.attackers [--rounds 5] [--seconds 3] [--kinds messages,frames]
 
-Honest bots play on a real `arena serve` with its default limits (the time for a hello, too long for a short
-attack, is shorter). The attackers (testkit/horde.py) come from loopback addresses of their own, are cut
-off, and come back at once. An attack is measured from its first moment on, with the load of the same honest bots as in
-the calm time before it.
+Honest bots play on a real `arena serve` with its default limits. Only the time limit for a hello is shorter, because
+the default is too long for a short attack. The attackers (testkit/horde.py) use loopback addresses of their own, are
+disconnected by the server, and reconnect at once. Each attack is measured from its start, with the same load of honest
+bots as in the calm period before it.
 
-A real attacker's machine is another one. Here the attackers have cores of their own where there are four or more, and the
-bots and their server the others; on fewer cores they share all of them, with a scheduler that treats everybody alike. What
-that leaves to the bots tells a row of its own, in which everything attacks another server beside the bots', on the
-attackers' cores. What the kernel does to receive a packet is done in the attackers' time on
-loopback, and would be the server's machine's over a net.
+Real attackers would use other machines. Here they run on separate cores if the machine has at least four; otherwise
+they share all cores with the bots and the server. One row shows the effect of this sharing alone: there, all attacks go
+to a second server that no honest bot uses, on the attackers' cores. On loopback, the kernel's work to receive a packet
+is charged to the attackers; over a network, it would be charged to the server's machine.
 
-Exit code 1 when the worst round of a kind that attacks the bots' server is at 2 or more, or when any was not cut off.
+The exit code is 1 if the worst round of any attack on the bots' server has a ratio of 2 or more, or if a kind of attack
+was never cut off.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from typing import Any, cast
 
 import uvloop
 
-from arena.server.net.outgoing import CLOSE_SECONDS
+from arena.server.edge.connection import CLOSE_SECONDS
 from benchmarks.kit.faults import report
 from benchmarks.kit.halves import load_cores, on_cores, server_cores
 from benchmarks.kit.load import Load, all_in, arena_bot, measured
@@ -43,79 +43,84 @@ from testkit.horde import KINDS
 
 ALL = "all at once"
 ELSEWHERE = "all on another server"
-"""What the attackers' being on this machine costs the bots, when their server has nothing to do with them."""
+"""Baseline attack that shows the cost of sharing this machine: it goes to a server that the bots do not use."""
 EVERY = [*KINDS, ALL, ELSEWHERE]
 HELLO = 2.0
-"""Seconds that the server gives from a connection to its hello: attackers are cut off within a round."""
-LONGEST = 8.0
-"""Seconds after which an attacker must have seen that its connection is over: the hello, or a full buffer, the last words, and
-up to two seconds more, as attackers look late where they are many."""
+"""Time limit for a hello, in seconds. It is short, so that attackers are cut off within a round."""
+MAX_SECONDS = 8.0
+"""Time for an attacker to notice that its connection was closed, in seconds: the time limit for the hello or for a full
+buffer, the closing handshake, and up to two seconds more, because attackers poll slowly when there are many.
+"""
 LEAST = {"slow-loris": HELLO + CLOSE_SECONDS + 1, "never-reading": 8.5, ALL: 8.5}
-"""Seconds that an attack goes on at the least, however short it is measured: its slowest have been cut off by then."""
+"""Shortest duration of an attack, in seconds, however short the measurement: by then its slowest connections are cut
+off.
+"""
 TAIL = 0.5
-"""Seconds that an attack goes on after it was measured."""
+"""Time that an attack continues after its measurement, in seconds."""
 CLIENTS = 16
-"""Of one kind, from one address."""
+"""Number of attackers of one kind, all from one address."""
 RATE = 300.0
-"""Moves a second of all honest bots."""
+"""Moves per second of all honest bots together."""
 BOTS = 100
 HONEST = [f"bot {number}" for number in range(BOTS)]
 """Names of the honest bots."""
-MOST_RATIO = 2.0
-"""What p99 may be in the worst round, to that of a calm time."""
+MAX_RATIO = 2.0
+"""Largest allowed ratio of the worst round's p99 to the calm p99."""
 SOURCES = 4
-"""Addresses that the honest bots come from: each may have 64 connections."""
+"""Number of addresses of the honest bots: each address may have 64 connections."""
 
 
 @dataclass(frozen=True)
 class Window:
-    """What was measured over some seconds."""
+    """Measurements over one period."""
 
     p99: float
-    """Of the bots' round trips, in ms."""
+    """Percentiles of the bots' round trips, in ms."""
     inside: float
-    """Of the server's times from arrival to announcement, in ms."""
+    """Percentiles of the server's time from arrival to announcement, in ms."""
     cpu: float
-    """The server's, as a share of one core."""
+    """CPU usage of the server, as a share of one core."""
 
 
 WINDOW = ("p99", "inside", "cpu")
-"""What there is of a window."""
+"""Return the measurements of a period."""
 
 
 @dataclass
 class Turns:
-    """One kind of attack, round by round."""
+    """Rounds of one kind of attack."""
 
     calm: list[Window] = field(default_factory=list)
     attacked: list[Window] = field(default_factory=list)
     tallies: list[dict[str, Any]] = field(default_factory=list)
-    """What the attackers said of each round."""
+    """Summary that the attackers printed for each round."""
 
     def ratio(self, calm: Window) -> Ratio:
-        """Each round's p99 as the bots see it, to that of a calm time."""
+        """Return the ratio of each round's p99 to the calm p99, as seen by the bots."""
         return Ratio([each.p99 / calm.p99 for each in self.attacked])
 
     def ratio_inside(self, calm: Window) -> Ratio:
-        """The same in the server."""
+        """Return the ratio of each round's p99 to the calm p99, measured in the server."""
         return Ratio([each.inside / calm.inside for each in self.attacked])
 
 
 def usual(turns: Mapping[str, Turns]) -> Window:
-    """The calm time to which everything is held: the medians of all of them, for one of a few seconds is off by half."""
+    """Return the calm baseline: the medians of all calm periods. A single period of a few seconds can be off by half."""
     calm = [each for found in turns.values() for each in found.calm]
     return Window(*(statistics.median(getattr(each, what) for each in calm) for what in WINDOW))
 
 
 def worst(ratio: Ratio) -> float:
-    """The worst round's."""
+    """Return the ratio of the worst round."""
     return max(ratio.values)
 
 
 def honest_bots(
     tasks: asyncio.TaskGroup, url: str, load: Load, tokens: Mapping[str, str] | None = None
 ) -> list[asyncio.Task[None]]:
-    """Start BOTS bots that play RATE moves a second in all; `tokens` by their names, where the server wants them."""
+    """Start BOTS bots that together play RATE moves per second. `tokens`: token of each name, if the server requires
+    them.
+    """
     return [
         tasks.create_task(
             arena_bot(
@@ -132,7 +137,7 @@ def honest_bots(
 
 
 async def window(server: Running, load: Load, seconds: float) -> Window:
-    """What the bots and their server see over so long."""
+    """Measure the bots and their server for `seconds`."""
     before = await asyncio.to_thread(histogram, server.url)
     load.seconds.clear()
     cpu, began = server.cpu, time.monotonic()
@@ -148,7 +153,7 @@ async def window(server: Running, load: Load, seconds: float) -> Window:
 async def _attacked(
     server: Running, target: Running, load: Load, kind: str, seconds: float, number: int, cores: set[int]
 ) -> tuple[Window, list[dict[str, Any]]]:
-    """The same while `target` is attacked from these cores, and what the attackers said."""
+    """Return the measurements while `target` is attacked from these cores, and the attackers' summaries."""
     kinds = [kind] if kind in KINDS else list(KINDS)
     with on_cores(cores):
         hordes = [
@@ -186,7 +191,7 @@ def _in(process: asyncio.subprocess.Process) -> asyncio.StreamWriter:
 
 
 def lasts(kind: str, seconds: float) -> float:
-    """How long an attack goes on that is measured for so many seconds, in s."""
+    """Return the duration of an attack that is measured for `seconds`, in seconds."""
     return max(seconds + TAIL, LEAST.get(kind, 0.0))
 
 
@@ -196,7 +201,7 @@ def _create_victim(server: Running) -> None:
 
 
 async def run(kinds: list[str], rounds: int, seconds: float) -> tuple[dict[str, Turns], list[str]]:
-    """Attack in each round after a calm time of the same length; return the rounds by kind, and the faults."""
+    """Attack in each round after a calm period of the same length. Return the rounds by kind, and the failures."""
     turns = {kind: Turns() for kind in kinds}
     load = Load()
     mine, theirs = server_cores(), load_cores()
@@ -238,18 +243,18 @@ def _faults(turns: dict[str, Turns], load: Load) -> list[str]:
         if kind == ELSEWHERE:
             continue
         for tally in found.tallies:
-            if tally["longest"] > LONGEST:
+            if tally["longest"] > MAX_SECONDS:
                 wrong.append(f"{kind}: a connection lasted {tally['longest']:.1f} s")
             if tally["cut"] < CLIENTS:
                 wrong.append(f"{kind}: only {tally['cut']} connections were cut off")
         ratio = found.ratio(calm)
-        if worst(ratio) >= MOST_RATIO:
+        if worst(ratio) >= MAX_RATIO:
             wrong.append(f"{kind}: p99 is {ratio} times what it is without")
     return wrong
 
 
 def section(turns: dict[str, Turns], rounds: int, seconds: float) -> Section:
-    """What is written to the results. `turns`: of one kind at least that goes for the bots' server."""
+    """Return the section for the report. `turns` must contain at least one attack on the bots' server."""
     calm = usual(turns)
     apart = server_cores() != load_cores()
     rows = [
@@ -278,20 +283,22 @@ def section(turns: dict[str, Turns], rounds: int, seconds: float) -> Section:
     )
     alone = max(each.p99 for found in turns.values() for each in found.calm) / calm.p99
     return Section(
-        "Honest bots beside attackers",
-        f"{BOTS} honest bots play {RATE:.0f} moves a second in all; {rounds} rounds, in each for every kind {seconds:g} s "
-        f"without and the first {seconds:g} s with {CLIENTS} attackers, that are cut off and come back at once. p99 of a "
-        "move, from its sending to its acknowledgement as the bot sees it; *in the server* from arrival to announcement. "
-        f"*Ratio* is to {calm.p99:.1f} ms, the median of all calm times, and in the server to {calm.inside:.1f} ms: one of "
-        f"{seconds:g} s is off by half. CPU is that of the bots' server, of one core. Default limits, but {HELLO:g} s for the "
-        "hello. The attackers run on the same machine, "
+        "Honest bots during attacks",
+        f"{BOTS} honest bots play {RATE:.0f} moves a second in total. The server has default limits, except {HELLO:g} s for the "
+        f"hello. In each of {rounds} rounds, each kind of attack follows a calm time of {seconds:g} s, and its first {seconds:g} s "
+        f"are measured. The {CLIENTS} attackers reconnect at once when they are disconnected.\n\n"
+        "- *p99 ms* is that of the time from sending a move to its acknowledgement, as the bot sees it.\n"
+        f"- *Ratio* compares it with {calm.p99:.1f} ms, the median p99 of all calm times, because a single time of {seconds:g} s can "
+        "be off by half.\n"
+        f"- *In the server* is the same ratio for the time from arrival to announcement. The calm median is {calm.inside:.1f} ms.\n"
+        "- *CPU* is the share of one core that the bots' server uses.\n\n"
+        "The attackers run on the same machine, "
         + (
-            "on cores of their own"
+            "on separate cores. "
             if apart
-            else f"where they share {len(load_cores())} cores with the bots and their server, and get as much of them as these"
+            else f"share {len(load_cores())} cores with the bots and their server, and get as much CPU time as these. "
         )
-        + "; the last row tells what that alone costs: there they attack a second server, and the bots' has nothing to do "
-        "with them.",
+        + "The last row shows the effect of this alone: there, all attacks go to a second server.",
         [
             "attack",
             "p99 ms without",
@@ -307,9 +314,9 @@ def section(turns: dict[str, Turns], rounds: int, seconds: float) -> Section:
         rows,
         claims=[
             claim(
-                "p99 of honest bots beside attackers with their share of the CPU, the worst round of the worst kind",
-                f"less than {MOST_RATIO:g} × that without",
-                f"{short(worst(ratio))} ×, by {kind}, where the median is {short(ratio.median)} ×{beside}; "
+                "p99 of honest bots while attackers take their share of the CPU, in the worst round of the worst attack",
+                f"less than {MAX_RATIO:g} × the calm p99",
+                f"{short(worst(ratio))} × with {kind}, whose median is {short(ratio.median)} ×{beside}; "
                 f"the worst calm time is {short(alone)} × the median of all",
             )
         ],
@@ -317,12 +324,12 @@ def section(turns: dict[str, Turns], rounds: int, seconds: float) -> Section:
 
 
 def _rate(tallies: list[dict[str, Any]]) -> float:
-    """MiB that one attacking process sent, on the average."""
+    """Return the average number of MiB that one attacking process sent."""
     return float(statistics.mean(each["bytes"] for each in tallies)) / 2**20
 
 
 def main() -> int:
-    """Measure, print, and write the section when every kind was measured; 1 for any fault."""
+    """Measure, print, and write the section if every kind was measured. Return 1 if there was a failure."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0] if __doc__ else None)
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--seconds", type=float, default=3.0)

@@ -1,11 +1,11 @@
-"""What a move costs in an arena of many servers: where its bots and its room stand, and by how many servers there are.
+"""Cost of a move in a cluster, by number of edges.
 
     python -m benchmarks.cluster [--seconds 10] [--rounds 3] [--bots 40] [--rate 150] [--write]
 
-Each round measures all conditions one after the other, at the same rate of moves: CPU time of the servers' processes, of
-PostgreSQL and of NATS, for a move, less what each takes while the same bots are connected and idle; and the time from a
-bot's sending a move to its acknowledgement. Ratios are of one round, and the medians of rounds are told. --write puts
-it into benchmarks/CLUSTER.md.
+Each round measures all configurations one after another, at the same rate of moves. It measures the CPU time per move
+of the edges and the core, of PostgreSQL and of NATS, minus the CPU time of each while the same bots are connected and
+idle. It also measures the time from a bot's sending of a move to its acknowledgement. Ratios are computed within a
+round, and the report shows their medians. `--write` writes the section of benchmarks/CLUSTER.md.
 """
 
 from __future__ import annotations
@@ -15,25 +15,21 @@ import asyncio
 import os
 import statistics
 import tempfile
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
-
-import asyncpg
 
 from benchmarks.kit.load import Load, all_in, arena_bot, measured
 from benchmarks.kit.results import claim, measured_on, write_cluster
 from benchmarks.kit.script import MAP
 from benchmarks.kit.served import ON_SCRIPT, cpu_of
 from testkit import forked
-from testkit.arena_servers import ArenaServer, ended_after, start
+from testkit.cluster import Member, Role
 from testkit.nats_server import NatsServer, running_nats
 from testkit.parts import missing, postgresql_folder
 from tests.server.databases import Postgresql, running_postgresql
 
-AGAIN_SECONDS = 0.5
 IDLE_SECONDS = 3.0
 WARM_SECONDS = 3.0
 SERVE = (
@@ -41,232 +37,153 @@ SERVE = (
     "--set=limits.work_ms_per_second=100000",
     "--set=limits.messages_per_second=1000",
     "--set=limits.moves_per_second=100000",
+    "--set=pool.concurrency=1000",
 )
-ROOMS = "SELECT server, count(*) AS rooms FROM matches GROUP BY server"
-
-
-@dataclass(frozen=True)
-class Condition:
-    """Where everything stands.
-
-    servers: how many there are
-    bus: whether they have one
-    homes: for each half of the bots, the numbers of the servers at which they come in, in turn
-    paired: whether each bot of the first half plays one of the second and nobody else
-    places: how many matches each server says that it may have, which is what the least load is a share of
-    """
-
-    what: str
-    servers: int
-    bus: bool
-    homes: tuple[tuple[int, ...], tuple[int, ...]]
-    paired: bool = True
-    places: tuple[int, ...] = (100, 100, 100, 100)
-
-
-ALONE = Condition("one server without a bus", 1, False, ((0,), (0,)))
-LOCAL = Condition("both bots at the room's server, of three", 3, True, ((0,), (0,)))
-REMOTE = Condition("neither bot at the room's server", 3, True, ((0,), (1,)), places=(1, 1, 1000))
-POOLS = tuple(
-    Condition(
-        f"{count} server{'s' if count > 1 else ''}, bots spread over them",
-        count,
-        True,
-        (tuple(range(count)), tuple(range(count))),
-        paired=False,
-    )
-    for count in (1, 2, 4)
-)
-CONDITIONS = (ALONE, LOCAL, REMOTE, *POOLS)
+ALONE = "one process"
+MOST = 2.0
+CONDITIONS = {ALONE: 0, "a core and 1 edge": 1, "a core and 2 edges": 2, "a core and 4 edges": 4}
+"""Number of edges of each configuration; 0 for a single process."""
 
 
 @dataclass(frozen=True)
 class Cost:
-    """What was measured of one condition in one round; CPU in µs for a move."""
+    """Measurements of one configuration in one round; CPU in µs per move."""
 
-    servers: float
+    core: float
+    edges: float
     postgresql: float
     nats: float
-    idle_servers: float
-    """Milliseconds of CPU a second of all servers, while the bots were connected and idle."""
+    idle: float
+    """CPU time of the core and the edges while the bots are connected and idle, in ms per second."""
     rate: float
     p50: float
     p99: float
-    """Milliseconds from a move's sending to its acknowledgement."""
-    away: float
-    """The share of matches whose room was at neither bot's server."""
-    errors: int
+    """Times from sending a move to its acknowledgement, in ms."""
+
+    @property
+    def server(self) -> float:
+        """CPU time of the core and the edges together."""
+        return self.core + self.edges
 
 
-@dataclass(frozen=True)
-class Used:
-    """Seconds of CPU time, so far."""
-
-    servers: float
-    postgresql: float
-    nats: float
-
-    def since(self, before: Used) -> Used:
-        """What was used between."""
-        return Used(
-            self.servers - before.servers, self.postgresql - before.postgresql, self.nats - before.nats
-        )
-
-
-def used(servers: Sequence[ArenaServer], postgresql: Postgresql, nats: NatsServer) -> Used:
-    """What all processes have used."""
-    return Used(
-        sum(cpu_of(each.pid) for each in servers),
+def used(members: Sequence[Member], postgresql: Postgresql, nats: NatsServer) -> list[float]:
+    """Return the CPU time so far, in seconds, of the core (or the single process), the edges, PostgreSQL and NATS."""
+    return [
+        sum(cpu_of(each.pid) for each in members if each.role != "edge"),
+        sum(cpu_of(each.pid) for each in members if each.role == "edge"),
         sum(cpu_of(each) for each in postgresql.processes),
         cpu_of(nats.pid),
-    )
+    ]
 
 
 @asynccontextmanager
-async def running(
-    condition: Condition, folder: Path, url: str, nats: NatsServer
-) -> AsyncIterator[list[ArenaServer]]:
-    """The servers of a condition."""
-    bus = (f"--set=bus.url={nats.url}",) if condition.bus else ()
-    made = [
-        ArenaServer(
-            f"s{each}",
-            folder / f"s{each}.log",
-            (*bus, "--db", url, f"--set=pool.concurrency={condition.places[each]}", *SERVE),
-        )
-        for each in range(condition.servers)
-    ]
-    async with ended_after(made):
-        await start(made)
+async def running(edges: int, folder: Path, url: str, nats: NatsServer) -> AsyncIterator[list[Member]]:
+    """Run the processes of a configuration."""
+    roles: list[Role] = ["core", *["edge"] * edges] if edges else ["all"]  # type: ignore[list-item]
+    bus = (f"--set=bus.url={nats.url}",) if edges else ()
+    made: list[Member] = []
+    try:
+        for number, role in enumerate(roles):
+            member = Member(role, f"{role}-{number}", folder / f"{number}.log", (*bus, "--db", url, *SERVE))
+            made.append(member)
+            member.start()
+            await member.wait_ready()
         yield made
-
-
-async def insist(bot: Callable[..., Awaitable[None]], *words: object, **more: object) -> None:
-    """Be this bot, and come in again where it was not let in, as by a store that has too much to do at first."""
-    while True:
-        await bot(*words, **more)
-        await asyncio.sleep(AGAIN_SECONDS)
+    finally:
+        for each in made:
+            await asyncio.to_thread(each.close)
 
 
 async def measure(
-    condition: Condition, given: argparse.Namespace, url: str, postgresql: Postgresql, nats: NatsServer
+    edges: int, given: argparse.Namespace, url: str, postgresql: Postgresql, nats: NatsServer
 ) -> Cost:
-    """One condition, once."""
-    load, half = Load(), given.bots // 2
-    pause = float(half / given.rate)  # one bot of two is to move
+    """Measure a configuration once."""
+    load = Load()
+    pause = float(given.bots / 2 / given.rate)  # one bot of two is to move
     with tempfile.TemporaryDirectory(prefix="arena-cluster-") as folder:
-        async with (
-            running(condition, Path(folder), url, nats) as servers,
-            asyncio.TaskGroup() as tasks,
-        ):
-            homes = [
-                [servers[numbers[each % len(numbers)]].url for each in range(half)]
-                for numbers in condition.homes
-            ]
-            jobs = [
-                tasks.create_task(insist(arena_bot, at, f"idle {side} {each}", load, pool=False))
-                for side, urls in enumerate(homes)
-                for each, at in enumerate(urls)
-            ]
-            await all_in(load, 2 * half)
+        async with running(edges, Path(folder), url, nats) as members, asyncio.TaskGroup() as tasks:
+            entrances = [each.url for each in members if each.role != "core"]
+
+            def come(what: str, *, pool: bool) -> None:
+                for each in range(given.bots):
+                    at = entrances[each % len(entrances)]
+                    jobs.append(tasks.create_task(arena_bot(at, f"{what} {each}", load, pause, pool=pool)))
+
+            jobs: list[asyncio.Task[None]] = []
+            come("idle", pool=False)
+            await all_in(load, given.bots)
             await asyncio.sleep(1)
-            before = used(servers, postgresql, nats)
+            before = used(members, postgresql, nats)
             await asyncio.sleep(IDLE_SECONDS)
-            idle = used(servers, postgresql, nats).since(before)
-            for number in range(half):
-                first, second = homes[0][number], homes[1][number]
-                bots: dict[str, Any] = {"load": load, "pause": pause, "pool": not condition.paired}
-                opponent = f"b {number}" if condition.paired else ""
-                jobs += [
-                    tasks.create_task(insist(arena_bot, second, f"b {number}", **bots)),
-                    tasks.create_task(insist(arena_bot, first, f"a {number}", opponent=opponent, **bots)),
-                ]
-            await all_in(load, 4 * half)
+            idle = [b - a for a, b in zip(before, used(members, postgresql, nats), strict=True)]
+            come("bot", pool=True)
+            await all_in(load, 2 * given.bots)
             await asyncio.sleep(WARM_SECONDS)
             load.seconds.clear()
-            before, moves = used(servers, postgresql, nats), load.moves
+            before, moves = used(members, postgresql, nats), load.moves
             rate = await measured(load, 0, given.seconds)
-            spent, moves = used(servers, postgresql, nats).since(before), load.moves - moves
-            seconds = sorted(load.seconds)
-            away = await _away(url, condition)
+            after = used(members, postgresql, nats)
+            moves, seconds = load.moves - moves, sorted(load.seconds)
             for job in jobs:
                 job.cancel()
     if load.forfeits:
-        raise RuntimeError(f"{condition.what}: {len(load.forfeits)} matches ended as {load.forfeits[0]}")
-
-    def each_move(busy: float, asleep: float) -> float:
-        return float(1e6 * (busy - asleep * given.seconds / IDLE_SECONDS) / moves)
-
+        raise RuntimeError(f"{edges} edges: {len(load.forfeits)} matches ended as {load.forfeits[0]}")
+    share = given.seconds / IDLE_SECONDS
+    core, of_edges, of_postgresql, of_nats = [
+        1e6 * (b - a - rest * share) / moves for a, b, rest in zip(before, after, idle, strict=True)
+    ]
     return Cost(
-        each_move(spent.servers, idle.servers),
-        each_move(spent.postgresql, idle.postgresql),
-        each_move(spent.nats, idle.nats),
-        1000 * idle.servers / IDLE_SECONDS,
+        core,
+        of_edges,
+        of_postgresql,
+        of_nats,
+        1000 * (idle[0] + idle[1]) / IDLE_SECONDS,
         rate,
         1000 * seconds[len(seconds) // 2],
         1000 * seconds[int(0.99 * len(seconds))],
-        away,
-        len(load.errors),
     )
 
 
-async def _away(url: str, condition: Condition) -> float:
-    """The share of matches with a room where no bot comes in."""
-    homes = {f"s{number}" for numbers in condition.homes for number in numbers}
-    connection = await asyncpg.connect(url)
-    try:
-        rooms: dict[str, int] = {row["server"]: row["rooms"] for row in await connection.fetch(ROOMS)}
-    finally:
-        await connection.close()
-    return sum(count for server, count in rooms.items() if server not in homes) / max(1, sum(rooms.values()))
-
-
 def median(costs: Sequence[Cost], of: str) -> float:
-    """Of the rounds."""
+    """Return the median of a figure over the rounds."""
     return float(statistics.median(getattr(each, of) for each in costs))
 
 
 def section(costs: dict[str, list[Cost]], given: argparse.Namespace, note: str) -> str:
-    """What was found, for people."""
+    """Return the section of the report."""
+    columns = ("rate", "core", "edges", "postgresql", "nats", "p50", "p99", "idle")
     lines = [
         "## What a move costs",
         "",
-        f"{note} {os.cpu_count()} cores, which servers, PostgreSQL (not waiting for the disk), NATS and the {given.bots} bots share; {given.rate:g} moves a second asked for, of one fixed match on `{MAP}` again and again; medians of {given.rounds} rounds of {given.seconds:g} s.",
-        "CPU is user and kernel time for a move, less what the same processes take while as many bots are connected and nobody plays, which the last column tells for all servers together.",
+        f"{note}",
         "",
-        "| | moves/s | servers µs | PostgreSQL µs | NATS µs | p50 ms | p99 ms | idle, ms of CPU a second |",
-        "| --- | --- | --- | --- | --- | --- | --- | --- |",
+        f"- *Machine*: {os.cpu_count()} cores, shared by all servers, PostgreSQL (not waiting for the disk), NATS and {given.bots} bots.",
+        f"- *Load*: {given.rate:g} moves a second requested, all of the same match on `{MAP}`. Figures are medians of {given.rounds} rounds of {given.seconds:g} s.",
+        "- *CPU*: user and kernel time per move, minus the time that the same processes use while as many bots are connected and nobody plays.",
+        "- *Idle*: that time, for the core and the edges together.",
+        "",
+        "| | moves/s | core µs | edges µs | PostgreSQL µs | NATS µs | p50 ms | p99 ms | idle, ms of CPU a second |",
+        "| --- | --- | --- | --- | --- | --- | --- | --- | --- |",
     ]
     for what, found in costs.items():
-        lines.append(
-            f"| {what} | {median(found, 'rate'):.0f} | {median(found, 'servers'):.0f} | {median(found, 'postgresql'):.0f} "
-            f"| {median(found, 'nats'):.0f} | {median(found, 'p50'):.1f} | {median(found, 'p99'):.1f} | {median(found, 'idle_servers'):.0f} |"
-        )
-    if REMOTE.what in costs:
-        lines += [
-            "",
-            f"With neither bot at the room's server, {median(costs[REMOTE.what], 'away'):.0%} of the rooms were on the third server.",
-        ]
-    for what, least in ((LOCAL.what, 1.1), (REMOTE.what, 2.5)):
-        if what in costs and ALONE.what in costs:
-            ratios = [
-                here.servers / alone.servers
-                for here, alone in zip(costs[what], costs[ALONE.what], strict=True)
-            ]
-            found_ratio = f"{statistics.median(ratios):.2f} × ({min(ratios):.2f} to {max(ratios):.2f})"
-            lines += [
-                "",
-                claim(
-                    f"CPU of all servers for a move, {what}",
-                    f"at most {least} × that without a bus",
-                    found_ratio,
-                ),
-            ]
+        cells = (f"{median(found, of):.{1 if of in ('p50', 'p99') else 0}f}" for of in columns)
+        lines.append(f"| {what} | {' | '.join(cells)} |")
+    *_, last = costs
+    ratios = [each.server / alone.server for each, alone in zip(costs[last], costs[ALONE], strict=True)]
+    found_ratio = f"{statistics.median(ratios):.2f} × ({min(ratios):.2f} to {max(ratios):.2f})"
+    lines += [
+        "",
+        claim(
+            f"CPU of edges and core per move, {last}",
+            f"at most {MOST:g} × that of one process",
+            found_ratio,
+        ),
+    ]
     return "\n".join(lines)
 
 
 def main() -> None:
-    """Measure, print, and write where it is asked for."""
+    """Measure, print, and write the section if requested."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
@@ -280,7 +197,7 @@ def main() -> None:
     if binaries is None or missing("nats"):
         parser.error(str(missing("postgresql") or missing("nats")))
     forked.prepare()
-    costs: dict[str, list[Cost]] = {each.what: [] for each in CONDITIONS}
+    costs: dict[str, list[Cost]] = {what: [] for what in CONDITIONS}
     command = f"python -m benchmarks.cluster --seconds {given.seconds:g} --rounds {given.rounds}"
     with (
         running_postgresql(binaries) as postgresql,
@@ -288,11 +205,11 @@ def main() -> None:
         measured_on(command) as note,
     ):
         for number in range(given.rounds):
-            for condition in CONDITIONS:
+            for what, edges in CONDITIONS.items():
                 url = postgresql.new_database()
-                cost = asyncio.run(measure(condition, given, url, postgresql, nats))
-                costs[condition.what].append(cost)
-                print(f"{number + 1}: {condition.what}: {cost}", flush=True)
+                cost = asyncio.run(measure(edges, given, url, postgresql, nats))
+                costs[what].append(cost)
+                print(f"{number + 1}: {what}: {cost}", flush=True)
     text = section(costs, given, note())
     print(text)
     if given.write:

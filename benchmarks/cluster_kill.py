@@ -1,12 +1,13 @@
-"""Servers of one arena that die again and again under play: what it costs the bots, which may be nothing.
+"""Repeated failures in a cluster during play, and their cost for the bots: they must lose nothing.
 
-    python -m benchmarks.cluster_kill                         100 deaths of three servers with 60 bots
-    python -m benchmarks.cluster_kill --rounds 5 --seed 7 --kinds kill,freeze
-    python -m benchmarks.cluster_kill --write                 and put it into benchmarks/CLUSTER.md
+    python -m benchmarks.cluster_kill                         100 failures of edges, cores, NATS and PostgreSQL with 40
+bots
+    python -m benchmarks.cluster_kill --rounds 5 --seed 7 --kinds "core kill,edge freeze"
+    python -m benchmarks.cluster_kill --write                 write the section of benchmarks/CLUSTER.md
 
-Real `arena serve` processes on a real PostgreSQL and a real NATS, each behind lines of its own that can be cut; the
-bots come back by PROTOCOL.md. `testkit/deaths.py` tells of the deaths. At the end the store is held against what the
-bots were told. Exit code 1 when anything was lost.
+Real `arena serve` processes use a real PostgreSQL and a real NATS, each over connections that can be cut. The bots play
+Riskless on italy and reconnect as PROTOCOL.md requires. `testkit/cluster_faults.py` describes the failures. At the end, the
+store is compared with the messages that the bots received. The exit code is 1 if anything was lost.
 """
 
 from __future__ import annotations
@@ -23,119 +24,96 @@ from urllib.parse import urlsplit
 
 from benchmarks.kit.results import claim, measured_on, write_cluster
 from testkit import forked
-from testkit.arena_servers import arena_servers
-from testkit.deaths import KINDS, Death, Report, players_of, rounds
+from testkit.cluster import running_cluster
+from testkit.cluster_faults import KINDS, OF_CORE, ClusterFaults, Report, players_of, rounds
 from testkit.nats_server import NatsServer, running_nats
 from testkit.parts import missing, postgresql_folder
 from tests.server.databases import Postgresql, running_postgresql
 
-WHAT = {
-    "kill": "killed with -9",
-    "freeze": "stood still (SIGSTOP) for longer than its lease",
-    "bus": "cut off from NATS",
-    "store": "cut off from PostgreSQL",
-    "power": "gone without PostgreSQL or NATS being told",
-    "split": "cut off from both, its bots still there",
-}
 SERVE = (
-    "--game",
-    "tictactoe",
-    "--tc",
-    "60+1",
-    "--set=pool.pause_seconds=0",
-    "--set=pool.openings=none",
-    "--set=matches.grace_seconds=30",
+    *("--game", "riskless", "--map", "italy", "--tc", "60+1", "--set=pool.pause_seconds=0"),
+    *("--set=pool.concurrency=1000", "--set=log.verbose=true"),
 )
-GOAL_SECONDS = 5.0
+GOAL_SECONDS = 3.0
 
 
 async def measure(
     given: argparse.Namespace, folder: Path, url: str, postgresql: Postgresql, nats: NatsServer
 ) -> Report:
-    """Let the servers die. url: an empty database."""
-    options = (*SERVE, f"--set=pool.concurrency={given.bots // 2}", "--set=log.verbose=true")
+    """Inject all failures and return the report. `url`: URL of an empty database."""
+    dice = random.Random(given.seed)
+    kinds = [given.kinds[number % len(given.kinds)] for number in range(given.rounds)]
+    dice.shuffle(kinds)
     database = urlsplit(url).path[1:]
-    async with arena_servers(given.servers, folder, nats, postgresql.folder, database, *options) as servers:
-        players = players_of(servers, given.bots, lambda: random.uniform(0.1, given.think))
-        dice = random.Random(given.seed)
+    async with running_cluster(given.edges, 2, folder, nats, postgresql.folder, database, *SERVE) as cluster:
+        players = players_of(cluster.edges, given.bots, lambda: random.uniform(0.1, given.think))
+        deaths = ClusterFaults(cluster, nats, lambda: postgresql.processes, dice)
         return await rounds(
-            servers,
-            players,
-            url,
-            dice,
-            given.rounds,
-            kinds=given.kinds,
-            tell=lambda line: print(line, flush=True),
-            longest=60 * given.minutes,
+            deaths, players, kinds, tell=lambda line: print(line, flush=True), longest=60 * given.minutes
         )
 
 
 def percentile(values: Sequence[float], share: float) -> float:
-    """Of the values in their order, the one at this share; nan where there is none."""
+    """Return the value at a percentile of sorted values; nan if there are none."""
     ordered = sorted(values)
     return ordered[min(len(ordered) - 1, int(share * len(ordered)))] if ordered else float("nan")
 
 
-def took(deaths: Sequence[Death]) -> list[float]:
-    """The take-overs that came to an end, of deaths with matches in progress."""
-    return [each.taken for each in deaths if each.matches and each.taken is not None]
+def went_on(report: Report, kinds: Sequence[str]) -> list[float]:
+    """Return the time from each failure of these kinds until a match in progress continued, in seconds."""
+    return [seconds for each in report.deaths if each.kind in kinds for seconds in each.played_on]
 
 
 def section(report: Report, given: argparse.Namespace, note: str) -> str:
-    """What came of it, for people."""
+    """Return the section of the report."""
     outcome = report.outcome
     lines = [
-        "## Deaths under play",
+        "## Failures during play",
         "",
-        f"{note} {given.servers} servers, {given.bots} bots that think up to {given.think:g} s for a move, seed {given.seed}; all on one machine.",
-        "*Taken over*: from the death until every match in progress there was another server's, or over, as the store has it.",
-        "*Told on*: from the death until one of a match's bots was told of the match again; the bots notice a silent server by their own pings, after 2 to 4 s.",
+        f"{note}",
         "",
-        "| the server | times | matches in progress | taken over p50 s | p99 s | most s | told on p50 s | p99 s |",
-        "| --- | --- | --- | --- | --- | --- | --- | --- |",
+        f"- *Conditions*: {given.edges} edges and 2 cores on one machine; {given.bots} bots play Riskless on italy and think up to {given.think:g} s a move; seed {given.seed}.",
+        "- *Continues*: time from the failure until one of the match's bots gets a message of its match again. For NATS and PostgreSQL it is counted from their return.",
+        "- If an edge is silent but still connected, its bots notice this by their own pings, after 2 to 4 s.",
+        "",
+        "| failure | times | matches in progress | continues p50 s | p99 s | maximum s | never |",
+        "| --- | --- | --- | --- | --- | --- | --- |",
     ]
-    for kind in [each for each in KINDS if each in given.kinds]:
+    for kind in given.kinds:
         of_kind = [each for each in report.deaths if each.kind == kind]
-        taken = took(of_kind)
-        told = [seconds for each in of_kind for seconds in each.played_on]
+        seconds = went_on(report, [kind])
         lines.append(
-            f"| {WHAT[kind]} | {len(of_kind)} | {sum(each.matches for each in of_kind)} "
-            f"| {percentile(taken, 0.5):.2f} | {percentile(taken, 0.99):.2f} | {max(taken, default=float('nan')):.2f} "
-            f"| {percentile(told, 0.5):.2f} | {percentile(told, 0.99):.2f} |"
+            f"| {kind} | {len(of_kind)} | {len(seconds) + sum(each.stuck for each in of_kind)} "
+            f"| {percentile(seconds, 0.5):.2f} | {percentile(seconds, 0.99):.2f} | {max(seconds, default=float('nan')):.2f} "
+            f"| {sum(each.stuck for each in of_kind)} |"
         )
     endings = ", ".join(f"{reason} {count}" for reason, count in sorted(outcome.reasons.items()))
     found = f"{len(outcome.faults)} faults in {outcome.matches:,} matches with {outcome.acknowledged:,} acknowledged moves ({endings})"
-    late = [each for each in report.deaths if each.taken is None]
-    quickness = (
-        f"p50 {percentile(took(report.deaths), 0.5):.2f} s, p99 {percentile(took(report.deaths), 0.99):.2f} s"
-    )
+    of_core = went_on(report, OF_CORE)
+    quickness = f"p50 {percentile(of_core, 0.5):.2f} s, p99 {percentile(of_core, 0.99):.2f} s"
     return "\n".join(
         [
             *lines,
             "",
             claim(
-                f"{len(report.deaths)} deaths of servers under play",
+                f"{len(report.deaths)} failures during Riskless on italy",
                 "no acknowledged move lost, no match doubled, no wrong forfeit",
                 found,
             ),
             "",
-            claim(
-                "a dead server's matches are taken over",
-                f"p99 under {GOAL_SECONDS:g} s",
-                quickness + (f"; {len(late)} not at all" if late else ""),
-            ),
+            claim("play continues after a core fails", f"p99 within {GOAL_SECONDS:g} s", quickness),
         ]
     )
 
 
 def main() -> int:
-    """Measure, and say what was lost: 0 when nothing was."""
+    """Measure and print the losses. Return 0 if there were none."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--rounds", type=int, default=100)
-    parser.add_argument("--servers", type=int, default=3)
-    parser.add_argument("--bots", type=int, default=60)
+    parser.add_argument("--edges", type=int, default=2)
+    parser.add_argument("--bots", type=int, default=40)
     parser.add_argument(
         "--think", type=float, default=1.0, help="seconds that a bot takes for a move at the most"
     )
@@ -148,15 +126,13 @@ def main() -> int:
     given = parser.parse_args()
     if unknown := sorted(set(given.kinds) - set(KINDS)):
         parser.error(f"there is no death {unknown[0]!r}; there are {', '.join(KINDS)}")
-    if why := missing("nats"):
-        parser.error(why)
+    binaries = postgresql_folder()
+    if binaries is None or missing("nats"):
+        parser.error(str(missing("postgresql") or missing("nats")))
     forked.prepare()
     command = (
         f"python -m benchmarks.cluster_kill --rounds {given.rounds} --bots {given.bots} --seed {given.seed}"
     )
-    binaries = postgresql_folder()
-    if binaries is None:
-        parser.error(str(missing("postgresql")))
     with (
         tempfile.TemporaryDirectory(prefix="arena-deaths-") as folder,
         running_postgresql(binaries) as postgresql,
@@ -171,8 +147,7 @@ def main() -> int:
         print(f"FAULT: {fault}")
     if given.write:
         write_cluster("deaths", text)
-    late = [each for each in report.deaths if each.taken is None]
-    return 1 if report.outcome.faults or late else 0
+    return 1 if report.outcome.faults or any(each.stuck for each in report.deaths) else 0
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Kills a hosting server at random moments, again and again, and counts what was lost: nothing may be.
+"""Repeatedly kill a server at random moments and count the losses: there must be none.
 
 python -m benchmarks.crash --kills 100 --matches 50
 """
@@ -18,7 +18,7 @@ from testkit.crash import crash
 
 
 def main() -> int:
-    """Run it and print what came of it; 1 when something was lost."""
+    """Kill the server repeatedly and print the results. Return 1 if anything was lost."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0] if __doc__ else None)
     parser.add_argument("--kills", type=int, default=100)
     parser.add_argument("--matches", type=int, default=50)

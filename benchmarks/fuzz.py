@@ -1,8 +1,8 @@
-"""A fuzzer over the codec and over live sockets: no crash, no leak, and no match beside it disturbed.
+"""Fuzzer for the codec and for live sockets: no crash, no leak, and no disturbed match.
 
     python -m benchmarks.fuzz --frames 1000000
 
-One in `--live-share` of the frames also goes over a socket to a real host, where two honest bots play beside.
+One in `--live-share` of the frames is also sent over a socket to a real host, on which two honest bots play.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from testkit.fuzz import fuzz
 
 
 def main() -> int:
-    """Run it and print what came of it; 1 for any fault."""
+    """Run the fuzzer and print the results. Return 1 if there was a failure."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0] if __doc__ else None)
     parser.add_argument("--frames", type=int, default=1_000_000)
     parser.add_argument("--live-share", type=int, default=20)

@@ -1,9 +1,9 @@
-"""What a move costs as the server grows; writes its section of SERVER.md.
+"""Cost of a move as the server grows; writes a section of SERVER.md.
 
     python -m benchmarks.growth [--seconds 5] [--rounds 3] [--most 1000000] [--stores sqlite,postgresql]
 
-Some bots play as fast as they can, first beside more and more connections that are idle, then on stores of more and
-more finished matches. The server on each store is killed in the midst of matches, and started again.
+Some bots play as fast as they can: first with a growing number of idle connections, then on stores with a growing
+number of finished matches. The server on each store is killed during matches and started again.
 """
 
 from __future__ import annotations
@@ -28,42 +28,42 @@ from benchmarks.kit.stores import NAMES, database
 
 CONNECTIONS = (10, 100, 1_000, 5_000, 10_000)
 PLAYING = 10
-"""Connections that play beside the idle ones."""
+"""Number of connections that play while others are idle."""
 MATCHES = (1, 10_000, 1_000_000)
 PLAYERS = 100
-"""Connections that play on each store."""
+"""Number of connections that play on each store."""
 FROM = 100
-"""Connections from which on a move may cost no more."""
-MOST_RATIO, MOST_SECONDS = 1.3, 2.0
+"""Number of connections from which on the cost of a move must stay constant."""
+MAX_RATIO, MAX_SECONDS = 1.3, 2.0
 
 
 @dataclass(frozen=True)
 class Beside:
-    """What a move costs beside idle connections."""
+    """Cost of a move with idle connections."""
 
     connections: int
     cpu: Sequence[float]
-    """Microseconds of the server's CPU a move, in each round."""
+    """CPU time of the server per move, in µs, for each round."""
     rate: float
-    """Moves a second."""
+    """Moves per second."""
 
 
 @dataclass(frozen=True)
 class OnStore:
-    """What a move costs on a store of finished matches."""
+    """Cost of a move on a store of finished matches."""
 
     store: str
     matches: int
     cpu: Sequence[float]
-    """Microseconds of the server's CPU a move, in each round."""
+    """CPU time of the server per move, in µs, for each round."""
     start: float
     """Seconds from the start of the server until it listens."""
     recovery: float
-    """The same after a kill, with matches in progress."""
+    """Seconds from a start after a kill, with matches in progress, until the server listens."""
 
 
 def beside_idle(sizes: Sequence[int], seconds: float, rounds: int) -> Iterator[Beside]:
-    """What a move costs on one server to which more and more idle connections come."""
+    """Yield the cost of a move on one server, for each number of idle connections."""
     with arena(PLAYING // 2, *LIMITS, cores=server_cores()) as running, ExitStack() as stack:
         idle = 0
         for size in sizes:
@@ -77,7 +77,7 @@ def beside_idle(sizes: Sequence[int], seconds: float, rounds: int) -> Iterator[B
 
 
 def _played(running: Running, players: int, seconds: float, rounds: int) -> list[tuple[float, float]]:
-    """Microseconds of CPU a move, and moves a second, in each round of so many seconds."""
+    """Return the CPU time per move in µs and the moves per second, for each round of `seconds`."""
     found = []
     with loads(running.url, players, kind=ARENA) as load:
         load.wait_all_in(players)
@@ -93,7 +93,7 @@ def _played(running: Running, players: int, seconds: float, rounds: int) -> list
 
 
 def on_store(store: str, count: int, seconds: float, rounds: int) -> OnStore:
-    """Fill a store of this kind, have bots play on it, kill the server and start it again."""
+    """Fill a store, let bots play on it, then kill and restart its server."""
     with database(store) as url:
         asyncio.run(_fill(url, count))
         with _started(url) as (running, start), loads(running.url, PLAYERS, kind=ARENA) as load:
@@ -127,15 +127,18 @@ def _started(url: str) -> Iterator[tuple[Running, float]]:
 
 
 def report(beside: Sequence[Beside], stores: Sequence[OnStore], note: str) -> str:
-    """The section."""
+    """Return the section of the report."""
     lines = [
         "## As the server grows",
         "",
         (
-            "Microseconds of the server's CPU a move, flat out: medians, with the least and the greatest. "
-            f"{PLAYING} connections play and all others are idle, but for pings; "
-            f"on the stores {PLAYERS} play. With PostgreSQL the CPU of the database's own processes is not in it. *Start* "
-            "is in seconds until the server listens; *after a kill* with matches in progress, which go on."
+            "CPU of a move is the server's CPU time in µs, with bots that play as fast as they can: the median, with the smallest "
+            "and the greatest value in brackets.\n\n"
+            f"- In the first table, {PLAYING} connections play; all others are idle and only answer pings.\n"
+            f"- In the second table, {PLAYERS} connections play. With PostgreSQL, the CPU time of the database's own processes is "
+            "not included.\n"
+            "- *Start* is the time in seconds until the server listens. *After a kill* is the same with matches in progress, which "
+            "then continue."
         ),
         "",
         "| connections | CPU of a move | moves/s |",
@@ -154,24 +157,24 @@ def report(beside: Sequence[Beside], stores: Sequence[OnStore], note: str) -> st
     if len(more) > 1:
         ratios = {each.connections: median(each) / median(more[0]) for each in more}
         worst = max(ratios, key=lambda count: ratios[count])
-        what = f"CPU of a move beside {FROM:,} to {more[-1].connections:,} connections, against {FROM:,}"
-        found = f"{ratios[worst]:.2f} × with {worst:,}, the dearest"
-        lines += [claim(what, f"at most {MOST_RATIO:g} ×", found), ""]
+        what = f"CPU of a move with {FROM:,} to {more[-1].connections:,} connections, compared with {FROM:,}"
+        found = f"at most {ratios[worst]:.2f} ×, with {worst:,} connections"
+        lines += [claim(what, f"at most {MAX_RATIO:g} ×", found), ""]
     for store in dict.fromkeys(each.store for each in stores):
         mine = [each for each in stores if each.store == store]
         ratio = max(median(each) for each in mine) / median(mine[0])
-        what = f"CPU of a move with {mine[0].matches:,} to {mine[-1].matches:,} finished matches on {store}, against {mine[0].matches:,}"
-        lines += [claim(what, f"at most {MOST_RATIO:g} ×", f"{ratio:.2f} × for the dearest"), ""]
+        what = f"CPU of a move with {mine[0].matches:,} to {mine[-1].matches:,} finished matches on {store}, compared with {mine[0].matches:,}"
+        lines += [claim(what, f"at most {MAX_RATIO:g} ×", f"at most {ratio:.2f} ×"), ""]
     if stores:
         largest = max(each.matches for each in stores)
         slowest = max(max(each.start, each.recovery) for each in stores if each.matches == largest)
         what = f"start with {largest:,} finished matches, also after a kill"
-        lines += [claim(what, f"under {MOST_SECONDS:g} s", f"{slowest:.1f} s for the slowest"), ""]
+        lines += [claim(what, f"under {MAX_SECONDS:g} s", f"at most {slowest:.1f} s"), ""]
     return "\n".join([*lines, note])
 
 
 def median(each: Beside | OnStore) -> float:
-    """The median of the rounds, in microseconds."""
+    """Return the median over the rounds, in µs."""
     return statistics.median(each.cpu)
 
 

@@ -1,6 +1,6 @@
-"""What the runner costs: matches a second and CPU time a move, with bots that answer at once.
+"""Cost of the ladder runner: matches per second and CPU time per move, with bots that answer immediately.
 
-    python -m benchmarks.ladder                      tic-tac-toe, 200 matches, in a store that is thrown away
+    python -m benchmarks.ladder                      tic-tac-toe, 200 matches, in a temporary store
     python -m benchmarks.ladder --tc 0.05+0.005 --rounds 5000       how many of 10,000 matches are lost on time
     python -m benchmarks.ladder --game riskless --map m2 --limit 88 a draw after so many plies
 
@@ -30,39 +30,39 @@ from arena.protocol.codes import FORFEITS
 from arena.protocol.record import Record
 from arena.protocol.timecontrol import TimeControl
 from arena.rating.standings import is_void
-from arena.server.net.interpreter import settled
+from arena.server.edge.interpreter import infrequent_collections
 from benchmarks.kills import BOT
 from benchmarks.kit.served import cpu_of_machine
 
 
 @dataclass
 class Times:
-    """When matches ended, and what this process had computed by then: both in seconds."""
+    """End times of matches, and CPU time of this process at these times, in seconds."""
 
     wall: list[float] = field(default_factory=list)
     cpu: list[float] = field(default_factory=list)
-    """After the first match, and after the last where that was known to be the last: to ask gives the core away."""
+    """CPU times after the first match, and after the last if it was known to be the last: reading them costs time."""
     machine: list[tuple[float, float]] = field(default_factory=list)
-    """At the same times: what all cores together were busy, and what they had."""
+    """Busy and total time of all cores at the same moments."""
 
     def look(self) -> None:
-        """Note what this process and the machine have computed by now."""
+        """Record the CPU time of this process and of the machine."""
         self.cpu.append(time.process_time())
         self.machine.append(cpu_of_machine())
 
     def played(self, ladder: Ladder, record: Record) -> None:  # noqa: ARG002  a ladder's watcher
-        """A match is over."""
+        """Record the end of a match."""
         self.wall.append(time.perf_counter())
         if len(self.wall) in (1, ladder.matches):
             self.look()
 
     def notice(self, text: str) -> None:
-        """Something went wrong with a bot."""
+        """Print a bot's error."""
         print(text, file=sys.stderr)
 
 
 def main() -> int:
-    """Play and tell: 0."""
+    """Play and print the figures. Return 0."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
@@ -93,7 +93,7 @@ def main() -> int:
         async def play() -> None:
             await run_ladder(ladder, times)
 
-        with settled():  # as `arena ladder` does
+        with infrequent_collections():  # as `arena ladder` does
             anyio.run(play, backend_options={"use_uvloop": sys.platform != "win32"})
     # From the end of the first match on: bots take seconds to start.
     moves = sum(sum(not each.opening for each in record.moves) for record in ladder.records[1:])

@@ -1,10 +1,15 @@
-"""What the page costs a browser: the first view, armies that travel, and many live boards at once.
+"""Cost of the page for a browser: the first view, moving armies, and many live boards.
 
     first    bytes over the wire, and the time until matches and bots are there
     slow     the same on a slow network (400 ms there and back, 400 kbit/s), which the browser itself imitates: the first that
              is painted, when a match is on the large board, and when that board is one that moves
-    frames   how often a picture is drawn while armies travel on usa, as fast as they travel at all
+    frames   how often a picture is drawn while armies travel on usa, as fast as they travel at all, and the processor time
+             that the page's thread takes for each of these pictures, which does not depend on what else the machine does
+    shift    how far what is on the page moves away while bots play a hundred moves a second: the layout shift of every view
     boards   the processor time that 30 live boards on the start page take from the browser, all its processes together
+    lighthouse   the four scores of Lighthouse on a phone and on a desktop; needs the program: npm install --global lighthouse
+
+Each part tells the load of the machine: where it is high, times are those of the load.
 
 Example: python -m benchmarks.page first slow
 """
@@ -12,19 +17,28 @@ Example: python -m benchmarks.page first slow
 from __future__ import annotations
 
 import argparse
+import json
+import os
 import re
 import statistics
+import subprocess
+import sys
 import tempfile
 import time
 import urllib.request
-from collections.abc import Callable
+from bisect import bisect_right
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from playwright.sync_api import Browser, Page, Response
 
 from arena.protocol.record import to_line
-from testkit.browser import Arena, arena, chromium, wait
+from testkit.browser import SHIFTS, Arena, arena, chromium, wait
+from testkit.parts import browser as chromium_path
+from testkit.parts import program
 from tests.web.screenshots import made_up
 
 LATENCY_MS = 400
@@ -32,15 +46,31 @@ BYTES_A_SECOND = 400_000 / 8
 BOARDS = 30
 BOARD_SECONDS = 20.0
 MOVE_SECONDS = 1.0
-"""What each bot of the live boards waits before a move."""
+"""Pause of each bot of the live boards before a move, in seconds."""
+SHIFT_SECONDS = 30.0
+AT_ONCE = 6
+"""Views whose layout shift is measured at the same time."""
+FRAME_MS = 1000 / 60
+TRACED = ["devtools.timeline", "disabled-by-default-devtools.timeline", "toplevel"]
+CATEGORIES = ("performance", "accessibility", "best-practices", "seo")
+VIEWS = [
+    *("", "tv", "tv/4", "match/{match}", "embed/{match}", "play", "table", "event/serve", "bot/ann"),
+    *("versus/ann/bob", "search?bot=ann", "maps", "maps/italy", "file", "me", "host"),
+]
+"""Addresses of all views. Those of an owner's and a host's are as they are before anybody has signed in."""
 PAINTED = """() => performance.getEntriesByName('first-contentful-paint')[0].startTime"""
-FRAMES = """async () => {
+BOARD = """async () => {
   const { MapBoard } = await import(new URL('boards/map.js', document.querySelector('script[type=module]').src).href);
   const { Match } = await import(new URL('match.js', document.querySelector('script[type=module]').src).href);
   const match = Match.fromRecord(window.record);
   const board = new MapBoard(match.game, () => null);
   document.querySelector('main').replaceChildren(board.element);
+  board.show(match.positions[0], null, null);
   await new Promise((ready) => setTimeout(ready, 1000));
+  window.marching = { board, match };
+}"""
+MARCH = """async () => {
+  const { board, match } = window.marching;
   const gaps = [];
   let before = null;
   let going = true;
@@ -50,8 +80,8 @@ FRAMES = """async () => {
     if (going) requestAnimationFrame(frame);
   };
   requestAnimationFrame(frame);
-  for (let ply = 0; ply <= Math.min(40, match.moves.length); ply++) {
-    board.show(match.positions[ply], ply ? match.moves[ply - 1].move : null, ply ? match.positions[ply - 1] : null);
+  for (let ply = 1; ply <= Math.min(40, match.moves.length); ply++) {
+    board.show(match.positions[ply], match.moves[ply - 1].move, match.positions[ply - 1]);
     await new Promise((ready) => setTimeout(ready, 400));
   }
   going = false;
@@ -60,12 +90,14 @@ FRAMES = """async () => {
 
 
 def main() -> None:
-    """Print what was asked for, or all."""
+    """Print the requested measurements; by default, all."""
     parts: dict[str, Callable[[Browser, Path, int], None]] = {
         "first": first,
         "slow": slow,
         "frames": frames,
+        "shift": shift,
         "boards": boards,
+        "lighthouse": lighthouse,
     }
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
@@ -80,12 +112,44 @@ def main() -> None:
     with chromium() as browser:
         for name, measure in parts.items():
             if name in (given.parts or parts):
+                print(f"load average {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores:", flush=True)
                 with tempfile.TemporaryDirectory(prefix="arena-") as folder:
                     measure(browser, Path(folder), given.loads)
 
 
+def shift(browser: Browser, folder: Path, _loads: int) -> None:
+    """Measure the layout shift of all views on a desktop and on a phone."""
+    print(f"layout shift in {SHIFT_SECONDS:.0f} s, with bots that play a hundred moves a second:")
+    with hurried(folder) as (running, match):
+        addresses = [each.format(match=match) for each in VIEWS]
+        worst = 0.0
+        for width, height in ((1280, 800), (390, 844)):
+            for first in range(0, len(addresses), AT_ONCE):
+                pages = {}
+                for address in addresses[first : first + AT_ONCE]:
+                    pages[address] = page = browser.new_page(viewport={"width": width, "height": height})
+                    page.add_init_script(SHIFTS)
+                    page.goto(f"{running.url}{address}")
+                page.wait_for_timeout(1000 * SHIFT_SECONDS)
+                for address, page in pages.items():
+                    shifted = page.evaluate("shifted")
+                    worst = max(worst, shifted)
+                    print(f"  {shifted:.3f} on /{address} at {width} x {height}", flush=True)
+                    page.close()
+        print(f"  {worst:.3f} at most")
+
+
+@contextmanager
+def hurried(folder: Path) -> Iterator[tuple[Arena, str]]:
+    """Run a server where two bots play a hundred moves a second, and yield it with the id of a finished match."""
+    with arena(folder, "--map", "italy", "--tc", "9/move") as running:
+        running.dawdler("ann", 0.01)
+        running.dawdler("bob", 0.01)
+        yield running, wait(lambda: running.ask("records")["matches"], 600)[0]["match"]
+
+
 def first(browser: Browser, folder: Path, loads: int) -> None:
-    """The first view without a bound on the network."""
+    """Measure the first view without a network limit."""
     with arena(folder, "--tc", "1/move", bots=("random", "greedy")) as running:
         wait(lambda: running.ask("records")["matches"])
         found = [load(browser, running.url) for _ in range(loads)]
@@ -96,7 +160,7 @@ def first(browser: Browser, folder: Path, loads: int) -> None:
 
 
 def load(browser: Browser, url: str) -> tuple[float, int, int]:
-    """Seconds until matches and bots are on the page, bytes with their headers, and answers."""
+    """Return the seconds until the page shows matches and bots, the bytes with headers, and the number of responses."""
     context = browser.new_context()
     page = context.new_page()
     answers: list[Response] = []
@@ -114,7 +178,7 @@ def load(browser: Browser, url: str) -> tuple[float, int, int]:
 
 
 def slow(browser: Browser, folder: Path, loads: int) -> None:
-    """The first view on a slow network."""
+    """Measure the first view on a slow network."""
     painted, still, complete = [], [], []
     with arena(folder, "--tc", "1/move", bots=("random", "greedy")) as running:
         for _ in range(loads):
@@ -141,22 +205,47 @@ def slow(browser: Browser, folder: Path, loads: int) -> None:
 
 
 def frames(browser: Browser, folder: Path, _loads: int) -> None:
-    """How long each picture takes while armies travel on usa."""
+    """Measure the frame times while armies move on usa, and the CPU time of the page's thread for each frame."""
     with arena(folder) as running:
         page = browser.new_page(viewport={"width": 1440, "height": 900})
         page.goto(f"{running.url}#/play")
         page.evaluate("(line) => { window.record = JSON.parse(line); }", to_line(made_up("usa")))
-        gaps = page.evaluate(FRAMES)
+        page.evaluate(BOARD)
+        browser.start_tracing(page=page, categories=TRACED)
+        gaps = page.evaluate(MARCH)
+        took = frame_times(json.loads(browser.stop_tracing())["traceEvents"])
         page.close()
-    late = sum(gap > 1000 / 60 * 1.5 for gap in gaps)
+    late = sum(gap > FRAME_MS * 1.5 for gap in gaps)
     print(f"armies travel on usa, {len(gaps)} pictures:")
     print(
         f"  {1000 * len(gaps) / sum(gaps):.0f} a second; {late} came late; the longest took {max(gaps):.0f} ms"
     )
+    print(
+        f"  the page's thread worked {statistics.median(took):.1f} ms for one (median), {max(took):.1f} ms at most, of "
+        f"{FRAME_MS:.1f} ms; {sum(each > FRAME_MS for each in took)} of {len(took)} took longer"
+    )
+
+
+def frame_times(events: list[dict[str, Any]]) -> list[float]:
+    """Return the CPU time of the page's thread from each animation frame to the next, in ms, from a trace of Chromium.
+
+    `tdur` is the time for which a thread was on a processor, in microseconds.
+    """
+    begun = [each for each in events if each["name"] == "FireAnimationFrame"]
+    ((process, thread),) = {(each["pid"], each["tid"]) for each in begun}
+    starts = sorted(each["ts"] for each in begun)
+    took = [0.0] * len(starts)
+    for each in events:
+        of_page = (each["pid"], each["tid"]) == (process, thread) and each["ts"] >= starts[
+            0
+        ] - 1000 * FRAME_MS
+        if of_page and each["name"] == "ThreadControllerImpl::RunTask" and each["ph"] == "X":
+            took[max(0, bisect_right(starts, each["ts"] + each["dur"]) - 1)] += each.get("tdur", 0) / 1000
+    return took
 
 
 def boards(browser: Browser, folder: Path, _loads: int) -> None:
-    """The processor time of a start page with many live boards, all of them in sight."""
+    """Measure the CPU time of a start page with many live boards, all of them visible."""
     with arena(folder, "--map", "usa", "--tc", "20/move", "--set=pool.concurrency=40") as running:
         for number in range(6):
             running.dawdler(f"bot-{number}", MOVE_SECONDS, matches=10)
@@ -178,8 +267,49 @@ def boards(browser: Browser, folder: Path, _loads: int) -> None:
         )
 
 
+def lighthouse(_browser: Browser, folder: Path, _loads: int) -> None:
+    """Print the scores of Lighthouse for each view, and the audits below 100; end with exit code 1 if a score is below."""
+    tool = program("lighthouse")
+    if tool is None:
+        print("Lighthouse is not measured, for it is not installed: npm install --global lighthouse")
+        return
+    below = 0
+    print(f"Lighthouse: {', '.join(CATEGORIES)}")
+    with hurried(folder) as (running, match):
+        running.slow_down(1.0)
+        for view in VIEWS:
+            address = view.format(match=match)
+            for device, options in {"phone": [], "desktop": ["--preset=desktop"]}.items():
+                scores, faults = scored(tool, f"{running.url}{address}", options)
+                below += any(each < 100 for each in scores)
+                print(f"  {' '.join(f'{each:3}' for each in scores)}  /{address} on a {device}", flush=True)
+                for fault in faults:
+                    print(f"      {fault}")
+    if below:
+        sys.exit(f"{below} of {2 * len(VIEWS)} have a score below 100")
+
+
+def scored(tool: str, url: str, options: list[str]) -> tuple[list[int], list[str]]:
+    """Return the scores of an address in the order of `CATEGORIES`, and its audits that count and are below 100."""
+    command = [tool, url, "--quiet", "--output=json", f"--only-categories={','.join(CATEGORIES)}", *options]
+    command += ["--chrome-flags=--headless --no-sandbox --disable-gpu"]
+    told = subprocess.run(
+        command, env={**os.environ, "CHROME_PATH": str(chromium_path())}, capture_output=True, check=False
+    )
+    if told.returncode:
+        sys.exit(f"lighthouse {url} failed: {told.stderr.decode().strip().splitlines()[-1]}")
+    found = json.loads(told.stdout)
+    faults = []
+    for category in CATEGORIES:
+        for each in found["categories"][category]["auditRefs"]:
+            audit = found["audits"][each["id"]]
+            if each["weight"] and audit["score"] is not None and audit["score"] < 1:
+                faults.append(f"{audit['title']}: {audit.get('displayValue', audit['score'])}")
+    return [round(100 * found["categories"][category]["score"]) for category in CATEGORIES], faults
+
+
 def moves(running: Arena) -> int:
-    """The moves that the server has taken so far."""
+    """Return the number of moves that the server has accepted."""
     with urllib.request.urlopen(f"{running.url}metrics") as answer:  # noqa: S310  our own server
         found = re.search(
             r"^arena_move_seconds_count(?:\{.*\})? ([0-9.e+]+)$", answer.read().decode(), re.MULTILINE
@@ -190,14 +320,14 @@ def moves(running: Arena) -> int:
 
 
 def busy(browser: Browser, page: Page) -> float:
-    """Which share of one core the browser takes, over some seconds."""
+    """Return the browser's CPU usage over some seconds, as a share of one core."""
     began, before = time.perf_counter(), processor(browser)
     page.wait_for_timeout(BOARD_SECONDS * 1000)
     return (processor(browser) - before) / (time.perf_counter() - began)
 
 
 def processor(browser: Browser) -> float:
-    """Seconds of processor time that the browser's processes have taken."""
+    """Return the CPU time of all processes of the browser, in seconds."""
     found = browser.new_browser_cdp_session().send("SystemInfo.getProcessInfo")
     return float(sum(each["cpuTime"] for each in found["processInfo"]))
 

@@ -1,9 +1,10 @@
-"""Bare relay that the server is measured against: it pairs connections, and knows nothing of games.
+"""Bare relay to compare the server with: it pairs connections and knows nothing of games.
 
 python -m benchmarks.relay PORT ANSWER_BYTES TURN_BYTES
 
-For each frame it writes what the server would: an answer of so many bytes to its sender, and a turn of so many to the
-other of the pair. It uses the server's own connections, which count, bound and parse frames as they do for the server.
+For each frame it writes the same amount as the server: an answer of ANSWER_BYTES to the sender, and a turn of
+TURN_BYTES to the other connection of the pair. It uses the server's own connections, which count, limit and parse
+frames in the same way.
 """
 
 from __future__ import annotations
@@ -13,33 +14,41 @@ import argparse
 import anyio
 import uvloop
 from msgspec.structs import replace
+from websockets.frames import Frame
 
-from arena.server.net.admission import Admission
-from arena.server.net.answers import Answer
-from arena.server.net.connection import Connection
-from arena.server.net.interpreter import settled
-from arena.server.net.limits import PRIVATE
-from arena.server.net.request import Request
-from arena.server.net.server import Server
+from arena.server.edge.connection import Connection
+from arena.server.edge.edge import Edge
+from arena.server.edge.interpreter import infrequent_collections
+from arena.server.edge.limits import PRIVATE
+from arena.server.edge.session import ADMITTED, BINARY, Session
+from arena.server.metrics import Metrics
+from arena.server.ports import Upward
 
 TURN, ANSWER = 0x81, 0x82
-"""What frames begin with that say that it is one's turn, and that do not."""
+"""First bytes of turn frames, and of other frames."""
 HOST = "127.0.0.1"
 LIMITS = replace(PRIVATE, hello_seconds=60.0)
-"""As the server's, which is given as long for a thousand handshakes at once."""
+"""Time limit of a handshake, in seconds; the server under a thousand handshakes gets the same."""
+
+
+class Nobody:
+    """Receiver of an edge's messages in place of a core."""
+
+    def submit(self, message: Upward) -> None:
+        """Drop a message: a relay has no clients."""
 
 
 class Pairs:
-    """Makes the receivers of one relay's connections, two by two."""
+    """Pairs of connections of one relay."""
 
     def __init__(self, answer: bytes, turn: bytes) -> None:
         self._answer = answer
         self._turn = turn
         self._waiting: Half | None = None
 
-    def receiver(self, connection: Connection) -> Half:
-        """One half of a pair, whose other half is the connection that came before or comes next."""
-        half = Half(connection, self._answer, self._turn)
+    def session(self, edge: Edge, connection: Connection) -> Half:
+        """Return one half of a pair. The other half is the previous or the next connection."""
+        half = Half(edge, connection, self._answer, self._turn)
         if self._waiting is None:
             self._waiting = half
         else:
@@ -48,53 +57,43 @@ class Pairs:
         return half
 
 
-class Half:
-    """The receiver of one connection."""
+class Half(Session):
+    """Session of one connection."""
 
-    def __init__(self, connection: Connection, answer: bytes, turn: bytes) -> None:
-        self._connection = connection
-        self._bucket = connection.bucket
+    def __init__(self, edge: Edge, connection: Connection, answer: bytes, turn: bytes) -> None:
+        super().__init__(edge, connection)
+        self.state = ADMITTED
         self._answer = answer
         self._turn = turn
         self._other: Half | None = None
 
     def meet(self, other: Half) -> None:
-        """Be the half of a pair with another, whose turn it is then."""
+        """Pair with another half, which gets the first turn."""
         self._other, other._other = other, self
         other.tell(self._turn)
 
-    def tell(self, frame: bytes) -> None:
-        """Write a frame that asks for another, as the server counts it."""
-        self._bucket.allow()
-        self._connection.send(frame)
+    def tell(self, data: bytes) -> None:
+        """Write a message, framed like the server's."""
+        self._connection.write(Frame(BINARY, data).serialize(mask=False))
 
-    def receive(self, message: bytes | str, at: int) -> None:  # noqa: ARG002  what is in it makes no difference
-        """Answer the sender, and tell the other that it is its turn."""
-        self._bucket.take(at)
-        self._connection.send(self._answer)
-        if self._other is not None:
-            self._other.tell(self._turn)
+    def receive(self, frame: Frame, at: int) -> None:  # noqa: ARG002  the time makes no difference
+        """Answer the sender, and send the other half its turn."""
+        if frame.opcode is BINARY:
+            self.tell(self._answer)
+            if self._other is not None:
+                self._other.tell(self._turn)
 
-    def closed(self, fault: str | None) -> None:
-        """There is nothing to be put away."""
+    def no_hello(self) -> None:
+        """Do nothing: clients of a relay send no hello."""
 
 
 async def relay(port: int, answer: bytes, turn: bytes) -> None:
-    """On the server's own connections; runs until killed."""
-    async with (
-        anyio.create_task_group() as tasks,
-        Server(
-            Admission(LIMITS, ()), no_page, Pairs(answer, turn).receiver, tasks, program="relay"
-        ) as server,
-    ):
-        await server.listen(HOST, port, None)
-        with settled():
+    """Relay on the server's own connections until killed."""
+    async with Edge(1, Nobody(), LIMITS, metrics=Metrics(), program="relay") as edge:
+        edge.session = Pairs(answer, turn).session
+        await edge.listen(HOST, port)
+        with infrequent_collections():
             await anyio.sleep_forever()
-
-
-async def no_page(_request: Request, _address: str) -> Answer | None:
-    """A relay has no pages."""
-    return None
 
 
 def main() -> None:

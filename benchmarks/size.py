@@ -1,10 +1,10 @@
-"""The page's questions on stores of very many finished matches; writes its section of SERVER.md.
+"""Latency of the page's requests on stores of many finished matches; writes its section of SERVER.md.
 
     python -m benchmarks.size [--least 1000] [--most 1000000] [--stores sqlite,postgresql] [--seconds 5]
 
-Each store is filled with 1,000, 10,000 … matches of 100 plies. `arena serve` is started on it, and asked each question that
-the page asks, six at once, each time for something else where there is something else to ask for. `benchmarks.growth` has
-the cost of a move and the time of a start on such stores.
+Each store is filled with 1,000, 10,000 … matches of 100 plies. `arena serve` then answers each kind of request that the
+page sends, from six clients in parallel, with different parameters each time if the request has any.
+`benchmarks.growth` measures the cost of a move and the start-up time on such stores.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ from urllib.parse import quote
 
 import sqlalchemy as sa
 
-from arena.server.net.turns import SHARE
 from arena.server.store import tokens
 from arena.server.store.database import Engine, make_engine, open_store, prepare
 from arena.server.store.schema import matches, records
 from arena.server.store.stats import Stats, stats
-from arena.server.web.pages import ROUTES, route_of
-from arena.server.web.store_answers import STORE_QUESTIONS
+from arena.server.web.page_process import AT_ONCE as ANSWERS_AT_ONCE
+from arena.server.web.request_queue import SHARE
+from arena.server.web.routes import ROUTES, route_of
 from benchmarks.kit.filling import BOTS, EVENT, LADDERS, PLIES, fill, tell_truly
 from benchmarks.kit.results import claim, measured_on, write_server
 from benchmarks.kit.served import Running, arena
@@ -37,28 +37,29 @@ from benchmarks.kit.stores import database as empty_database
 
 AT_ONCE = 6
 ROUNDS = 40
-"""In which six ask at once, for each question at the least."""
+"""Shortest duration of the measurement of each kind of request, in seconds; six clients send in parallel."""
 TRUE = 200
-"""Matches that are told as they are, and are asked for: of the others a sample stands in the store, under the sample's id."""
+"""Number of matches with complete records of their own, to which the requests refer. The others share sample records.
+"""
 
 Question = Callable[[random.Random], str]
 
 
 @dataclass
 class Asked:
-    """Sizes, and what was measured on a store of each."""
+    """Size of a store, and the latencies measured on it."""
 
     store: str
     count: int
     stats: Stats
     piece: float
-    """Bytes of what is packed of a match, on the average."""
+    """Average size of a packed match, in bytes."""
     milliseconds: dict[str, tuple[float, float, float]] = field(default_factory=dict)
-    """By question: p50 and p95 of all answers, and the slowest of the six that were first."""
+    """Latency by kind of request, in ms: p50 and p95 of all answers, and the slowest of the first six."""
 
 
 def questions(known: Sequence[tuple[str, str, str]]) -> dict[str, Question]:
-    """What is asked, by what it is called. known: ids of matches, when each finished, and who Maxie was."""
+    """Return the kinds of requests by name. `known`: id, end time and Maxie of some matches."""
 
     def bot(chance: random.Random) -> str:
         return quote(f"bot {chance.randrange(BOTS)}")
@@ -99,7 +100,7 @@ def questions(known: Sequence[tuple[str, str, str]]) -> dict[str, Question]:
 
 
 async def get(url: str, path: str, credentials: str) -> float:
-    """Seconds that one GET takes. Raises RuntimeError where it is not answered 200."""
+    """Return the latency of one GET, in seconds. Raises RuntimeError unless the status is 200."""
     host, _, port = url.removeprefix("ws://").partition(":")
     began = time.perf_counter()
     reader, writer = await asyncio.open_connection(host, int(port))
@@ -115,9 +116,9 @@ async def get(url: str, path: str, credentials: str) -> float:
 
 
 async def ask(url: str, question: Question, credentials: str, seconds: float) -> list[float]:
-    """Milliseconds of each GET: six at once, and again as soon as their turns have had their rest, for so long at the least.
+    """Return the latencies of one kind of request in ms, from six parallel clients for at least `seconds`.
 
-    There are at least ROUNDS of them, so that a p95 is that of many answers.
+    There are at least ROUNDS answers per client, so that the p95 rests on many answers.
     """
     found: list[float] = []
     chance = random.Random(1)
@@ -128,13 +129,13 @@ async def ask(url: str, question: Question, credentials: str, seconds: float) ->
             1000 * each for each in await asyncio.gather(*(get(url, path, credentials) for path in paths))
         ]
         cost = max(ROUTES[route_of(path.partition("?")[0]) or "/healthz"].cost for path in paths)
-        await asyncio.sleep(cost / 1e6 * STORE_QUESTIONS / SHARE)
+        await asyncio.sleep(cost / 1e6 * ANSWERS_AT_ONCE / SHARE)
     return found
 
 
 @contextmanager
 def server(database: str) -> Iterator[Running]:
-    """Serve a store without limits on questions."""
+    """Serve a store without rate limits."""
     limits = (
         "--set=limits.connections=10000",
         "--set=limits.connections_per_address=10000",
@@ -146,7 +147,7 @@ def server(database: str) -> Iterator[Running]:
 
 
 async def some_matches(engine: Engine, count: int) -> list[tuple[str, str, str]]:
-    """Matches from all over the store: the id, when it finished, and who Maxie was."""
+    """Return the id, end time and Maxie of matches spread over the whole store."""
     numbers = random.Random(1).sample(range(1, count + 1), min(count, 2000))
     query = sa.select(matches.c.match, matches.c.finished, matches.c.maxie).where(
         matches.c.number.in_(numbers)
@@ -156,7 +157,7 @@ async def some_matches(engine: Engine, count: int) -> list[tuple[str, str, str]]
 
 
 async def measure(store: str, database: str, count: int, seconds: float) -> Asked:
-    """Fill a store and ask the server on it."""
+    """Fill a store and measure the server on it."""
     filling = make_engine(database, lasting=False)
     await prepare(filling)
     await fill(filling, count)
@@ -181,20 +182,20 @@ async def measure(store: str, database: str, count: int, seconds: float) -> Aske
 
 
 def report(measured: Sequence[Asked], note: str) -> str:
-    """The section."""
+    """Return the section of the report."""
     sizes = sorted({each.count for each in measured})
     names = list(measured[0].milliseconds)
     lines = [
-        "## Very many finished matches",
+        "## Many finished matches",
         "",
         (
-            f"Stores of finished matches of {PLIES} plies with what bots think, played by {BOTS} bots and many guests in"
-            f" {LADDERS // 5 + 1} events. Each question is asked by {AT_ONCE} at once, each time for another bot, match or place,"
-            f" and again as soon as the server's rest after it is over, which keeps all answers to {SHARE:.0%} of its time;"
-            f" p50 and p95 of at least {ROUNDS * AT_ONCE} answers in milliseconds, from the connection to the last byte, and the slowest of the"
-            " first six, who come before anything has been read. The two that are always the same are"
-            " answered from what the server keeps of them for a second or more. PostgreSQL has the settings that it is"
-            " installed with."
+            f"The stores hold finished matches of {PLIES} plies with the bots' thinking, played by {BOTS} bots and many guests in"
+            f" {LADDERS // 5 + 1} events. PostgreSQL has its default settings.\n\n"
+            f"- {AT_ONCE} clients ask a question at the same time, each about another bot, match or place. They ask again as soon"
+            f" as the server has rested after its answers. The rests limit all answers to {SHARE:.0%} of the server's time.\n"
+            "- A cell holds p50, p95 and the slowest of the first six answers, in milliseconds from the connection to the last byte."
+            f" p50 and p95 are those of at least {ROUNDS * AT_ONCE} answers. Before the first six, nothing has been read.\n"
+            "- Two questions are always the same. The server caches their answers for a second or more."
         ),
     ]
     for store in dict.fromkeys(each.store for each in measured):
@@ -208,10 +209,10 @@ def report(measured: Sequence[Asked], note: str) -> str:
         ]
         lines += [_row([name, *(_cell(each.milliseconds[name]) for each in mine)]) for name in names]
         lines += [
-            _row(["bytes packed of a match", *(f"{each.piece:,.0f}" for each in mine)]),
+            _row(["bytes per match, compressed", *(f"{each.piece:,.0f}" for each in mine)]),
             _row(
                 [
-                    "bytes a match with rows and indices",
+                    "bytes per match with rows and indices",
                     *(f"{each.stats.bytes_a_match:,.0f}" for each in mine),
                 ]
             ),
@@ -224,9 +225,9 @@ def report(measured: Sequence[Asked], note: str) -> str:
     lines += [
         "",
         claim(
-            f"{sizes[-1]:,} matches, six ask at once",
+            f"{sizes[-1]:,} matches, six clients at once",
             "p95 of every question under 50 ms",
-            f"{slowest:.0f} ms for the slowest",
+            f"at most {slowest:.0f} ms",
         ),
         "",
         claim(

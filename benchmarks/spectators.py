@@ -1,12 +1,12 @@
-"""What spectators cost the players of the match that they watch: the server's time for each move.
+"""Cost of spectators for the players of a match: the server's time for each move.
 
-Two bots that think for 10 ms play matches of 400 plies, by turns without and with spectators, who come at
-the match's start and read all that they are sent. For each move, the time from its sending to the
-opponent's turn is measured, in the bots' process; of each match the 99th percentile, and of the rounds the
-median of the ratios. The server and the spectators are processes of their own, as they are on a real
-network; on a machine of two cores the spectators take time from the others all the same.
+Two bots that think for 10 ms play matches of 400 plies, alternately without and with spectators, who connect at the
+start and read everything. The time from sending each move to the opponent's turn is measured in the bots' process. The
+result is the 99th percentile of each match, and the median of the ratios over the rounds. The server and the spectators
+run in separate processes, as on a real network; on two cores, the spectators still compete with the others for CPU
+time.
 
-It takes about a minute and a half.
+A run takes about a minute and a half.
 
 Example: python -m benchmarks.spectators --spectators 200 --rounds 7
 """
@@ -44,11 +44,11 @@ from benchmarks.kit.script import longest
 from benchmarks.kit.served import arena
 
 PAUSE = 0.01
-"""Seconds that a bot thinks, so that the machine is not simply full."""
+"""Thinking time of a bot in seconds, so that the machine is not fully loaded."""
 
 
 async def player(url: str, name: str, sent: dict[int, float], times: list[float]) -> None:
-    """Play one match, and keep how long each move of the opponent took to become a turn here: ms."""
+    """Play one match, and record the time from each of the opponent's moves to the turn received here, in ms."""
     async with line_to(url) as connection:
         await connection.send(encode(Hello(name, pool=True)))
         async for frame in connection:
@@ -67,7 +67,7 @@ async def player(url: str, name: str, sent: dict[int, float], times: list[float]
 
 
 async def one_match(url: str) -> list[float]:
-    """The ms of every move of one match."""
+    """Return the times of all moves of one match, in ms."""
     times: list[float] = []
     sent: dict[int, float] = {}
     async with anyio.create_task_group() as tasks:
@@ -77,7 +77,7 @@ async def one_match(url: str) -> list[float]:
 
 
 async def measure(spectators: int, rounds: int) -> Measured:
-    """Play the rounds: by turns a match without and one with spectators."""
+    """Play the rounds: matches without and with spectators, alternately."""
     # All spectators come from one address.
     limits = (
         f"--set=limits.connections_per_address={spectators + 10}",
@@ -105,7 +105,7 @@ async def measure(spectators: int, rounds: int) -> Measured:
 
 @dataclass(frozen=True)
 class Measured:
-    """The 99th percentile of each match without and with spectators, in ms."""
+    """99th percentile of each match without and with spectators, in ms."""
 
     alone: list[float]
     watched: list[float]
@@ -125,7 +125,7 @@ def _p99(times: list[float]) -> float:
 
 
 async def watch(url: str, spectators: int) -> None:
-    """Be the spectators of every match, until killed; a line on stdout says that all are there."""
+    """Watch every match with all spectators until killed. Print a line once all are connected."""
     async with AsyncExitStack() as stack:
         connections = []
         for number in range(spectators):
@@ -156,7 +156,7 @@ async def _drain(connection: ClientConnection) -> None:
 
 
 def main() -> None:
-    """Measure, print and write, or with --watch be the spectators."""
+    """Measure, print and write; with `--watch`, run the spectators."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--spectators", type=int, default=200)
     parser.add_argument("--rounds", type=int, default=7)
@@ -171,11 +171,16 @@ def main() -> None:
         (
             "## Spectators",
             (
-                f"Two bots that think for {1000 * PAUSE:.0f} ms play matches of {len(longest())} plies, by turns without and "
-                f"with {given.spectators} spectators, who come at the start and read all. p99 of the time from a move's "
-                "sending to the opponent's turn, as the bots see it; the spectators take their time of the same two cores."
+                f"Two bots that think for {1000 * PAUSE:.0f} ms play matches of {len(longest())} plies, alternately without and "
+                f"with {given.spectators} spectators. The spectators connect at the start and read everything. They use the same "
+                "two cores as the server and the bots. p99 is that of the time from sending a move to the opponent's turn, as the "
+                "bots see it."
             ),
-            claim(f"p99 of a move with {given.spectators} spectators", "within 1.2 × of none", f"{watching}"),
+            claim(
+                f"p99 of a move with {given.spectators} spectators",
+                "at most 1.2 × the p99 without",
+                f"{watching}",
+            ),
             note(),
         )
     )

@@ -60,7 +60,7 @@ def play(board, move, seat, cap):
 
 
 def answer(message):
-    """What to say to a message, or None."""
+    """Return the answer to a message, or None."""
     match message:
         case {"type": "welcome", "session": session}:
             hello["session"] = session  # to come back with, should the connection be lost

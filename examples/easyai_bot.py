@@ -47,7 +47,7 @@ class Rules(TwoPlayerGame):
 
 class EasyAI(Bot):
     def choose(self, position, clock):
-        budget, table = plan(clock, self.game.ply(position)), TranspositionTable()
+        budget, table = plan(clock, self.game.expected_plies(position)), TranspositionTable()
         best, depth = self.game.moves(position)[0], 0
         while depth < 99 and clock.elapsed(time.monotonic()) < budget.soft:
             depth += 1

@@ -1,7 +1,7 @@
 """The map of a Riskless match: territories, roads, limits and the starting position.
 
-It is checked when it is made, whether it came from a file, a generator or the wire; `BadMap` names
-the key at fault, so that a loader can add the file.
+A map is checked when it is created, whether it came from a file, a generator or the wire. `BadMap` names
+the invalid key, so that a loader can add the file name.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ MAX_NAME = 40
 
 
 class BadMap(BadData):
-    """A map that breaks a rule. `key` is the part at fault, `why` what would be right."""
+    """Raised when a map breaks a rule. `key` is the invalid part, and `why` the requirement."""
 
     def __init__(self, key: str, why: str) -> None:
         super().__init__(f"{key}: {why}")
@@ -32,11 +32,11 @@ class BadMap(BadData):
 class RisklessMap:
     """A simple, connected, undirected graph of territories, with the numbers of the game.
 
-    territories    V names, different whatever their case; a name of digits must be its own number
+    territories    V names that differ even if case is ignored; a name of digits must be the territory's own number
     neighbours     V lists of territory numbers; their order is the move order
-    territory_cap  the most armies that a territory keeps after training
-    armies_to_win  the total that wins, reachable under the cap and not yet reached at the start
-    ply_limit      a draw when so many plies were played
+    territory_cap  maximum number of armies on a territory after training
+    armies_to_win  total that wins; reachable under the cap and not yet reached at the start
+    ply_limit      number of plies after which the match is a draw
     start          V signed numbers: Maxie's armies are positive, Minnie's negative, 0 is empty
     places         V points (x, y) on the picture, x to the right and y down, any unit
     """
@@ -60,17 +60,19 @@ class RisklessMap:
         size = len(self.territories)
         if not 2 <= size <= MAX_TERRITORIES:
             raise BadMap("territories", f"there must be 2 to {MAX_TERRITORIES}, not {size}")
-        seen: dict[str, str] = {}
+        first_spelling: dict[str, str] = {}
         for number, name in enumerate(self.territories):
             if not name or len(name) > MAX_NAME or name != " ".join(name.split()) or not name.isprintable():
-                raise BadMap("territories", f"{name!r:.60} is no name: 1 to {MAX_NAME} printed characters")
+                raise BadMap(
+                    "territories", f"{name!r:.60} is not a valid name: 1 to {MAX_NAME} printable characters"
+                )
             if ">" in name:
                 raise BadMap("territories", f"{name!r} must not contain '>', which parts source and target")
             if name.isdecimal() and name != str(number):
                 raise BadMap("territories", f"{name!r} reads as a number, but it is territory {number}")
-            if name.casefold() in seen:
+            if name.casefold() in first_spelling:
                 raise BadMap("territories", f"{name!r} is there twice (case is ignored)")
-            seen[name.casefold()] = name
+            first_spelling[name.casefold()] = name
 
     def _check_graph(self) -> None:
         size = len(self.territories)
@@ -89,7 +91,7 @@ class RisklessMap:
                     raise BadMap("neighbours", f"{self.territories[v]} has a road to itself")
                 if len(near) > len(ends[v]) and near.count(w) > 1:
                     raise BadMap("neighbours", f"{self._road(v, w)} is there twice")
-        # this comes last, because a wrong number also leaves a road without its way back
+        # last, because a wrong number also leaves a road without its reverse
         for v, near in enumerate(self.neighbours):
             for w in near:
                 if v not in ends[w]:
@@ -140,15 +142,15 @@ class RisklessMap:
 
     @property
     def size(self) -> int:
-        """The number of territories, V."""
+        """Number of territories, V."""
         return len(self.territories)
 
     def label(self, territory: int) -> str:
-        """The name of a territory, or its number where there is none of that number."""
+        """Return the name of `territory`, or the number itself if the map has no such territory."""
         return self.territories[territory] if 0 <= territory < self.size else str(territory)
 
     def find(self, text: str) -> int:
-        """The territory of that number or name (case is ignored). Raises BadData with the near names."""
+        """Return the territory with this number or name (case is ignored). Raises BadData with similar names."""
         wanted = " ".join(text.split())
         if wanted.isdecimal() and len(wanted) < 6 and int(wanted) < self.size:
             return int(wanted)
@@ -160,7 +162,7 @@ class RisklessMap:
         raise BadData(f"no territory is called {wanted!r:.60}: there are {hint}")
 
     def to_data(self) -> dict[str, Plain]:
-        """The map as the `setup` of a record and of a match start carry it."""
+        """Return the map as the `setup` of a record or of a match start."""
         return {
             "map": self.name,
             "territories": list(self.territories),
@@ -174,9 +176,9 @@ class RisklessMap:
 
     @classmethod
     def from_data(cls, data: Mapping[str, object]) -> RisklessMap:
-        """The map that `to_data` wrote. Raises BadMap.
+        """Return the map that `to_data` wrote. Raises BadMap.
 
-        Unknown keys are ignored; `places` may be missing, and the territories then stand in a ring.
+        Unknown keys are ignored. Without `places` the territories are placed in a ring.
         """
         names = tuple(_text(name, "territories") for name in _list(data, "territories"))
         if len(names) > MAX_TERRITORIES:
@@ -243,7 +245,7 @@ def _place(place: object) -> tuple[float, float]:
         raise BadMap("places", f"a place is [x, y], not {place!r:.40}")
     x, y = place
     for each in (x, y):
-        # also refuses NaN and the infinities, which no picture can show
+        # also rejects NaN and infinities, which cannot be drawn
         if isinstance(each, bool) or not isinstance(each, int | float) or not abs(each) <= 1e6:
             raise BadMap("places", f"a coordinate is a number up to a million, not {each!r:.40}")
     return (float(x), float(y))

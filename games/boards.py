@@ -1,7 +1,7 @@
-"""The boards that a game can declare, so that a page and a terminal can draw it: a grid, or points and lines.
+"""Boards that a game can declare, so that pages and terminals can draw it: a grid, or points and lines.
 
-Cells are numbered from 0. What lies on each is `Game.marks(position)`, and the cells that a move is about are
-`Game.squares(position, move)`; with these two a board needs no other knowledge of the game.
+Cells are numbered from 0. `Game.marks(position)` gives the content of each cell, and `Game.squares(position, move)` the
+cells of a move. Drawing a board needs nothing else from the game.
 """
 
 from __future__ import annotations
@@ -11,8 +11,10 @@ from dataclasses import dataclass
 
 from arena.games.basics import Plain, Player
 
-MOST_CELLS = 1000
-"""Cells of a board, at the most."""
+MAX_CELLS = 1000
+"""Maximum number of cells of a board."""
+MAX_TEXT_SIDE = 18
+"""Maximum number of columns and of rows for points drawn as text: a line of 72 characters."""
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
 
 
@@ -23,27 +25,27 @@ class Grid:
     columns: int
     rows: int
     a1_below: bool = False
-    """Whether the first row is drawn at the bottom, as in chess; else it is drawn at the top."""
+    """True if the first row is drawn at the bottom, as in chess."""
     checkered: bool = False
-    """Whether every second square is drawn darker."""
+    """True if every second square is drawn darker."""
 
     def __post_init__(self) -> None:
-        if not 1 <= self.columns <= len(LETTERS) or not self.rows >= 1 or self.cells > MOST_CELLS:
+        if not 1 <= self.columns <= len(LETTERS) or not self.rows >= 1 or self.cells > MAX_CELLS:
             raise ValueError(
-                f"a grid has 1 to 26 columns and at most {MOST_CELLS} squares, not {self.columns} x {self.rows}"
+                f"a grid must have 1 to 26 columns and at most {MAX_CELLS} squares, not {self.columns} x {self.rows}"
             )
 
     @property
     def cells(self) -> int:
-        """How many cells there are."""
+        """Number of cells."""
         return self.columns * self.rows
 
     def name_of(self, cell: int) -> str:
-        """The name of a cell, as in `c4`."""
+        """Return the name of a cell, such as `c4`."""
         return f"{LETTERS[cell % self.columns]}{cell // self.columns + 1}"
 
     def to_data(self) -> dict[str, Plain]:
-        """The board as a page is told it."""
+        """Return the board as sent to a page."""
         return {
             "kind": "grid",
             "columns": self.columns,
@@ -53,7 +55,7 @@ class Grid:
         }
 
     def drawn(self, marks: Sequence[str]) -> str:
-        """The board in lines of text, with a mark for each cell."""
+        """Return the board as lines of text, with a mark for each cell."""
         wide = max(1, *(len(mark) for mark in marks))
         numbers = range(self.rows - 1, -1, -1) if self.a1_below else range(self.rows)
         lines = [
@@ -69,34 +71,34 @@ class Grid:
 
 @dataclass(frozen=True)
 class Points:
-    """Points and the lines between them, as of nine men's morris. Raises ValueError where they do not fit together."""
+    """Points and the lines between them, as in nine men's morris. Raises ValueError if they do not fit together."""
 
     places: tuple[tuple[float, float], ...]
-    """Where each point is drawn: x from left to right, y from top to bottom, in any unit."""
+    """Coordinates of each point: x from left to right, y from top to bottom, in any unit."""
     lines: tuple[tuple[int, int], ...] = ()
-    """The pairs of points that a line joins."""
+    """Pairs of points joined by a line."""
     names: tuple[str, ...] = ()
-    """The points' names, as a person types them; none: their numbers."""
+    """Names of the points, as a person types them; empty if the points are named by number."""
 
     def __post_init__(self) -> None:
-        if not 1 <= self.cells <= MOST_CELLS:
-            raise ValueError(f"a board has 1 to {MOST_CELLS} points, not {self.cells}")
+        if not 1 <= self.cells <= MAX_CELLS:
+            raise ValueError(f"a board must have 1 to {MAX_CELLS} points, not {self.cells}")
         if any(not 0 <= end < self.cells for line in self.lines for end in line):
-            raise ValueError(f"a line joins two of the points 0 to {self.cells - 1}")
+            raise ValueError(f"a line must join two of the points 0 to {self.cells - 1}")
         if self.names and (len(self.names) != self.cells or len(set(self.names)) != self.cells):
-            raise ValueError("each point has a name of its own, or none has")
+            raise ValueError("either all points must have different names, or none a name")
 
     @property
     def cells(self) -> int:
-        """How many points there are."""
+        """Number of points."""
         return len(self.places)
 
     def name_of(self, cell: int) -> str:
-        """The name of a point, or its number where points have no names."""
+        """Return the name of a point, or its number if the points have no names."""
         return self.names[cell] if self.names else str(cell)
 
     def to_data(self) -> dict[str, Plain]:
-        """The board as a page is told it."""
+        """Return the board as sent to a page."""
         return {
             "kind": "points",
             "places": [list(place) for place in self.places],
@@ -105,17 +107,30 @@ class Points:
         }
 
     def drawn(self, marks: Sequence[str]) -> str:
-        """What lies on each point, a line for each that is not empty."""
-        lies = [f"{self.name_of(cell)}: {mark}" for cell, mark in enumerate(marks) if mark]
-        return "\n".join(lies) or "all points are empty"
+        """Return the board as lines of text, with a mark or + at each point. A wide board is listed by its marks only."""
+        columns, rows = (sorted({place[axis] for place in self.places}) for axis in (0, 1))
+        if len(columns) > MAX_TEXT_SIDE or len(rows) > MAX_TEXT_SIDE:
+            lies = [f"{self.name_of(cell)}: {mark}" for cell, mark in enumerate(marks) if mark]
+            return "\n".join(lies) or "all points are empty"
+        at = [(4 * columns.index(x), 2 * rows.index(y)) for x, y in self.places]
+        canvas = [[" "] * (4 * len(columns)) for _ in range(2 * len(rows) - 1)]
+        for one, other in self.lines:
+            (x, y), (to_x, to_y) = at[one], at[other]
+            stroke = "|" if x == to_x else "-" if y == to_y else "\\" if (x < to_x) == (y < to_y) else "/"
+            steps = max(abs(to_x - x), abs(to_y - y)) if y == to_y else abs(to_y - y)
+            for step in range(1, steps):
+                canvas[y + (to_y - y) * step // steps][x + (to_x - x) * step // steps] = stroke
+        for (x, y), mark in zip(at, marks, strict=True):
+            canvas[y][x : x + max(1, len(mark))] = mark or "+"
+        return "\n".join("".join(row).rstrip() for row in canvas)
 
 
 Board = Grid | Points
 
 LETTER_OF = {Player.MAXIE: "X", Player.MINNIE: "O"}
-"""How a player's piece is written where a board is drawn in letters."""
+"""Letter of each player's piece on a board drawn as text."""
 
 
-def written(marks: Sequence[Player | str]) -> list[str]:
-    """The marks of a board as text: a player's piece as X or O, all else as it is."""
+def piece_marks(marks: Sequence[Player | str]) -> list[str]:
+    """Return the marks of a board as text: a player's piece as X or O, other marks unchanged."""
     return [LETTER_OF[mark] if isinstance(mark, Player) else mark for mark in marks]

@@ -1,8 +1,8 @@
-"""The games by name: what a match's `game` and `setup` stand for.
+"""The catalogue of games by name, for the `game` and `setup` of a match.
 
-A game is known by its name when the project brings it, when an installed package brings it (`games.loading`), or
-when somebody at this machine has named its class, `FILE.py:Class`. Whoever needs a game asks here, and lists no
-names by hand. What comes over a network only ever looks names up: it makes nothing known.
+A game is known if the project includes it, if an installed package provides it (`games.loading`), or if somebody at
+this machine named its class as `FILE.py:Class`. Code that needs a game asks the catalogue and keeps no list of its
+own. Names from a network are only looked up and never register a game.
 """
 
 from __future__ import annotations
@@ -14,117 +14,128 @@ from typing import Any, cast
 from arena.games.core import AnyGame, BadGame, Game, UnknownGame
 from arena.games.digest import digest_of
 from arena.games.hexapawn import Hexapawn
-from arena.games.loading import GameClass, game_in_file, installed, installed_game, is_file_spec, split_spec
+from arena.games.loading import (
+    GameClass,
+    game_in_file,
+    installed_game,
+    installed_games,
+    is_file_spec,
+    split_spec,
+)
+from arena.games.nearest import hint
 from arena.games.riskless import Riskless
+from arena.games.rule_check import chances, check_rules
 from arena.games.tictactoe import TicTacToe
 
 GAMES: Mapping[str, GameClass] = {game.name: game for game in (TicTacToe, Riskless, Hexapawn)}
-"""The games that the project brings."""
+"""Games included in the project."""
+TEST_MATCHES = 2
+"""Number of random matches that test a custom game before it is played."""
 
 
 class Catalogue:
-    """The games that one process knows, by name."""
+    """Games that one process knows, by name."""
 
-    def __init__(self, own: Mapping[str, GameClass] = GAMES) -> None:
-        """Begin with the games of the project."""
-        self._own = dict(own)
+    def __init__(self) -> None:
+        """Begin with the project's games."""
         self._named: dict[str, tuple[GameClass, str]] = {}
         self._digests: dict[tuple[GameClass, str], str] = {}
         self._standard: dict[str, str] = {}
 
     def names(self) -> list[str]:
-        """Every game that is known: the project's, those of files, those of packages, which are not loaded for that."""
-        return list(dict.fromkeys([*self._own, *self._named, *sorted(installed())]))
+        """Return the names of all known games: of the project, of files, and of packages (without loading them)."""
+        return list(dict.fromkeys([*GAMES, *self._named, *sorted(installed_games())]))
 
-    def name(self, spec: str) -> str:
-        """The name of the game that somebody at this machine means, which is known from now on.
+    def register(self, spec: str) -> str:
+        """Return the name of the game that `spec` means, and register the game.
 
-        spec   a known name, or `FILE.py:Class`, or `FILE.py` with one game in it
+        spec   a known name, `FILE.py:Class`, or `FILE.py` if it holds one game
 
-        Raises UnknownGame, or BadGame for a file that is no game, or whose game has the name of another.
+        Raises UnknownGame. Raises BadGame for a file without a valid game, or with the name of another game.
         """
-        game = self.look(spec)
+        game = self.load(spec)
+        self._compare(game, spec)
         if not is_file_spec(spec):
-            self._compare(game, spec)
             return spec
         path = Path(split_spec(spec)[0]).absolute()
+        self._named[game.name] = (game, f"{path}:{game.__name__}")
+        return game.name
+
+    def load(self, spec: str) -> GameClass:
+        """Return the class that `spec` means, without registering it. Raises UnknownGame, BadGame."""
+        if not is_file_spec(spec):
+            return self.find(spec)
+        file, class_name = split_spec(spec)
+        game = game_in_file(Path(file).absolute(), class_name)
         known = self._named.get(game.name)
-        if game.name in self._own or (known is not None and known[0] is not game):
+        if game.name in GAMES or (known is not None and known[0] is not game):
             whose = "a game of the project" if known is None else f"the game of {known[1]}"
             raise BadGame(
                 f"{spec}: {game.__name__} is called {game.name!r}, as {whose} is: give it another name"
             )
-        self._compare(game, spec)
-        self._named[game.name] = (game, f"{path}:{game.__name__}")
-        return game.name
-
-    def look(self, spec: str) -> GameClass:
-        """The class that `name` means, without making it known. Raises UnknownGame, BadGame."""
-        if not is_file_spec(spec):
-            return self.find(spec)
-        file, wanted = split_spec(spec)
-        return game_in_file(Path(file).absolute(), wanted)
+        return game
 
     def _compare(self, game: GameClass, spec: str) -> None:
-        """Find the digest of a game that somebody plays here, by which others compare theirs. Raises BadGame."""
-        if self.brings(game.name):
+        """Compute the digest of a custom game, with which other programs compare their rules. Raises BadGame.
+
+        A few trial matches reject a game that cannot be played, such as one with chance, a third player, or no end.
+        """
+        if self.is_builtin(game.name) or game.name in self._standard:
             return
-        try:
-            digest = self.rules(game.from_setup({}))
-        except Exception as error:
-            why = f"{type(error).__name__}: {error}".splitlines()[0]
-            raise BadGame(
-                f"{spec}: its rules cannot be played ({why}): arena check --game {spec} tells more"
-            ) from error
-        self._standard[game.name] = digest
+        other = game.from_setup({})
+        for fault in check_rules(other, chances(), TEST_MATCHES):
+            more = f"arena check --game {spec} tells more"
+            raise BadGame(f"{spec}: its rules cannot be played ({fault.rule}: {fault.why}): {more}")
+        self._standard[game.name] = self.rules(other)
 
     def find(self, name: str) -> GameClass:
-        """The game of that name. Raises UnknownGame, and BadGame where a package's game cannot be loaded."""
-        if name in self._own:
-            return self._own[name]
+        """Return the game called `name`. Raises UnknownGame, or BadGame if a package's game cannot be loaded."""
+        if name in GAMES:
+            return GAMES[name]
         if name in self._named:
             return self._named[name][0]
-        if name in installed():
+        if name in installed_games():
             return installed_game(name)
-        known = ", ".join(sorted(self.names()))
-        raise UnknownGame(
-            f"no game is called {name!r:.40}: there are {known}; one of your own is --game FILE.py:Class"
-        )
+        near = hint(name, sorted(self.names()))
+        raise UnknownGame(f"no game is called {name!r:.40}: {near} (or your own: --game FILE.py:Class)")
 
     def knows(self, name: str) -> bool:
-        """Whether there is a game of that name; nothing is loaded to find out."""
-        return name in self._own or name in self._named or name in installed()
+        """Return True if a game has this name, without loading it."""
+        return name in GAMES or name in self._named or name in installed_games()
 
-    def brings(self, name: str) -> bool:
-        """Whether the game of that name is one of the project's own, whose rules come with the program."""
-        return name in self._own
+    def is_builtin(self, name: str) -> bool:
+        """Return True if the project includes the game called `name`."""
+        return name in GAMES
 
     def spec(self, name: str) -> str:
-        """How another process of this machine is told to know the game: its file and class, or its name."""
+        """Return the text with which another process on this machine loads the game: file and class, or a name."""
         return self._named[name][1] if name in self._named else name
 
     def specs(self) -> list[str]:
-        """What another process of this machine is to be told, so that it knows the games of files that this one does."""
+        """Return the files and classes that another process on this machine needs to know the same games."""
         return [spec for _, spec in self._named.values()]
 
     def digests(self) -> dict[str, str]:
-        """The digests of the games of somebody's own that are played here, by name, each on its ordinary setup."""
+        """Return the digests of the custom games played here, by name, each on its default setup."""
         return dict(self._standard)
 
     def disagreement(self, theirs: Mapping[str, str]) -> str | None:
-        """Why somebody with these digests cannot play here, in a line: another game of the same name. None: they can."""
+        """Return why a client with the digests `theirs` cannot play on this server, in one line, or None if it can.
+
+        The reason is a game of the same name with other rules.
+        """
         for name, digest in theirs.items():
             ours = self._standard.get(name, digest)
             if ours != digest:
-                return _differ(name, digest, ours)
+                return _rules_differ(name, digest, ours)
         return None
 
     def rules(self, game: Game[Any, Any]) -> str:
-        """The digest of a game's rules, by which two sides compare them; empty for the project's own games.
+        """Return the digest of a game's rules, with which two programs compare them; empty for the project's games.
 
-        It is made once for each setup (`games.digest`).
+        It is computed once for each setup (`games.digest`).
         """
-        if self.brings(game.name):
+        if self.is_builtin(game.name):
             return ""
         key = (type(game), repr(game.setup()))
         if key not in self._digests:
@@ -133,21 +144,21 @@ class Catalogue:
 
 
 KNOWN = Catalogue()
-"""The games that this process knows."""
+"""Games that this process knows."""
 
 
 def make_game(name: str, setup: Mapping[str, object]) -> AnyGame:
-    """The game `name` on `setup`. Raises UnknownGame, BadGame or BadData."""
+    """Return the game `name` on `setup`. Raises UnknownGame, BadGame or BadData."""
     return cast("AnyGame", KNOWN.find(name).from_setup(setup))
 
 
 def differing_rules(game: Game[Any, Any], theirs: str) -> str | None:
-    """Why a match of this game cannot be played with somebody whose rules have this digest, in a line, or None."""
+    """Return why a client whose rules have the digest `theirs` cannot play `game` here, in one line, or None if it can."""
     ours = KNOWN.rules(game)
     if not theirs or not ours or theirs == ours:
         return None
-    return _differ(game.name, theirs, ours)
+    return _rules_differ(game.name, theirs, ours)
 
 
-def _differ(name: str, theirs: str, ours: str) -> str:
+def _rules_differ(name: str, theirs: str, ours: str) -> str:
     return f"{name:.64} has other rules there ({theirs:.64}) than here ({ours}): both sides need the same file of the game"

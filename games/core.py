@@ -1,12 +1,12 @@
-"""What every game is: two players, positions, moves, and how a match of it ends.
+"""Interface of every game: two players, positions, moves, and outcomes.
 
-The contract follows the GAME signature of 001 (section 4.2): `player`, `moves`, `play`, `outcome`
-and `estimate`. To it are added the conversions that a network game needs: every move and position
-goes to plain data (what msgpack and JSON carry) and to text (what a person reads and types).
+The interface follows the GAME signature of 001 (section 4.2): `player`, `moves`, `play`, `outcome`
+and `estimate`. It adds the conversions that a network game needs: every move and position
+converts to plain data (for msgpack and JSON) and to text (for people to read and type).
 
-Everything here is a value: positions are immutable and hashable, and no method changes anything. A game of one's
-own writes `name`, `start`, `ply`, `moves`, `successor` and `outcome`; all else has a default (docs/games.md).
-The errors are those of `games.basics`.
+Positions are immutable and hashable, and no method changes anything. A custom game
+defines `name`, `start`, `ply`, `moves`, `successor` and `outcome`; all else has a default (docs/games.md).
+The errors are in `games.basics`.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from arena.games.basics import (
     UnknownGame,
     whole_number,
 )
-from arena.games.boards import Board, written
+from arena.games.boards import Board, piece_marks
 
 __all__ = [
     "MAXIE",
@@ -61,107 +61,120 @@ M = TypeVar("M")
 class Game(ABC, Generic[P, M]):
     """The rules of one game on one setup. Instances are immutable; compare them by `setup()`.
 
-    `moves` is empty exactly when `outcome` is not None: nobody may pass, and a player who is to
-    decide always can. Moves come in a fixed order, which is also how ties between moves are broken.
+    `moves` is empty exactly when `outcome` is not None: no player may pass, and the player to move
+    always has a move. Moves come in a fixed order, which also breaks ties between moves.
     """
 
     name: ClassVar[str]
-    """The name on the wire and in records: 1 to 64 small letters, digits, `_` and `-`."""
+    """Name on the wire and in records: 1 to 64 lower-case letters, digits, `_` and `-`."""
     title: ClassVar[str] = ""
-    """What people call a game of the project; any other goes by its name."""
+    """Display name of a game of the project. Other games are shown under `name`."""
     board: Board | None = None
-    """The board that a page draws, with `marks` on its cells; None for a game that is drawn by its text."""
+    """Board that a page draws, with `marks` on its cells; None for a game that is drawn as text."""
+    ply_limit: int | None = 1_000
+    """Number of plies after which an unfinished match is a draw; None if the rules end every match."""
 
     @classmethod
     def from_setup(cls, setup: Mapping[str, object]) -> Self:
-        """The game that `setup()` described. Raises BadData when it describes none. Default: a game has one setup."""
+        """Return the game that `setup()` described. Raises BadData for an invalid setup. Default: the game's only setup."""
         if setup:
-            raise BadData(f"the setup of {cls.name} is empty, not {setup!r:.60}")
+            raise BadData(f"the setup of {cls.name} must be empty, not {setup!r:.60}")
         return cls()
 
     def setup(self) -> dict[str, Plain]:
-        """All that another program needs to play by the same rules from the same start.
+        """Return all data that another program needs to play by the same rules from the same start.
 
-        It may be one value for all who ask: nobody changes it. Default: nothing.
+        It may return the same object each time, since callers do not change it. Default: an empty mapping.
         """
         return {}
 
     @abstractmethod
     def start(self) -> P:
-        """The position before ply 0."""
+        """Return the position before ply 0."""
 
     def player(self, position: P) -> Player:
-        """The player to move; in a position that is over, the one whose turn it would be. Default: they take turns."""
+        """Return the player to move; in a finished position, the player whose turn it would be. Default: alternating."""
         return MINNIE if self.ply(position) % 2 else MAXIE
 
     def ply(self, position: P) -> int:
-        """How many moves were played to reach this position. Default: what `position.ply` says."""
-        return cast("int", position.ply)  # type: ignore[attr-defined]  # `arena check --game` tells who has none
+        """Return the number of moves played before this position. Default: `position.ply`."""
+        return cast("int", position.ply)  # type: ignore[attr-defined]  # `arena check --game` reports a missing one
 
     @abstractmethod
     def moves(self, position: P) -> Sequence[M]:
-        """The legal moves in move order; empty exactly when the position is over."""
+        """Return the legal moves in move order; empty exactly when the position is finished."""
 
     @abstractmethod
     def successor(self, position: P, move: M) -> P:
-        """The position after a move that came from `moves(position)`. Not checked: for searches."""
+        """Return the position after a move from `moves(position)`, without checking it; meant for searches."""
 
     @abstractmethod
     def outcome(self, position: P) -> Outcome | None:
-        """How the position is over, or None while it is in play."""
+        """Return the outcome of the position, or None while it is in play."""
 
-    def recurring(self, position: P) -> Hashable | None:  # noqa: ARG002 - most games have no use for it
-        """What two positions of a match share exactly when the later one is the earlier one come up again.
+    def is_too_long(self, ply: int) -> bool:
+        """Return True if an unfinished match is a draw after `ply` plies, by the ply limit."""
+        return self.ply_limit is not None and ply >= self.ply_limit
 
-        None in a game in which no position can come up again.
+    def recurring(self, position: P) -> Hashable | None:  # noqa: ARG002 - most games do not need it
+        """Return a value that two positions of a match share exactly if the later one repeats the earlier one.
+
+        None if no position of the game can occur twice.
         """
         return None
 
-    def estimate(self, position: P) -> int:  # noqa: ARG002 - without one, nothing is known
-        """The plain static estimate for Maxie, in units of the game: high is good for her. It makes no claim to skill.
+    def estimate(self, position: P) -> int:  # noqa: ARG002 - the default knows nothing about positions
+        """Return a simple static estimate for Maxie, in units of the game; high values are good for her.
 
-        Default: 0, so that searches see wins and losses alone.
+        Default: 0, so that searches see only wins and losses.
         """
         return 0
 
+    def expected_plies(self, position: P) -> float:
+        """Return the expected number of plies until the end of the match; engines divide their time by it.
+
+        Default: 90 less the plies already played, but at least 30.
+        """
+        return max(30.0, 90.0 - self.ply(position))
+
     def broken_rule(self, position: P, move: M) -> str | None:
-        """Why `move` is not legal in a position that is in play, as one clause, or None when it is legal."""
+        """Return why `move` is not legal in a position in play, as one clause, or None if it is legal."""
         return None if move in self.moves(position) else "it is none of the legal moves"
 
     def fault(self, position: P, move: M) -> str | None:
-        """Why `move` is not legal here, as one clause, or None when it is legal."""
+        """Return why `move` is not legal here, as one clause, or None if it is legal."""
         return "the match is over" if self.outcome(position) is not None else self.broken_rule(position, move)
 
     def play(self, position: P, move: M) -> P:
-        """The position after `move`. Raises IllegalMove."""
+        """Return the position after `move`. Raises IllegalMove."""
         if self.outcome(position) is not None:
             raise IllegalMove(self.move_to_text(move), "the match is over", [])
         return self.play_on(position, move)
 
     def play_on(self, position: P, move: M) -> P:
-        """The position after `move`, for whoever knows that this one is in play. Raises IllegalMove."""
+        """Return the position after `move`, from a position known to be unfinished. Raises IllegalMove."""
         if (why := self.broken_rule(position, move)) is not None:
             legal = [self.move_to_text(each) for each in self.moves(position)]
             raise IllegalMove(self.move_to_text(move), why, legal)
         return self.successor(position, move)
 
     def compiled(self) -> object | None:
-        """The game for the compiled searches (docs/games.md); None, the default: they search it in Python."""
+        """Return the game for the compiled searches (docs/games.md). Default: None, so that it is searched in Python."""
         return None
 
-    # what is drawn
+    # drawing
 
-    def marks(self, position: P) -> Sequence[Player | str]:  # noqa: ARG002 - without a board there is nothing
-        """What lies on each cell of the board: the player whose piece it is, a text of few letters, or nothing, "".
+    def marks(self, position: P) -> Sequence[Player | str]:  # noqa: ARG002 - without a board there are no marks
+        """Return the content of each cell: the player whose piece it is, a short text, or "" for an empty cell.
 
-        Needed with a `board`, and of no use without one.
+        Required with a `board`, and unused without one.
         """
         return ()
 
-    def squares(self, position: P, move: M) -> Sequence[int]:  # noqa: ARG002 - what it is about may depend on it
-        """The cells that a move is about, in the order in which a person clicks on them; empty for none.
+    def squares(self, position: P, move: M) -> Sequence[int]:  # noqa: ARG002 - overrides may need the position
+        """Return the cells of a move, in the order in which a person clicks on them; empty for none.
 
-        Default: the move itself where it is the number of a cell, or a tuple of such numbers.
+        Default: the move itself if it is a cell number or a tuple of cell numbers.
         """
         cells = self.board.cells if self.board is not None else 0
         parts = move if isinstance(move, tuple) else (move,)
@@ -171,75 +184,80 @@ class Game(ABC, Generic[P, M]):
         return cast("tuple[int, ...]", parts) if right else ()
 
     def picture(self, position: P) -> str:
-        """A position drawn in several lines of text, for people. Default: the board with its marks, else its text."""
+        """Return a position as several lines of text. Default: the board with its marks, or else the position's text."""
         if self.board is None:
             return self.position_to_text(position)
-        return self.board.drawn(written(self.marks(position)))
+        return self.board.drawn(piece_marks(self.marks(position)))
 
     # conversions
 
     def move_to_data(self, move: M) -> Plain:
-        """A move as msgpack and JSON carry it."""
+        """Return a move as plain data for msgpack and JSON."""
         return plain.to_plain(move)
 
     def move_from_data(self, data: object) -> M:
-        """The move that `move_to_data` wrote. Raises BadData; says nothing about legality."""
+        """Return the move that `move_to_data` wrote, without checking that it is legal. Raises BadData."""
         try:
-            return cast("M", plain.from_plain(data, self._a_move))
+            return cast("M", plain.from_plain(data, self._sample_move))
         except BadData as error:
-            raise BadData(f"{data!r:.40} is no move of {self.name}: {error}") from None
+            raise BadData(f"{data!r:.40} is not a move of {self.name}: {error}") from None
 
     def move_to_text(self, move: M) -> str:
-        """A move as a person reads and types it. Default: its numbers and words; the names of cells where it is cells."""
+        """Return a move as a person reads and types it. Default: its numbers and words, with cells by name."""
         return plain.as_words(move, self._names)
 
     def move_from_text(self, text: str) -> M:
-        """The move that a person typed. Raises BadData, saying what would be right."""
+        """Return the move that a person typed. Raises BadData, saying what would be right."""
         numbers = {name.lower(): cell for cell, name in enumerate(self._names)}
-        data = plain.words_to_data(text, self._a_move, numbers)
+        data = plain.words_to_data(text, self._sample_move, numbers)
         try:
-            return cast("M", plain.from_plain(data, self._a_move))
+            return cast("M", plain.from_plain(data, self._sample_move))
         except BadData:
-            example = self.move_to_text(self._a_move)
-            raise BadData(f"{text.strip()!r:.40} is no move of {self.name}: one is {example}") from None
+            example = self.move_to_text(self._sample_move)
+            raise BadData(
+                f"{text.strip()!r:.40} is not a move of {self.name}: a valid one is {example}"
+            ) from None
 
     def position_to_data(self, position: P) -> dict[str, Plain]:
-        """A position as msgpack and JSON carry it. Default: its fields, or what it is under the name `position`."""
+        """Return a position as plain data for msgpack and JSON.
+
+        Default: a mapping of its fields, or else of the key `position` to the whole value.
+        """
         data = plain.to_plain(position)
         return data if isinstance(data, dict) else {"position": data}
 
     def position_from_data(self, data: object) -> P:
-        """The position that `position_to_data` wrote. Raises BadData."""
+        """Return the position that `position_to_data` wrote. Raises BadData."""
         like = self.start()
         fields = isinstance(plain.to_plain(like), dict)
         if not isinstance(data, Mapping) or (not fields and set(data) != {"position"}):
             raise BadData(
-                f"a position of {self.name} is {self.position_to_text(like):.200}, not {data!r:.40}"
+                f"a position of {self.name} must be like {self.position_to_text(like):.200}, not {data!r:.40}"
             )
         try:
             return cast("P", plain.from_plain(data if fields else data["position"], like))
         except BadData as error:
-            raise BadData(f"{data!r:.40} is no position of {self.name}: {error}") from None
+            raise BadData(f"{data!r:.40} is not a position of {self.name}: {error}") from None
 
     def position_to_text(self, position: P) -> str:
-        """A position in one line, to be typed or kept in a file. Default: its data as JSON."""
+        """Return a position as one line, to type or to keep in a file. Default: its data as JSON."""
         return plain.to_json(self.position_to_data(position))
 
     def position_from_text(self, text: str) -> P:
-        """The position that such a line stands for. Raises BadData."""
+        """Return the position that `position_to_text` wrote. Raises BadData."""
         return self.position_from_data(plain.from_json(text))
 
     @cached_property
-    def _a_move(self) -> M:
-        """A move of this game, to tell by what moves are made of."""
+    def _sample_move(self) -> M:
+        """Return some move of this game, as a sample for the types in a move."""
         moves = self.moves(self.start())
         if not moves:
-            raise BadData(f"{self.name} has no move at its start")
+            raise BadData(f"{self.name} must have a move at its start")
         return moves[0]
 
     @cached_property
     def _names(self) -> Sequence[str]:
-        """The names of the cells, where a move is made of cells: where its squares are what it is itself."""
+        """Return the names of the cells if a move consists of cells, that is, if its squares equal the move itself."""
         board = self.board
         if board is None or type(self).squares is not Game.squares:
             return ()
@@ -247,4 +265,4 @@ class Game(ABC, Generic[P, M]):
 
 
 AnyGame = Game[object, object]
-"""A game whose positions and moves are opaque to the caller: what the referee and the wire use."""
+"""Game whose positions and moves are opaque to the caller, such as the referee and the wire."""

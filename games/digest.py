@@ -1,8 +1,8 @@
-"""A digest of what the rules of a game do, by which two programs find out whether they play the same. Pure.
+"""Digest of a game's rules, with which two programs find out whether they play the same game. Pure.
 
-The same matches are played on both sides, by choices that follow from nothing but the rules themselves, and all
-that shows of them goes into a SHA-256: who is to move, the legal moves in their order, how it ends. So another
-comment, or a better estimate, makes no other rules, but one more column does.
+Both programs play the same matches, with choices that depend only on the rules. The digest is a SHA-256 of everything
+visible in these matches: the player to move, the legal moves in order, the outcome. A changed comment or a better
+estimate leaves the digest unchanged; one more column changes it.
 """
 
 from __future__ import annotations
@@ -14,18 +14,18 @@ from typing import Any
 from arena.games.core import Game, Plain
 
 POSITIONS = 1000
-"""Positions that are looked at in all; those of Connect Four take about 0.1 s."""
+"""Number of positions examined in total; for Connect Four this takes about 0.1 s."""
 MATCHES = 24
 LENGTH = 16
-"""Characters of a digest: 64 bits, in hexadecimal."""
+"""Length of a digest, in hexadecimal characters (64 bits)."""
 
 
 def digest_of(game: Game[Any, Any]) -> str:
-    """The digest of a game on its setup. Raises whatever wrong rules raise.
+    """Return the digest of a game on its setup. Passes on exceptions raised by wrong rules.
 
-    In every second match a move that ends it is left out where there is another, so that boards fill too.
+    Every second match avoids moves that end it if there are others, so that boards fill up too.
     """
-    told = sha256(_bytes([game.name, game.setup()]))
+    digest = sha256(_bytes([game.name, game.setup()]))
     left = POSITIONS
     for number in range(MATCHES):
         position = game.start()
@@ -34,16 +34,16 @@ def digest_of(game: Game[Any, Any]) -> str:
             left -= 1
             outcome = game.outcome(position)
             if outcome is not None:
-                told.update(_bytes([outcome.winner, outcome.word]))
+                digest.update(_bytes([outcome.winner, outcome.word]))
                 break
             moves = game.moves(position)
-            told.update(_bytes([game.player(position), [game.move_to_data(move) for move in moves]]))
+            digest.update(_bytes([game.player(position), [game.move_to_data(move) for move in moves]]))
             chance = (chance * 6364136223846793005 + 1442695040888963407) % 2**64
-            position = _chosen(game, position, moves, chance >> 33, long=number % 2 == 1)
-    return told.hexdigest()[:LENGTH]
+            position = _choose(game, position, moves, chance >> 33, long=number % 2 == 1)
+    return digest.hexdigest()[:LENGTH]
 
 
-def _chosen(game: Game[Any, Any], position: Any, moves: Any, chance: int, *, long: bool) -> Any:
+def _choose(game: Game[Any, Any], position: Any, moves: Any, chance: int, *, long: bool) -> Any:
     for step in range(len(moves) if long else 1):
         after = game.successor(position, moves[(chance + step) % len(moves)])
         if not long or game.outcome(after) is None:

@@ -1,12 +1,12 @@
-"""Explicit game trees: games that are nothing but a given tree (001, section 5.4: ExplicitGame).
+"""Explicit game trees: games that consist of a given tree (001, section 5.4: ExplicitGame).
 
-A leaf carries its value for Maxie, and the value is the game's estimate there. To estimate a node
-without a value is a mistake of the search (it looked at the wrong depth), and raises WrongPlace.
+A leaf carries its value for Maxie, which is the game's estimate there. Estimating a node
+without a value is a mistake of the search (it looked at the wrong depth) and raises WrongPlace.
 The players alternate. A move is the number of a child, 0 to n - 1.
 
 As data, a tree is a node: {"name": "b", "children": [node, …]} or {"name": "c", "value": 3}. A leaf
-with the value null stands for a part of the tree that nobody may look at. An inner node may have a
-value too; then it can be estimated.
+with the value null stands for a part of the tree that must not be visited. An inner node may have a
+value too, and can then be estimated.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ MAX_NAME = 40
 
 
 class WrongPlace(GameError):
-    """An estimate was asked for at a node that carries no value."""
+    """Raised when a node without a value is estimated."""
 
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """A node: its name, its value if it carries one, and the numbers of its children."""
+    """A node of the tree: its name, its value if it has one, and the numbers of its children."""
 
     name: str
     value: int | None
@@ -37,7 +37,7 @@ class Node:
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A position: the number of a node; the root is 0."""
+    """A position: the number of a node. The root is 0."""
 
     node: int
 
@@ -48,17 +48,17 @@ class Explicit(Game[Place, int]):
     name = "explicit"
 
     def __init__(self, nodes: Sequence[Node], player: Player = Player.MAXIE) -> None:
-        """The tree of these nodes, node 0 its root, with `player` to move there. Raises BadData."""
+        """Create the game of a tree given as `nodes`; the root is node 0 with `player` to move. Raises BadData."""
         self.nodes = tuple(nodes)
         self.first = player
         if not 1 <= len(self.nodes) <= MAX_NODES:
-            raise BadData(f"a tree has 1 to {MAX_NODES} nodes, not {len(self.nodes)}")
+            raise BadData(f"a tree must have 1 to {MAX_NODES} nodes, not {len(self.nodes)}")
         parents: dict[int, int] = {}
         for number, node in enumerate(self.nodes):
             for child in node.children:
                 if not number < child < len(self.nodes) or child in parents:
                     raise BadData(
-                        f"node {node.name!r:.40} has a child {child} that is no later node of its own"
+                        f"node {node.name!r:.40} has a child {child}, which must be a later node without another parent"
                     )
                 parents[child] = number
         if len(parents) != len(self.nodes) - 1:
@@ -71,7 +71,7 @@ class Explicit(Game[Place, int]):
 
     @classmethod
     def from_tree(cls, tree: object, player: Player = Player.MAXIE) -> Self:
-        """The game of a tree as data. Raises BadData, naming the node at fault."""
+        """Return the game of a tree given as data. Raises BadData, naming the invalid node."""
         nodes: list[Node] = []
         children: list[list[int]] = []
         frontier: list[tuple[object, int | None]] = [(tree, None)]
@@ -79,7 +79,7 @@ class Explicit(Game[Place, int]):
             data, parent = frontier.pop()
             number = len(nodes)
             if number >= MAX_NODES:
-                raise BadData(f"a tree has 1 to {MAX_NODES} nodes")
+                raise BadData(f"a tree must have 1 to {MAX_NODES} nodes")
             name, value, below = _parse(data, str(number))
             nodes.append(Node(name, value, ()))
             children.append([])
@@ -92,7 +92,7 @@ class Explicit(Game[Place, int]):
     def from_setup(cls, setup: Mapping[str, object]) -> Self:
         unknown = set(setup) - {"tree", "player"}
         if "tree" not in setup or unknown:
-            raise BadData("the setup of explicit is a tree and the player who moves first in it")
+            raise BadData("the setup of explicit must be a tree and the player who moves first in it")
         player = setup.get("player", "maxie")
         if player not in ("maxie", "minnie"):
             raise BadData(f"player must be maxie or minnie, not {player!r:.40}")
@@ -101,7 +101,7 @@ class Explicit(Game[Place, int]):
     def setup(self) -> dict[str, Plain]:
         data: list[dict[str, Plain]] = []
         for node in reversed(self.nodes):
-            # children have higher numbers, so their data is there already
+            # children have higher numbers, so their data exists already
             below = [data[len(self.nodes) - 1 - child] for child in node.children]
             entry: dict[str, Plain] = {"name": node.name}
             if below:
@@ -115,7 +115,7 @@ class Explicit(Game[Place, int]):
         return Place(0)
 
     def label(self, position: Place) -> str:
-        """The name of the node."""
+        """Return the name of the node."""
         return self.nodes[position.node].name
 
     def player(self, position: Place) -> Player:
@@ -131,7 +131,7 @@ class Explicit(Game[Place, int]):
         return Place(self.nodes[position.node].children[move])
 
     def outcome(self, position: Place) -> Outcome | None:
-        """At a leaf: who wins by the sign of its value; a draw where it is 0 or unknown."""
+        """Return the outcome at a leaf: the winner by the sign of its value, a draw if it is 0 or unknown."""
         node = self.nodes[position.node]
         if node.children:
             return None
@@ -140,7 +140,7 @@ class Explicit(Game[Place, int]):
         return Outcome(winner, Reason.LEAF)
 
     def estimate(self, position: Place) -> int:
-        """The value that the node carries. Raises WrongPlace where it carries none."""
+        """Return the value of the node. Raises WrongPlace if it has none."""
         node = self.nodes[position.node]
         if node.value is None:
             what = "is an inner node" if node.children else "stands for a part that nobody may look at"
@@ -160,16 +160,16 @@ class Explicit(Game[Place, int]):
     def move_from_text(self, text: str) -> int:
         typed = text.strip()
         if not typed.isdecimal() or len(typed) > 6:
-            raise BadData(f"{typed!r:.40} is no move: type the number of a child, from 0")
+            raise BadData(f"{typed!r:.40} is not a move: type the number of a child, from 0")
         return int(typed)
 
     def position_from_data(self, data: object) -> Place:
         if not isinstance(data, Mapping) or set(data) != {"node"}:
-            raise BadData("a position of an explicit tree is {node}")
+            raise BadData("a position of an explicit tree must be {node}")
         return Place(whole_number(data["node"], "node", 0, len(self.nodes) - 1))
 
     def position_to_text(self, position: Place) -> str:
-        """The node's name, or #number where another node has the same."""
+        """Return the node's name, or #number if another node has the same name."""
         name = self.label(position)
         twins = sum(node.name == name for node in self.nodes)
         return name if twins == 1 and not name.startswith("#") else f"#{position.node}"
@@ -178,14 +178,14 @@ class Explicit(Game[Place, int]):
         typed = text.strip()
         if typed.startswith("#") and typed[1:].isdecimal() and len(typed) < 8:
             return self.position_from_data({"node": int(typed[1:])})
-        found = [number for number, node in enumerate(self.nodes) if node.name == typed]
-        if len(found) == 1:
-            return Place(found[0])
-        why = "no node has that name" if not found else "several nodes have that name: write #number"
+        matching = [number for number, node in enumerate(self.nodes) if node.name == typed]
+        if len(matching) == 1:
+            return Place(matching[0])
+        why = "no node has that name" if not matching else "several nodes have that name: write #number"
         raise BadData(f"{typed!r:.60}: {why}")
 
     def picture(self, position: Place) -> str:
-        """The tree below the position, one line a node, indented by ply."""
+        """Return the tree below the position, one line per node, indented by ply."""
         lines = []
         frontier = [(position.node, 0)]
         while frontier:
@@ -203,13 +203,13 @@ def _parse(data: object, fallback: str) -> tuple[str, int | None, Sequence[objec
     name = data.get("name", fallback)
     if not isinstance(name, str) or not 0 < len(name) <= MAX_NAME or not name.isprintable():
         raise BadData(
-            f"node {fallback}: the name must be 1 to {MAX_NAME} printed characters, not {name!r:.60}"
+            f"node {fallback}: the name must be 1 to {MAX_NAME} printable characters, not {name!r:.60}"
         )
     below = data.get("children", ())
     if isinstance(below, str) or not isinstance(below, Sequence):
         raise BadData(f"node {name}: children must be a list, not {below!r:.40}")
     if not below and "value" not in data:
-        raise BadData(f"node {name}: a leaf needs a value (null: nobody may look at it)")
+        raise BadData(f"node {name}: a leaf needs a value (null for a leaf that no search may look at)")
     value = data.get("value")
     if value is not None:
         value = whole_number(value, f"the value of node {name}", -MAX_VALUE, MAX_VALUE)

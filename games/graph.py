@@ -13,7 +13,7 @@ Graph = Sequence[Sequence[Vertex]]
 
 
 class NotInGraph(KeyError):
-    """A vertex that the graph does not have."""
+    """Raised for a vertex that the graph does not have."""
 
     def __init__(self, vertex: int, size: int) -> None:
         super().__init__(vertex)
@@ -25,16 +25,16 @@ class NotInGraph(KeyError):
 
 
 def neighbours(graph: Graph, vertex: Vertex) -> Sequence[Vertex]:
-    """The targets of the edges that leave `vertex`, in order. Raises NotInGraph. O(1)."""
+    """Return the targets of the edges that leave `vertex`, in order. Raises NotInGraph. O(1)."""
     if not 0 <= vertex < len(graph):
         raise NotInGraph(vertex, len(graph))
     return graph[vertex]
 
 
 def from_edges(edges: Iterable[tuple[Vertex, Vertex]], size: int) -> tuple[tuple[Vertex, ...], ...]:
-    """The graph of `size` vertices with these directed edges, each list in the order given.
+    """Return the graph of `size` vertices with these directed edges; each list keeps the given order.
 
-    Raises NotInGraph for an edge with an end outside. O(V + E) (001, task 3.2 allows O(E²)).
+    Raises NotInGraph for an edge with an end outside the graph. O(V + E) (001, task 3.2 allows O(E²)).
     """
     lists: list[list[Vertex]] = [[] for _ in range(size)]
     for source, target in edges:
@@ -46,37 +46,37 @@ def from_edges(edges: Iterable[tuple[Vertex, Vertex]], size: int) -> tuple[tuple
 
 
 def edges_of(graph: Graph) -> list[tuple[Vertex, Vertex]]:
-    """All directed edges, vertex by vertex."""
+    """Return all directed edges, vertex by vertex."""
     return [(source, target) for source, targets in enumerate(graph) for target in targets]
 
 
 def is_simple(graph: Graph) -> bool:
-    """Whether there is no loop and no edge twice. O(V + E)."""
+    """Return True if the graph has no loop and no double edge. O(V + E)."""
     return all(len(set(targets)) == len(targets) and v not in targets for v, targets in enumerate(graph))
 
 
 def is_undirected(graph: Graph) -> bool:
-    """Whether every edge also goes back. O(V + E). False for the graph of 001's Figure 1 (erratum 6)."""
+    """Return True if every edge has its reverse. O(V + E). False for the graph of 001's Figure 1 (erratum 6)."""
     edges = set(edges_of(graph))
     return all((target, source) in edges for source, target in edges)
 
 
 def reachable(graph: Graph, vertex: Vertex) -> set[Vertex]:
-    """Every vertex at the end of a path from `vertex`, itself included. O(V + E)."""
-    seen = {vertex}
+    """Return all vertices reachable from `vertex`, including itself. O(V + E)."""
+    visited = {vertex}
     frontier = [vertex]
     while frontier:
         for target in neighbours(graph, frontier.pop()):
-            if target not in seen:
-                seen.add(target)
+            if target not in visited:
+                visited.add(target)
                 frontier.append(target)
-    return seen
+    return visited
 
 
 def is_connected(graph: Graph) -> bool:
-    """Whether every vertex reaches every other, along the edges' directions. O(V + E).
+    """Return True if every vertex reaches every other along directed edges. O(V + E).
 
-    In an undirected graph this is plain connectedness; in a directed one, strong connectedness.
+    For an undirected graph this means connected, for a directed one strongly connected.
     """
     if not graph:
         return True

@@ -1,10 +1,10 @@
 """Hexapawn, on a board of any size (002 names it as its example; the game is Martin Gardner's).
 
 Each side has a row of pawns. A pawn steps one square forward onto an empty square, or takes an enemy
-pawn diagonally forward. Who reaches the far row wins; so does who leaves the other without a move.
+pawn diagonally forward. A player wins by reaching the far row, or by leaving the opponent without a move.
 
-Squares are numbered row by row from Maxie's side: 0 is a1, the left of her own row. A person types
-them as in chess, `a1 a2` or `a1a2`. Maxie's pawns are W and go up, Minnie's are B and come down.
+Squares are numbered row by row from Maxie's side: 0 is a1, the left of her own row. People type moves
+as in chess, `a1 a2` or `a1a2`. Maxie's pawns are W and move up, Minnie's are B and move down.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import Self
 from arena.games.core import BadData, Game, Outcome, Plain, Player, Reason, whole_number
 
 Move = tuple[int, int]
-"""(source, target), both numbers of squares."""
+"""Source and target of a move, both as square numbers."""
 
 MAX_SIDE = 26
 EMPTY = "."
@@ -26,7 +26,7 @@ PAWNS = {Player.MAXIE: "W", Player.MINNIE: "B"}
 
 @dataclass(frozen=True, slots=True)
 class Pawns:
-    """A position: one of W, B and `.` for each square, whose turn it is, and the plies gone."""
+    """A position: W, B or `.` for each square, the player to move, and the number of plies played."""
 
     squares: str
     player: Player
@@ -34,9 +34,10 @@ class Pawns:
 
 
 class Hexapawn(Game[Pawns, Move]):
-    """Moves come pawn by pawn in the order of the squares: forward, then taking left, then right."""
+    """The game of Hexapawn. Moves come pawn by pawn in the order of squares: forward, taking left, taking right."""
 
     name = "hexapawn"
+    ply_limit = None  # pawns only go forward
     title = "Hexapawn"
 
     def __init__(self, width: int = 3, height: int = 3) -> None:
@@ -45,10 +46,10 @@ class Hexapawn(Game[Pawns, Move]):
 
     @classmethod
     def from_setup(cls, setup: Mapping[str, object]) -> Self:
-        """The game of this `width` and `height`, 3 where the setup does not say."""
+        """Return the game with the setup's `width` and `height`; each is 3 by default."""
         unknown = set(setup) - {"width", "height"}
         if unknown:
-            raise BadData(f"the setup of hexapawn is width and height, but it has {list(unknown)!r:.60}")
+            raise BadData(f"the setup of hexapawn must be width and height, without {list(unknown)!r:.60}")
         return cls(
             whole_number(setup.get("width", 3), "width", 1, MAX_SIDE),
             whole_number(setup.get("height", 3), "height", 3, MAX_SIDE),
@@ -65,26 +66,26 @@ class Hexapawn(Game[Pawns, Move]):
         return position.player
 
     def moves(self, position: Pawns) -> Sequence[Move]:
-        return () if self._broken_through(position) else self._steps(position)
+        return () if self._breakthrough(position) else self._steps(position)
 
     def _steps(self, position: Pawns) -> list[Move]:
         squares, width = position.squares, self.width
         own, enemy = PAWNS[position.player], PAWNS[position.player.opponent]
         forward = width * position.player.sign
-        found = []
+        steps = []
         for source, pawn in enumerate(squares):
             ahead = source + forward
             if pawn != own or not 0 <= ahead < len(squares):
                 continue
             if squares[ahead] == EMPTY:
-                found.append((source, ahead))
+                steps.append((source, ahead))
             if source % width > 0 and squares[ahead - 1] == enemy:
-                found.append((source, ahead - 1))
+                steps.append((source, ahead - 1))
             if source % width < width - 1 and squares[ahead + 1] == enemy:
-                found.append((source, ahead + 1))
-        return found
+                steps.append((source, ahead + 1))
+        return steps
 
-    def _broken_through(self, position: Pawns) -> Player | None:
+    def _breakthrough(self, position: Pawns) -> Player | None:
         if "W" in position.squares[-self.width :]:
             return Player.MAXIE
         return Player.MINNIE if "B" in position.squares[: self.width] else None
@@ -96,13 +97,13 @@ class Hexapawn(Game[Pawns, Move]):
         return Pawns("".join(squares), position.player.opponent, position.ply + 1)
 
     def outcome(self, position: Pawns) -> Outcome | None:
-        through = self._broken_through(position)
+        through = self._breakthrough(position)
         if through is not None:
             return Outcome(through, Reason.BREAKTHROUGH)
         return None if self._steps(position) else Outcome(position.player.opponent, Reason.NO_MOVES)
 
     def estimate(self, position: Pawns) -> int:
-        """Maxie's pawns less Minnie's."""
+        """Return the number of Maxie's pawns less Minnie's."""
         return position.squares.count("W") - position.squares.count("B")
 
     def broken_rule(self, position: Pawns, move: Move) -> str | None:
@@ -124,7 +125,7 @@ class Hexapawn(Game[Pawns, Move]):
 
     def move_from_data(self, data: object) -> Move:
         if isinstance(data, str) or not isinstance(data, Sequence) or len(data) != 2:
-            raise BadData("a move of hexapawn is [source, target], two numbers of squares")
+            raise BadData("a move of hexapawn must be [source, target], two square indices")
         last = self.width * self.height - 1
         return (whole_number(data[0], "source", 0, last), whole_number(data[1], "target", 0, last))
 
@@ -140,17 +141,17 @@ class Hexapawn(Game[Pawns, Move]):
                 source, target = (y * self.width + x for x, y in places)
                 return (source, target)
         last = self._square(self.width * self.height - 1)
-        raise BadData(f"{text.strip()!r:.40} is no move: type two squares from a1 to {last}, as in 'a1 a2'")
+        raise BadData(f"{text.strip()!r:.40} is not a move: type two squares from a1 to {last}, e.g. 'a1 a2'")
 
     def position_from_data(self, data: object) -> Pawns:
         if not isinstance(data, Mapping) or set(data) != {"squares", "player", "ply"}:
-            raise BadData("a position of hexapawn is {squares, player, ply}")
+            raise BadData("a position of hexapawn must be {squares, player, ply}")
         squares, player = data["squares"], data["player"]
         size = self.width * self.height
         if not isinstance(squares, str) or len(squares) != size or set(squares) - set("WB."):
             raise BadData(f"squares must be {size} of W, B and '.', from a1 row by row, not {squares!r:.60}")
         if max(squares.count("W"), squares.count("B")) > self.width:
-            raise BadData(f"a side has at most {self.width} pawns")
+            raise BadData(f"a side must have at most {self.width} pawns")
         if "W" in squares[-self.width :] and "B" in squares[: self.width]:
             raise BadData("both sides have broken through, but the first of them had won")
         if player not in ("maxie", "minnie"):
@@ -161,7 +162,7 @@ class Hexapawn(Game[Pawns, Move]):
         return Pawns(squares, Player(player), ply)
 
     def position_to_text(self, position: Pawns) -> str:
-        """The rows from the top, then the player and the ply: `BBB/.../WWW maxie 0`."""
+        """Return the rows from the top, then the player and the ply: `BBB/.../WWW maxie 0`."""
         return f"{'/'.join(self._rows(position))} {position.player.value} {position.ply}"
 
     def _rows(self, position: Pawns) -> list[str]:
@@ -174,10 +175,10 @@ class Hexapawn(Game[Pawns, Move]):
         if len(words) != 3 or len(rows) != self.height or not words[2].isdecimal() or len(words[2]) > 6:
             example = self.position_to_text(self.start())
             raise BadData(
-                f"a position here is its rows from the top, the player and the ply, as in {example!r}"
+                f"a position must be its rows from the top, the player and the ply, e.g. {example!r}"
             )
         if any(len(row) != self.width for row in rows):
-            raise BadData(f"every row has {self.width} squares of W, B and '.'")
+            raise BadData(f"every row must have {self.width} squares, each W, B or '.'")
         squares = "".join(reversed(rows))
         return self.position_from_data({"squares": squares, "player": words[1], "ply": int(words[2])})
 

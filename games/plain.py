@@ -1,31 +1,35 @@
-"""Values as plain data and as text, for games that do not write these conversions themselves. Pure.
+"""Default conversions of moves and positions to plain data and text, for games that define none. Pure.
 
-A move or a position may be made of None, bool, int, str, Player, tuples, frozen sets, named tuples and frozen
-dataclasses. It goes to the data that msgpack and JSON carry, and comes back as what it was: by the fields' types
-where there are any, else by the likeness of a value that is known.
+A move or a position may consist of None, bool, int, str, Player, tuples, frozen sets, named tuples and frozen
+dataclasses. It converts to data for msgpack and JSON and back. Values are restored by the types of their fields
+if there are any, and otherwise by comparison with a known value of the same kind.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import fields, is_dataclass
 from enum import Enum
-from types import NoneType, UnionType
-from typing import Any, Union, get_args, get_origin, get_type_hints
+from threading import Lock
+from typing import Any
+
+import msgspec
 
 from arena.games.basics import BadData, Plain
 
 MOST = 2**53
-"""The largest whole number, either way: what every reader of JSON keeps."""
+"""Largest absolute value of a whole number; every JSON reader keeps it exactly."""
 DEEPEST = 8
-"""How deep values may lie in each other."""
-LONGEST = 4096
-"""Elements of a tuple and characters of a text, at the most."""
+"""Maximum nesting of plain values."""
+MAX_LENGTH = 4096
+"""Maximum number of elements of a tuple and of characters of a text."""
+ONE_AT_A_TIME = Lock()
+"""Lock for conversions, because msgspec inspects a class at first use and two threads must not do so in parallel."""
 
 
 def to_plain(value: object) -> Plain:
-    """The value as plain data. Raises TypeError, naming the type, for what has no plain form."""
+    """Return the value as plain data. Raises TypeError, naming the type, for values without a plain form."""
     if isinstance(value, Enum):
         return to_plain(value.value)
     if value is None or isinstance(value, bool | int | str):
@@ -40,30 +44,28 @@ def to_plain(value: object) -> Plain:
 
 
 def from_plain(data: object, like: object) -> Any:
-    """The value that `to_plain` wrote, of which `like` is another of the same kind. Raises BadData."""
-    if isinstance(like, tuple) and not hasattr(like, "_fields"):
-        return _like_tuple(data, like)
-    return _of(type(like), data, DEEPEST)
+    """Return the value that `to_plain` wrote; `like` is another value of the same kind. Raises BadData."""
+    return _convert(_check_bounds(data, DEEPEST), like)
 
 
 def to_json(data: Plain) -> str:
-    """Plain data as compact JSON, in one line."""
+    """Return plain data as compact JSON, in one line."""
     return json.dumps(data, separators=(",", ":"))
 
 
 def from_json(text: str) -> Plain:
-    """The plain data in a line of JSON. Raises BadData."""
+    """Return the plain data in a line of JSON. Raises BadData."""
     try:
-        found: Plain = json.loads(text[: 16 * LONGEST])
+        data: Plain = json.loads(text[: 16 * MAX_LENGTH])
     except (ValueError, RecursionError):
-        raise BadData(f"{text.strip()!r:.40} is no JSON") from None
-    return found
+        raise BadData(f"{text.strip()!r:.40} is not JSON") from None
+    return data
 
 
 def as_words(value: object, names: Sequence[str] = ()) -> str:
-    """A move as a person reads it: its whole numbers and texts with blanks between, or else compact JSON.
+    """Return a move as people read it: its whole numbers and texts separated by spaces, or else compact JSON.
 
-    names   what to write for each whole number that is the number of a cell
+    names   text to write for each whole number that is a cell number
     """
     parts = value if isinstance(value, tuple) and value else (value,)
     if all(_is_word(part) for part in parts):
@@ -74,9 +76,9 @@ def as_words(value: object, names: Sequence[str] = ()) -> str:
 
 
 def words_to_data(text: str, like: object, number_of: dict[str, int]) -> Plain:
-    """The plain data of a move that `as_words` wrote, of which `like` is another of the same game. Raises BadData.
+    """Return the plain data of a move that `as_words` wrote; `like` is another move of the game. Raises BadData.
 
-    number_of   the numbers of cells by their names, in small letters
+    number_of   cell numbers by name, in lower case
     """
     typed = text.strip()
     parts = like if isinstance(like, tuple) and like else (like,)
@@ -84,7 +86,7 @@ def words_to_data(text: str, like: object, number_of: dict[str, int]) -> Plain:
         try:
             return from_json(typed)
         except BadData:
-            raise BadData(f"{typed!r:.40} is no move: one is {as_words(like)}") from None
+            raise BadData(f"{typed!r:.40} is not a move: a valid one is {as_words(like)}") from None
     words = typed.split()
     texts = all(isinstance(part, str) for part in parts)
     data: list[Plain] = []
@@ -98,7 +100,7 @@ def words_to_data(text: str, like: object, number_of: dict[str, int]) -> Plain:
     if isinstance(like, tuple):
         return data
     if len(data) != 1:
-        raise BadData(f"{typed!r:.40} is no move: one is {as_words(like, tuple(number_of))}")
+        raise BadData(f"{typed!r:.40} is not a move: a valid one is {as_words(like, tuple(number_of))}")
     return data[0]
 
 
@@ -108,128 +110,47 @@ def _is_word(part: object) -> bool:
     return isinstance(part, int) and not isinstance(part, bool)
 
 
-def _like_tuple(data: object, like: tuple[Any, ...]) -> tuple[Any, ...]:
-    items = _items(data)
-    if len(items) == len(like):
+def _convert(data: Any, like: object) -> Any:
+    """Return plain data, already checked against the bounds, as a value of the same kind as `like`. Raises BadData."""
+    if isinstance(like, tuple) and not hasattr(like, "_fields"):
+        if not isinstance(data, tuple):
+            raise BadData(f"must be a list, not {data!r:.40}")
+        parts: Sequence[object] = like if len(like) == len(data) else [None] * len(data)
         return tuple(
-            from_plain(item, part)
-            if isinstance(part, Enum | tuple) or is_dataclass(part)
-            else _untyped(item, DEEPEST)
-            for item, part in zip(items, like, strict=True)
+            _convert(item, part) if isinstance(part, Enum | tuple) or is_dataclass(part) else _bare(item)
+            for item, part in zip(data, parts, strict=True)
         )
-    return tuple(_untyped(item, DEEPEST) for item in items)
-
-
-def _of(kind: Any, data: object, deep: int) -> Any:
-    """`data` as a value of a type, as annotations name it. Raises BadData."""
-    if deep < 0:
-        raise BadData(f"it lies deeper than {DEEPEST} values in each other")
-    origin, arguments = get_origin(kind), get_args(kind)
-    if kind is Any or kind is object:
-        return _untyped(data, deep)
-    if origin in (Union, UnionType):
-        return _one_of(arguments, data, deep)
-    if kind is None or kind is NoneType:
-        return _expect(data is None, data, "nothing", None)
-    if kind is bool:
-        return _expect(isinstance(data, bool), data, "true or false", data)
-    if kind is int:
-        right = isinstance(data, int) and not isinstance(data, bool) and abs(data) <= MOST
-        return _expect(right, data, "a whole number", data)
-    if kind is str:
-        return _expect(isinstance(data, str) and len(data) <= LONGEST, data, "a text", data)
-    if origin in (tuple, frozenset):
-        return _collection(origin, arguments, data, deep)
-    if isinstance(kind, type):
-        return _of_class(kind, data, deep)
-    raise BadData(f"there is no reading a {kind!r:.60}: write the game's own conversions of it")
-
-
-def _of_class(kind: type, data: object, deep: int) -> Any:
-    if issubclass(kind, Enum):
-        try:
-            return kind(data)
-        except ValueError:
-            raise BadData(
-                f"must be one of {', '.join(str(each.value) for each in kind)}, not {data!r:.40}"
-            ) from None
-    if is_dataclass(kind):
-        names = [each.name for each in fields(kind) if each.init]
-        return _built(kind, names, data if isinstance(data, Mapping) else None, data, deep)
-    if issubclass(kind, tuple) and hasattr(kind, "_fields"):
-        names = list(kind._fields)
-        items = _items(data)
-        return _built(
-            kind,
-            names,
-            dict(zip(names, items, strict=False)) if len(items) == len(names) else None,
-            data,
-            deep,
-        )
-    if kind in (tuple, frozenset):
-        return kind(_untyped(each, deep - 1) for each in _items(data))
-    raise BadData(f"there is no reading a {kind.__name__}: write the game's own conversions of it")
-
-
-def _built(kind: Any, names: list[str], found: Mapping[Any, object] | None, data: object, deep: int) -> Any:
-    if found is None or set(found) != set(names):
-        raise BadData(f"a {kind.__name__} has {', '.join(names)}, not {data!r:.60}")
     try:
-        hints = get_type_hints(kind)
-    except NameError as error:
+        with ONE_AT_A_TIME:
+            return msgspec.convert(data, type(like))
+    except msgspec.ValidationError as error:
+        raise BadData(f"{str(error).partition(chr(10))[0]:.200}") from None
+    except (TypeError, NameError) as error:
+        message = str(error).partition("\n")[0]
         raise BadData(
-            f"the types of {kind.__name__} cannot be read ({error}): write the game's own conversions"
+            f"a {type(like).__name__} cannot be parsed ({message:.100}): write the game's own conversions"
         ) from None
-    values = {}
-    for name in names:
-        try:
-            values[name] = _of(hints.get(name, Any), found[name], deep - 1)
-        except BadData as error:
-            raise BadData(f"{name}: {error}") from None
-    try:
-        return kind(**values)
-    except (TypeError, ValueError) as error:
-        raise BadData(str(error).partition("\n")[0]) from None
 
 
-def _one_of(kinds: Sequence[Any], data: object, deep: int) -> Any:
-    why = ""
-    for kind in kinds:
-        try:
-            return _of(kind, data, deep - 1)
-        except BadData as error:
-            why = why or str(error)
-    raise BadData(why)
+def _bare(data: Any) -> Any:
+    """Return plain data of unknown type unchanged; raises BadData for a mapping, which cannot be hashed."""
+    if isinstance(data, dict):
+        raise BadData(f"must be a number, a string or a list of them, not {data!r:.40}")
+    return tuple(map(_bare, data)) if isinstance(data, tuple) else data
 
 
-def _collection(origin: Any, arguments: Sequence[Any], data: object, deep: int) -> Any:
-    items = _items(data)
-    if origin is tuple and not (len(arguments) == 2 and arguments[1] is Ellipsis):
-        if len(items) != len(arguments):
-            raise BadData(f"must have {len(arguments)} elements, not {len(items)}")
-        return tuple(_of(kind, item, deep - 1) for kind, item in zip(arguments, items, strict=True))
-    return origin(_of(arguments[0], item, deep - 1) for item in items)
-
-
-def _untyped(data: object, deep: int) -> Any:
+def _check_bounds(data: object, deep: int) -> Any:
+    """Return the data with tuples instead of lists, so that it is hashable. Raises BadData beyond the bounds."""
     if deep < 0:
-        raise BadData(f"it lies deeper than {DEEPEST} values in each other")
+        raise BadData(f"must not be nested deeper than {DEEPEST} levels")
+    if isinstance(data, list | tuple | dict) and len(data) > MAX_LENGTH:
+        raise BadData(f"must have at most {MAX_LENGTH} elements, not {len(data)}")
     if isinstance(data, list | tuple):
-        return tuple(_untyped(each, deep - 1) for each in _items(data))
+        return tuple(_check_bounds(each, deep - 1) for each in data)
+    if isinstance(data, dict) and all(isinstance(name, str) for name in data):
+        return {name: _check_bounds(each, deep - 1) for name, each in data.items()}
     if data is None or (isinstance(data, bool | int) and abs(data) <= MOST):
         return data
-    if isinstance(data, str) and len(data) <= LONGEST:
+    if isinstance(data, str) and len(data) <= MAX_LENGTH:
         return data
-    raise BadData(f"must be a number, a text or a list of them, not {data!r:.40}")
-
-
-def _items(data: object) -> Sequence[object]:
-    if not isinstance(data, list | tuple) or len(data) > LONGEST:
-        raise BadData(f"must be a list of at most {LONGEST}, not {data!r:.40}")
-    return data
-
-
-def _expect(right: bool, data: object, what: str, value: Any) -> Any:  # noqa: FBT001 - it is the question itself
-    if not right:
-        raise BadData(f"must be {what}, not {data!r:.40}")
-    return value
+    raise BadData(f"must be a number, a string or a list of them, not {data!r:.40}")

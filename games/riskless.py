@@ -3,29 +3,33 @@
 A player moves all armies of one territory to an adjacent one; then every occupied territory of both
 players trains one army, up to the cap. The map itself is `games.board.RisklessMap`.
 
-A position keeps one signed number a territory: n > 0 is n armies of Maxie, n < 0 is -n of Minnie,
-0 is empty. That is enough, because after training every occupied territory has at least one army;
-the 0 armies that a move leaves on its source exist only inside `successor`.
+A position has one signed number per territory: n > 0 means n armies of Maxie, n < 0 means -n of Minnie,
+0 is empty. One number is enough, because after training every occupied territory has at least one army.
+Only inside `successor` is a source briefly left with 0 armies.
 """
 
 from __future__ import annotations
 
-from array import array
 from collections.abc import Mapping, Sequence
 from functools import cached_property
+from struct import pack
 from typing import NamedTuple, Self
 
 from arena.games.board import MAX_TERRITORIES, RisklessMap
 from arena.games.core import MAXIE, MINNIE, BadData, Game, Outcome, Plain, Player, Reason, whole_number
 
+FIGHTS = 4.0
+"""Factor from the plies to the goal by training alone to the expected plies of a match."""
+FEWEST_PLIES = 24.0
+"""Minimum number of plies still expected unless the rules end the match, so that a long fight never uses up a clock."""
 Move = tuple[int, int]
-"""(source, target), both numbers of territories."""
+"""Source and target of a move, both as territory numbers."""
 
 
 class Armies(NamedTuple):
-    """A position: signed armies for each territory, whose turn it is, and how many plies are gone.
+    """A position: signed armies for each territory, the player to move, and the number of plies played.
 
-    A frozen dataclass of three fields takes four times as long to make, which is felt in every search.
+    A frozen dataclass of three fields would take four times as long to create, which would slow every search.
     """
 
     armies: tuple[int, ...]
@@ -37,13 +41,16 @@ class Riskless(Game[Armies, Move]):
     """The game on one map. Moves come territory by territory, neighbour by neighbour."""
 
     name = "riskless"
+    ply_limit = None  # the map has one
     title = "Riskless"
 
     def __init__(self, map: RisklessMap) -> None:
         self.map = map
         self._roads = tuple(tuple((v, w) for w in near) for v, near in enumerate(map.neighbours))
+        self._every_road = frozenset(road for roads in self._roads for road in roads)
+        self._packed = f"{len(map.territories) + 1}h"
         cap, most = map.territory_cap, 2 * map.territory_cap
-        # Indexed by signed armies, of one territory or of two that meet: Python's negative indices put Minnie's at the end.
+        # Indexed by signed armies, of one territory or the sum of two. Negative indices reach Minnie's, at the end.
         self._trained = (
             0,
             *(min(n + 1, cap) for n in range(1, most + 1)),
@@ -59,7 +66,7 @@ class Riskless(Game[Armies, Move]):
 
     @cached_property
     def _setup(self) -> dict[str, Plain]:
-        # A server asks for it several times in each match of thousands on one map.
+        # Cached, because a server needs it several times in each of thousands of matches on one map.
         return self.map.to_data()
 
     def start(self) -> Armies:
@@ -79,14 +86,21 @@ class Riskless(Game[Armies, Move]):
             return [road for v, roads in enumerate(self._roads) if armies[v] > 0 for road in roads]
         return [road for v, roads in enumerate(self._roads) if armies[v] < 0 for road in roads]
 
+    def play_on(self, position: Armies, move: Move) -> Armies:
+        if move in self._every_road:
+            here = position.armies[move[0]]
+            if here > 0 if position.player is MAXIE else here < 0:
+                return self.successor(position, move)
+        return super().play_on(position, move)  # it raises with the reason
+
     def successor(self, position: Armies, move: Move) -> Armies:
         armies, player, ply = position
         source, target = move
         sign, opponent = (1, MINNIE) if player is MAXIE else (-1, MAXIE)
         trained = self._trained
-        board = [trained[n] for n in armies]
+        board = list(map(trained.__getitem__, armies))
         board[source] = sign
-        # Those who meet join or fight. A tie is won by the attacker, who then holds the target with nobody on it.
+        # Own armies join, enemy armies fight. The attacker wins a tie and holds the target with 0 armies.
         board[target] = trained[armies[source] + armies[target]] or sign
         return Armies(tuple(board), opponent, ply + 1)
 
@@ -104,15 +118,28 @@ class Riskless(Game[Armies, Move]):
         return Outcome(None, Reason.PLY_LIMIT) if position.ply >= self.map.ply_limit else None
 
     def recurring(self, position: Armies) -> bytes:
-        """The armies and who is to move: all of a position but its ply.
+        """Return the armies and the player to move: everything in a position except its ply.
 
-        Bytes, because a server keeps one for each ply of each match in progress: two for each territory, and two.
+        The result is bytes, because a server keeps one for each ply of each match in progress: two bytes per territory,
+        and two more.
         """
-        return array("h", (*position.armies, position.player.sign)).tobytes()
+        return pack(self._packed, *position.armies, 1 if position.player is MAXIE else -1)
 
     def estimate(self, position: Armies) -> int:
-        """Maxie's armies less Minnie's (001, section 4.1.3)."""
+        """Return Maxie's armies less Minnie's (001, section 4.1.3)."""
         return sum(position.armies)
+
+    def expected_plies(self, position: Armies) -> float:
+        """Return the expected number of plies to the end, by who reaches the goal first; at most the rest of the ply limit.
+
+        Each territory trains one army per ply. Losses in fights make a match two and a half times as long, in the median of
+        matches between equals on italy, world, grid:5x5 and ring:12. An engine that expects more keeps time for long matches.
+        """
+        goal, way = self.map.armies_to_win, float(self.map.ply_limit)
+        for sign in (1, -1):
+            own = [sign * n for n in position.armies if sign * n > 0]
+            way = min(way, FIGHTS * (goal - sum(own)) / max(1, len(own)))
+        return min(max(way, FEWEST_PLIES), self.map.ply_limit - position.ply)
 
     def broken_rule(self, position: Armies, move: Move) -> str | None:
         source, target = move
@@ -132,9 +159,9 @@ class Riskless(Game[Armies, Move]):
         return list(move)
 
     def move_from_data(self, data: object) -> Move:
-        # What comes from the wire is a list; to ask whether something is any kind of sequence takes ten times as long.
+        # Data from the wire is a list; a check for any kind of sequence takes ten times as long.
         if isinstance(data, str) or not isinstance(data, (list, Sequence)) or len(data) != 2:
-            raise BadData("a move of riskless is [source, target], two numbers of territories")
+            raise BadData("a move of riskless must be [source, target], two territory indices")
         last = len(self._roads) - 1
         source, target = data
         if type(source) is type(target) is int and 0 <= source <= last and 0 <= target <= last:
@@ -146,7 +173,7 @@ class Riskless(Game[Armies, Move]):
         return f"{source} > {target}" if " " in source or " " in target else f"{source} {target}"
 
     def move_from_text(self, text: str) -> Move:
-        """Two territories, by name or number, with `>` or just a blank between; case is ignored."""
+        """Return the move from two territories, by name or number, separated by `>` or a space; case is ignored."""
         if ">" in text:
             left, _, right = text.partition(">")
             return (self.map.find(left), self.map.find(right))
@@ -174,21 +201,21 @@ class Riskless(Game[Armies, Move]):
 
     def position_from_data(self, data: object) -> Armies:
         if not isinstance(data, Mapping) or set(data) != {"armies", "player", "ply"}:
-            raise BadData("a position of riskless is {armies, player, ply}")
+            raise BadData("a position of riskless must be {armies, player, ply}")
         armies, player = data["armies"], data["player"]
         if isinstance(armies, str) or not isinstance(armies, Sequence) or len(armies) != len(self.map.start):
-            raise BadData(f"armies must list {len(self.map.start)} signed numbers, one a territory")
+            raise BadData(f"armies must list {len(self.map.start)} signed numbers, one per territory")
         if player not in ("maxie", "minnie"):
             raise BadData(f"player must be maxie or minnie, not {player!r:.40}")
         cap = self.map.territory_cap
         numbers = tuple(whole_number(n, "armies of a territory", -cap, cap) for n in armies)
         if not any(numbers):
-            raise BadData("somebody must have an army: every territory is empty")
+            raise BadData("at least one territory must have armies")
         ply = whole_number(data["ply"], "ply", 0, self.map.ply_limit)
         return Armies(numbers, Player(player), ply)
 
     def position_to_text(self, position: Armies) -> str:
-        """Signed armies in territory order, then the player and the ply: `+2 . . -3 maxie 0`."""
+        """Return the signed armies in territory order, then the player and the ply: `+2 . . -3 maxie 0`."""
         armies = " ".join(f"{n:+d}" if n else "." for n in position.armies)
         return f"{armies} {position.player.value} {position.ply}"
 
@@ -196,8 +223,8 @@ class Riskless(Game[Armies, Move]):
         words = text.split()
         if len(words) != len(self.map.start) + 2:
             raise BadData(
-                f"a position here is {len(self.map.start)} signed armies ('.' is empty), the player and "
-                f"the ply, as in {self.position_to_text(self.start())!r:.200}"
+                f"a position must be {len(self.map.start)} signed armies ('.' is empty), the player and "
+                f"the ply, e.g. {self.position_to_text(self.start())!r:.200}"
             )
         *armies, player, ply = words
         try:
@@ -207,7 +234,7 @@ class Riskless(Game[Armies, Move]):
             raise BadData(f"no position: {error}") from None
 
     def picture(self, position: Armies) -> str:
-        """One line a territory: number, name, owner and armies, roads."""
+        """Return one line per territory: number, name, owner and armies, roads."""
         width = max(len(name) for name in self.map.territories)
         lines = [f"ply {position.ply}, {position.player} to move"]
         for v, (name, n) in enumerate(zip(self.map.territories, position.armies, strict=True)):

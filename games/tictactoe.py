@@ -1,7 +1,7 @@
 """Tic-tac-toe (noughts and crosses; 003). Maxie plays X and moves first, Minnie plays O.
 
-Cells are numbered 0 to 8 row by row from the top left. A person types a column letter and a row
-number, `a1` to `c3`, with a1 at the top left (cell 0), b1 beside it (cell 1), or the number itself.
+Cells are numbered 0 to 8 row by row from the top left. People type a column letter and a row
+number, from `a1` at the top left (cell 0) and `b1` to its right (cell 1) to `c3`, or the cell number itself.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from arena.games.core import BadData, Game, Outcome, Player, Reason, whole_number
 
 LINES = ((0, 1, 2), (3, 4, 5), (6, 7, 8), (0, 3, 6), (1, 4, 7), (2, 5, 8), (0, 4, 8), (2, 4, 6))
-"""The eight lines of three cells."""
+"""The eight lines of three cells, by cell number."""
 
 MARKS = {Player.MAXIE: "X", Player.MINNIE: "O"}
 EMPTY = "."
@@ -26,7 +26,7 @@ class Board:
 
 
 class TicTacToe(Game[Board, int]):
-    """Three in a line wins; a full board without one is a draw. Moves are cells, in order."""
+    """The game of tic-tac-toe. Three in a line wins; a full board without one is a draw. Moves are cells, in order."""
 
     name = "tictactoe"
     title = "Tic-tac-toe"
@@ -36,6 +36,9 @@ class TicTacToe(Game[Board, int]):
 
     def ply(self, position: Board) -> int:
         return 9 - position.cells.count(EMPTY)
+
+    def expected_plies(self, position: Board) -> float:
+        return float(position.cells.count(EMPTY))
 
     def moves(self, position: Board) -> Sequence[int]:
         if self.outcome(position) is not None:
@@ -55,7 +58,7 @@ class TicTacToe(Game[Board, int]):
         return None if EMPTY in cells else Outcome(None, Reason.BOARD_FULL)
 
     def estimate(self, position: Board) -> int:
-        """Lines still open to Maxie less lines still open to Minnie (003, cutting off and evaluation)."""
+        """Return the number of lines still open to Maxie less those still open to Minnie (003, cutting off and evaluation)."""
         lines = ["".join(position.cells[cell] for cell in line) for line in LINES]
         return sum("O" not in line for line in lines) - sum("X" not in line for line in lines)
 
@@ -78,11 +81,11 @@ class TicTacToe(Game[Board, int]):
             return int(typed)
         if len(typed) == 2 and typed[0] in "abc" and typed[1] in "123":
             return "abc".index(typed[0]) + 3 * "123".index(typed[1])
-        raise BadData(f"{text.strip()!r:.40} is no cell: type a1 to c3 (a1 is the top left) or 0 to 8")
+        raise BadData(f"{text.strip()!r:.40} is not a cell: type a1 to c3 (a1 is the top left) or 0 to 8")
 
     def position_from_data(self, data: object) -> Board:
         if not isinstance(data, Mapping) or not isinstance(data.get("cells"), str):
-            raise BadData("a position of tictactoe is {'cells': nine of X, O and '.'}")
+            raise BadData("a position of tictactoe must be {'cells': nine of X, O and '.'}")
         return self.position_from_text(data["cells"])
 
     def position_to_text(self, position: Board) -> str:
@@ -91,7 +94,9 @@ class TicTacToe(Game[Board, int]):
     def position_from_text(self, text: str) -> Board:
         cells = text.strip().upper().replace("/", "")
         if len(cells) != 9 or set(cells) - set("XO."):
-            raise BadData(f"{text.strip()!r:.40} is no board: write nine of X, O and '.', as in X.O/.X./..O")
+            raise BadData(
+                f"{text.strip()!r:.40} is not a board: write nine of X, O and '.', e.g. X.O/.X./..O"
+            )
         if cells.count("X") - cells.count("O") not in (0, 1):
             raise BadData(f"{cells} cannot be reached: X moves first and the players take turns")
         board = Board(cells)

@@ -1,1 +1,1 @@
-"""Tools for authors of bots and maps: tuning weights, solving small maps, making openings, measuring and drawing maps."""
+"""Tools for authors of bots and maps: tune weights, solve small maps, make openings, measure and draw maps."""

@@ -1,7 +1,7 @@
-"""Fair starts: how far a start favours one side, and a search for one that favours neither.
+"""Fair starts: a measure of how far a start favours one side, and a search for one that favours neither.
 
-A start is two sets of territories, Maxie's and Minnie's. Only the graph is looked at: how many armies
-stand there, and that Maxie moves first, is left to the custom of Minnie's one army more.
+A start is two sets of territories, Maxie's and Minnie's. Only the graph is considered. The numbers of armies and Maxie's
+first move are left to the convention that Minnie has one army more.
 """
 
 from __future__ import annotations
@@ -11,11 +11,11 @@ from collections.abc import Iterator, Sequence
 from arena.games.graph import Graph
 
 Side = tuple[int, ...]
-"""The territories that a player starts with, lowest first."""
+"""Territories that a player starts with, in ascending order."""
 
 
 def distances(graph: Graph) -> list[list[int]]:
-    """How many moves lead from each territory to each other one. The graph must be connected. O(V E)."""
+    """Return the number of moves from each territory to each other one. The graph must be connected. O(V E)."""
     return [_distances_from(graph, v) for v in range(len(graph))]
 
 
@@ -32,14 +32,14 @@ def _distances_from(graph: Graph, start: int) -> list[int]:
 
 
 class Balance:
-    """The measure of starts on one connected graph. Making it costs O(V E), a measure O(V × territories)."""
+    """Measure of starts on one connected graph. Creating it costs O(V E), a measurement O(V × territories)."""
 
     def __init__(self, graph: Graph) -> None:
         self.graph = graph
         self.far = distances(graph)
 
     def imbalance(self, maxie: Sequence[int], minnie: Sequence[int]) -> int:
-        """How far a start favours a side: 0 is even, and every point is one road or territory too many.
+        """Return the advantage of one side at a start: 0 is even, and each point is one road or territory too many.
 
         It is the sum of four differences: the roads that leave each side's territories; the territories at
         each distance from a side; the territories that are nearer to one side than to the other; the
@@ -62,21 +62,21 @@ class Balance:
         return [min(far) for far in zip(*(self.far[v] for v in side), strict=True)]
 
     def propose(self, each: int) -> tuple[Side, Side]:
-        """A start with `each` territories a side, no two of them adjacent, and the imbalance small.
+        """Return a start with `each` territories per side, no two of them adjacent, and a small imbalance.
 
-        From every territory in turn: spread 2 × `each` territories as far apart as they go, deal them
-        out, then exchange one at a time while that lowers the imbalance. The best end wins; of equal
-        ones the widest spread, then the earliest. Nothing is random: the same graph gives the same
-        start. Maxie has the lowest territory. Raises ValueError where so many do not fit.
+        For every territory as the first one, spread 2 × `each` territories as far apart as possible, divide them
+        between the sides, then exchange single ones while that lowers the imbalance. The best result wins, among
+        equals the widest spread, then the earliest. Nothing is random: the same graph gives the same
+        start. Maxie has the lowest territory. Raises ValueError if 2 × `each` territories do not fit.
         """
-        found = []
+        proposals = []
         for first in range(len(self.graph)):
             spread = self._spread(first, 2 * each)
             if spread is not None:
-                found.append(self._descend(tuple(spread[0::2]), tuple(spread[1::2])))
-        if not found:
-            raise ValueError(f"2 × {each} territories that are not adjacent do not fit on this map")
-        _, _, maxie, minnie = min(found)
+                proposals.append(self._descend(tuple(spread[0::2]), tuple(spread[1::2])))
+        if not proposals:
+            raise ValueError(f"the map must have room for 2 × {each} territories that are not adjacent")
+        _, _, maxie, minnie = min(proposals)
         sides = sorted((tuple(sorted(maxie)), tuple(sorted(minnie))))
         return sides[0], sides[1]
 
@@ -108,11 +108,11 @@ class Balance:
         for a in maxie:
             for b in minnie:
                 yield _replace(maxie, a, b), _replace(minnie, b, a)
-        taken = (*maxie, *minnie)
-        for old in taken:
-            rest = [v for v in taken if v != old]
+        territories = (*maxie, *minnie)
+        for old in territories:
+            rest = [v for v in territories if v != old]
             for new in range(len(self.graph)):
-                if new not in taken and all(self.far[new][v] > 1 for v in rest):
+                if new not in territories and all(self.far[new][v] > 1 for v in rest):
                     yield _replace(maxie, old, new), _replace(minnie, old, new)
 
 

@@ -1,9 +1,10 @@
-"""How well the matches on a map decide: equal searchers against each other, and strong ones against weak ones.
+"""Measurements of maps: share of decided matches, lead changes, and other properties of their matches.
 
-Every move has a fixed number of nodes, and no clock is read: the same map, evaluator and seed give the same figures on
-every machine. Leaves are not told from the node above them: that saves time for nodes, which here would only be fewer. A match begins after a few random plies. Two equal searchers answer alike whichever of them has
-which seat, so that one match from an opening tells all that two would; searchers of different strength play it twice,
-with the seats swapped.
+Equal searchers play each other, and strong searchers play weak ones. Every move has a fixed number of nodes, and no
+clock is read: the same map, evaluator and seed give the same figures on every machine. The setting `foresee` of the
+searchers is off, because it saves time in exchange for nodes, and here the number of nodes is fixed. A match begins
+after a few random plies. Two equal searchers answer alike in either seat, so one match from an opening is enough.
+Searchers of different strength play it twice, with swapped seats.
 """
 
 from __future__ import annotations
@@ -11,30 +12,103 @@ from __future__ import annotations
 import math
 import random
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field
-from functools import partial
-from multiprocessing import get_context
+from itertools import islice, pairwise
+from typing import cast
 
-from arena.bots.compiled.catalogue import weights_for
-from arena.bots.compiled.searcher import Searcher, Settings
+from arena.bots.compiled.searcher import Settings
+from arena.bots.review.chance import chance
 from arena.games.board import RisklessMap
-from arena.games.core import Player
-from arena.games.riskless import Armies, Move, Riskless
-from arena.lab.selfplay import Budget, opening, play, points_of
+from arena.games.catalogue import KNOWN
+from arena.games.core import Player, Reason
+from arena.games.riskless import Riskless
+from arena.lab.processes import in_processes
+from arena.lab.selfplay import (
+    NodeSearcher,
+    PlayedMatch,
+    gap,
+    make_searcher,
+    opening,
+    play,
+    points_of,
+    reply_chances,
+)
 from arena.rating.elo import Z95
 from arena.rating.pentanomial import Counts, Difference, difference, moments, pair_counts
 
 STRENGTHS = (500, 4_000, 32_000)
-"""Nodes a move of searchers that meet their equals."""
+"""Nodes per move of searchers that play against equals."""
 STRONG, WEAK = 4_000, 500
-"""Nodes a move of two that should be told apart."""
-PLIES = (4, 9)
-"""Random plies before a match, at least and at most."""
+"""Nodes per move of two searchers whose strengths are compared."""
+PLIES = range(4, 10)
+"""Numbers of random plies before a match, used in turn.
+
+The player to move after them is ahead: at 500 nodes on italy, Maxie won 67 % of the matches with the first move and 32 %
+of the others. So both players must have the first move equally often.
+"""
 TABLE_MB = 4
 CHUNK = 10
-"""Openings that one task has. Its searchers are made for it, which takes less than a tenth of its time."""
+"""Number of openings per task. A task creates its own searchers, which takes less than a tenth of its time."""
+
+
+LEAD = 0.55
+"""Chance of winning from which a player leads."""
+
+
+@dataclass(frozen=True)
+class MatchCourse:
+    """Events worth watching in one match.
+
+    moves         number of moves after the opening
+    lead_changes  number of changes of the leader; with a chance of less than LEAD, no player leads
+    comeback      True if the player behind at half time won; None if nobody won, or nobody was behind
+    pokes         number of moves that take a territory which both of the last two moves took
+    gap           chance by which the best move of the middle position is better than the median one; None in a match
+                  without moves
+    """
+
+    moves: int
+    lead_changes: int
+    comeback: bool | None
+    pokes: int
+    gap: float | None
+
+
+def match_course(game: Riskless, played: PlayedMatch, searcher: NodeSearcher, nodes: int) -> MatchCourse:
+    """Return the course of a match. Each move of the middle position is searched with `nodes` nodes."""
+    # The last move of a line biases an estimate towards the player who makes it; the mean of two plies removes the bias.
+    chances = [chance(game, round((one.value + other.value) / 2)) for one, other in pairwise(played.reports)]
+    leads = [
+        Player.MAXIE if each > 0.5 else Player.MINNIE for each in chances if abs(each - 0.5) >= LEAD - 0.5
+    ]
+    middle = len(chances) // 2
+    comeback = None
+    if chances and played.winner is not None and chances[middle] != 0.5:
+        comeback = (chances[middle] > 0.5) != (played.winner is Player.MAXIE)
+    found = None
+    if played.positions:
+        found = gap(reply_chances(game, searcher, played.positions[len(played.positions) // 2], nodes))
+    return MatchCourse(
+        moves=len(played.reports),
+        lead_changes=sum(one is not other for one, other in pairwise(leads)),
+        comeback=comeback,
+        pokes=_pokes(played),
+        gap=found,
+    )
+
+
+def _pokes(played: PlayedMatch) -> int:
+    """Return the number of moves that take a territory which both of the last two moves took."""
+    pokes = [
+        report.move[1] if position.armies[report.move[0]] * position.armies[report.move[1]] < 0 else None
+        for position, report in zip(played.positions, played.reports, strict=True)
+    ]
+    return sum(
+        one is not None and one == other == another
+        for one, other, another in zip(pokes, pokes[1:], pokes[2:], strict=False)
+    )
 
 
 @dataclass(frozen=True)
@@ -46,9 +120,9 @@ class Mean:
 
 
 def share(count: float, of: int, variance: float | None = None) -> Mean:
-    """The part that `count` is of `of`; the variance is that of yes and no unless another is given.
+    """Return `count` as a share of `of`, with its error; by default the variance of a yes-no question.
 
-    The error is found as if two more had been counted on either side, so that it is not 0 where all are alike.
+    The error is computed as if two more had been counted on either side, so that it is not 0 if all are equal.
     """
     near = (count + 2) / (of + 4)
     spread = near * (1 - near) if variance is None else variance
@@ -56,13 +130,14 @@ def share(count: float, of: int, variance: float | None = None) -> Mean:
 
 
 @dataclass
-class Equals:
-    """What came of the matches between equal searchers of one strength."""
+class EqualResults:
+    """Results of the matches between equal searchers of one strength."""
 
     nodes: int
     plies: list[int] = field(default_factory=list)
     endings: Counter[str] = field(default_factory=Counter)
     wins: Counter[Player | None] = field(default_factory=Counter)
+    courses: list[MatchCourse] = field(default_factory=list)
 
     @property
     def matches(self) -> int:
@@ -70,12 +145,12 @@ class Equals:
 
     @property
     def drawn(self) -> Mean:
-        """The part of the matches that nobody won."""
+        """Share of drawn matches."""
         return share(self.wins[None], self.matches)
 
     @property
     def maxie(self) -> Mean:
-        """Maxie's part of the points."""
+        """Maxie's share of the points."""
         points = self.wins[Player.MAXIE] + self.wins[None] / 2
         mean = points / self.matches
         square = (self.wins[Player.MAXIE] + self.wins[None] / 4) / self.matches
@@ -83,20 +158,52 @@ class Equals:
 
     @property
     def length(self) -> Mean:
-        """Plies of a match, those of the opening included."""
+        """Mean number of plies of a match, including the opening."""
         mean = sum(self.plies) / self.matches
         variance = sum((plies - mean) ** 2 for plies in self.plies) / max(1, self.matches - 1)
         return Mean(mean, Z95 * math.sqrt(variance / self.matches))
 
+    @property
+    def median(self) -> int:
+        """Median number of plies of a match."""
+        return sorted(self.plies)[len(self.plies) // 2]
+
+    @property
+    def eliminated(self) -> Mean:
+        """Share of matches that end because a player has no territory."""
+        return share(self.endings[Reason.ELIMINATION], self.matches)
+
+    @property
+    def comebacks(self) -> Mean | None:
+        """Share of decided matches won by the player behind at half time; None if no match was decided."""
+        known = [each.comeback for each in self.courses if each.comeback is not None]
+        return share(sum(known), len(known)) if known else None
+
+    @property
+    def lead_changes(self) -> float:
+        """Mean number of lead changes in a match."""
+        return sum(each.lead_changes for each in self.courses) / self.matches
+
+    @property
+    def pokes(self) -> float:
+        """Share of moves that take a territory back and forth."""
+        return sum(each.pokes for each in self.courses) / max(1, sum(each.moves for each in self.courses))
+
+    @property
+    def gap(self) -> float:
+        """Mean gap between the best and the median move, in chance of winning."""
+        known = [each.gap for each in self.courses if each.gap is not None]
+        return sum(known) / len(known) if known else 0.0
+
 
 @dataclass
-class Signal:
-    """What came of the pairs between a strong searcher and a weak one."""
+class StrengthSignal:
+    """Results of the pairs between a strong searcher and a weak one."""
 
     strong: int
     weak: int
     points: list[float] = field(default_factory=list)
-    """The strong one's in each pair: 0, ½, 1, 1½ or 2."""
+    """Points of the strong searcher in each pair: 0, ½, 1, 1½ or 2."""
     draws: int = 0
 
     @property
@@ -109,18 +216,18 @@ class Signal:
 
     @property
     def drawn(self) -> Mean:
-        """The part of the matches that nobody won."""
+        """Share of drawn matches."""
         return share(self.draws, 2 * self.pairs)
 
     @property
     def score(self) -> Mean:
-        """The strong one's part of the points."""
+        """Share of the points scored by the strong searcher."""
         _, mean, variance = moments(self.counts)
         return share(mean * self.pairs, self.pairs, max(variance, 1 / self.pairs))
 
     @property
     def difference(self) -> Difference:
-        """How much stronger the strong one is. There must be a pair."""
+        """Return the Elo advantage of the strong searcher. There must be at least one pair."""
         found = difference(self.counts)
         if found is None:
             raise ValueError("no pair was played")
@@ -128,9 +235,9 @@ class Signal:
 
     @property
     def pairs_needed(self) -> float:
-        """How many pairs tell the two apart: the 95 % interval of the score then just leaves out a half.
+        """Return the number of pairs at which the 95 % interval of the score just excludes one half.
 
-        Infinite where the strong one is not ahead.
+        Infinite if the strong searcher is not ahead.
         """
         counts: Sequence[float] = self.counts
         if sum(1 for n in counts if n) == 1:
@@ -140,19 +247,21 @@ class Signal:
 
 
 @dataclass
-class Measured:
-    """A map and what its matches came to."""
+class MeasuredMap:
+    """A map and the results of its matches."""
 
     map: RisklessMap
     evaluator: str
-    equals: tuple[Equals, ...]
-    signal: Signal
+    equals: tuple[EqualResults, ...]
+    signal: StrengthSignal
 
 
 @dataclass(frozen=True)
 class _Task:
-    """Matches from some openings, each opening by its number; `other` differs from `one` for a signal."""
+    """Matches from some openings, given by number. The searchers `one` and `other` differ for a signal."""
 
+    game: str
+    """Game as `KNOWN.spec` names it: Riskless or a subclass."""
     map: RisklessMap
     evaluator: str
     one: int
@@ -166,98 +275,77 @@ class _End:
     winner: Player | None
     reason: str
     plies: int
+    course: MatchCourse | None
 
 
 def measure(
     maps: Sequence[RisklessMap],
     evaluator: str,
     *,
+    game: str = Riskless.name,
     matches: int,
     seed: int,
     processes: int,
     strengths: Sequence[int] = STRENGTHS,
     progress: Callable[[int], None] = lambda _: None,
-) -> Iterator[Measured]:
-    """Each map in turn, with `matches` at each strength and half as many pairs for the signal.
+) -> Iterator[MeasuredMap]:
+    """Measure each map in turn, with `matches` at each strength and half as many pairs for the signal.
 
-    progress   is called with the number of matches that have been played since it was last called
+    game       Riskless, or a subclass as `KNOWN.spec` names it
+    progress   called with the number of matches played since the last call
 
-    Raises BadWeights, and ValueError for a map that the compiled engine cannot hold.
+    Raises BadWeights, and ValueError for a map of Riskless that the compiled engine cannot hold.
     """
-    if processes == 1:
-        for map in maps:
-            yield _measure(map, evaluator, matches, seed, strengths, partial(_here, progress))
-        return
-    # Not forked: the caller has threads, of a progress bar for one.
-    with ProcessPoolExecutor(processes, mp_context=get_context("spawn")) as pool:
-        for map in maps:
-            yield _measure(map, evaluator, matches, seed, strengths, partial(_there, pool, progress))
-
-
-def _here(progress: Callable[[int], None], tasks: Sequence[_Task]) -> Mapping[_Task, list[_End]]:
-    done = {}
-    for task in tasks:
-        done[task] = _play(task)
-        progress(len(done[task]))
-    return done
-
-
-def _there(
-    pool: ProcessPoolExecutor, progress: Callable[[int], None], tasks: Sequence[_Task]
-) -> Mapping[_Task, list[_End]]:
-    waiting = {pool.submit(_play, task): task for task in tasks}
-    done = {}
-    for each in as_completed(waiting):
-        done[waiting[each]] = each.result()
-        progress(len(each.result()))
-    return done
-
-
-def _measure(
-    map: RisklessMap,
-    evaluator: str,
-    matches: int,
-    seed: int,
-    strengths: Sequence[int],
-    play_all: Callable[[Sequence[_Task]], Mapping[_Task, list[_End]]],
-) -> Measured:
-    made = Measured(map, evaluator, tuple(Equals(nodes) for nodes in strengths), Signal(STRONG, WEAK))
-    # The longest come first, so that no process waits for one of them at the end.
+    # The longest tasks come first, so that no process waits for one of them at the end.
     plan = [(nodes, nodes, matches) for nodes in reversed(strengths)] + [(STRONG, WEAK, max(1, matches // 2))]
     tasks = [
-        _Task(map, evaluator, one, other, seed, range(first, min(first + CHUNK, count)))
+        (_Task(game, map, evaluator, one, other, seed, range(first, min(first + CHUNK, count))),)
+        for map in maps
         for one, other, count in plan
         for first in range(0, count, CHUNK)
     ]
-    done = play_all(tasks)
-    for task in tasks:
-        _count(made, task, done[task])
-    return made
+    done = in_processes(_play, tasks, processes)
+    with closing(done):
+        for map in maps:
+            measured = MeasuredMap(
+                _on_map(game, map).map,
+                evaluator,
+                tuple(EqualResults(nodes) for nodes in strengths),
+                StrengthSignal(STRONG, WEAK),
+            )
+            for (task,), ends in islice(done, len(tasks) // len(maps)):
+                _count(measured, task, ends)
+                progress(len(ends))
+            yield measured
 
 
 def matches_of(maps: int, matches: int, strengths: int = len(STRENGTHS)) -> int:
-    """How many matches `measure` plays."""
+    """Return the number of matches that `measure` plays."""
     return maps * (strengths * matches + 2 * max(1, matches // 2))
 
 
-def _count(made: Measured, task: _Task, ends: Sequence[_End]) -> None:
+def _count(measured: MeasuredMap, task: _Task, ends: Sequence[_End]) -> None:
     if task.one == task.other:
-        [equals] = [each for each in made.equals if each.nodes == task.one]
+        [equals] = [each for each in measured.equals if each.nodes == task.one]
         equals.plies += [end.plies for end in ends]
         equals.endings.update(end.reason for end in ends)
         equals.wins.update(end.winner for end in ends)
+        equals.courses += [end.course for end in ends if end.course is not None]
         return
     for first, second in zip(ends[0::2], ends[1::2], strict=True):
         won = ((first, Player.MAXIE), (second, Player.MINNIE))
-        made.signal.points.append(sum(points_of(end.winner, seat) for end, seat in won))
-        made.signal.draws += sum(end.winner is None for end, _ in won)
+        measured.signal.points.append(sum(points_of(end.winner, seat) for end, seat in won))
+        measured.signal.draws += sum(end.winner is None for end, _ in won)
+
+
+def _on_map(game: str, map: RisklessMap) -> Riskless:
+    return cast("type[Riskless]", KNOWN.load(game))(map)
 
 
 def _play(task: _Task) -> list[_End]:
-    game = Riskless(task.map)
-    weights = weights_for(game, task.evaluator)
+    game = _on_map(task.game, task.map)
     settings = Settings(table_mb=TABLE_MB, foresee=False)
-    one, other = (Searcher(game, weights, settings) for _ in range(2))
+    one, other = (make_searcher(game, task.evaluator, settings) for _ in range(2))
     try:
         return _matches(task, game, one, other)
     finally:
@@ -265,18 +353,18 @@ def _play(task: _Task) -> list[_End]:
         other.close()
 
 
-def _matches(
-    task: _Task, game: Riskless, one: Searcher[Armies, Move], other: Searcher[Armies, Move]
-) -> list[_End]:
-    budgets = {id(one): Budget(nodes=task.one), id(other): Budget(nodes=task.other)}
+def _matches(task: _Task, game: Riskless, one: NodeSearcher, other: NodeSearcher) -> list[_End]:
+    nodes = {id(one): task.one, id(other): task.other}
+    one_strength = task.one == task.other
     ends = []
     for number in task.openings:
         rng = random.Random(f"{task.seed}/{number}")
-        start = opening(game, rng, rng.randint(*PLIES))
+        start = opening(game, rng, PLIES[number % len(PLIES)])
         seatings = [{Player.MAXIE: one, Player.MINNIE: other}]
-        if task.one != task.other:
+        if not one_strength:
             seatings.append({Player.MAXIE: other, Player.MINNIE: one})
         for seats in seatings:
-            played = play(game, start, seats, {seat: budgets[id(each)] for seat, each in seats.items()})
-            ends.append(_End(played.winner, played.reason, start.ply + len(played.positions)))
+            played = play(game, start, seats, {seat: nodes[id(each)] for seat, each in seats.items()})
+            course = match_course(game, played, one, task.one) if one_strength else None
+            ends.append(_End(played.winner, played.reason, start.ply + len(played.positions), course))
     return ends

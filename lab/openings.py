@@ -1,4 +1,4 @@
-"""Openings worth playing: random ones, less those that are decided and those after which it hardly matters what is played.
+"""Openings worth playing: random ones without those that are decided or after which the reply hardly matters.
 
 Every search has a fixed number of nodes on one thread, and no clock is read: the same map, rules and seed give the same
 openings on every machine, with any number of processes.
@@ -7,51 +7,51 @@ openings on every machine, with any number of processes.
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterator, Sequence
-from concurrent.futures import Future, ProcessPoolExecutor
+from contextlib import closing
 from dataclasses import dataclass
 from itertools import count, islice
-from multiprocessing import get_context
 
 from arena.bots.compiled.catalogue import weights_for
 from arena.bots.compiled.searcher import Searcher, Settings
-from arena.bots.search.values import WIN
+from arena.bots.review.chance import chance
 from arena.games.board import RisklessMap
 from arena.games.core import Game
 from arena.games.riskless import Armies, Move, Riskless
-from arena.lab.selfplay import Budget
-from arena.match.openings import Opening, after, random_opening
+from arena.lab.processes import in_processes
+from arena.lab.selfplay import gap, reply_chances, settled_value
+from arena.match.openings import Opening, position_after, random_opening
 
 TABLE_MB = 1
 REPLIES_SHARE = 4
-"""Each reply to an opening is searched with so many times fewer nodes than the opening itself."""
+"""Factor by which the search of a reply has fewer nodes than the search of the opening."""
 CHUNK = 16
-"""Openings that one task has. Its searcher is made for it, which takes less than a tenth of its time."""
+"""Number of openings per task. A task creates its own searcher, which takes less than a tenth of its time."""
 BARREN = 1_000
-"""So many random openings in a row that were all drawn before: there are no others, or hardly any."""
+"""Number of repeated random openings in a row after which (almost) no new ones are left."""
 
 
 @dataclass(frozen=True)
 class Criteria:
-    """Bounds within which an opening is kept. Values are in hundredths of an army, as the evaluator tells them."""
+    """Bounds for keeping an opening, in chances of winning from 0 to 1."""
 
     evaluator: str
     exact: bool
     nodes: int
-    window: int
-    """The value must be within this of 0."""
-    gap: int
-    """The best reply must be better than the median one by at least this."""
+    window: float
+    """Maximum distance of Maxie's chance from one half."""
+    gap: float
+    """Minimum advantage of the best reply over the median one."""
     depth: int = 100
-    """The deepest search, in plies."""
+    """Maximum depth of a search, in plies."""
 
 
 @dataclass(frozen=True)
 class KeptOpening:
-    """What was found of an opening that is kept; `value` is Maxie's."""
+    """An accepted opening, Maxie's chance after it, and the gap between the best and the median reply."""
 
     opening: Opening
-    value: int
-    gap: int
+    chance: float
+    gap: float
 
 
 def make_openings(
@@ -64,93 +64,59 @@ def make_openings(
     processes: int = 1,
     progress: Callable[[int], None] = lambda _: None,
 ) -> Generator[KeptOpening, None, None]:
-    """Openings of `plies` moves that lead to different positions and are kept, in an order that the seed decides.
+    """Yield accepted openings of `plies` moves that lead to different positions, in an order determined by `seed`.
 
-    tries      how many different openings are judged at the most
-    progress   is called with the number of openings that have been judged since it was last called
+    tries      maximum number of different openings that are judged
+    progress   called with the number of openings judged since the last call
 
     The caller stops when it has enough. Raises BadWeights, and ValueError for a map that the compiled engine cannot hold.
     """
-    drawn = islice(_different(map, plies, seed), tries)
+    drawn = islice(_distinct_openings(map, plies, seed), tries)
     chunks = iter(lambda: tuple(islice(drawn, CHUNK)), ())
-    if processes == 1:
-        for chunk in chunks:
-            kept = _judge(map, criteria, chunk)
+    judged = in_processes(_judge, ((map, criteria, chunk) for chunk in chunks), processes)
+    with closing(judged):
+        for (_, _, chunk), openings_kept in judged:
             progress(len(chunk))
-            yield from kept
-        return
-    # Not forked: the caller has threads, of a progress bar for one.
-    with ProcessPoolExecutor(processes, mp_context=get_context("spawn")) as pool:
-        waiting: list[tuple[int, Future[list[KeptOpening]]]] = []
-        try:
-            while True:
-                for chunk in islice(chunks, 2 * processes - len(waiting)):
-                    waiting.append((len(chunk), pool.submit(_judge, map, criteria, chunk)))  # noqa: PERF401
-                if not waiting:
-                    return
-                # In the order in which they were drawn, whichever is done first.
-                judged, future = waiting.pop(0)
-                kept = future.result()
-                progress(judged)
-                yield from kept
-        finally:
-            pool.shutdown(cancel_futures=True)
+            yield from openings_kept
 
 
-def _different(map: RisklessMap, plies: int, seed: int) -> Iterator[Opening]:
-    """Random openings whose last positions differ, until hardly any other is found."""
+def _distinct_openings(map: RisklessMap, plies: int, seed: int) -> Iterator[Opening]:
+    """Yield random openings whose final positions differ, until hardly any new one is found."""
     game = Riskless(map)
-    seen: set[object] = set()
+    positions: set[object] = set()
     barren = 0
     for number in count():
         opening = random_opening(game, plies, f"{seed}/{number}")
-        place = game.recurring(after(game, opening))
-        barren = barren + 1 if place in seen else 0
+        place = game.recurring(position_after(game, opening))
+        barren = barren + 1 if place in positions else 0
         if barren > BARREN:
             return
         if not barren:
-            seen.add(place)
+            positions.add(place)
             yield opening
 
 
 def _judge(map: RisklessMap, criteria: Criteria, openings: Sequence[Opening]) -> list[KeptOpening]:
-    """Those of the openings that are kept."""
+    """Return the openings that meet the criteria."""
     game = Riskless(map)
     settings = Settings(table_mb=TABLE_MB, exact=criteria.exact, foresee=False)
     searcher = Searcher(game, weights_for(game, criteria.evaluator), settings)
     try:
-        judged = (_judged(game, searcher, criteria, opening) for opening in openings)
+        judged = (_judge_opening(game, searcher, criteria, opening) for opening in openings)
         return [each for each in judged if each is not None]
     finally:
         searcher.close()
 
 
-def _judged(
+def _judge_opening(
     game: Game[Armies, Move], searcher: Searcher[Armies, Move], criteria: Criteria, opening: Opening
 ) -> KeptOpening | None:
-    position = after(game, opening)
+    position = position_after(game, opening)
     searcher.clear()
-    value = Budget(nodes=criteria.nodes, depth=criteria.depth).spend(searcher, position).value
-    if abs(value) > criteria.window:
+    even = chance(game, settled_value(searcher, position, criteria.nodes, criteria.depth))
+    if abs(even - 0.5) > criteria.window:
         return None
-    gap = reply_gap(game, searcher, position, criteria)
-    return KeptOpening(opening, value, gap) if gap >= criteria.gap else None
-
-
-def reply_gap(
-    game: Game[Armies, Move], searcher: Searcher[Armies, Move], position: Armies, criteria: Criteria
-) -> int:
-    """By how much the best reply is better for who is to move than the median one; 0 where there is no choice."""
-    budget = Budget(nodes=max(1, criteria.nodes // REPLIES_SHARE), depth=criteria.depth)
-    sign = game.player(position).sign
-    values = []
-    for move in game.moves(position):
-        reply = game.successor(position, move)
-        outcome = game.outcome(reply)
-        if outcome is None:
-            searcher.clear()
-            values.append(sign * budget.spend(searcher, reply).value)
-        else:
-            values.append(sign * outcome.winner.sign * WIN if outcome.winner else 0)
-    values.sort(reverse=True)
-    return values[0] - values[len(values) // 2]
+    median_gap = gap(
+        reply_chances(game, searcher, position, max(1, criteria.nodes // REPLIES_SHARE), criteria.depth)
+    )
+    return KeptOpening(opening, even, median_gap) if median_gap >= criteria.gap else None

@@ -1,55 +1,85 @@
 """Matches of searchers in one process, for learning weights and for comparing settings.
 
-A pair is two matches from the same opening with the seats swapped. An opening is a few random plies
+A pair is two matches from the same opening with swapped seats. An opening is a few random plies
 from the start; both searchers of a pair begin with empty tables.
 """
 
 from __future__ import annotations
 
-import math
 import random
-import time
-from collections.abc import Callable, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
-from arena.bots.compiled.searcher import NO_LIMIT, Searcher
-from arena.bots.search.deepening import Report
+from arena.bots.compiled.catalogue import weights_for
+from arena.bots.compiled.layout import MAX_DEPTH
+from arena.bots.compiled.limits import fits
+from arena.bots.compiled.searcher import Searcher, Settings
+from arena.bots.evaluators.catalogue import evaluator_for
+from arena.bots.review.chance import chance
+from arena.bots.search.deepening import Report, deepen
+from arena.bots.search.play import Table, alphabeta_search
+from arena.bots.search.values import is_decided, outcome_value
 from arena.games.core import Game, Player
 from arena.games.riskless import Armies, Riskless
-from arena.match.recurrence import Recurrence
+from arena.match.repetition import RepetitionCounter
 from arena.protocol.adjudication import DEFAULT_RULES, REPETITION
 
 ATTEMPTS = 20
-"""Random openings that are tried before a shorter one is taken."""
+"""Number of random openings tried before a shorter one is used."""
 CUT = "cut"
-"""The reason of a match that was given up because it took too long."""
+"""Reason of a match that was stopped because it took too long."""
 
 
-@dataclass(frozen=True)
-class Budget:
-    """What a move may cost: seconds, or nodes, or a depth."""
+class NodeSearcher(Protocol):
+    """Search of one game with a limit of nodes. It remembers positions between searches."""
 
-    seconds: float | None = None
-    nodes: int | None = None
-    depth: int = 100
-    clock: Callable[[], float] = time.perf_counter
-    """What the seconds are counted by. `time.process_time` counts those that the processor works for this process."""
+    def deepen(self, position: Any, *, max_depth: int, max_nodes: int) -> Iterator[Report[Any]]:
+        """Yield reports as `bots.search.deepening.deepen` does."""
 
-    def spend(self, searcher: Searcher[Any, Any], position: Any) -> Report[Any]:
-        """Search within the budget, and return the last report."""
-        end = math.inf if self.seconds is None else self.clock() + self.seconds
-        reports = searcher.deepen(
-            position,
-            stop=None if self.seconds is None else lambda: self.clock() >= end,
-            max_depth=self.depth,
-            max_nodes=NO_LIMIT if self.nodes is None else self.nodes,
-        )
-        return list(reports)[-1]
+    def clear(self) -> None:
+        """Forget all positions."""
+
+    def close(self) -> None:
+        """End the searcher, which cannot be used afterwards."""
 
 
-def scattered(game: Riskless, rng: random.Random) -> Armies:
-    """A position in play with armies anywhere: who is ahead decides its match more often than not."""
+class PythonSearcher:
+    """Alpha-beta of a game that has no compiled search, such as a subclass of Riskless."""
+
+    def __init__(self, game: Game[Any, Any], evaluator: str) -> None:
+        """Raises BadWeights."""
+        self._game = game
+        self._evaluator = evaluator_for(game, evaluator)
+        self.clear()
+
+    def deepen(self, position: Any, *, max_depth: int, max_nodes: int) -> Iterator[Report[Any]]:
+        return deepen(self._game, position, self._search, max_depth=max_depth, max_nodes=max_nodes)
+
+    def clear(self) -> None:
+        self._search = alphabeta_search(self._evaluator, table=Table[Any, Any]())
+
+    def close(self) -> None:
+        self.clear()
+
+
+def make_searcher(game: Game[Any, Any], evaluator: str, settings: Settings) -> NodeSearcher:
+    """Return the compiled searcher of a game, or one in Python if it has none. Raises BadWeights.
+
+    settings   of the compiled searcher
+    """
+    if not fits(game):
+        return PythonSearcher(game, evaluator)
+    return Searcher(game, weights_for(game, evaluator), settings)
+
+
+def spend(searcher: NodeSearcher, position: Any, nodes: int, depth: int = MAX_DEPTH) -> Report[Any]:
+    """Return the last report of a search of `nodes` nodes, up to a `depth`."""
+    return list(searcher.deepen(position, max_depth=depth, max_nodes=nodes))[-1]
+
+
+def random_position(game: Riskless, rng: random.Random) -> Armies:
+    """Return an unfinished position with armies anywhere; usually the player who is ahead wins the match."""
     cap = game.map.territory_cap
     while True:
         empty = rng.uniform(0.1, 0.6)
@@ -62,18 +92,20 @@ def scattered(game: Riskless, rng: random.Random) -> Armies:
 
 
 @dataclass(frozen=True)
-class Played:
-    """A match: who won and why it ended, and each position with what was thought of it."""
+class PlayedMatch:
+    """A match: winner and reason of the end, and each position with the search report for it."""
 
     winner: Player | None
     reason: str
-    """Why it ended, as the game names it, or REPETITION or CUT."""
+    """Reason for the end: a reason of the game, or REPETITION or CUT."""
     positions: tuple[Any, ...]
     reports: tuple[Report[Any], ...]
 
 
 def opening(game: Game[Any, Any], rng: random.Random, plies: int) -> Any:
-    """A position in play after so many random plies; after half as many, and so on, where hardly any match lasts so long."""
+    """Return an unfinished position after `plies` random plies, or after half as many plies if most matches are
+    shorter.
+    """
     while True:
         for _ in range(ATTEMPTS):
             position = game.start()
@@ -90,54 +122,78 @@ def opening(game: Game[Any, Any], rng: random.Random, plies: int) -> Any:
 def play(
     game: Game[Any, Any],
     start: Any,
-    seats: dict[Player, Searcher[Any, Any]],
-    budget: Budget | Mapping[Player, Budget],
+    seats: Mapping[Player, NodeSearcher],
+    nodes: int | Mapping[Player, int],
     longest: int = 1 << 30,
-) -> Played:
-    """One match from `start`; a draw after the `longest` number of plies, or by the default rule of repetition.
+) -> PlayedMatch:
+    """Play one match from `start`. It is a draw after `longest` plies, or by the default rule of repetition.
 
-    budget   of each player's moves, or of both players'
+    nodes   nodes per move, for both players or for each
     """
     position = start
-    seen = Recurrence(game)
-    budgets = dict.fromkeys(Player, budget) if isinstance(budget, Budget) else budget
+    seen = RepetitionCounter(game)
+    each = dict.fromkeys(Player, nodes) if isinstance(nodes, int) else nodes
     positions: list[Any] = []
     reports: list[Report[Any]] = []
     for searcher in seats.values():
         searcher.clear()
     while (outcome := game.outcome(position)) is None and len(positions) < longest:
         if seen.add(position) == DEFAULT_RULES.repetition:
-            return Played(None, REPETITION, tuple(positions), tuple(reports))
+            return PlayedMatch(None, REPETITION, tuple(positions), tuple(reports))
         player = game.player(position)
-        report = budgets[player].spend(seats[player], position)
+        report = spend(seats[player], position, each[player])
         positions.append(position)
         reports.append(report)
         position = game.successor(position, report.move)
     if outcome is None:
-        return Played(None, CUT, tuple(positions), tuple(reports))
-    return Played(outcome.winner, outcome.word, tuple(positions), tuple(reports))
+        return PlayedMatch(None, CUT, tuple(positions), tuple(reports))
+    return PlayedMatch(outcome.winner, outcome.word, tuple(positions), tuple(reports))
 
 
 def pair(
-    game: Game[Any, Any],
-    start: Any,
-    one: Searcher[Any, Any],
-    other: Searcher[Any, Any],
-    budget: Budget,
-    others: Budget | None = None,
+    game: Game[Any, Any], start: Any, one: NodeSearcher, other: NodeSearcher, nodes: int
 ) -> tuple[float, float]:
-    """The points of `one` as Maxie and as Minnie.
-
-    others   what the other's moves may cost, where that is not `budget` too
-    """
-    others = others or budget
+    """Play two matches from `start` with swapped seats, and return the points of `one` as Maxie and as Minnie."""
     first, second = (
-        play(game, start, {seat: one, seat.opponent: other}, {seat: budget, seat.opponent: others}).winner
+        play(game, start, {seat: one, seat.opponent: other}, nodes).winner
         for seat in (Player.MAXIE, Player.MINNIE)
     )
     return points_of(first, Player.MAXIE), points_of(second, Player.MINNIE)
 
 
+def settled_value(searcher: NodeSearcher, position: Any, nodes: int, depth: int = MAX_DEPTH) -> int:
+    """Return the mean value of the last two depths of a search; a decided value is returned unchanged.
+
+    Estimates alternate with the parity of the depth, because either player can have the last move.
+    """
+    reports = searcher.deepen(position, max_depth=depth, max_nodes=nodes)
+    values = [each.value for each in reports if each.finished][-2:]
+    return values[-1] if is_decided(values[-1]) else round(sum(values) / len(values))
+
+
+def reply_chances(
+    game: Game[Any, Any], searcher: NodeSearcher, position: Any, nodes: int, depth: int = MAX_DEPTH
+) -> list[float]:
+    """Return the mover's chances of winning after each move, the best first; each move is searched separately."""
+    player = game.player(position)
+    values = []
+    for move in game.moves(position):
+        reply = game.successor(position, move)
+        outcome = game.outcome(reply)
+        if outcome is None:
+            searcher.clear()
+            values.append(settled_value(searcher, reply, nodes, depth))
+        else:
+            values.append(outcome_value(outcome, 1))
+    chances = (chance(game, value) for value in values)
+    return sorted((each if player is Player.MAXIE else 1 - each for each in chances), reverse=True)
+
+
+def gap(chances: Sequence[float]) -> float:
+    """Return the chance by which the best reply is better than the median one; 0 if there is only one reply."""
+    return chances[0] - chances[len(chances) // 2]
+
+
 def points_of(winner: Player | None, seat: Player) -> float:
-    """Points of the player in a seat: 1, ½ or 0."""
+    """Return the points of the player in a seat: 1, ½ or 0."""
     return 0.5 if winner is None else float(winner is seat)

@@ -1,4 +1,4 @@
-"""What the runner asks of the bots of an event, whether they are started here or dial in."""
+"""Interface of an event's bots for the runner, whether they are started on this machine or connect by themselves."""
 
 from __future__ import annotations
 
@@ -6,29 +6,35 @@ from typing import Protocol
 
 
 class BotRefused(Exception):
-    """A bot was started wrongly (an unknown engine, no such file): its own line says how."""
+    """Raised when a bot cannot be started, as with an unknown engine or a missing file; the message is the bot's own."""
 
 
 class Bots(Protocol):
-    """The bots of an event: `ladder.fleet.Fleet` starts them here, `ladder.dial_in.DialInBots` dial in."""
+    """The bots of an event. `ladder.bot_processes.BotProcesses` starts them here; `ladder.external_bots.ExternalBots`
+    connect by themselves.
+    """
 
-    def take(self, bot: str) -> str | None:
-        """The name under which the bot is connected and free, now taken; None if it is not."""
+    def reserve(self, bot: str) -> str | None:
+        """Reserve the bot and return the name of its connection, or None if it is not connected and free."""
 
     def release(self, name: str) -> None:
-        """Give back a name that was taken and not used."""
+        """Release a reserved connection that was not used."""
 
-    def give_back(self, bot: str, name: str, *, answered: bool | None, gave_up: str = "") -> None:
-        """The match is over. `answered`: whether it made a move; None where that says nothing of it. `gave_up`: `resigned` or `crashed`."""
+    def finish_match(self, bot: str, name: str, *, answered: bool | None, gave_up: str = "") -> None:
+        """Release the connection after a match.
 
-    def asks(self, bot: str) -> int:
-        """How many threads the bot says that it searches with in a match; 0 where it has not said."""
+        answered  True if the bot made a move; None if it had no chance to
+        gave_up   `resigned` or `crashed`, or empty
+        """
 
-    def lost(self, bot: str) -> bool:
-        """Whether the bot will never play again."""
+    def announced_threads(self, bot: str) -> int:
+        """Return the number of search threads that the bot announced for a match; 0 if none."""
 
-    async def changed(self) -> None:
-        """Wait until a bot has become free, come up, come back, or been lost."""
+    def is_lost(self, bot: str) -> bool:
+        """Return True if the bot will never play again."""
+
+    async def wait_changed(self) -> None:
+        """Wait until a bot becomes free, connects, returns, or is lost."""
 
     def check(self) -> None:
-        """Raises BotRefused when a bot was started wrongly: then a ladder makes no sense."""
+        """Raise BotRefused if a bot could not be started, which makes the event pointless."""

@@ -1,8 +1,8 @@
-"""Hands the pairs of a ladder to the workers of a Dask cluster that runs already (the extra `cluster`).
+"""Distribution of a ladder's pairs over the workers of a running Dask cluster (the extra `cluster`).
 
-A worker plays a pair on a host of its own (ladder.cluster_worker) and answers with the records. Each is held
-against the rules here, and this process alone puts it into the store. A pair whose worker died is given to
-another by the cluster itself; one that was lost for good is void, and so begun again like any void match.
+A worker plays a pair on its own host (ladder.cluster_worker) and answers with the records. Each record is checked
+against the rules here, and only this process writes to the store. If a worker dies, the cluster gives its pair to
+another one. A pair that is lost for good is void, and is started again like any void match.
 """
 
 from __future__ import annotations
@@ -19,39 +19,40 @@ import anyio
 import anyio.abc
 import msgspec
 
+from arena.clock import MONOTONIC, Clock
 from arena.games.catalogue import KNOWN
 from arena.ladder.bots import BotRefused
-from arena.ladder.cluster_worker import PairDone, PairJob, play_pair, told_threads
+from arena.ladder.cluster_worker import PairDone, PairJob, play_pair, worker_threads
 from arena.ladder.event_terms import EventTerms, longest_seconds
 from arena.ladder.plan import BotPlan
 from arena.ladder.runner import MatchHost
-from arena.ladder.schedule import Schedule
 from arena.match.replay import verify
 from arena.match.terms import Terms, to_json
 from arena.protocol.codes import EndReason
 from arena.protocol.record import BadRecord, Record, Result, from_line
 from arena.rating.pairing import Pairing
-from arena.server.processes.bot_process import Patience
+from arena.rating.schedule import Schedule
+from arena.server.processes.bot_process import RestartPolicy
 
 if TYPE_CHECKING:
     from distributed import Client
 
 LOOK_SECONDS = 2.0
-"""How often the workers are counted while nothing else happens."""
+"""Interval for counting workers while nothing else happens, in seconds."""
 
 WORKERS_TRIED = 4
-"""How many workers get a pair one after the other when they die: the first, and the cluster's `allowed-failures`."""
+"""Number of workers tried for a pair if they die: the first, and the cluster's `allowed-failures`."""
 
 
 class ClusterLost(Exception):
-    """There is no cluster to play on: one line that says where it was looked for, and what was missing."""
+    """Raised when no cluster is available; the message is one line with the address and the reason."""
 
 
 @asynccontextmanager
 async def open_cluster(address: str, seconds: float) -> AsyncIterator[Client]:
-    """A connection to the scheduler at `address`, for as long as the block lasts. Raises ClusterLost.
+    """Connect to the scheduler at `address` for the duration of the block. Raises ClusterLost.
 
-    seconds   how long the scheduler may take to answer
+    seconds   time for the scheduler to answer
     """
     from distributed import Client  # noqa: PLC0415  an extra, and slow to import
 
@@ -69,7 +70,7 @@ async def open_cluster(address: str, seconds: float) -> AsyncIterator[Client]:
 
 
 class ClusterRunner:
-    """One event in play on a cluster: what `ladder.runner.Runner` is on one machine."""
+    """Runner of one event on a cluster, in place of `ladder.runner.Runner` on one machine."""
 
     def __init__(
         self,
@@ -84,15 +85,16 @@ class ClusterRunner:
         concurrency: int = 0,
         folder: Path | None = None,
         grace_ms: int,
-        patience: Patience | None = None,
+        patience: RestartPolicy | None = None,
         seconds_left: Callable[[], float] = lambda: math.inf,
         wait: float = 60,
+        clock: Clock = MONOTONIC,
     ) -> None:
-        """concurrency   pairs at once; 0: one for each thread of the workers
-        folder         where the bots' files are; None: here
-        wait           how many seconds the cluster may be without any worker
+        """Create a runner. Other arguments are as for ladder.runner.Runner.
 
-        The other arguments are those of ladder.runner.Runner.
+        concurrency    number of pairs in parallel; 0 for one per thread of the workers
+        folder         folder of the bots' files; None for the current one
+        wait           time that the cluster may be without any worker, in seconds
         """
         self._client = client
         self._host = host
@@ -104,13 +106,14 @@ class ClusterRunner:
         self._concurrency = concurrency
         self._folder = str((folder or Path()).resolve())
         self._grace_ms = grace_ms
-        self._patience = patience or Patience()
+        self._patience = patience or RestartPolicy()
         self._seconds_left = seconds_left
         self._wait = wait
+        self._clock = clock
         self._running = 0
         self._changed = anyio.Event()
         self._problem: BotRefused | ClusterLost | None = None
-        """Why the event cannot go on. The matches in play are then not settled, and are played when it is resumed."""
+        """Reason why the event cannot continue. Matches in play are then dropped, and played when it is resumed."""
 
     async def run(self, schedule: Schedule, enough: Callable[[], bool] = lambda: False) -> None:
         """Play all matches of the schedule, or until `enough`. Raises BotRefused, ClusterLost."""
@@ -121,8 +124,8 @@ class ClusterRunner:
                 if not self._running and (left <= 0 or not schedule):
                     break
                 threads = await self._threads()
-                alone_since = None if threads else alone_since or anyio.current_time()
-                if alone_since is not None and anyio.current_time() - alone_since > self._wait:
+                alone_since = None if threads else alone_since or self._clock.now()
+                if alone_since is not None and self._clock.now() - alone_since > self._wait:
                     self._problem = ClusterLost(f"the cluster has had no worker for {self._wait:g} s")
                     break
                 while left > 0 and self._running < (min(self._concurrency, threads) or threads):
@@ -136,31 +139,31 @@ class ClusterRunner:
                 self._changed = anyio.Event()
             tasks.cancel_scope.cancel()
         if self._problem is not None:
-            raise self._problem  # outside the group, which would wrap it
+            raise self._problem  # raised outside the group, which would wrap it
 
     async def _threads(self) -> int:
-        """How many threads all workers have: each plays one pair at a time."""
+        """Return the number of threads of all workers. Each thread plays one pair at a time."""
         try:
             return sum((await self._client.nthreads()).values())
         except OSError as error:
-            self._lose(error)
+            self._fail(error)
             return 0
 
-    def _lose(self, error: Exception) -> None:
+    def _fail(self, error: Exception) -> None:
         why = (str(error).splitlines() or [type(error).__name__])[0]
         self._problem = self._problem or ClusterLost(f"the Dask scheduler has gone: {why}")
         self._changed.set()
 
     async def _play(self, schedule: Schedule, pairings: list[tuple[str, Pairing]]) -> None:
         terms = self._terms
-        threads = told_threads([self._bots[bot] for bot in (pairings[0][1].maxie, pairings[0][1].minnie)])
+        threads = worker_threads([self._bots[bot] for bot in (pairings[0][1].maxie, pairings[0][1].minnie)])
         each_terms = {
             match: terms.of_match(
                 match,
                 pairing,
                 pairing.maxie,
                 pairing.minnie,
-                threads.limits(pairing.maxie, pairing.minnie, _unheard),
+                threads.limits(pairing.maxie, pairing.minnie, _no_threads),
             )
             for match, pairing in pairings
         }
@@ -169,28 +172,30 @@ class ClusterRunner:
         )
         done, why = PairDone(), f"no worker was done with it after {limit:.0f} s"
         with anyio.move_on_after(limit):
-            done, why = await self._asked(self._job(pairings, each_terms))
+            done, why = await self._run_job(self._job(pairings, each_terms))
         if self._problem is not None:
             return
         for text in done.notices:
             self._notice(text)
         answers = dict(zip(each_terms, done.records, strict=False))
         for match, pairing in pairings:
-            record = self._unplayed(match, pairing, why)
+            record = self._record_without_moves(match, pairing, why)
             if match in answers:
                 try:
-                    record = checked(answers[match], each_terms[match])
+                    record = check_record(answers[match], each_terms[match])
                 except BadRecord as error:
-                    record = self._unplayed(match, pairing, f"a worker's record is wrong: {error}")
-            await self._host.keep(each_terms[match], record)
-            if schedule.ended(pairing, record):
+                    record = self._record_without_moves(
+                        match, pairing, f"a worker's record is wrong: {error}"
+                    )
+            await self._host.store_record(each_terms[match], record)
+            if schedule.record_result(pairing, record):
                 self._played(pairing, record)
             else:
                 self._again(pairing, record)
         self._running -= 1
         self._changed.set()
 
-    def _unplayed(self, match: str, pairing: Pairing, why: str) -> Record:
+    def _record_without_moves(self, match: str, pairing: Pairing, why: str) -> Record:
         return self._terms.unplayed(match, pairing, Result(None, EndReason.SERVER_FAULT, why))
 
     def _job(self, pairings: list[tuple[str, Pairing]], each_terms: Mapping[str, Terms]) -> PairJob:
@@ -206,9 +211,11 @@ class ClusterRunner:
             patience=self._patience,
         )
 
-    async def _asked(self, job: PairJob) -> tuple[PairDone, str]:
-        """What a worker answers to a job; where none does, an empty answer and the reason."""
-        # The key is new each time: the cluster must not answer with what it has done for an earlier try.
+    async def _run_job(self, job: PairJob) -> tuple[PairDone, str]:
+        """Return a worker's answer to a job and an explanation for missing records; the answer is empty if no worker
+        answers.
+        """
+        # A new key each time: the cluster must not answer with the result of an earlier attempt.
         future = self._client.submit(play_pair, job, key=f"arena-pair-{uuid.uuid4().hex}", pure=False)
         try:
             done: PairDone = await future.result()
@@ -217,33 +224,33 @@ class ClusterRunner:
             self._changed.set()
             return PairDone(), str(refused)
         except CancelledError as error:
-            # Nobody cancels it but the client itself, when it loses its scheduler.
-            self._lose(error)
+            # Only the client itself cancels it, when it loses its scheduler.
+            self._fail(error)
             return PairDone(), str(error)
-        except Exception as error:  # noqa: BLE001  whatever went wrong on another machine: the pair is void, with the reason
+        except Exception as error:  # noqa: BLE001  any error on another machine makes the pair void, with the reason
             why = str(error).splitlines() or [""]
             return PairDone(), f"the cluster did not play it: {type(error).__name__}: {why[0]}"
         return done, "the worker was stopped before it"
 
 
-def _unheard(_bot: str) -> int:
-    """How many threads a bot asks for that is started elsewhere: nothing is heard of it."""
+def _no_threads(_bot: str) -> int:
+    """Return 0: bots started on workers do not report their search threads to this process."""
     return 0
 
 
 def next_pair(schedule: Schedule) -> list[tuple[str, Pairing]]:
-    """The first match that can start, now taken, and with it the other one of its pair, if that is left too."""
-    taken: list[tuple[str, Pairing]] = []
-    while heads := [each for each in schedule.heads() if not taken or each.pair == taken[0][1].pair]:
-        taken.append((schedule.id_of(heads[0]), heads[0]))
-        schedule.take(heads[0])
-    return taken
+    """Take and return the next match that can start, together with the other match of its pair if that remains."""
+    pairs: list[tuple[str, Pairing]] = []
+    while heads := [each for each in schedule.startable() if not pairs or each.pair == pairs[0][1].pair]:
+        pairs.append((schedule.id_of(heads[0]), heads[0]))
+        schedule.start(heads[0])
+    return pairs
 
 
-def checked(line: str, terms: Terms) -> Record:
-    """The record in a worker's answer. Raises BadRecord where it is not of this match, or not by the rules."""
+def check_record(line: str, terms: Terms) -> Record:
+    """Return the record in a worker's answer. Raises BadRecord if it is of another match or breaks the rules."""
     record = from_line(line)
-    wanted = {
+    expected = {
         "match": terms.match,
         "event": terms.event,
         "game": terms.game.name,
@@ -254,9 +261,9 @@ def checked(line: str, terms: Terms) -> Record:
         "adjudication": terms.adjudication,
         "rules": KNOWN.rules(terms.game),
     }
-    for name, value in wanted.items():
+    for name, value in expected.items():
         if getattr(record, name) != value:
-            raise BadRecord(f"its {name} is not that of the match")
+            raise BadRecord(f"its {name} differs from the match's")
     opening = tuple(each.move for each in record.moves if each.opening)
     if record.moves and list(opening) != list(terms.opening):
         raise BadRecord("it does not begin with the opening")

@@ -1,7 +1,7 @@
-"""What a worker of a cluster does for a ladder elsewhere: it plays one pair here, on a host of its own.
+"""Worker of a cluster: play one pair of a ladder on a host of this worker.
 
-Everything that it needs is in the job, and everything that came of it in the answer; the ladder's own
-process alone writes the event's store.
+The job contains everything that the worker needs, and the answer all results. Only the ladder's process writes to the
+event's store.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ import anyio
 from arena.games.catalogue import KNOWN, differing_rules
 from arena.games.core import GameError
 from arena.games.loading import split_spec
+from arena.ladder.bot_processes import open_bot_processes
 from arena.ladder.bots import BotRefused
 from arena.ladder.event_terms import EventTerms
-from arena.ladder.fleet import open_fleet
 from arena.ladder.openings import ListedOpenings
 from arena.ladder.plan import BotPlan, odds_of
 from arena.ladder.runner import Runner
@@ -28,49 +28,50 @@ from arena.match.terms import Terms, from_json
 from arena.protocol.record import Record, to_line
 from arena.rating.pairing import Pairing
 from arena.server.host import open_host
-from arena.server.processes.bot_process import Patience
+from arena.server.processes.bot_process import RestartPolicy
 from arena.server.settings import private
 
 _OPENING = Lock()
-"""Held while a host is opened: the library that brings a store up to date does one at a time in a process."""
+"""Lock held while a host is opened, because the migration library handles one store at a time per process."""
 
 
 @dataclass(frozen=True)
 class PairJob:
-    """One pair, or what is left of it: all that its two bots play without anybody else."""
+    """The remaining matches of one pair of bots."""
 
     terms: str
-    """The terms of the first match that is left, as `match.terms.to_json` writes them; the other match differs in its
-    id and its seats."""
+    """Terms of the first remaining match, written by `match.terms.to_json`. The other match differs in id and seats
+    only.
+    """
     matches: tuple[tuple[str, Pairing], ...]
-    """The matches that are left, each with its id, in the order in which they are played."""
+    """Remaining matches with their ids, in playing order."""
     bots: tuple[BotPlan, ...]
     folder: str
-    """Where the bots' files are, if the worker has such a folder."""
-    patience: Patience
+    """Folder of the bots' files, if the worker has one."""
+    patience: RestartPolicy
     games: tuple[str, ...] = ()
-    """The games of files that the ladder knows, as `FILE.py:Class`."""
+    """Games from files that the ladder knows, as `FILE.py:Class`."""
     rules: str = ""
-    """The digest of the rules of the pair's game; empty for a game of the project."""
+    """Digest of the rules of the pair's game; empty for a game of the project."""
 
 
 @dataclass
 class PairDone:
-    """What came of a pair."""
+    """Result of a pair."""
 
     records: list[str] = field(default_factory=list)
-    """The records of the matches that were played, a line each."""
+    """Records of the played matches, one line each."""
     notices: list[str] = field(default_factory=list)
-    """What went wrong with the bots, as a ladder's watcher is told."""
+    """Problems of the bots, as reported to the ladder's watcher."""
 
 
 def play_pair(job: PairJob) -> PairDone:
-    """Play the matches of a job, one after the other. Raises BotRefused."""
+    """Play the matches of a job one after another. Raises BotRefused."""
     folder = Path(job.folder)
     try:
-        games = [_here(spec) for spec in job.games]
+        games = [_local_spec(spec) for spec in job.games]
         for spec in games:
-            KNOWN.name(spec)
+            KNOWN.register(spec)
         terms = from_json(job.terms)
         differ = differing_rules(terms.game, job.rules)
     except GameError as error:
@@ -80,8 +81,8 @@ def play_pair(job: PairJob) -> PairDone:
     return anyio.run(_play, job, terms, games, folder if folder.is_dir() else None)
 
 
-def _here(spec: str) -> str:
-    """The game's file on this machine: where the ladder's own process has it, else in the worker's folder."""
+def _local_spec(spec: str) -> str:
+    """Return the game's file on this machine: at the ladder's path, or else in the worker's folder."""
     file, name = split_spec(spec)
     return spec if Path(file).is_file() else f"{Path(file).name}:{name}"
 
@@ -93,11 +94,11 @@ async def _play(job: PairJob, given: Terms, games: Sequence[str], folder: Path |
         done.records.append(to_line(record))
 
     async with AsyncExitStack() as stack:
-        # A worker's threads each have an event loop, so the lock holds up nobody who has it.
+        # Each thread of a worker has its own event loop, so waiting for the lock cannot block its holder.
         with _OPENING:
             host = await stack.enter_async_context(open_host(private(grace_seconds=given.grace_ms / 1000)))
         fleet = await stack.enter_async_context(
-            open_fleet(
+            open_bot_processes(
                 host,
                 job.bots,
                 folder=folder,
@@ -109,7 +110,7 @@ async def _play(job: PairJob, given: Terms, games: Sequence[str], folder: Path |
         try:
             await fleet.settle()
             terms = _event_terms(given, job.bots)
-            await Runner(host, fleet, terms, told_threads(job.bots), played).run(_GivenMatches(job.matches))
+            await Runner(host, fleet, terms, worker_threads(job.bots), played).run(_GivenMatches(job.matches))
         except BotRefused as error:
             refused = error  # raised outside the fleet's task group, which would wrap it
     if refused is not None:
@@ -117,10 +118,10 @@ async def _play(job: PairJob, given: Terms, games: Sequence[str], folder: Path |
     return done
 
 
-def told_threads(bots: Sequence[BotPlan]) -> Threads:
-    """One match at a time on one core, but with the threads that somebody has said for a bot.
+def worker_threads(bots: Sequence[BotPlan]) -> Threads:
+    """Return the threads for one match at a time on one core; a bot with a set number of threads keeps it.
 
-    How many pairs a worker plays at once is decided where it is started, so nobody knows what its machine has left.
+    The number of parallel pairs is set when the worker is started, so the free cores of its machine are unknown here.
     """
     return Threads(bots, cores=1, by_hand=1)
 
@@ -139,10 +140,10 @@ def _event_terms(terms: Terms, bots: Sequence[BotPlan]) -> EventTerms:
 
 
 class _GivenMatches:
-    """Matches that somebody else has scheduled, who also decides whether a void one is played again."""
+    """Matches scheduled by the ladder's process, which also decides whether void ones are played again."""
 
     def __init__(self, matches: Sequence[tuple[str, Pairing]]) -> None:
-        # This host has one start, whatever place that has in the event.
+        # This host has only one start, so its index is 0 here, unlike in the event.
         self._left = {
             replace(pairing, pair=replace(pairing.pair, start=0)): match for match, pairing in matches
         }
@@ -150,18 +151,18 @@ class _GivenMatches:
     def __len__(self) -> int:
         return len(self._left)
 
-    def heads(self) -> list[Pairing]:
-        """The next match, if any is left."""
+    def startable(self) -> list[Pairing]:
+        """Return a list of the next match; empty if none remains."""
         return list(self._left)[:1]
 
     def id_of(self, pairing: Pairing) -> str:
-        """The id of a match that is left."""
+        """Return the id of a remaining match."""
         return self._left[pairing]
 
-    def take(self, head: Pairing) -> None:
-        """Note that the next match is begun."""
+    def start(self, head: Pairing) -> None:
+        """Mark the next match as started."""
         del self._left[head]
 
-    def ended(self, _pairing: Pairing, _record: Record) -> bool:
-        """Whether a match is over: always, however it ended."""
+    def record_result(self, _pairing: Pairing, _record: Record) -> bool:
+        """Return True, because the ladder's process decides which void matches are played again."""
         return True

@@ -1,4 +1,4 @@
-"""A ladder as an event: its plan, its schedule, and what has been played of it."""
+"""A ladder as an event: its plan, its schedule, and the matches played so far."""
 
 from __future__ import annotations
 
@@ -9,64 +9,66 @@ from pathlib import Path
 from typing import Any
 from uuid import UUID
 
+from arena.bots.api.options import BOX_IMAGE, SUBMISSION
 from arena.cores import cores
 from arena.games.catalogue import KNOWN
 from arena.games.core import AnyGame
-from arena.games.riskless import Riskless
-from arena.ladder.cores import cores_for_bots
-from arena.ladder.formats import make_format
+from arena.games.loading import is_file_spec, split_spec
 from arena.ladder.openings import NoOpenings, Openings
+from arena.ladder.pinning import cores_for_bots
 from arena.ladder.plan import BotPlan, LadderPlan, odds_of
-from arena.ladder.runner import named
-from arena.ladder.schedule import Schedule
+from arena.ladder.runner import with_bot_names
 from arena.ladder.threads import Threads
 from arena.maps.openings import shipped_openings
+from arena.maps.setup import has_maps
 from arena.protocol.record import Record
+from arena.rating.formats import Encounter, Knockout, in_format_order, make_format
 from arena.rating.pairing import Pairing
 from arena.rating.pentanomial import Counts, difference, pair_counts
+from arena.rating.schedule import Schedule
 from arena.rating.standings import Row, pair_scores, rows_by_pairs, table
 from arena.server.store.ladder_lock import digest
 
 
 @dataclass
 class Ladder:
-    """A ladder's plan and what has been played of it."""
+    """Plan of a ladder and the matches played so far."""
 
     plan: LadderPlan
     starts: Sequence[AnyGame]
     record: Path | None = None
-    """The file that finished matches are appended to, a line each. None: one named after the time of the event's beginning."""
+    """File to which finished matches are appended, one a line; None for a file named after the start of the event."""
     kind: str = "ladder"
     openings: Openings = field(default_factory=NoOpenings)
     machine: Sequence[int] = field(default_factory=cores)
-    """The cores that there are, by their numbers."""
+    """Numbers of the machine's cores."""
     named: bool = True
-    """Whether the event has a name of its own; the last event without one is otherwise gone on with."""
+    """True if the event was given a name; otherwise the last unnamed event is resumed."""
     schedule: Schedule | None = None
     played: list[tuple[Pairing, Record]] = field(default_factory=list)
     resumed: int = 0
-    """How many matches of `played` had been played before this run began."""
+    """Number of matches in `played` from earlier runs."""
     stopped: bool = False
-    """Whether it was stopped before its end."""
+    """True if the ladder was stopped before its end."""
 
     def __post_init__(self) -> None:
         if self.plan.bots:
             self.begin(uuid.uuid4())
 
-    def call(self, event: str) -> None:
-        """Give the event the name under which it is played."""
+    def set_name(self, event: str) -> None:
+        """Set the name of the event."""
         self.plan = replace(self.plan, event=event)
 
-    def write_to(self, record: Path) -> None:
-        """Let finished matches go into this file."""
+    def set_record_file(self, record: Path) -> None:
+        """Set the file to which finished matches are appended."""
         self.record = record
 
-    def enrol(self, names: Sequence[str]) -> None:
-        """Let the bots of these names play: where the plan has none, before the first match."""
+    def set_bots(self, names: Sequence[str]) -> None:
+        """Set the bots of a plan that has none, before the first match."""
         self.plan = replace(self.plan, bots=tuple(BotPlan(name) for name in names))
 
     def begin(self, event: UUID, done: Mapping[str, Record] | None = None) -> list[Record]:
-        """Make the schedule, less the matches that are done already.
+        """Create the schedule without the matches that are already finished.
 
         done   finished matches by id, in the order of finishing
 
@@ -74,18 +76,18 @@ class Ladder:
         """
         plan = self.plan
         format = make_format(plan.format, self.bots, plan.rounds, len(self.starts), plan.seed)
-        self.schedule = Schedule(event, format)
+        self.schedule = Schedule(event.hex, format)
         played, again = self.schedule.resume(done or {})
-        self.played = [(pairing, named(pairing, record)) for pairing, record in played]
+        self.played = [(pairing, with_bot_names(pairing, record)) for pairing, record in played]
         self.resumed = len(self.played)
         return again
 
     def add(self, pairing: Pairing, record: Record) -> None:
-        """Count a match that has ended."""
+        """Count a finished match."""
         self.played.append((pairing, record))
 
     def stop(self) -> None:
-        """Note that somebody stopped it before its end."""
+        """Mark the ladder as stopped before its end."""
         self.stopped = True
 
     @property
@@ -97,64 +99,89 @@ class Ladder:
         return [record for _, record in self.played]
 
     def table(self) -> list[Row]:
-        """The table of the bots, the highest rating first. Of a match between two, Elo is what its pairs show."""
+        """Return the table of the bots, in the order of the format or by rating. Between two bots, Elo is computed from
+        pairs.
+        """
         rows = table(self.bots, self.records)
+        if self.schedule is not None:
+            rows = in_format_order(rows, self.schedule.format)
         pairs = self.pairs() if self.kind == "match" else ()
         return rows_by_pairs(rows, self.bots[0], difference(pairs)) if pairs else rows
 
+    def bracket(self) -> list[list[Encounter]]:
+        """Return the encounters of a knockout by round; empty for other formats."""
+        format = self.schedule.format if self.schedule is not None else None
+        return format.bracket() if isinstance(format, Knockout) else []
+
     def pairs(self) -> Counts:
-        """How many pairs gave the first of two bots 0, ½, 1, 1½ and 2 points."""
+        """Number of pairs in which the first of two bots scored 0, ½, 1, 1½ and 2 points."""
         return pair_counts(pair_scores(self.bots[0], self.played))
 
     @property
     def threads(self) -> Threads:
-        """Who may search with how many threads, and how many matches go at once."""
+        """Threads of each bot, and the number of matches in parallel."""
         return Threads(self.plan.bots, len(self.cores), self.plan.concurrency, self.matches)
 
     @property
     def concurrency(self) -> int:
-        """How many matches are played at once at the most."""
+        """Maximum number of matches in parallel."""
         return self.threads.concurrency
 
     @property
     def cores(self) -> list[int]:
-        """The cores that bots think on, by their numbers."""
+        """Numbers of the cores that bots think on."""
         return cores_for_bots(list(self.machine)) if self.plan.pin else list(self.machine)
 
     @property
     def matches(self) -> int | None:
-        """How many matches are to be played in all, as far as is known; None where there is no end."""
+        """Total number of matches, as far as known; None for an endless event."""
         return self.schedule.matches if self.schedule is not None else 0
 
     def identity(self) -> dict[str, Any]:
-        """What must be the same when the event goes on, as plain data by the words in which people speak of it."""
+        """Return the settings that must be the same to resume the event, as plain data with readable keys."""
         plan = self.plan
         return {
             "game": plan.game,
-            "maps": [Path(name).name for name in plan.maps] if plan.game == Riskless.name else [],
+            "maps": [Path(name).name for name in plan.maps] if has_maps(plan.game) else [],
             "setups": [digest(start.setup()) for start in self.starts],
-            # An event of a game that comes with the project is kept without them, as it always was.
+            # Events of the project's games are stored without digests of rules, as they always were.
             **({"rules": rules} if any(rules := [KNOWN.rules(start) for start in self.starts]) else {}),
-            "bots": {bot.name: bot.what for bot in plan.bots},
+            "bots": {bot.name: bot.description for bot in plan.bots},
+            **({"files": files} if (files := _files(plan.bots, plan.folder or Path())) else {}),
             "format": plan.format,
             "rounds": plan.rounds,
             "time control": str(plan.time_control),
             **({"time odds": odds} if (odds := odds_of(plan.bots)) else {}),
             "margin": plan.margin_ms,
-            "openings": self._listed(),
+            "openings": self._openings_identity(),
             "adjudication": str(plan.adjudication) if plan.adjudication else None,
             "seed": plan.seed,
         }
 
-    def _listed(self) -> int | str:
-        """The openings as a number of random plies, or a digest of the texts that list them."""
+    def _openings_identity(self) -> int | str:
+        """Return the openings for `identity`: the number of random plies, or a digest of the files with openings."""
         plan = self.plan
         if isinstance(plan.openings, int):
             return plan.openings
         if isinstance(plan.openings, Path):
             return digest(plan.openings.read_text(encoding="utf-8"))
-        maps = plan.maps if plan.game == Riskless.name else ()
+        maps = plan.maps if has_maps(plan.game) else ()
         texts = [
             path.read_text(encoding="utf-8") if (path := shipped_openings(name)) else "" for name in maps
         ]
         return digest(texts) if any(texts) else 0
+
+
+def _files(bots: Sequence[BotPlan], folder: Path) -> dict[str, str]:
+    """Return digests of the bots' files by name, so that an edited bot counts as another one and results are not mixed."""
+    files = {bot.name: folder / file for bot in bots if bot.engine and (file := _file_of(bot.engine))}
+    return {
+        name: digest(file.read_bytes().decode("latin-1")) for name, file in files.items() if file.is_file()
+    }
+
+
+def _file_of(engine: str) -> str:
+    """Return the path of an engine's file; empty if it has none."""
+    if engine.startswith(SUBMISSION):
+        return engine.removeprefix(SUBMISSION).partition(BOX_IMAGE)[0]
+    return split_spec(engine)[0] if is_file_spec(engine) else ""

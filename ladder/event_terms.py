@@ -1,4 +1,4 @@
-"""What all matches of an event are played under, and the terms and the wall deadline of one of them."""
+"""Terms shared by all matches of an event, and the terms and time limit of one match."""
 
 from __future__ import annotations
 
@@ -17,30 +17,30 @@ from arena.protocol.values import Players
 from arena.rating.pairing import Pairing
 
 LONG_MATCH = 1000
-"""Plies that a match of a game without a ply limit may have, for the wall deadline."""
+"""Assumed number of plies of a match without a ply limit, for its time limit."""
 
 
 @dataclass(frozen=True)
 class EventTerms:
-    """What all matches of an event share."""
+    """Terms shared by all matches of an event."""
 
     event: str
     starts: Sequence[AnyGame]
-    """The games on their setups; a pair names one by its place."""
+    """Games with their setups; a pair refers to one by index."""
     time_control: TimeControl
     margin_ms: int
     ready_ms: int
     openings: Openings = field(default_factory=NoOpenings)
     adjudication: Adjudication | None = None
     odds: Mapping[str, str] = field(default_factory=dict)
-    """The times of bots that have one of their own, by the names in the plan."""
+    """Time controls of bots that have their own, by the names in the plan."""
     slack_seconds: float = 60
-    """How much longer than its clocks allow a match may last before the host is believed to have failed."""
+    """Time beyond a match's clocks after which its host counts as failed, in seconds."""
 
     def of_match(
         self, match: str, pairing: Pairing, maxie: str, minnie: str, thread_limits: ThreadLimits
     ) -> Terms:
-        """The terms of one match, between bots that are connected under these names."""
+        """Return the terms of one match between bots connected under the names `maxie` and `minnie`."""
         return Terms(
             match=match,
             event=self.event,
@@ -56,7 +56,7 @@ class EventTerms:
         )
 
     def unplayed(self, match: str, pairing: Pairing, result: Result) -> Record:
-        """The record of a match without moves."""
+        """Return the record of a match without moves."""
         game = self.starts[pairing.pair.start]
         return Record(
             format=FORMAT,
@@ -79,7 +79,7 @@ class EventTerms:
 
 
 def longest_seconds(terms: Terms) -> float:
-    """How long the match can last if its host keeps its clocks."""
+    """Return the longest possible duration of the match, in seconds."""
     limit = terms.game.setup().get("ply_limit")
     plies = limit if isinstance(limit, int) else LONG_MATCH
     clocks = plies * terms.margin_ms

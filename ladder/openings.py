@@ -1,8 +1,8 @@
-"""The openings of an event: how each pair's two matches begin, the same for both. Pure.
+"""The openings of an event, which begin the matches; the two matches of a pair share one. Pure.
 
-Bots that always answer alike would repeat one match for ever. So the first moves can be made for them: those of a list,
-which many maps bring with them, or random legal ones by the seed, another opening in each round. All pairs of a round on one map
-begin alike, so that nobody gets easier openings than others.
+Deterministic bots would repeat one match forever. So the first moves are made for them: from a list, as many maps
+provide, or random legal moves chosen by the seed, another opening in each round. All pairs of a round on one map
+share an opening, so that no pair gets an easier one.
 """
 
 from __future__ import annotations
@@ -18,23 +18,25 @@ from arena.maps.openings import read, shipped_openings
 from arena.match.openings import Opening, random_opening
 
 SHIPPED: Final = "shipped"
-"""The word for the openings that each map brings with it."""
+"""Option value for the built-in openings of each map."""
 
 ATTEMPTS = 64
-"""How many random openings are tried to find one that has not been played; half as many each time that none was found, for
-a small game has only a few."""
+"""Number of random openings tried to find a new one.
+
+It is halved each time that none is found, because small games have only a few.
+"""
 
 
 class NoOpenings:
-    """Every match begins at the start of its game."""
+    """Empty openings: every match begins at the start of its game."""
 
-    def of(self, round: int, start: int) -> Opening:  # noqa: ARG002  as all openings are asked
-        """No moves."""
+    def of(self, round: int, start: int) -> Opening:  # noqa: ARG002  the signature is common to all openings
+        """Return no moves."""
         return ()
 
 
 class RandomOpenings:
-    """Openings of `plies` random moves; shorter where every move would end the game."""
+    """Openings of `plies` random moves; shorter if every move would end the game."""
 
     def __init__(self, games: Sequence[AnyGame], plies: int, seed: int) -> None:
         self._games = games
@@ -45,7 +47,7 @@ class RandomOpenings:
         self._attempts = [ATTEMPTS for _ in games]
 
     def of(self, round: int, start: int) -> Opening:
-        """The opening of a round (from 0) on a start: not one of an earlier round, as long as there are others."""
+        """Return the opening of a round (from 0) on a start, different from earlier rounds as long as possible."""
         drawn = self._drawn[start]
         while len(drawn) <= round:
             drawn.append(self._draw(len(drawn), start))
@@ -65,14 +67,14 @@ class RandomOpenings:
 
 
 class ListedOpenings:
-    """The openings of a list, one a round, over and over."""
+    """Openings from a list, one per round, repeated when the list ends."""
 
     def __init__(self, listed: Sequence[Sequence[Opening]]) -> None:
         self.listed = listed
-        """The openings of each start, in the order of the rounds."""
+        """Openings of each start, in the order of rounds."""
 
     def of(self, round: int, start: int) -> Opening:
-        """The opening of a round (from 0) on a start."""
+        """Return the opening of a round (from 0) on a start."""
         listed = self.listed[start]
         return listed[round % len(listed)]
 
@@ -81,27 +83,29 @@ Openings = NoOpenings | RandomOpenings | ListedOpenings
 
 
 def openings_of_maps(maps: Sequence[str], games: Sequence[AnyGame], seed: int) -> ListedOpenings:
-    """The openings that the maps of these names bring with them, in an order by the seed; none where a map has none.
+    """Return the built-in openings of these maps, in an order chosen by `seed`. A map without any gets an empty opening.
 
-    Raises BadOpenings for a file that was made for another state of its map.
+    Raises BadOpenings for a file made for another version of its map.
     """
-    return ListedOpenings([_shipped(name, game, seed) for name, game in zip(maps, games, strict=True)])
+    return ListedOpenings(
+        [_built_in_openings(name, game, seed) for name, game in zip(maps, games, strict=True)]
+    )
 
 
-def _shipped(name: str, game: AnyGame, seed: int) -> Sequence[Opening]:
+def _built_in_openings(name: str, game: AnyGame, seed: int) -> Sequence[Opening]:
     path = shipped_openings(name) if game.name == Riskless.name else None
     if path is None:
         return [()]
-    # Short events with other seeds begin otherwise.
+    # Shuffled by the seed, so that short events with other seeds use other openings.
     [listed] = read(path, [game])
     order = [hashlib.sha256(f"{seed}/{place}".encode()).digest() for place in range(len(listed))]
     return [opening for _, opening in sorted(zip(order, listed, strict=True), key=lambda each: each[0])]
 
 
 def read_openings(path: Path, games: Sequence[AnyGame]) -> ListedOpenings:
-    """The openings of a file: a line each, its moves as `arena play` takes them, with commas between.
+    """Read openings from a file: one per line, as moves in the notation of `arena play`, separated by commas.
 
-    Blank lines and what follows a # are skipped. A line `fingerprint: …` says for which map they were made.
+    Blank lines and comments after # are skipped. A line `fingerprint: …` identifies the map for which they were made.
     Raises BadOpenings.
     """
     return ListedOpenings(read(path, games))

@@ -1,6 +1,6 @@
-"""Plays a whole ladder: opens a host and the event, and lets `ladder.organiser` play it.
+"""Playing of a whole ladder: open a host and the event, and run `ladder.event_runner`.
 
-Ctrl-C (or SIGTERM) stops it at once: matches in play are dropped, finished ones are kept, and every bot
+Ctrl-C (or SIGTERM) stops it immediately: matches in play are dropped, finished ones are kept, and every bot
 is ended before `run_ladder` returns.
 """
 
@@ -17,58 +17,59 @@ from pathlib import Path
 import anyio
 from anyio.abc import TaskStatus
 
+from arena.clock import MONOTONIC, Clock
 from arena.ladder.bots import BotRefused
 from arena.ladder.cluster import ClusterLost
-from arena.ladder.dial_in import DialIn, TooFewBots, await_in_vain
 from arena.ladder.event import Ladder
-from arena.ladder.organiser import GRACE_MS, Organiser, Watcher
+from arena.ladder.event_runner import GRACE_MS, EventRunner, ProgressObserver
+from arena.ladder.external_bots import ExternalBotSettings, TooFewBots, wait_without_playing
 from arena.ladder.progress import progress_of
 from arena.ladder.record_file import RecordFile
 from arena.rating.sprt import Sprt
+from arena.server.edge.addresses import LOOPBACK
 from arena.server.host import CannotListen, Host, open_host
-from arena.server.net.addresses import LOOPBACK
-from arena.server.processes.bot_process import Patience
+from arena.server.processes.bot_process import RestartPolicy
 from arena.server.settings import private
 from arena.server.store.database import StoreError, now
 from arena.server.store.ladder_lock import CannotResume
-from arena.server.store.ladders import StoredLadder, claimed, finish
-from arena.server.web.progress import EventProgress
+from arena.server.store.ladders import StoredLadder, claim, finish
+from arena.server.web.live import EventProgress
 
 READY_MS = 30_000
-"""How long a bot may prepare a match, in milliseconds; compiling a search for the first time takes seconds."""
+"""Time for a bot to prepare a match, in milliseconds. Compiling a search for the first time takes seconds."""
 
 RECORDS = "ARENA_RECORDS"
-"""The variable that names the folder of matches for which no --record names a file; unset: the present one."""
+"""Environment variable with the folder for records if --record names no file; by default the current folder."""
 
 DIAL_IN_GRACE_MS = 10_000
-"""How long a bot that dials in may stay away, in milliseconds: it may lose its connection without a crash."""
+"""Time that a bot from elsewhere may be disconnected, in milliseconds."""
 
 
 async def run_ladder(
     ladder: Ladder,
-    watcher: Watcher,
+    watcher: ProgressObserver,
     *,
     database: str | None = None,
     enough: Callable[[], bool] = lambda: False,
-    patience: Patience | None = None,
+    patience: RestartPolicy | None = None,
     ready_ms: int = READY_MS,
-    dial_in: DialIn | None = None,
+    dial_in: ExternalBotSettings | None = None,
     cluster: str | None = None,
     port: int = 0,
     opened: Callable[[str], None] = lambda _url: None,
     test: Sprt | None = None,
+    clock: Clock = MONOTONIC,
 ) -> None:
-    """Play a ladder to its end, until `enough`, or until a signal stops it; `ladder` holds what was played.
+    """Play a ladder to its end, until `enough`, or until a signal stops it; `ladder` holds the results.
 
-    database  URL of a store; an event that is in it goes on where it was, however it was stopped. None:
-              a store that is thrown away
-    dial_in   where bots dial in: no bot is then started, and those play that come
-    cluster   the address of a Dask scheduler whose workers play; None: the matches are played here
-    port      of the host's own page and bots, on this machine alone; 0 for any free one
-    opened    told where the host listens: once the bots are there that it starts, or before any has dialled in
-    test      the sequential test that the page shows; `enough` says when it ends the event
+    database  URL of a store, in which an interrupted event is resumed; None for a temporary store
+    dial_in   address for bots that connect by themselves; no bots are then started here
+    cluster   address of a Dask scheduler whose workers play; None to play here
+    port      port of the host's page and bots on this machine only; 0 for any free one
+    opened    called with the host's URL: after started bots have connected, or before external bots connect
+    test      sequential test shown on the page; `enough` ends the event by it
 
-    A second signal changes nothing: what is left to do is bounded to seconds. Raises bots.BotRefused,
+    Further signals change nothing: the remaining cleanup takes at most seconds. Raises bots.BotRefused,
     dial_in.TooFewBots, cluster.ClusterLost, host.CannotListen, store.database.StoreError,
     store.ladder_lock.CannotResume, ModuleNotFoundError without the extra `cluster`, and OSError for the record file.
     """
@@ -77,19 +78,21 @@ async def run_ladder(
         await tasks.start(_stop_on_signal, ladder, tasks.cancel_scope)
         try:
             async with (
-                _open(ladder, dial_in, database, port, test) as host,
-                _claimed(ladder, watcher, host, database, dial_in) as stored,
+                _open(ladder, dial_in, database, port, test, clock) as host,
+                _claim(ladder, watcher, host, database, dial_in) as stored,
             ):
                 with RecordFile(_record_file(ladder, stored)) as file:
-                    organiser = Organiser(ladder, watcher, host, stored, file, enough, ready_ms, opened)
+                    organiser = EventRunner(
+                        ladder, watcher, host, stored, file, enough, ready_ms, opened, clock
+                    )
                     if dial_in is not None:
-                        await organiser.play_who_dials_in(dial_in)
+                        await organiser.play_external(dial_in)
                     elif cluster is not None:
                         await organiser.play_on_cluster(cluster, patience)
                     else:
                         await organiser.play_here(patience)
-                    # What was cut off is taken out of the store: nothing of it may come in afterwards.
-                    await host.journal.drain()
+                    # Interrupted matches are removed from the store, so the host must not write to it any more.
+                    await host.halt()
                     await finish(host.engine, stored.event)
         except (
             BotRefused,
@@ -108,9 +111,14 @@ async def run_ladder(
 
 
 def _open(
-    ladder: Ladder, dial_in: DialIn | None, database: str | None, port: int, test: Sprt | None
+    ladder: Ladder,
+    dial_in: ExternalBotSettings | None,
+    database: str | None,
+    port: int,
+    test: Sprt | None,
+    clock: Clock,
 ) -> AbstractAsyncContextManager[Host]:
-    # One process at a time plays an event, and many events may be played on one store beside a server.
+    # A unique name: one process plays an event, but many events and a server may share a store.
     name = f"{ladder.kind} {uuid.uuid4().hex[:12]}"
 
     def progress(event: str) -> EventProgress | None:
@@ -125,14 +133,20 @@ def _open(
         grace_seconds=(GRACE_MS if dial_in is None else DIAL_IN_GRACE_MS) / 1000,
         adjudication=ladder.plan.adjudication,
     )
-    return open_host(settings, lasting=False, progress=progress)
+    return open_host(settings, lasting=False, progress=progress, clock=clock)
 
 
 @asynccontextmanager
-async def _claimed(
-    ladder: Ladder, watcher: Watcher, host: Host, database: str | None, dial_in: DialIn | None
+async def _claim(
+    ladder: Ladder,
+    watcher: ProgressObserver,
+    host: Host,
+    database: str | None,
+    dial_in: ExternalBotSettings | None,
 ) -> AsyncIterator[StoredLadder]:
-    """The event. Where it is refused, bots that dial in are let in first, so that they are told that the host ends."""
+    """Claim the event and yield it. If it is refused, first let external bots connect, so that they are told of the
+    end.
+    """
     async with AsyncExitStack() as stack:
         try:
             stored = await stack.enter_async_context(_event(ladder, host, database))
@@ -141,35 +155,37 @@ async def _claimed(
                 watcher.notice(
                     f"nothing can be played: waiting for {dial_in.bots} bots at {host.url}, to send them home"
                 )
-                await await_in_vain(host, ladder.plan.game, dial_in)
+                await wait_without_playing(host, ladder.plan.game, dial_in)
             raise
         yield stored
 
 
 @asynccontextmanager
 async def _event(ladder: Ladder, host: Host, database: str | None) -> AsyncIterator[StoredLadder]:
-    """The event, new or gone on with; in a store that is thrown away it is always new."""
+    """Claim the event, new or resumed, and yield it; in a temporary store it is always new."""
     auto = f"{ladder.kind}-{datetime.now().astimezone():%Y%m%d-%H%M%S}"
     if database is None:
         event = ladder.plan.event if ladder.named else auto
-        ladder.call(event)
+        ladder.set_name(event)
         yield StoredLadder(event, uuid.uuid4(), {}, now(), None, {})
         return
     name = ladder.plan.event if ladder.named else None
-    async with claimed(host.engine, ladder.kind, name, auto, ladder.identity()) as stored:
-        ladder.call(stored.event)
+    async with claim(host.engine, ladder.kind, name, auto, ladder.identity()) as stored:
+        ladder.set_name(stored.event)
         yield stored
 
 
 def _record_file(ladder: Ladder, stored: StoredLadder) -> Path:
-    """The file for finished matches: the ladder's own, or one named after the event's beginning. Raises OSError."""
+    """Return the file for finished matches: the ladder's own, or one named after the start of the event. Raises
+    OSError.
+    """
     if ladder.record is not None:
         return ladder.record
     began = datetime.fromisoformat(stored.started).astimezone()
     folder = Path(os.environ.get(RECORDS, ""))
     folder.mkdir(parents=True, exist_ok=True)
     file = folder / f"{ladder.kind}-{began:%Y%m%d-%H%M%S}.jsonl"
-    ladder.write_to(file)
+    ladder.set_record_file(file)
     return file
 
 

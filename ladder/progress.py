@@ -1,23 +1,25 @@
-"""How a ladder goes, as its page is told it."""
+"""Progress of a ladder for its page."""
 
 from __future__ import annotations
 
-from arena.games.riskless import Riskless
 from arena.ladder.event import Ladder
+from arena.maps.setup import has_maps
 from arena.rating.pentanomial import pair_counts
 from arena.rating.sprt import Sprt
 from arena.rating.standings import pair_scores
-from arena.server.web.progress import Due, EventProgress, SprtProgress
+from arena.server.web.live import DueMatch, EventProgress, SprtProgress
 
-MOST_DUE = 30
-"""Matches that are shown as due; the schedule of many bots is longer than anybody reads."""
+MAX_DUE = 30
+"""Maximum number of matches shown as due, since the schedule of many bots is long."""
 
 
 def progress_of(ladder: Ladder, test: Sprt | None = None) -> EventProgress:
-    """A ladder, and the sequential test that may end it. O(n² log n) for n bots, O(m) for m matches with a test."""
+    """Return the progress of a ladder, and of a sequential `test`. O(n² log n) for n bots, O(m) for m matches with a
+    test.
+    """
     plan = ladder.plan
-    maps = list(plan.maps) if plan.game == Riskless.name else []
-    heads = ladder.schedule.heads()[:MOST_DUE] if ladder.schedule is not None else []
+    maps = list(plan.maps) if has_maps(plan.game) else []
+    heads = ladder.schedule.startable()[:MAX_DUE] if ladder.schedule is not None else []
     return EventProgress(
         event=plan.event,
         kind=ladder.kind,
@@ -26,11 +28,11 @@ def progress_of(ladder: Ladder, test: Sprt | None = None) -> EventProgress:
         format=plan.format,
         rounds=plan.rounds,
         time_control=str(plan.time_control),
-        bots={bot.name: bot.what for bot in plan.bots},
+        bots={bot.name: bot.description for bot in plan.bots},
         played=len(ladder.played),
         matches=ladder.matches,
         due=[
-            Due(head.maxie, head.minnie, maps[head.pair.start] if maps else "", head.pair.round + 1)
+            DueMatch(head.maxie, head.minnie, maps[head.pair.start] if maps else "", head.pair.round + 1)
             for head in heads
         ],
         sprt=_sprt(ladder, test) if test is not None and len(ladder.bots) == 2 else None,

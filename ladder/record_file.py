@@ -1,4 +1,4 @@
-"""The file of finished matches: a line each, appended as soon as the match is told, never rewritten."""
+"""File of finished matches: one line each, appended when the match is reported, never rewritten."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from arena.protocol.record import BadRecord, Record, from_line, to_line
 
 
 class RecordFile:
-    """The file, open for appending; as a context it is closed at the end, and deleted if nothing is in it.
+    """Record file open for appending. As a context manager it is closed at the end, and deleted if it is empty.
 
-    Raises OSError. A last line without its end, which a full disk or a loss of power left, is cut off.
+    Raises OSError. An incomplete last line, left by a full disk or a power loss, is cut off.
     """
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        # Unbuffered: a line is one write, so that a killed ladder leaves whole lines.
+        # Unbuffered: a line is one write, so that a killed ladder leaves complete lines.
         self._file = path.open("a+b", buffering=0)
-        self._cut()
+        self._truncate_partial_line()
 
     def __enter__(self) -> Self:
         return self
@@ -33,29 +33,29 @@ class RecordFile:
         self.close()
 
     def write(self, record: Record) -> None:
-        """Append a match."""
+        """Append the record of a match."""
         self._file.write(to_line(record).encode() + b"\n")
 
     def complete(self, records: Iterable[Record]) -> None:
-        """Append those of `records` that are not in the file."""
+        """Append the records that are not in the file yet."""
         missing = {record.match: record for record in records}
         if not missing:
             return
         self._file.seek(0)
         for line in self._file.read().splitlines():
-            with contextlib.suppress(BadRecord):  # whatever else is in the file stays there
+            with contextlib.suppress(BadRecord):  # other lines stay in the file
                 missing.pop(from_line(line).match, None)
         for record in missing.values():
             self.write(record)
 
     def close(self) -> None:
-        """Close the file, and delete it if nothing is in it."""
+        """Close the file, and delete it if it is empty."""
         empty = self._file.seek(0, os.SEEK_END) == 0
         self._file.close()
         if empty:
             self._path.unlink(missing_ok=True)
 
-    def _cut(self) -> None:
+    def _truncate_partial_line(self) -> None:
         size = self._file.seek(0, os.SEEK_END)
         if not size:
             return

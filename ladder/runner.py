@@ -1,9 +1,9 @@
-"""Plays the matches of a schedule on a host with the bots of an event, some of them at once.
+"""Runner of an event: play the matches of a schedule on a host, several in parallel.
 
-There is no barrier: whenever a match can start, the first in the schedule whose two bots are free does.
-A match that a fault of the server made void is played again, a few times. A match of a bot that is lost
-is not played but lost (no_show). Every wait ends: a bot that does not come up is lost after its bounded
-restarts, and a match has a wall deadline beyond all of its clocks.
+There is no barrier: whenever a match can start, the first one in the schedule with two free bots starts.
+A match voided by a fault of the server is played again, a few times. A match of a lost bot
+is not played but forfeited (no_show). Every wait ends: a bot that does not start is lost after a limited number of
+restarts, and a match has a time limit beyond its clocks.
 """
 
 from __future__ import annotations
@@ -22,56 +22,56 @@ from arena.games.core import Player
 from arena.ladder.bots import BotRefused, Bots
 from arena.ladder.event_terms import EventTerms, longest_seconds
 from arena.ladder.threads import Threads
+from arena.match.replay import has_moved
 from arena.match.terms import Terms, ThreadLimits
 from arena.protocol.codes import EndReason
 from arena.protocol.record import Record, Result
 from arena.protocol.values import Players, Seat
 from arena.rating.pairing import Pairing
-from arena.rating.standings import answered
 
-MOST_OVERTAKING = 8
-"""How many matches may begin before one that is due and waits for more threads than are free: it must not wait for ever."""
+MAX_OVERTAKING = 8
+"""Maximum number of matches that may start ahead of one that waits for more threads than are free."""
 
 GAVE_UP = {EndReason.RESIGNATION: "resigned", EndReason.CRASH: "crashed"}
-"""The ends that a bot says itself, and has printed something about, as a rule."""
+"""Reasons for an end that the bot itself reports, usually after printing an explanation."""
 
 
 class MatchHost(Protocol):
-    """What plays single matches, and knows nothing of schedules and tables: `server.host.Host`."""
+    """Interface for playing single matches without schedules or tables, implemented by `server.host.Host`."""
 
     async def play(self, terms: Terms) -> Record:
         """Play one match to its end. Always returns, within the deadlines of `terms` and of the host.
 
-        A player who is not there loses as `no_show`; a fault of the host ends the match as
-        `server_fault`, which is void. A host refuses nothing here: every failure is in the result.
+        An absent player loses as `no_show`; a fault of the host ends the match as
+        `server_fault`, which is void. Every failure is in the result, and nothing is raised.
         """
         ...
 
-    async def keep(self, terms: Terms, record: Record) -> None:
-        """Put the record of a match that was never begun into the store."""
+    async def store_record(self, terms: Terms, record: Record) -> None:
+        """Store the record of a match that was never started."""
         ...
 
 
-class Matches(Protocol):
-    """What is to be played: `ladder.schedule.Schedule`, or a part of one."""
+class MatchQueue(Protocol):
+    """Interface of a schedule: `rating.schedule.Schedule`, or a part of one."""
 
     def __len__(self) -> int: ...
 
-    def heads(self) -> list[Pairing]:
-        """The matches that may be begun, in order."""
+    def startable(self) -> list[Pairing]:
+        """Return the matches that may start, in order."""
 
     def id_of(self, pairing: Pairing) -> str:
-        """The id of the match in which a pairing is to be played now."""
+        """Return the id of the match in which a pairing is to be played now."""
 
-    def take(self, head: Pairing) -> None:
-        """One of the heads is begun."""
+    def start(self, head: Pairing) -> None:
+        """Mark a startable match as started."""
 
-    def ended(self, pairing: Pairing, record: Record) -> bool:
-        """A match is over: whether that is its end, or it is to be played again."""
+    def record_result(self, pairing: Pairing, record: Record) -> bool:
+        """Record that a match is over. Return True if its result counts, False if it must be played again."""
 
 
 class Runner:
-    """One event in play."""
+    """Runner of one event: it plays the matches and keeps the table."""
 
     def __init__(
         self,
@@ -87,11 +87,13 @@ class Runner:
             nullcontext()
         ),
     ) -> None:
-        """threads       how many the bots may search with, and what the matches in play may weigh together
-        played        told of each match at its end, once
-        again         told of each void match that is to be played again
-        seconds_left  no match begins when there are none left
-        held          entered with the bots of each match and its threads, for as long as it is played
+        """Create a runner.
+
+        threads       numbers of search threads of the bots, and of all matches in play
+        played        called once for each finished match
+        again         called for each void match that is to be played again
+        seconds_left  returns the remaining time; no match begins without any left
+        held          context entered with the bots and threads of each match while it is played
         """
         self._host = host
         self._bots = bots
@@ -104,14 +106,14 @@ class Runner:
         self._running = 0
         self._load = 0
         self._waiting: Pairing | None = None
-        """The first match for whose threads there was no room, until it begins."""
+        """First match that found too few free threads, until it begins."""
         self._overtaken = 0
-        """How many matches have begun since then."""
+        """Number of matches started since then."""
 
-    async def run(self, schedule: Matches, enough: Callable[[], bool] = lambda: False) -> None:
+    async def run(self, schedule: MatchQueue, enough: Callable[[], bool] = lambda: False) -> None:
         """Play all matches of the schedule, or until `enough`.
 
-        Cancelled, it drops the matches in play. Raises bots.BotRefused.
+        On cancellation it drops the matches in play. Raises bots.BotRefused.
         """
         refused = None
         async with anyio.create_task_group() as tasks:
@@ -128,29 +130,29 @@ class Runner:
                     await checkpoint()
                 else:
                     with anyio.move_on_after(left if left > 0 else math.inf):
-                        await self._bots.changed()
+                        await self._bots.wait_changed()
             tasks.cancel_scope.cancel()
         if refused is not None:
             raise refused
 
-    async def _start(self, schedule: Matches, tasks: anyio.abc.TaskGroup) -> bool:
-        """Start the matches that can start, at most one of each two bots. Returns whether there was any."""
+    async def _start(self, schedule: MatchQueue, tasks: anyio.abc.TaskGroup) -> bool:
+        """Start the matches that can start, at most one of each two bots. Return True if any was started."""
         busy: set[str] = set()
         started = False
-        for pairing in schedule.heads():
-            # Who is there wins against who is lost; who has yet to come must come first.
-            bots = [bot for bot in (pairing.maxie, pairing.minnie) if not self._bots.lost(bot)]
-            weight = self._threads.weight(pairing.maxie, pairing.minnie, self._bots.asks)
+        for pairing in schedule.startable():
+            # A lost bot forfeits, and its opponent must be connected to win.
+            bots = [bot for bot in (pairing.maxie, pairing.minnie) if not self._bots.is_lost(bot)]
+            weight = self._threads.weight(pairing.maxie, pairing.minnie, self._bots.announced_threads)
             if len(bots) == 2 and self._running and self._load + weight > self._threads.capacity:
                 self._waiting = self._waiting or pairing
-                if self._overtaken >= MOST_OVERTAKING:
+                if self._overtaken >= MAX_OVERTAKING:
                     break
                 continue
             names = None if not busy.isdisjoint(bots) else self._take(bots, busy)
             if names is None:
                 continue
             match = schedule.id_of(pairing)
-            schedule.take(pairing)
+            schedule.start(pairing)
             started = True
             if len(bots) == 2:
                 self._note_begun(pairing)
@@ -162,7 +164,7 @@ class Runner:
                 for name in names:
                     self._bots.release(name)
                 record = self._forfeit(match, pairing)
-                await self._host.keep(
+                await self._host.store_record(
                     self._terms.of_match(
                         match, pairing, pairing.maxie, pairing.minnie, self._limits(pairing)
                     ),
@@ -172,20 +174,20 @@ class Runner:
         return started
 
     def _note_begun(self, pairing: Pairing) -> None:
-        """Count what begins before a match that waits for more threads than are free."""
+        """Count a match that starts ahead of one that waits for more threads than are free."""
         if pairing == self._waiting:
             self._waiting, self._overtaken = None, 0
         elif self._waiting is not None:
             self._overtaken += 1
 
     def _limits(self, pairing: Pairing) -> ThreadLimits:
-        return self._threads.limits(pairing.maxie, pairing.minnie, self._bots.asks)
+        return self._threads.limits(pairing.maxie, pairing.minnie, self._bots.announced_threads)
 
     def _take(self, bots: Sequence[str], busy: set[str]) -> list[str] | None:
-        """The name of a free process of each bot; None where one has none, and that bot joins `busy`."""
+        """Reserve and return a free process of each bot; None if a bot has none, which is then added to `busy`."""
         names: list[str] = []
         for bot in bots:
-            name = self._bots.take(bot)
+            name = self._bots.reserve(bot)
             if name is None:
                 busy.add(bot)
                 for taken in names:
@@ -194,7 +196,7 @@ class Runner:
             names.append(name)
         return names
 
-    async def _play(self, schedule: Matches, pairing: Pairing, terms: Terms, weight: int) -> None:
+    async def _play(self, schedule: MatchQueue, pairing: Pairing, terms: Terms, weight: int) -> None:
         limit = longest_seconds(terms) + self._terms.slack_seconds
         record = self._terms.unplayed(
             terms.match, pairing, Result(None, EndReason.SERVER_FAULT, f"not over after {limit:.0f} s")
@@ -212,18 +214,18 @@ class Runner:
             (Player.MINNIE, pairing.minnie, terms.players.minnie),
         ):
             gave_up = "" if record.result.winner == seat.value else GAVE_UP.get(record.result.reason, "")
-            self._bots.give_back(bot, name, answered=answered(record, seat, bot), gave_up=gave_up)
+            self._bots.finish_match(bot, name, answered=has_moved(record, seat), gave_up=gave_up)
 
-    def _settle(self, schedule: Matches, pairing: Pairing, record: Record) -> None:
-        record = named(pairing, record)
-        if schedule.ended(pairing, record):
+    def _settle(self, schedule: MatchQueue, pairing: Pairing, record: Record) -> None:
+        record = with_bot_names(pairing, record)
+        if schedule.record_result(pairing, record):
             self._played(pairing, record)
         else:
             self._again(pairing, record)
 
     def _forfeit(self, match: str, pairing: Pairing) -> Record:
-        """The record of a match that cannot be played, because a bot is lost."""
-        lost = [bot for bot in (pairing.maxie, pairing.minnie) if self._bots.lost(bot)]
+        """Return the record of a match that cannot be played because a bot is lost."""
+        lost = [bot for bot in (pairing.maxie, pairing.minnie) if self._bots.is_lost(bot)]
         winner: Seat | None = None
         if len(lost) == 1:
             winner = "minnie" if lost[0] == pairing.maxie else "maxie"
@@ -231,6 +233,6 @@ class Runner:
         return self._terms.unplayed(match, pairing, result)
 
 
-def named(pairing: Pairing, record: Record) -> Record:
-    """The record with the bots' names: twins play under names of their own."""
+def with_bot_names(pairing: Pairing, record: Record) -> Record:
+    """Return the record with the bots' names in place of the names of twins."""
     return msgspec.structs.replace(record, players=Players(pairing.maxie, pairing.minnie))

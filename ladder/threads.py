@@ -1,8 +1,8 @@
-"""Threads for the bots of an event: how many each may search with, and how many matches go at once on the cores there are.
+"""Threads for the bots of an event: search threads of each bot, and matches in parallel on the available cores.
 
-A match weighs as many threads as the bot of its two that asks for more: only one of them thinks at a time. So
-many matches are in play that together they weigh no more than there are cores, but always one. Whoever says how many
-matches are to be played at once has the cores divided among them instead. Pure.
+A match needs as many threads as the more demanding of its two bots, since only one of them thinks at a time. Matches are
+started as long as together they need no more threads than there are cores, and at least one is. If the number of
+parallel matches is set by hand, the cores are divided among them instead. Pure.
 """
 
 from __future__ import annotations
@@ -20,75 +20,78 @@ class Threads:
 
     bots: Sequence[BotPlan]
     cores: int
-    """How many cores the bots think on."""
+    """Number of cores for the bots."""
     by_hand: int = 0
-    """How many matches somebody wants to be played at once; 0: as many as the cores allow."""
+    """Requested number of matches in parallel; 0 for as many as the cores allow."""
     matches: int | None = None
-    """How many matches there are; None where that is not known."""
+    """Number of matches; None if unknown."""
     here: bool = True
-    """Whether the bots run on these cores; else they know best what their own machines have."""
+    """True if the bots run on these cores; otherwise their own machines decide."""
 
     @property
     def capacity(self) -> int:
-        """What the matches in play may weigh together."""
+        """Number of threads for all matches in play."""
         return self.by_hand or self.cores
 
     @property
     def heaviest(self) -> int:
-        """The most that a match of these bots weighs, as far as the plan tells."""
-        return max((self._asks(bot) for bot in self.bots), default=1)
+        """Maximum number of threads of a match of these bots, as far as known from the plan."""
+        return max((self._required(bot) for bot in self.bots), default=1)
 
     @property
     def concurrency(self) -> int:
-        """How many matches are in play at once at the most, as far as the plan tells."""
-        lightest = sorted(map(self._asks, self.bots))[:2]
+        """Return the maximum number of matches in parallel, as far as known from the plan."""
+        lightest = sorted(map(self._required, self.bots))[:2]
         allowed = self.capacity if self.by_hand else max(1, self.capacity // max(lightest, default=1))
         return allowed if self.matches is None else max(1, min(allowed, self.matches))
 
     @property
     def load(self) -> int:
-        """The most that the matches in play weigh together."""
+        """Maximum number of threads of all matches in play."""
         if self.matches is None:
-            return max(self.capacity, self._most)
-        return max(self._most, min(self.capacity, self.matches * self._most))
+            return max(self.capacity, self._max_threads)
+        return max(self._max_threads, min(self.capacity, self.matches * self._max_threads))
 
     def twins(self, bot: BotPlan) -> int:
-        """How many processes of a bot let as many matches be played at once as may be."""
+        """Return the number of processes of a bot that allows the maximum of parallel matches."""
         even = -(-2 * self.concurrency // max(1, len(self.bots)))
         least = min(
-            (max(self._asks(bot), self._asks(other)) for other in self.bots if other is not bot), default=1
+            (max(self._required(bot), self._required(other)) for other in self.bots if other is not bot),
+            default=1,
         )
         return even if self.by_hand else max(1, min(even, self.capacity // least))
 
-    def weight(self, one: str, other: str, heard: Callable[[str], int]) -> int:
-        """What a match of two bots weighs.
+    def weight(self, one: str, other: str, announced: Callable[[str], int]) -> int:
+        """Return the number of threads that a match of two bots needs.
 
-        heard  how many threads a bot itself asks for, by its name; 0 where it does not say
+        announced: returns the number of threads that a bot announced, by its name; 0 if none
         """
-        return 1 if self.by_hand else max(self._asked(one, heard), self._asked(other, heard))
+        if self.by_hand:
+            return 1
+        return max(self._announced_threads(one, announced), self._announced_threads(other, announced))
 
-    def limits(self, maxie: str, minnie: str, heard: Callable[[str], int]) -> ThreadLimits:
-        """How many threads the bots of a match may search with; `heard` is as for `weight`."""
+    def limits(self, maxie: str, minnie: str, announced: Callable[[str], int]) -> ThreadLimits:
+        """Return the number of search threads of each bot of a match; `heard` is as for `weight`."""
         if not self.here:
             return ThreadLimits()
         if self.by_hand:
             share = max(1, self.cores // self.concurrency)
         else:
-            # Where no bot says how many it uses, what is left over is for whoever can use it.
+            # If no bot announces its number of threads, spare cores go to bots that can use them.
             spare = max(1, self.cores // self.concurrency) if self.heaviest == 1 else 1
-            share = max(spare, self.weight(maxie, minnie, heard))
-        return ThreadLimits(*(self._told(name) or share for name in (maxie, minnie)))
+            share = max(spare, self.weight(maxie, minnie, announced))
+        return ThreadLimits(*(self._planned_threads(name) or share for name in (maxie, minnie)))
 
     @property
-    def _most(self) -> int:
+    def _max_threads(self) -> int:
         return 1 if self.by_hand else self.heaviest
 
-    def _asks(self, bot: BotPlan) -> int:
-        return bot.asks(self.cores) or 1
+    def _required(self, bot: BotPlan) -> int:
+        return bot.required_threads(self.cores) or 1
 
-    def _asked(self, name: str, heard: Callable[[str], int]) -> int:
+    def _announced_threads(self, name: str, announced: Callable[[str], int]) -> int:
         plan = next((bot for bot in self.bots if bot.name == name), None)
-        return (plan.asks(self.cores) if plan is not None else 0) or heard(name) or 1
+        return (plan.required_threads(self.cores) if plan is not None else 0) or announced(name) or 1
 
-    def _told(self, name: str) -> int:
+    def _planned_threads(self, name: str) -> int:
         return next((bot.threads for bot in self.bots if bot.name == name), 0)

@@ -1,1 +1,1 @@
-"""Riskless maps: TOML files, the loader that checks them, generators, and pictures."""
+"""Riskless maps: TOML files, their loader, generators, and pictures."""

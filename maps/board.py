@@ -1,4 +1,4 @@
-"""A position on the screen: on the map where the terminal has the room, else as the game's own picture."""
+"""A position drawn on the screen: as a map if the terminal is large enough, otherwise in the game's own form."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from arena.maps.loader import load_file, map_names
 from arena.maps.mapfile import MapFile
 
 ROOM = 6
-"""Lines to leave for what is written around the picture."""
+"""Number of lines left free for the text around the picture."""
 
 
 def print_position(game: Game[Any, Any], position: Any, out: Console) -> None:
@@ -25,14 +25,14 @@ def print_position(game: Game[Any, Any], position: Any, out: Console) -> None:
 
 
 def _print_map(game: Riskless, position: Armies, out: Console) -> bool:
-    """False when the map with its names is too large for this terminal: nothing is drawn then."""
+    """Draw the map and return True, or return False without drawing if it does not fit the terminal with all names."""
     dots = out.encoding.startswith("utf")
     picture, named = draw(_file_of(game.map), position.armies, out.width, dots=dots)
     if not named or picture.plain.count("\n") + 1 + ROOM > out.height:
         return False
-    held = [sum(max(0, sign * n) for n in position.armies) for sign in (1, -1)]
+    totals = [sum(max(0, sign * n) for n in position.armies) for sign in (1, -1)]
     out.print(
-        f"ply {position.ply}, {position.player} to move; armies: maxie {held[0]}, minnie {held[1]}, "
+        f"ply {position.ply}, {position.player} to move; armies: maxie {totals[0]}, minnie {totals[1]}, "
         f"{game.map.armies_to_win} win",
         highlight=False,
     )
@@ -41,7 +41,7 @@ def _print_map(game: Riskless, position: Armies, out: Console) -> bool:
 
 
 def _file_of(map: RisklessMap) -> MapFile:
-    """The shipped file of a map, which knows more of its picture, if this is that map indeed."""
+    """Return the built-in file of a map if its map is equal, because the file contains more data for the picture."""
     if map.name in map_names():
         file = load_file(map.name)
         if file.map == map:

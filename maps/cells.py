@@ -1,24 +1,39 @@
-"""The land of the shipped maps: for each territory the ground around its place, so that a picture shows areas with borders.
+"""Land of the built-in maps: an area around each territory's place, so that pictures show areas with borders.
 
-The areas are files that were made once, by `lab.coasts`: reading them costs a server less than a millisecond, and needs
-no library.
+The areas, and the roads that cross the sea between them, are files generated once by `make cells`. Reading them takes a
+server less than a millisecond and needs no library.
 """
 
 from __future__ import annotations
 
 import json
+from functools import cache
+from typing import TypedDict
 
 from arena.maps.loader import SHIPPED, map_names
 
 FOLDER = SHIPPED / "cells"
 
 Ring = list[tuple[float, float]]
-"""The corners of an area, in the units of the map's places; the last is joined to the first."""
+"""Corners of an area, in the units of the map's places; the last one is joined to the first."""
+
+
+class _Land(TypedDict):
+    cells: list[list[Ring]]
+    ferries: list[tuple[int, int]]
+
+
+@cache
+def _land_of(name: str) -> _Land:
+    land: _Land = json.loads((FOLDER / f"{name}.json").read_text(encoding="utf-8"))
+    return land
 
 
 def shipped_cells(name: str) -> list[list[Ring]] | None:
-    """For each territory of a shipped map the areas of its cell, largest first, one at the least; None for other maps."""
-    if name not in map_names():
-        return None
-    cells: list[list[Ring]] = json.loads((FOLDER / f"{name}.json").read_text(encoding="utf-8"))
-    return cells
+    """Return the areas of each territory of a built-in map, at least one, the largest first; None for other maps."""
+    return _land_of(name)["cells"] if name in map_names() else None
+
+
+def shipped_ferries(name: str) -> list[tuple[int, int]]:
+    """Return the roads of a built-in map that cross the sea, the lower number first; empty for other maps."""
+    return [(v, w) for v, w in _land_of(name)["ferries"]] if name in map_names() else []

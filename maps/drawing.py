@@ -1,6 +1,6 @@
-"""A map drawn in the terminal: roads in dots of Braille, territories by name, or by number when crowded.
+"""A map drawn in the terminal: roads in Braille dots, territories by name, or by number if names do not fit.
 
-A Braille character holds 2 × 4 dots, which stand about as far apart across as down; so a road is
+A Braille character holds 2 × 4 dots with about equal distances in both directions. So a road is
 drawn at twice the columns and four times the rows, and keeps its slope.
 """
 
@@ -16,22 +16,22 @@ from arena.maps.layout import Point, extent, lines, nearest_pair, roads
 from arena.maps.mapfile import MapFile
 
 MAX_ROWS = 44
-"""A picture that would be higher is drawn smaller: it should fit on a screen."""
+"""Maximum height of a picture, in rows, so that it fits on a screen; a higher one is drawn smaller."""
 ROOMY = 34
-"""The most dots between the two closest territories: a small map is not drawn larger than this."""
+"""Maximum number of dots between the two closest territories, which limits the size of small maps."""
 BRAILLE = 0x2800
 DOT_BITS = ((0x01, 0x08), (0x02, 0x10), (0x04, 0x20), (0x40, 0x80))
-"""The bit of each dot in a Braille character, row by row."""
+"""Bit of each dot in a Braille character, row by row."""
 
 MAXIE, MINNIE, ROAD = "bold dodger_blue2", "bold dark_orange", "bright_black"
 
 Label = tuple[str, ...]
-"""The lines of text that stand for a territory."""
+"""Lines of text that represent a territory."""
 
 
 @dataclass(frozen=True)
 class _Box:
-    """A label's cells: first column and row, width and height."""
+    """Character cells of a label: first column and row, width and height."""
 
     column: int
     row: int
@@ -42,39 +42,44 @@ class _Box:
 def draw(
     file: MapFile, armies: Sequence[int] | None = None, width: int = 100, *, dots: bool = True
 ) -> tuple[Text, bool]:
-    """The picture, at most `width` columns, and whether it has the names (else a list of them is due).
+    """Return the picture, at most `width` columns wide, and True if it contains the names.
 
-    `armies` are signed as in a position; left out, they are the start's. Maxie's are written +n,
-    Minnie's -n. Without `dots` the roads are in full stops, for a terminal that knows only ASCII.
+    Without names the caller should list them. `armies` are signed as in a position, and by default
+    the armies of the start. Maxie's are written +n, Minnie's -n. Without `dots` the roads are drawn in full stops, for
+    terminals that know only ASCII.
     """
     map = file.map
-    held = map.start if armies is None else armies
-    styles: tuple[Callable[[RisklessMap, int, int], Label], ...] = (_in_line, _stacked, _numbered)
+    drawn_armies = map.start if armies is None else armies
+    styles: tuple[Callable[[RisklessMap, int, int], Label], ...] = (
+        _inline_label,
+        _stacked_label,
+        _number_label,
+    )
     for style in styles:
-        labels = [style(map, v, held[v]) for v in range(map.size)]
+        labels = [style(map, v, drawn_armies[v]) for v in range(map.size)]
         canvas = _Canvas(file, labels, width)
         if not canvas.crowded():
-            return canvas.text(held, dots=dots), style is not _numbered
-    marks = [("+" if n > 0 else "-" if n < 0 else "o",) for n in held]
-    return _Canvas(file, marks, width).text(held, dots=dots), False
+            return canvas.text(drawn_armies, dots=dots), style is not _number_label
+    marks = [("+" if n > 0 else "-" if n < 0 else "o",) for n in drawn_armies]
+    return _Canvas(file, marks, width).text(drawn_armies, dots=dots), False
 
 
-def _in_line(map: RisklessMap, v: int, armies: int) -> Label:
+def _inline_label(map: RisklessMap, v: int, armies: int) -> Label:
     name = map.territories[v]
     return (f"{name} {armies:+d}" if armies else name,)
 
 
-def _stacked(map: RisklessMap, v: int, armies: int) -> Label:
+def _stacked_label(map: RisklessMap, v: int, armies: int) -> Label:
     words = map.territories[v].split()
     return (*words, f"{armies:+d}") if armies else tuple(words)
 
 
-def _numbered(_: RisklessMap, v: int, armies: int) -> Label:
+def _number_label(_: RisklessMap, v: int, armies: int) -> Label:
     return (f"{v} {armies:+d}" if armies else str(v),)
 
 
 class _Canvas:
-    """Labels and roads on a grid of characters, scaled so that all labels are inside."""
+    """Labels and roads on a grid of characters, scaled so that all labels fit in."""
 
     def __init__(self, file: MapFile, labels: Sequence[Label], width: int) -> None:
         self.file = file
@@ -83,7 +88,7 @@ class _Canvas:
         highest = max(map(len, labels))
         edge = extent(file)
         self.edge = edge
-        # Everything is counted in dots here: two a column, four a row.
+        # The unit here is a dot: two per column, four per row.
         across, down = 2 * max(width - widest - 1, 2), 4 * (MAX_ROWS - highest)
         self.scale = min(
             ROOMY / nearest_pair(file.map),
@@ -107,14 +112,14 @@ class _Canvas:
         return _Box(max(0, (x - wide + 1) // 2), max(0, y // 4 - high // 2), wide, high)
 
     def crowded(self) -> bool:
-        """Whether two labels have no free column between them. O(their cells)."""
-        taken: set[tuple[int, int]] = set()
+        """Return True if no free column lies between two labels. O(cells)."""
+        occupied: set[tuple[int, int]] = set()
         for box in self.boxes:
             for row in range(box.row, box.row + box.height):
                 cells = {(row, column) for column in range(box.column, box.column + box.width + 1)}
-                if not taken.isdisjoint(cells):
+                if not occupied.isdisjoint(cells):
                     return True
-                taken |= cells
+                occupied |= cells
         return False
 
     def text(self, armies: Sequence[int], *, dots: bool) -> Text:
@@ -123,7 +128,7 @@ class _Canvas:
         for label, box, n in zip(self.labels, self.boxes, armies, strict=True):
             style = MAXIE if n > 0 else MINNIE if n < 0 else ""
             for row, line in enumerate(label, box.row):
-                # a blank on either side keeps the roads off the name
+                # a space on either side separates the name from roads
                 for column, letter in enumerate(f" {line} ", box.column + (box.width - len(line)) // 2 - 1):
                     if 0 <= column < self.columns:
                         rows[row][column] = letter
@@ -138,7 +143,7 @@ class _Canvas:
         return text
 
     def _roads(self, *, dots: bool) -> list[list[str]]:
-        """The characters of the empty canvas with the roads, row by row."""
+        """Return the characters of the canvas with only the roads, row by row."""
         bits = [[0] * self.columns for _ in range(self.rows)]
         for v, w in roads(self.file.map):
             for a, b in lines(self.file, v, w):
@@ -148,7 +153,7 @@ class _Canvas:
 
 
 def _steps(a: tuple[int, int], b: tuple[int, int]) -> list[tuple[int, int]]:
-    """The dots of a straight line, both ends among them."""
+    """Return the dots of a straight line, both ends included."""
     count = max(abs(b[0] - a[0]), abs(b[1] - a[1]), 1)
     return [
         (round(a[0] + (b[0] - a[0]) * i / count), round(a[1] + (b[1] - a[1]) * i / count))

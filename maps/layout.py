@@ -1,4 +1,4 @@
-"""What both pictures of a map share: its extent, the lines of its roads, and how crowded it is."""
+"""Layout shared by both pictures of a map: extent, roads, crowding."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Point = tuple[float, float]
 Line = tuple[Point, Point]
 
 OVERHANG = 0.05
-"""How far a road that goes round runs past the outermost territory, as a part of the width."""
+"""Distance of the ends of a wrap-around road from the outermost territory, as a share of the width."""
 
 
 @dataclass(frozen=True)
@@ -35,33 +35,33 @@ class Extent:
 
 
 def extent(file: MapFile) -> Extent:
-    """The rectangle of the territories, and of the ends of the roads that go round."""
+    """Return the rectangle of all territories and of the ends of wrap-around roads."""
     xs, ys = zip(*file.map.places, strict=True)
     out = OVERHANG * (max(xs) - min(xs)) if file.wraps else 0.0
     return Extent(min(xs) - out, min(ys), max(xs) + out, max(ys))
 
 
 def roads(map: RisklessMap) -> list[tuple[int, int]]:
-    """Every road once, the lower number first."""
+    """Return every road once, the lower number first."""
     return [(v, w) for v, near in enumerate(map.neighbours) for w in near if v < w]
 
 
 def lines(file: MapFile, v: int, w: int) -> list[Line]:
-    """The road between v and w as straight lines: one, or two where it goes round the picture."""
+    """Return the road between v and w as one straight line, or as two if it wraps around the picture."""
     west, east = sorted((file.map.places[v], file.map.places[w]))
     if not file.wraps:
         return [(west, east)]
     edge = extent(file)
     if east[0] - west[0] <= edge.width / 2:
         return [(west, east)]
-    # The height at which it crosses the edge, where both edges are one.
+    # The height at which the road crosses the edge; the left and the right edge are the same line.
     before, after = west[0] - edge.left, edge.right - east[0]
     middle = west[1] + (east[1] - west[1]) * before / (before + after)
     return [(west, (edge.left, middle)), ((edge.right, middle), east)]
 
 
 def nearest_pair(map: RisklessMap) -> float:
-    """The distance between the two closest territories. O(V²) at worst, O(V log V) on usual maps."""
+    """Return the distance between the two closest territories. O(V²) at worst, O(V log V) on usual maps."""
     ordered = sorted(map.places)
     best = min(dist(a, b) for a, b in pairwise(ordered))
     for i, a in enumerate(ordered):

@@ -1,7 +1,7 @@
-"""A map as its TOML file says it (README.md shows the form): every table and key is checked here.
+"""Parsing of a map's TOML file (README.md shows the form), with a check of every table and key.
 
-What the rules of Riskless ask of a map is checked by `games.board.RisklessMap`; this module knows the
-file's own keys, puts names for numbers, and tells every fault in the file's words.
+`games.board.RisklessMap` checks the requirements of the rules of Riskless. This module checks the
+file's own keys, replaces names by numbers, and reports every error in the terms of the file.
 """
 
 from __future__ import annotations
@@ -10,26 +10,26 @@ import re
 import tomllib
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from difflib import get_close_matches
 
 from arena.games.board import BadMap, RisklessMap
+from arena.games.nearest import nearest
 
 NUMBERS = ("territory_cap", "armies_to_win", "ply_limit")
 KEYS = ("description", *NUMBERS, "territory", "wraps")
 TERRITORY_KEYS = ("name", "place", "roads", "continent", "start")
 FILE_WORDS = {"territories": "territory", "neighbours": "roads", "places": "place"}
-"""What the keys of a setup are called in a file."""
-FAR = 1e6
-"""The largest coordinate, as in a setup."""
+"""Key in a map file for each key of a setup."""
+MAX_COORDINATE = 1e6
+"""Maximum absolute value of a coordinate, as in a setup."""
 
 
 class MapError(ValueError):
-    """No such map, or a map file that is wrong: the file (or the name asked for), the key, and why."""
+    """Raised for an unknown map or an invalid map file; names the file (or requested name), the key, and the reason."""
 
     def __init__(self, file: str, key: str, why: str) -> None:
-        told = ": ".join(part for part in (file, key, why) if part)
-        # a key or a file's name may hold a line's end; an error is one line
-        super().__init__("".join(c if c.isprintable() else repr(c)[1:-1] for c in told))
+        message = ": ".join(part for part in (file, key, why) if part)
+        # a key or a file's name may contain a line break, but an error is one line
+        super().__init__("".join(c if c.isprintable() else repr(c)[1:-1] for c in message))
         self.file = file
         self.key = key
         self.why = why
@@ -37,10 +37,10 @@ class MapError(ValueError):
 
 @dataclass(frozen=True)
 class MapFile:
-    """A map with what only people and pictures need.
+    """A map with additional data for people and pictures.
 
-    continents  their names with their territories' numbers; may be empty, each territory in one at most
-    wraps       True when the picture goes round: a road longer than half its width leaves it on one side
+    continents  names with territory numbers; may be empty, and a territory is in at most one
+    wraps       True if the picture wraps around: a road longer than half its width leaves it on one side
                 and enters on the other
     """
 
@@ -51,7 +51,7 @@ class MapFile:
 
 
 class _Fault(Exception):
-    """A wrong key, before the file is known."""
+    """Raised for an invalid key while the file is unknown."""
 
     def __init__(self, key: str, why: str) -> None:
         self.key = key
@@ -59,13 +59,13 @@ class _Fault(Exception):
 
 
 def parse(text: str, name: str, file: str) -> MapFile:
-    """The map `name` in the text of `file`. Raises MapError."""
+    """Return the map `name` in the text of `file`. Raises MapError."""
     try:
         data = tomllib.loads(text)
     except RecursionError:
         raise MapError(file, "", "not TOML that can be read: nested too deeply") from None
     except ValueError as error:
-        # besides its own error tomllib lets one through that int() raises for a number of 5,000 digits
+        # tomllib also passes on the error of int() for a number of 5,000 digits
         raise MapError(file, "", f"not TOML: {_lower(str(error))}") from None
     try:
         return _map_file(data, name)
@@ -76,24 +76,26 @@ def parse(text: str, name: str, file: str) -> MapFile:
 
 
 def _map_file(data: Mapping[str, object], name: str) -> MapFile:
-    _known(data, KEYS, "")
+    _check_keys(data, KEYS, "")
     for key in (*NUMBERS, "territory"):
-        _there(data, key, "")
+        _require_key(data, key, "")
     entries = data["territory"]
     if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
         raise _Fault("territory", "the territories are tables, each under a line [[territory]]")
     numbers: dict[str, int] = {}
     for v, entry in enumerate(entries):
-        where = _where(v, entry)
-        _known(entry, TERRITORY_KEYS, where)
+        where = _territory_label(v, entry)
+        _check_keys(entry, TERRITORY_KEYS, where)
         for key in ("name", "place", "roads"):
-            _there(entry, key, where)
+            _require_key(entry, key, where)
         numbers[_text(entry["name"], f"{where}name").casefold()] = v
     names = tuple(str(entry["name"]) for entry in entries)
     continents: dict[str, list[int]] = {}
     for v, entry in enumerate(entries):
         if "continent" in entry:
-            continents.setdefault(_text(entry["continent"], f"{_where(v, entry)}continent"), []).append(v)
+            continents.setdefault(
+                _text(entry["continent"], f"{_territory_label(v, entry)}continent"), []
+            ).append(v)
     map = RisklessMap(
         name=name,
         territories=names,
@@ -104,7 +106,7 @@ def _map_file(data: Mapping[str, object], name: str) -> MapFile:
         start=tuple(_start(v, entry) for v, entry in enumerate(entries)),
         places=tuple(_place(v, entry) for v, entry in enumerate(entries)),
     )
-    _apart(map)
+    _check_distances(map)
     wraps = data.get("wraps", False)
     if not isinstance(wraps, bool):
         raise _Fault("wraps", f"must be true or false, not {wraps!r:.40}")
@@ -112,21 +114,21 @@ def _map_file(data: Mapping[str, object], name: str) -> MapFile:
     return MapFile(map, description, tuple((c, tuple(vs)) for c, vs in continents.items()), wraps)
 
 
-def _where(number: int, entry: Mapping[str, object]) -> str:
-    """How a fault names a territory: `territory 3 (Alaska), `; the first is 0, as in moves."""
+def _territory_label(number: int, entry: Mapping[str, object]) -> str:
+    """Return the name of a territory for an error, as `territory 3 (Alaska), `. Territories count from 0, as in moves."""
     name = entry.get("name")
     return f"territory {number} ({name:.40}), " if isinstance(name, str) and name else f"territory {number}, "
 
 
-def _known(table: Mapping[str, object], keys: Collection[str], where: str) -> None:
+def _check_keys(table: Mapping[str, object], keys: Collection[str], where: str) -> None:
     for key in table:
         if key not in keys:
-            near = get_close_matches(key, keys, 1)
-            hint = f"did you mean {near[0]}?" if near else f"the keys here are {', '.join(keys)}"
+            near = nearest(key, keys)
+            hint = f"did you mean {near}?" if near else f"the keys here are {', '.join(keys)}"
             raise _Fault(f"{where}{key:.40}", f"no such key; {hint}")
 
 
-def _there(table: Mapping[str, object], key: str, where: str) -> None:
+def _require_key(table: Mapping[str, object], key: str, where: str) -> None:
     if key not in table:
         what = "the territories, each under a line [[territory]]," if key == "territory" else "this key"
         raise _Fault(f"{where}{key}", f"{what} must be there")
@@ -147,7 +149,7 @@ def _number(value: object, key: str) -> int:
 def _roads(
     v: int, entry: Mapping[str, object], names: tuple[str, ...], numbers: Mapping[str, int]
 ) -> tuple[int, ...]:
-    key = f"{_where(v, entry)}roads"
+    key = f"{_territory_label(v, entry)}roads"
     listed = entry["roads"]
     if not isinstance(listed, list):
         raise _Fault(key, f"must be a list of territories, by name or number, not {listed!r:.40}")
@@ -160,8 +162,8 @@ def _roads(
         elif isinstance(end, str) and end.casefold() in numbers:
             roads.append(numbers[end.casefold()])
         elif isinstance(end, str):
-            near = get_close_matches(end, names, 1)
-            hint = f"; did you mean {near[0]!r}?" if near else ""
+            near = nearest(end, names)
+            hint = f"; did you mean {near!r}?" if near else ""
             raise _Fault(key, f"no territory is called {end!r:.60}{hint}")
         else:
             raise _Fault(key, f"must name territories by name or number, not {end!r:.40}")
@@ -171,7 +173,7 @@ def _roads(
 def _start(v: int, entry: Mapping[str, object]) -> int:
     if "start" not in entry:
         return 0
-    key = f"{_where(v, entry)}start"
+    key = f"{_territory_label(v, entry)}start"
     start = entry["start"]
     if not isinstance(start, list) or len(start) != 2 or start[0] not in ("maxie", "minnie"):
         raise _Fault(key, f'must be a player and armies, as in ["maxie", 2], not {start!r:.40}')
@@ -185,16 +187,16 @@ def _place(v: int, entry: Mapping[str, object]) -> tuple[float, float]:
     place = entry["place"]
     if isinstance(place, list) and len(place) == 2 and all(map(_coordinate, place)):
         return (float(place[0]), float(place[1]))
-    key = f"{_where(v, entry)}place"
+    key = f"{_territory_label(v, entry)}place"
     raise _Fault(key, f"must be [x, y], two numbers up to a million, y downward, not {place!r:.40}")
 
 
 def _coordinate(value: object) -> bool:
-    # NaN compares as false, so it is refused as the infinities are
-    return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) <= FAR
+    # NaN compares as false, so it is rejected like the infinities
+    return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) <= MAX_COORDINATE
 
 
-def _apart(map: RisklessMap) -> None:
+def _check_distances(map: RisklessMap) -> None:
     seen: dict[tuple[float, float], str] = {}
     for name, place in zip(map.territories, map.places, strict=True):
         if place in seen:

@@ -1,6 +1,7 @@
-"""Files of openings: a line each, its moves as `arena play` takes them, with commas between; and those of the shipped maps.
+"""Files of openings: one opening per line, its moves as `arena play` takes them, separated by commas.
 
-Blank lines and what follows a # are skipped. A line `fingerprint: …` says for which map they were made.
+The built-in maps have such files. Blank lines and comments after # are skipped. A line `fingerprint: …` tells the map for
+which the openings were made.
 """
 
 from __future__ import annotations
@@ -20,58 +21,58 @@ from arena.protocol.values import Data
 FOLDER = SHIPPED / "openings"
 
 KEY = "fingerprint:"
-"""Begins the line of a file of openings that tells the map's fingerprint."""
+"""Word that begins the line with the map's fingerprint."""
 
 
 Opening = tuple[Data, ...]
-"""The moves of an opening, as in match.openings."""
+"""Moves of an opening, as in match.openings."""
 
 
 def fingerprint(map: RisklessMap) -> str:
-    """Sixteen hexadecimal digits that differ where maps are played differently: by roads, numbers or start.
+    """Return 16 hexadecimal digits that differ for maps with different roads, numbers or starts.
 
-    Names and places do not count: openings are written in numbers of territories.
+    Names and places do not count, since openings are written in numbers of territories.
     """
     played = [map.neighbours, map.territory_cap, map.armies_to_win, map.ply_limit, map.start]
     return hashlib.sha256(json.dumps(played).encode()).hexdigest()[:16]
 
 
 def shipped_openings(name: str) -> Path | None:
-    """The file of openings of a shipped map; None for other maps, and for one on which no opening is worth playing."""
+    """Return the openings file of a built-in map; None for other maps, and for one without an opening worth playing."""
     path = FOLDER / f"{name}.txt"
     return path if name in map_names() and path.is_file() else None
 
 
 class BadOpenings(ValueError):
-    """A list that cannot be used: says the file, the line and why."""
+    """Raised when a list of openings cannot be used; names the file, the line and the reason."""
 
 
 def read(path: Path, games: Sequence[AnyGame]) -> list[list[Opening]]:
-    """The openings of a file, parsed for each game. Raises BadOpenings."""
+    """Return the openings of a file, parsed for each game. Raises BadOpenings."""
     try:
         lines = path.read_text(encoding="utf-8").splitlines()
     except OSError as error:
         raise BadOpenings(f"{path}: {error.strerror or error}") from None
     except UnicodeDecodeError as error:
-        raise BadOpenings(f"{path}: not text in UTF-8: {error.reason}") from None
-    told = [(number, line.partition("#")[0].strip()) for number, line in enumerate(lines, 1)]
-    written = [(number, line) for number, line in told if line]
+        raise BadOpenings(f"{path}: must be UTF-8 text: {error.reason}") from None
+    rows = [(number, line.partition("#")[0].strip()) for number, line in enumerate(lines, 1)]
+    written = [(number, line) for number, line in rows if line]
     if written and written[0][1].startswith(KEY):
         _check_fingerprint(path, written.pop(0)[1].removeprefix(KEY).strip(), games)
     if not written:
-        raise BadOpenings(f"{path}: there is no opening in it: write a line of moves for each")
+        raise BadOpenings(f"{path}: must contain at least one opening: write one line of moves for each")
     return [[_parse(path, number, line, game) for number, line in written] for game in games]
 
 
-def _check_fingerprint(path: Path, wanted: str, games: Sequence[Game[Any, Any]]) -> None:
+def _check_fingerprint(path: Path, expected: str, games: Sequence[Game[Any, Any]]) -> None:
     for game in games:
         if not isinstance(game, Riskless):
-            raise BadOpenings(f"{path}: made for a map of riskless, and not for {game.name}")
-        found = fingerprint(game.map)
-        if found != wanted:
+            raise BadOpenings(f"{path}: made for riskless, not for {game.name}")
+        actual = fingerprint(game.map)
+        if actual != expected:
             raise BadOpenings(
-                f"{path}: made for another map, or another state of it: its fingerprint is {wanted:.40}, that of "
-                f"{game.map.name} is {found}; make openings for it with `arena openings make --map`"
+                f"{path}: made for another map, or for another version of this one: its fingerprint is {expected:.40}, that of "
+                f"{game.map.name} is {actual}; make openings for it with `arena openings make --map`"
             )
 
 

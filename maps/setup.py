@@ -1,4 +1,4 @@
-"""From `--game` and `--map` to the game that a match is played of."""
+"""Choice of the game of a match from `--game` and `--map`."""
 
 from __future__ import annotations
 
@@ -8,26 +8,37 @@ from typing import cast
 from arena.games.catalogue import KNOWN
 from arena.games.core import AnyGame
 from arena.games.riskless import Riskless
-from arena.maps.loader import KEPT, load_map
+from arena.maps.loader import CACHE_MAPS, load_map
 
 DEFAULT_MAP = "italy"
-"""The map of a match for which none is named: a quick one, on which matches between equals are decided."""
+"""Default map of a match: a quick one, on which matches between equals are decided."""
 
 DECIDING = (DEFAULT_MAP, "poland", "world", "usa")
-"""The shipped maps on which at most about a tenth of the matches between equals are drawn, the quickest first."""
+"""Shipped maps on which at most about a tenth of the matches between equals are drawn, the quickest first."""
 
 
 def make_setup(game: str = Riskless.name, map: str = DEFAULT_MAP) -> AnyGame:
-    """The game of that name, on that map where it is played on one. Raises UnknownGame, BadGame or MapError.
+    """Return the game called `game`, on `map` if it is Riskless or a subclass. Raises UnknownGame, BadGame or MapError.
 
-    A game that needs no map ignores it. Games on maps that are kept are kept as well, their setups with them.
+    Other games ignore `map`. Riskless on cached maps is cached too, with its setup.
     """
-    if game != Riskless.name:
-        return cast("AnyGame", KNOWN.find(game).from_setup({}))
-    made = load_map(map)
-    return cast("AnyGame", Riskless(made) if map.endswith(".toml") else _kept(made.name))
+    kind = KNOWN.find(game)
+    if not issubclass(kind, Riskless):
+        return cast("AnyGame", kind.from_setup({}))
+    riskless_map = load_map(map)
+    return cast(
+        "AnyGame",
+        kind(riskless_map)
+        if kind is not Riskless or map.endswith(".toml")
+        else _cached_game(riskless_map.name),
+    )
 
 
-@lru_cache(maxsize=KEPT)
-def _kept(map: str) -> Riskless:
+def has_maps(game: str) -> bool:
+    """Return True if the game called `game` is Riskless or a subclass. Raises UnknownGame and BadGame."""
+    return issubclass(KNOWN.find(game), Riskless)
+
+
+@lru_cache(maxsize=CACHE_MAPS)
+def _cached_game(map: str) -> Riskless:
     return Riskless(load_map(map))

@@ -1,13 +1,12 @@
-"""A map as an SVG file: readable on light and on dark, in colour and without.
+"""A map as an SVG file, readable on light and dark backgrounds, in colour and without.
 
-Maxie's territories are blue circles, Minnie's orange squares, empty ones small and hollow; each holds
-its armies. Continents are tints behind. Colours sit in one style sheet with a dark half.
+Maxie's territories are blue circles, Minnie's orange squares, and empty ones small and hollow. Each mark shows
+its armies. Continents are background tints. All colours are in one style sheet with a dark variant.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from html import escape
 from itertools import cycle, product
 
@@ -15,17 +14,17 @@ from arena.maps.layout import Extent, Line, Point, extent, lines, nearest_pair, 
 from arena.maps.mapfile import MapFile
 
 APART = 62.0
-"""Pixels between the two closest territories, where the width allows."""
+"""Distance between the two closest territories, in pixels, if the width allows it."""
 WIDEST, NARROWEST = 1600.0, 440.0
 RADIUS = 13.0
 HOLLOW = 0.6 * RADIUS
-"""The radius of an empty territory's mark."""
+"""Radius of an empty territory's mark."""
 MARGIN = 48.0
-CLEAR = 5.0
-"""How far a name keeps from the marks of other territories, so that it is not read as theirs."""
+MIN_CLEARANCE = 5.0
+"""Minimum distance of a name from the marks of other territories."""
 FONT = 11.0
 LETTER = 0.56 * FONT
-"""The usual width of a letter: labels are placed by it, not cut to it."""
+"""Usual width of a letter. Labels are placed by this width, but not cut to it."""
 
 TINTS = ("#e0a100", "#d9485f", "#3b82f6", "#a0623a", "#2f9e44", "#9c4dcc", "#0c9aa6", "#76808f")
 
@@ -54,34 +53,8 @@ STYLE = """
 
 
 def draw_svg(file: MapFile, armies: Sequence[int] | None = None) -> str:
-    """The map as an SVG document. `armies` are signed, as in a position; left out, they are the start's."""
+    """Return the map as an SVG document. `armies` are signed, as in a position, and by default the armies of the start."""
     return _Picture(file, file.map.start if armies is None else armies).document()
-
-
-@dataclass(frozen=True)
-class Layers:
-    """The parts of a map's picture, each without the `svg` element around it: what stays, and what a move changes.
-
-    style    the style sheet of both
-    ground   continents, roads, hollow marks of all territories, and the names where there are any
-    marks    who holds what, to be drawn above the ground
-    """
-
-    width: float
-    height: float
-    style: str
-    ground: str
-    marks: str
-
-
-def layers(file: MapFile, armies: Sequence[int], *, names: bool = True) -> Layers:
-    """The picture of a map in layers. Names stand where they are in no mark's way, whatever is held."""
-    held = _Picture(file, [1] * file.map.size)
-    hollow = "".join(_mark(x, y, 0) for x, y in held.places)
-    parts = [*held.continents(), *(_line(line, 'class="road"') for line in held.lines), hollow]
-    parts += held.names() if names else []
-    marks = "".join(_mark(x, y, n) for (x, y), n in zip(held.places, armies, strict=True) if n)
-    return Layers(held.width, held.drawn_height, STYLE, "\n".join(parts), marks)
 
 
 class _Picture:
@@ -96,10 +69,12 @@ class _Picture:
         self.width = max(NARROWEST, edge.width * self.scale + 2 * MARGIN)
         self.left = (self.width - edge.width * self.scale) / 2
         self.drawn_height = edge.height * self.scale + 2 * MARGIN
-        self.places = [self._at(place) for place in file.map.places]
-        self.lines = [(self._at(a), self._at(b)) for v, w in roads(file.map) for a, b in lines(file, v, w)]
+        self.places = [self._to_pixels(place) for place in file.map.places]
+        self.lines = [
+            (self._to_pixels(a), self._to_pixels(b)) for v, w in roads(file.map) for a, b in lines(file, v, w)
+        ]
 
-    def _at(self, place: Point) -> Point:
+    def _to_pixels(self, place: Point) -> Point:
         return (
             self.left + (place[0] - self.edge.left) * self.scale,
             MARGIN + (place[1] - self.edge.top) * self.scale,
@@ -132,7 +107,9 @@ class _Picture:
             inside = [(v, w) for v, w in roads(self.map) if v in members and w in members]
             for v, w in inside:
                 for a, b in lines(self.file, v, w):
-                    parts.append(_line((self._at(a), self._at(b)), f'stroke-width="{3 * RADIUS:.0f}"'))
+                    parts.append(
+                        _line((self._to_pixels(a), self._to_pixels(b)), f'stroke-width="{3 * RADIUS:.0f}"')
+                    )
             for v in members:
                 x, y = self.places[v]
                 parts.append(f'    <circle cx="{x:.1f}" cy="{y:.1f}" r="{2.2 * RADIUS:.1f}" stroke="none"/>')
@@ -141,19 +118,19 @@ class _Picture:
 
     def _territory(self, v: int) -> str:
         (x, y), n = self.places[v], self.armies[v]
-        told = escape(self.map.territories[v])
-        return f"  <g><title>{told}: {_owner(n)}</title>{_mark(x, y, n)}</g>"
+        name = escape(self.map.territories[v])
+        return f"  <g><title>{name}: {_owner(n)}</title>{_mark(x, y, n)}</g>"
 
     def names(self) -> list[str]:
         parts = []
         marks = [
             Extent(x - r, y - r, x + r, y + r)
-            for (x, y), r in zip(self.places, (_radius(n) + CLEAR for n in self.armies), strict=True)
+            for (x, y), r in zip(self.places, (_radius(n) + MIN_CLEARANCE for n in self.armies), strict=True)
         ]
         names: list[Extent] = []
         for v, name in enumerate(self.map.territories):
             boxes = self._boxes(v, len(name) * LETTER)
-            around = _around(boxes)
+            around = _enclosing_box(boxes)
             others = (*marks[:v], *marks[v + 1 :], *names)
             near = [other for other in others if _overlap(around, other)]
             crossing = [line for line in self.lines if _crosses(line, around)]
@@ -167,7 +144,7 @@ class _Picture:
         return parts
 
     def _boxes(self, v: int, width: float) -> list[Extent]:
-        """Where a name may stand: below its mark, above, right, left, and at the four slants."""
+        """Return the places for a name: below its mark, above, right, left, and the four diagonals."""
         x, y = self.places[v]
         gap, height = _radius(self.armies[v]) + 3, 1.15 * FONT
         middles = [(x, y + gap + height / 2), (x, y - gap - height / 2)]
@@ -178,10 +155,10 @@ class _Picture:
         ]
         return [Extent(a - width / 2, b - height / 2, a + width / 2, b + height / 2) for a, b in middles]
 
-    def _cost(self, box: Extent, taken: Sequence[Extent], lines: Sequence[Line]) -> float:
-        """How bad a place is for a name: other marks and names must stay free, roads should."""
+    def _cost(self, box: Extent, occupied: Sequence[Extent], lines: Sequence[Line]) -> float:
+        """Return the cost of a place for a name: overlaps with marks and names count most, then roads."""
         outside = box.left < 2 or box.right > self.width - 2
-        hidden = sum(_overlap(box, other) for other in taken)
+        hidden = sum(_overlap(box, other) for other in occupied)
         crossed = sum(_crosses(line, box) for line in lines)
         return 1000.0 * outside + 20 * hidden + crossed
 
@@ -240,7 +217,7 @@ def _radius(armies: int) -> float:
     return RADIUS if armies else HOLLOW
 
 
-def _around(boxes: Sequence[Extent]) -> Extent:
+def _enclosing_box(boxes: Sequence[Extent]) -> Extent:
     return Extent(
         min(box.left for box in boxes),
         min(box.top for box in boxes),
@@ -250,7 +227,7 @@ def _around(boxes: Sequence[Extent]) -> Extent:
 
 
 def _overlap(a: Extent, b: Extent) -> float:
-    """How much of `a` is hidden by `b`: 0 where they are apart, else 1 and the hidden part."""
+    """Return the overlap of two rectangles: 0 if they are disjoint, otherwise 1 plus the hidden share of `a`."""
     wide = min(a.right, b.right) - max(a.left, b.left)
     high = min(a.bottom, b.bottom) - max(a.top, b.top)
     if wide <= 0 or high <= 0:
@@ -259,7 +236,7 @@ def _overlap(a: Extent, b: Extent) -> float:
 
 
 def _crosses(line: Line, box: Extent) -> bool:
-    """Whether the line touches the box, found by cutting the line down to each of the box's two spans."""
+    """Return True if the line touches the box, by clipping the line to both spans of the box."""
     (x1, y1), (x2, y2) = line
     low, high = 0.0, 1.0
     for start, step, least, most in (

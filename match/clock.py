@@ -2,12 +2,12 @@
 
 The rules, which PROTOCOL.md repeats for bot authors:
 
-- A player's time runs from when the turn left the server until the move's frame arrived at it.
+- A player's time runs from sending the turn until the move's frame arrives at the server.
 - A move is in time while `spent <= left + margin`. The margin is grace for the network: it saves from a
-  flag, but is not time to think with. Whoever dips into it has 0 left, never less.
-- After a move in time the increment is added. Under a time for each move, `left` is that time anew.
+  flag, but is not time to think. A player who uses part of it has 0 left, never less.
+- After a move in time the increment is added. With a time per move, `left` is reset to that time.
 - The two players may have different time controls: time odds.
-- Where the whole match is bounded, a player never has more left than the bound without all that it has spent.
+- If the total time of a match is limited, a player never has more left than the limit less the time already spent.
 """
 
 from __future__ import annotations
@@ -25,19 +25,18 @@ MS = 1_000_000
 
 
 class Clock(Struct, frozen=True, gc=False):
-    """What both players have left under a time control with a margin, all in ns."""
+    """Clock of a match: time left to both players under a time control with a margin, in ns."""
 
-    control: TimeControl
-    """Maxie's, and Minnie's as well where `minnie_control` is None."""
+    maxie_control: TimeControl
+    minnie_control: TimeControl
     margin: int
     maxie: int
     minnie: int
     total: int = 0
-    """How long each player may think in the whole match; 0 where nothing bounds it."""
+    """Limit of each player's thinking time in the whole match, in ns; 0 for no limit."""
     maxie_spent: int = 0
     minnie_spent: int = 0
-    """What both have spent so far; counted only where the whole match is bounded."""
-    minnie_control: TimeControl | None = None
+    """Time spent by both players so far, in ns; counted only if the total time is limited."""
 
     @classmethod
     def start(
@@ -47,50 +46,46 @@ class Clock(Struct, frozen=True, gc=False):
         total_ms: int = 0,
         minnie_control: TimeControl | None = None,
     ) -> Self:
-        """The clocks before ply 0.
+        """Return the clocks before ply 0.
 
-        total_ms        bounds what each player spends in the whole match; 0: nothing does
-        minnie_control  Minnie's time where it is not Maxie's
+        total_ms        limit of each player's time in the whole match; 0 for no limit
+        minnie_control  Minnie's time control if it differs from Maxie's
         """
-        total = total_ms * MS
+        total, minnie_control = total_ms * MS, minnie_control or control
         maxie, minnie = (
             min(each.base_ms * MS, total) if total else each.base_ms * MS
-            for each in (control, minnie_control or control)
+            for each in (control, minnie_control)
         )
-        return cls(control, margin_ms * MS, maxie, minnie, total, minnie_control=minnie_control)
-
-    def control_of(self, player: Player) -> TimeControl:
-        """The time control that the player is under."""
-        return self.control if player is MAXIE or self.minnie_control is None else self.minnie_control
+        return cls(control, minnie_control, margin_ms * MS, maxie, minnie, total)
 
     def left(self, player: Player) -> int:
-        """What the player has left, at the start of a turn."""
+        """Return the player's time left at the start of a turn."""
         return self.maxie if player is MAXIE else self.minnie
 
     def allowed(self, player: Player) -> int:
-        """How much a move may take and still be in time: what is left, and the margin."""
+        """Return the longest time for a move that is still in time: time left plus margin."""
         return (self.maxie if player is MAXIE else self.minnie) + self.margin
 
     def spend(self, player: Player, spent: int) -> Clock:
-        """The clocks after a move in time that took `spent`. Raises ValueError for one that was not."""
-        held = self.maxie if player is MAXIE else self.minnie
-        if not 0 <= spent <= held + self.margin:
-            raise ValueError(f"{spent} ns is outside 0 to {held + self.margin} ns")
+        """Return the clocks after a move in time that took `spent` ns. Raises ValueError for a late move."""
+        clock = self.maxie if player is MAXIE else self.minnie
+        if not 0 <= spent <= clock + self.margin:
+            raise ValueError(f"time spent must be 0 to {clock + self.margin} ns, not {spent} ns")
         if self.total:
             return self._spend_of_total(player, spent)
-        control = self.control_of(player)
+        control = self.maxie_control if player is MAXIE else self.minnie_control
         if control.per_move:
             return self
-        left = max(0, held - spent) + control.increment_ms * MS
+        left = (clock - spent if spent < clock else 0) + control.increment_ms * MS
         maxie, minnie = (left, self.minnie) if player is MAXIE else (self.maxie, left)
-        return Clock(self.control, self.margin, maxie, minnie, minnie_control=self.minnie_control)
+        return Clock(self.maxie_control, self.minnie_control, self.margin, maxie, minnie)
 
     def _spend_of_total(self, player: Player, spent: int) -> Clock:
-        """The clocks after a move that took `spent`, in a match that is bounded as a whole."""
+        """Return the clocks after a move that took `spent` ns, in a match with a limited total time."""
         by_maxie = player is MAXIE
         maxie_spent = self.maxie_spent + (spent if by_maxie else 0)
         minnie_spent = self.minnie_spent + (0 if by_maxie else spent)
-        control = self.control_of(player)
+        control = self.maxie_control if by_maxie else self.minnie_control
         if control.per_move:
             left = control.base_ms * MS
         else:
@@ -98,18 +93,20 @@ class Clock(Struct, frozen=True, gc=False):
         left = min(left, max(0, self.total - (maxie_spent if by_maxie else minnie_spent)))
         maxie, minnie = (left, self.minnie) if by_maxie else (self.maxie, left)
         return Clock(
-            self.control,
+            self.maxie_control,
+            self.minnie_control,
             self.margin,
             maxie,
             minnie,
             self.total,
             maxie_spent,
             minnie_spent,
-            self.minnie_control,
         )
 
-    def seen(self, mover: Player | None = None, running: int = 0) -> Clocks:
-        """Both clocks in ms, rounded down, when `mover` has been at it for `running` ns."""
+    def to_clocks(self, mover: Player | None = None, running: int = 0) -> Clocks:
+        """Return both clocks in ms, rounded down, after `mover` has used `running` ns of the current turn."""
+        if not running:
+            return Clocks(self.maxie // MS, self.minnie // MS)
         maxie = self.maxie - running if mover is MAXIE else self.maxie
         minnie = self.minnie - running if mover is MINNIE else self.minnie
         return Clocks(max(0, maxie // MS), max(0, minnie // MS))

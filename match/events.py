@@ -1,4 +1,4 @@
-"""What a referee is told and what it answers. Events are journaled, so each has a stable form in JSON."""
+"""Events that a referee handles and effects that it returns. Events are journaled, so each has a stable JSON form."""
 
 from __future__ import annotations
 
@@ -10,30 +10,30 @@ from arena.protocol.codes import EndReason
 from arena.protocol.messages import ServerMessage
 from arena.protocol.values import Data, GivingUp, Thinking
 
-LONGEST_WHY = 200
-"""Characters that are kept of why a player gave up."""
+MAX_REASON = 200
+"""Maximum length of a player's reason for giving up, in characters."""
 
 
-class Opened(Struct, frozen=True, tag="opened"):
-    """The match is set up: both players are asked to get ready."""
+class MatchOpened(Struct, frozen=True, tag="opened"):
+    """The match is set up, and both players are requested to get ready."""
 
 
-class GotReady(Struct, frozen=True, tag="ready"):
+class PlayerReady(Struct, frozen=True, tag="ready"):
     """A player is ready."""
 
     player: Player
 
 
-class TurnLeft(Struct, frozen=True, gc=False, tag="turn_left", omit_defaults=True):
-    """The turn of this ply has left the server: the mover's clock runs from now."""
+class TurnStarted(Struct, frozen=True, gc=False, tag="turn_left", omit_defaults=True):
+    """The server has sent the turn of this ply; the mover's clock runs from now."""
 
     ply: int
     lag: int = 0
-    """The least of the recent ping times of the mover's connection, in ns; 0 where none is known."""
+    """Smallest recent ping time of the mover's connection, in ns; 0 if unknown."""
 
 
 class Moved(Struct, frozen=True, gc=False, tag="moved", omit_defaults=True):
-    """A player's move arrived. `move` is plain data, not yet looked at."""
+    """A player's move has arrived. `move` is plain data, not yet checked."""
 
     player: Player
     ply: int
@@ -42,96 +42,98 @@ class Moved(Struct, frozen=True, gc=False, tag="moved", omit_defaults=True):
 
 
 class Resigned(Struct, frozen=True, tag="resigned", omit_defaults=True):
-    """A player gave up, or its bot has failed."""
+    """A player gave up, or its bot failed."""
 
     player: Player
     reason: GivingUp = "resignation"
     detail: str = ""
-    """Why, as the bot says, or whoever watches its process; not yet looked at."""
+    """Reason given by the bot or by its process manager, unchecked."""
 
     def why(self) -> str:
-        """What follows after who it was, in printed characters: others read it in records and in terminals."""
-        shown = "".join(char if char.isprintable() else "?" for char in self.detail[:LONGEST_WHY])
-        return f": {shown}" if shown else ""
+        """Return the text after the player's name, in printable characters, since records and terminals show it."""
+        printable = "".join(char if char.isprintable() else "?" for char in self.detail[:MAX_REASON])
+        return f": {printable}" if printable else ""
 
 
-class Left(Struct, frozen=True, tag="left"):
-    """A player's connection was lost; it may come back within the grace."""
-
-    player: Player
-
-
-class Returned(Struct, frozen=True, tag="returned"):
-    """A player's connection is there again."""
+class PlayerDisconnected(Struct, frozen=True, tag="left"):
+    """A player lost its connection; it may return within the grace period."""
 
     player: Player
 
 
-class SessionLost(Struct, frozen=True, tag="session_lost"):
-    """A fresh connection took a player's name, without its session: it knows nothing of the match."""
+class PlayerReconnected(Struct, frozen=True, tag="returned"):
+    """A player is connected again."""
 
     player: Player
 
 
-class BrokeProtocol(Struct, frozen=True, tag="broke_protocol"):
-    """A player sent what is no message; its connection is closed."""
+class SessionLost(Struct, frozen=True, tag="session_lost", omit_defaults=True):
+    """A new process took a player's name without its session, so it does not know the match yet."""
+
+    player: Player
+    proved: bool = False
+    """True if a token proves that it is the same bot."""
+
+
+class ProtocolViolated(Struct, frozen=True, tag="broke_protocol"):
+    """A player sent an invalid message; its connection is closed."""
 
     player: Player
     detail: str
 
 
-class DeadlineFell(Struct, frozen=True, tag="deadline", omit_defaults=True):
-    """`next_deadline` has passed, and nothing that had arrived before is left unread."""
+class DeadlinePassed(Struct, frozen=True, tag="deadline", omit_defaults=True):
+    """`next_deadline` has passed, and all earlier messages have been read."""
 
     server_late: int = 0
-    """By how many ns the server itself was held up during the turn, as far as it knows."""
+    """Stall of the server during the turn, in ns, as far as it knows."""
 
 
-class ServerBack(Struct, frozen=True, tag="server_back"):
-    """The server was away and goes on with the match: all times before mean nothing any more."""
+class ServerRecovered(Struct, frozen=True, tag="server_back"):
+    """The server was down and continues the match; all earlier times are invalid."""
 
 
 class ServerFailed(Struct, frozen=True, tag="server_failed"):
-    """The server cannot go on with this match: it is void."""
+    """The server cannot continue this match, which is void."""
 
     detail: str
 
 
 Event = (
-    Opened
-    | GotReady
-    | TurnLeft
+    MatchOpened
+    | PlayerReady
+    | TurnStarted
     | Moved
     | Resigned
-    | Left
-    | Returned
+    | PlayerDisconnected
+    | PlayerReconnected
     | SessionLost
-    | BrokeProtocol
-    | DeadlineFell
-    | ServerBack
+    | ProtocolViolated
+    | DeadlinePassed
+    | ServerRecovered
     | ServerFailed
 )
 
-Timed = tuple[int, Event]
-"""An event, and when it happened (monotonic ns)."""
+TimedEvent = tuple[int, Event]
+"""An event and its time (monotonic ns)."""
 
 _encoder = msgspec.json.Encoder()
-_decoder: msgspec.json.Decoder[list[Timed]] = msgspec.json.Decoder(list[Timed])
+_decoder: msgspec.json.Decoder[list[TimedEvent]] = msgspec.json.Decoder(list[TimedEvent])
 
 
-def to_journal(at: int, event: Event, turn: tuple[int, TurnLeft] | None = None) -> str:
-    """An event as the journal keeps it, in JSON; after the turn that it ends, where that is not kept yet."""
+def to_journal(at: int, event: Event, turn: tuple[int, TurnStarted] | None = None) -> str:
+    """Return an event as JSON for the journal, preceded by `turn` if that is not in the journal yet."""
     timed = (at, event)
     return _encoder.encode((timed,) if turn is None else (turn, timed)).decode()
 
 
-def from_journal(text: str) -> list[Timed]:
-    """The events of which `to_journal` made this text, in order. Raises msgspec.DecodeError."""
+def from_journal(text: str) -> list[TimedEvent]:
+    """Return the events in a text written by `to_journal`, in order. Raises msgspec.DecodeError."""
     return _decoder.decode(text)
 
 
-class Tell(Struct, frozen=True, gc=False):
-    """Send this message to a player, when the event that caused it is in the journal."""
+class Notify(Struct, frozen=True, gc=False):
+    """Message to a player, to send as soon as the event that caused it is in the journal."""
 
     player: Player
     message: ServerMessage
@@ -145,4 +147,4 @@ class Finish(Struct, frozen=True):
     detail: str
 
 
-Effect = Tell | Finish
+Effect = Notify | Finish

@@ -1,4 +1,4 @@
-"""Openings of matches: moves that are made for both players before they begin. Pure."""
+"""Openings of matches: moves made for both players before they begin. Pure."""
 
 from __future__ import annotations
 
@@ -8,30 +8,30 @@ from arena.games.core import Game, M, P
 from arena.protocol.values import Data
 
 Opening = tuple[Data, ...]
-"""Moves from the start of a game, as plain data; none of them ends it."""
+"""Moves from the start of a game, as plain data; none of them ends the game."""
 
 
 def random_opening(game: Game[P, M], plies: int, salt: str) -> Opening:
-    """At most `plies` moves, none of which ends the game, that follow from the salt on every machine."""
+    """Return at most `plies` moves that do not end the game, chosen by `salt` alone and so the same on every machine."""
     position = game.start()
     moves: list[Data] = []
     for ply in range(plies):
         going_on = [
-            (move, after)
+            (move, position_after)
             for move in game.moves(position)
-            if game.outcome(after := game.successor(position, move)) is None
+            if game.outcome(position_after := game.successor(position, move)) is None
         ]
         if not going_on:
             break
-        # A digest and not `random`: the same in every version of Python, so that an event can be resumed.
+        # A digest instead of `random` is the same in every version of Python, so that an event can be resumed.
         drawn = int.from_bytes(hashlib.sha256(f"{salt}/{ply}".encode()).digest()[:8])
         move, position = going_on[drawn % len(going_on)]
         moves.append(game.move_to_data(move))
     return tuple(moves)
 
 
-def after(game: Game[P, M], opening: Opening) -> P:
-    """The position that an opening leads to. Raises games.core.GameError."""
+def position_after(game: Game[P, M], opening: Opening) -> P:
+    """Return the position after an opening. Raises games.core.GameError."""
     position = game.start()
     for data in opening:
         position = game.play(position, game.move_from_data(data))

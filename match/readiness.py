@@ -1,4 +1,7 @@
-"""How the players of a match get ready: who is, and until when the others may take. Pure: time is an argument."""
+"""Readiness of the players before a match: the players who are ready, and the deadline of the others.
+
+Pure: time is an argument.
+"""
 
 from __future__ import annotations
 
@@ -11,67 +14,64 @@ NOBODY: frozenset[Player] = frozenset()
 
 
 class Readiness:
-    """Who is ready, and who is back since the server was away. Only the referee calls it.
+    """Players who are ready, and players who returned after a restart of the server. Only the referee uses it.
 
-    A player who is not back yet cannot be asked to get ready. It has its grace to come back, and all the time to get
-    ready from then on.
+    A player who has not returned cannot be asked to get ready. It has its grace period to return, and then the full time
+    to get ready.
     """
 
-    __slots__ = ("_awaited", "_away_ns", "_missing", "_ready_ns", "since")
+    __slots__ = ("_away_ns", "_missing", "_ready_ns", "awaited", "since")
 
     def __init__(self, terms: Terms) -> None:
         self._ready_ns = terms.ready_ms * MS
         self._away_ns = max(self._ready_ns, terms.grace_ms * MS)
         self.since: int | None = None
-        """Since when the players are asked, in ns; None where they are not yet."""
-        # A server keeps this for each match in progress, and all of them share these two.
-        self._missing, self._awaited = EVERYBODY, NOBODY
+        """Time at which the players were requested to get ready, in ns; None before that."""
+        # Shared constants save memory, since a server keeps this object for each match in progress.
+        self._missing, self.awaited = EVERYBODY, NOBODY
+        """`_missing`: players who are not ready. `awaited`: players who have not returned since the server was down."""
 
     @property
-    def asked(self) -> bool:
-        """Whether the players have been asked."""
+    def started(self) -> bool:
+        """True after the players were requested to get ready."""
         return self.since is not None
 
     @property
     def missing(self) -> list[Player]:
-        """Who is not ready."""
+        """Return the players who are not ready."""
         return [player for player in Player if player in self._missing]
 
     @property
     def deadline(self) -> int | None:
-        """Until when both may take to be ready, in ns; None where they are not asked."""
+        """Time until which the players must be ready, in ns; None before the request."""
         if self.since is None:
             return None
-        return self.since + (self._ready_ns if self._missing.isdisjoint(self._awaited) else self._away_ns)
-
-    def awaits(self, player: Player) -> bool:
-        """Whether a player is not back since the server was away."""
-        return player in self._awaited
+        return self.since + (self._ready_ns if self._missing.isdisjoint(self.awaited) else self._away_ns)
 
     def ask(self, now: int) -> None:
-        """Ask the players from now on."""
+        """Start the time to get ready at `now`."""
         self.since = now
 
-    def get_ready(self, player: Player) -> bool:
-        """A player says that it is ready; False where that is known, or nobody was asked."""
+    def mark_ready(self, player: Player) -> bool:
+        """Mark a player as ready. Return False if it was ready already, or if no player was requested to get ready."""
         if self.since is None or player not in self._missing:
             return False
         self._missing -= {player}
         return True
 
     def forget(self, player: Player) -> None:
-        """A player knows nothing of the match any more."""
+        """Mark a player as not ready, after it lost its state of the match."""
         self._missing |= {player}
 
-    def go_on(self, now: int) -> None:
-        """The server was away, and nobody is back yet."""
-        self._awaited = EVERYBODY
+    def resume(self, now: int) -> None:
+        """Wait for all players to return after the server was down."""
+        self.awaited = EVERYBODY
         self._begin_anew(now)
 
-    def come_back(self, player: Player, now: int) -> None:
-        """A player is there again."""
-        if player in self._awaited:
-            self._awaited -= {player}
+    def reconnect(self, player: Player, now: int) -> None:
+        """Note that a player has returned."""
+        if player in self.awaited:
+            self.awaited -= {player}
             self._begin_anew(now)
 
     def _begin_anew(self, now: int) -> None:

@@ -1,20 +1,20 @@
-"""A record played again under a referee, with every claim that it makes checked.
+"""Replay of a record with a referee, which checks every claim in it.
 
-What is held against the rules: the setup, the opening, each move, the reason, the winner, and adjudication by the
-record's own rules. The times of the moves are not judged, because a record does not tell the margin that they were
-judged by.
+Checked are the setup, the opening, each move, the reason, the winner, and adjudication by the record's own rules. The
+times of the moves are not checked, because a record does not contain the margin that applied to them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import takewhile
 from typing import Any
 
-from arena.games.catalogue import differing_rules, make_game
+from arena.games.catalogue import KNOWN, differing_rules, make_game
 from arena.games.core import MAXIE, AnyGame, Game, GameError, Player, Reason
-from arena.match.events import GotReady, Moved, Opened
+from arena.match.events import MatchOpened, Moved, PlayerReady
 from arena.match.referee import SEATS, Referee
 from arena.match.terms import Terms
 from arena.protocol.adjudication import REPETITION, TABLE
@@ -28,7 +28,7 @@ from arena.solved.solution import solution_of
 _BEFORE_ITS_END = frozenset(EndReason) - {
     EndReason.of(reason.value) for reason in Reason if reason is not Reason.LEAF
 }
-"""Reasons for which a match ends before its game does; every other one a game gives."""
+"""Reasons for ending a match before its game ends; all other reasons come from the game."""
 
 _MOVERS_FAULT = frozenset({EndReason.TIMEOUT, EndReason.ILLEGAL_MOVE})
 _SOMEBODY_WINS = _MOVERS_FAULT | {
@@ -41,20 +41,20 @@ _SOMEBODY_WINS = _MOVERS_FAULT | {
 
 @dataclass(frozen=True)
 class Replay:
-    """A match whose moves are legal and whose result is what they lead to."""
+    """A match with legal moves that lead to its result."""
 
     record: Record
     game: Game[Any, Any]
     positions: tuple[Any, ...]
-    """One more than there are moves; the first is the start."""
+    """Positions of the match, one more than there are moves; the first is the start."""
 
     @property
     def plies(self) -> int:
-        """How many moves were played, those of the opening included."""
+        """Number of moves, including the opening."""
         return len(self.record.moves)
 
-    def told(self, ply: int) -> str:
-        """The move that led to `positions[ply]`, in a line; for ply 0, who plays whom and how it ended."""
+    def move_line(self, ply: int) -> str:
+        """Return the move that led to `positions[ply]` in one line; for ply 0, the players and the result."""
         record, game = self.record, self.game
         if ply == 0:
             return f"match {record.match}: {summary(record)}"
@@ -62,9 +62,9 @@ class Replay:
         player = game.player(before)
         name = record.players.maxie if player is MAXIE else record.players.minnie
         text = game.move_to_text(game.move_from_data(move.move))
-        return f"ply {ply - 1}: {player} ({name}) plays {text}, {', '.join([f'{move.ms:g} ms', *self._thought(ply - 1)])}"
+        return f"ply {ply - 1}: {player} ({name}) plays {text}, {', '.join([f'{move.ms:g} ms', *self._thinking_lines(ply - 1)])}"
 
-    def _thought(self, ply: int) -> Iterator[str]:
+    def _thinking_lines(self, ply: int) -> Iterator[str]:
         thinking = self.record.moves[ply].thinking
         if thinking is None:
             return
@@ -76,8 +76,44 @@ class Replay:
             yield f"{thinking.nodes:,} nodes"
 
 
+def movers(record: Record) -> list[Player]:
+    """Return the player of each move of a record. Raises GameError if the game is not known here.
+
+    The project's games take turns. In a game of one's own a player may move again, so its moves are replayed.
+    """
+    if KNOWN.is_builtin(record.game):
+        return [(Player.MAXIE, Player.MINNIE)[ply % 2] for ply in range(len(record.moves))]
+    game = make_game(record.game, record.setup)
+    position, found = game.start(), []
+    for each in record.moves:
+        found.append(game.player(position))
+        position = game.play(position, game.move_from_data(each.move))
+    return found
+
+
+def cpu_ms(records: Iterable[Record]) -> dict[str, float]:
+    """Return the mean CPU time of a move of each bot for which it was measured, in ms."""
+    used: defaultdict[str, list[float]] = defaultdict(list)
+    for record in records:
+        if any(move.thinking is not None and move.thinking.cpu_ms is not None for move in record.moves):
+            for player, move in zip(movers(record), record.moves, strict=True):
+                if move.thinking is not None and move.thinking.cpu_ms is not None:
+                    used[record.players.of(player)].append(move.thinking.cpu_ms)
+    return {bot: sum(each) / len(each) for bot, each in used.items()}
+
+
+def has_moved(record: Record, player: Player) -> bool | None:
+    """Return True if a player made a move of its own, None if it never had a turn."""
+    first = sum(each.opening for each in record.moves)
+    if player in movers(record)[first:]:
+        return True
+    reason, winner = record.result.reason, record.result.winner
+    lost = winner == SEATS[player.opponent] or (reason is EndReason.NO_SHOW and winner is None)
+    return False if lost and reason in {EndReason.TIMEOUT, EndReason.NO_SHOW} else None
+
+
 def summary(record: Record) -> str:
-    """A record in a line: who, what, and how it ended."""
+    """Return a record in one line: players, game and result."""
     result = record.result
     winner = f"{result.winner} wins" if result.winner else "no winner"
     setup = f" on {record.setup['map']}" if "map" in record.setup else ""
@@ -87,24 +123,24 @@ def summary(record: Record) -> str:
 
 
 def verify(record: Record) -> Replay:
-    """The match of a record, played again.
+    """Replay the match of a record.
 
-    Raises BadRecord, with the ply and why, when the setup is no game, the game has other rules here, a move is not
-    legal, or the moves do not lead to the result.
+    Raises BadRecord with the ply and the reason if the setup is invalid, the game has other rules here, a move is illegal,
+    or the moves do not lead to the result.
     """
     terms = _terms(record)
     try:
-        return _played(record, terms)
+        return _replay_moves(record, terms)
     except BadTable as error:
         raise BadRecord(str(error)) from None
 
 
-def _played(record: Record, terms: Terms) -> Replay:
+def _replay_moves(record: Record, terms: Terms) -> Replay:
     positions = _opening(terms)
     referee = Referee(terms)
-    referee.handle(Opened(), 0)
+    referee.handle(MatchOpened(), 0)
     for player in Player:
-        referee.handle(GotReady(player), 0)
+        referee.handle(PlayerReady(player), 0)
     for ply, each in enumerate(record.moves[len(terms.opening) :], len(terms.opening)):
         if referee.over:
             raise BadRecord(f"ply {ply}: the match was over already")
@@ -150,7 +186,7 @@ def _terms(record: Record) -> Terms:
 
 
 def _opening(terms: Terms) -> list[object]:
-    """The positions up to the first that a player moves in."""
+    """Return the positions of the opening, up to the first one in which a player moves. Raises BadRecord."""
     game: AnyGame = terms.game
     positions = [game.start()]
     for ply, data in enumerate(terms.opening):
@@ -168,7 +204,7 @@ def _check_result(record: Record, referee: Referee) -> None:
     result, found = record.result, referee.result
     if result.reason is EndReason.SERVER_FAULT:
         if result.winner is not None:
-            raise BadRecord("nobody wins a void match")
+            raise BadRecord("a void match must have no winner")
         return
     if found is not None:
         winner = SEATS[found.winner] if found.winner else None
@@ -177,15 +213,13 @@ def _check_result(record: Record, referee: Referee) -> None:
                 f"it says {_words(result.winner, result.reason)}, but its moves say {_words(winner, found.reason)}"
             )
         if result.by_repetition and not Result(winner, found.reason, found.detail).by_repetition:
-            raise BadRecord(
-                f"it says that a position came up again and again, but its moves say: {found.detail}"
-            )
+            raise BadRecord(f"it says that a position was repeated, but its moves say: {found.detail}")
         return
     if result.reason is EndReason.ADJUDICATED:
         rules = record.adjudication if record.adjudication is not None else "none"
         if result.detail.startswith(f"{TABLE}:") and solution_of(referee.terms.game) is None:
             raise BadRecord(
-                f"it ends by the table of its map, which is not here: `arena solve {record.setup.get('map')}` makes it"
+                f"it was adjudicated by the solved table of its map, which is missing: `arena solve {record.setup.get('map')}` makes it"
             )
         raise BadRecord(f"it ends by adjudication, but by its rules ({rules}) nothing is decided")
     if result.reason not in _BEFORE_ITS_END:

@@ -1,4 +1,4 @@
-"""Small positions played out to their end, by the rules alone."""
+"""Solving of small positions by searching to the end of the game, by the rules alone."""
 
 from __future__ import annotations
 
@@ -7,23 +7,23 @@ from dataclasses import dataclass
 from arena.games.core import AnyGame, Player
 
 Bounds = tuple[int, int]
-"""What a position is worth to Maxie, at least and at most: 1 a win, 0 a draw, -1 a loss."""
+"""Lower and upper bound of a position's value for Maxie: 1 a win, 0 a draw, -1 a loss."""
 
 UNKNOWN: Bounds = (-1, 1)
 
 
 @dataclass(frozen=True)
-class Solution:
-    """How a match ends if both play as well as can be. `winner` is None for a draw."""
+class ProvenOutcome:
+    """Outcome of a match under best play by both. `winner` is None for a draw."""
 
     winner: Player | None
 
 
-def solve(game: AnyGame, position: object, nodes: int) -> Solution | None:
-    """The solution of a position, or None where `nodes` positions do not suffice to prove one.
+def solve(game: AnyGame, position: object, nodes: int) -> ProvenOutcome | None:
+    """Return the proven outcome of a position, or None if it is not proven within `nodes` positions.
 
-    Minimax over bounds, deepened ply by ply: near wins are found first, and what lies behind the depth
-    counts as unknown, so what is returned is exact. The depth stays below sqrt(2 nodes).
+    The search is minimax over bounds, deepened ply by ply, so near wins are found first. Positions beyond the depth
+    count as unknown, so the result is exact. The depth stays below sqrt(2 nodes).
     """
     search = _Search(game, nodes)
     depth, (low, high) = 0, UNKNOWN
@@ -31,13 +31,13 @@ def solve(game: AnyGame, position: object, nodes: int) -> Solution | None:
         while low < high:
             depth += 1
             low, high = search.deepen(position, depth)
-    except _Spent:
+    except _BudgetSpent:
         return None
-    return Solution({1: Player.MAXIE, 0: None, -1: Player.MINNIE}[low])
+    return ProvenOutcome({1: Player.MAXIE, 0: None, -1: Player.MINNIE}[low])
 
 
-class _Spent(Exception):
-    """All nodes were visited."""
+class _BudgetSpent(Exception):
+    """Raised when all nodes are used up."""
 
 
 class _Search:
@@ -56,7 +56,7 @@ class _Search:
         if known is not None:
             return known
         if not self._left:
-            raise _Spent
+            raise _BudgetSpent
         self._left -= 1
         outcome = self._game.outcome(position)
         if outcome is not None:
@@ -73,7 +73,7 @@ class _Search:
     def _inner(self, position: object, depth: int) -> Bounds:
         game = self._game
         sign = game.player(position).sign
-        # As the mover sees it: the most that is sure, and the most that is possible.
+        # From the mover's view: the best result that is certain, and the best that is possible.
         sure, possible = -1, -1
         for move in game.moves(position):
             bounds = self._bounds(game.successor(position, move), depth)

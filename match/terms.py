@@ -1,4 +1,4 @@
-"""What a match is played under, fixed before it begins: one struct from whoever asks for it to the store. Pure."""
+"""Terms of a match, fixed before it begins; one struct from the request to the store. Pure."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import msgspec
 from msgspec import UNSET, Struct, UnsetType, structs
 
 from arena.games.catalogue import KNOWN, make_game
-from arena.games.core import AnyGame
+from arena.games.core import AnyGame, GameError
 from arena.match.clock import Clock
 from arena.protocol.adjudication import Adjudication
 from arena.protocol.engines import EngineInfo, Engines
@@ -18,66 +18,66 @@ from arena.protocol.values import Data, Players, Seat
 
 
 class ThreadLimits(Struct, frozen=True):
-    """How many threads each player may search with at the most; None: as many as its engine asks for."""
+    """Maximum number of search threads of each player; None for the engine's own choice."""
 
     maxie: int | None = None
     minnie: int | None = None
 
 
 class Terms(Struct, frozen=True, kw_only=True):
-    """A match to be played: who against whom, of what, under which clock."""
+    """A match to be played: players, game, time controls and rules."""
 
     match: str
-    """A uuid as 32 hexadecimal digits: unique everywhere, also in the record and the journal."""
+    """Identifier of the match, a UUID as 32 hexadecimal digits; also used in the record and the journal."""
     event: str
-    """The event that the match belongs to, as the record tells it."""
+    """Event to which the match belongs, as written in the record."""
     game: AnyGame
     players: Players
-    """The names under which the two bots are connected."""
+    """Names under which the two bots are connected."""
     time_control: TimeControl
     time_odds: TimeOdds = TimeOdds()
-    """What a player has instead, where the two have not the same time."""
+    """Time control of each player, if the two differ."""
     margin_ms: int
-    """Network grace on the clock."""
+    """Grace on each move for the network, in ms."""
     ready_ms: int
-    """How long a player may take to get ready, before any clock starts."""
+    """Time for a player to get ready before any clock starts, in ms."""
     grace_ms: int = 0
-    """How long a player whose connection is lost may take to come back. The server sets it."""
+    """Time for a disconnected player to return, in ms. Set by the server."""
     thread_limits: ThreadLimits = ThreadLimits()
-    """What whoever asks for the match allows, as one who starts the bots on cores of its own."""
+    """Limits of search threads set by the requester of the match, such as an event that assigns cores to its bots."""
     engines: Engines = Engines()
-    """What chooses the players' moves, with the threads that each searches with. The server sets it."""
+    """Engines of the players, with their search threads. Set by the server."""
     opening: tuple[Data, ...] = ()
-    """Moves that are played already when the players begin; nobody's clock runs for them."""
+    """Moves that are played before the players begin, without any clock."""
     adjudication: Adjudication | None = None
-    """When the match is ended before its game ends; None: it never is."""
+    """Rules for ending the match early; None for never."""
     rated: bool = False
-    """Whether the result counts for the ratings of both."""
+    """True if the result counts for the ratings."""
     total_ms: int = 0
-    """How long each player may think in the whole match, whatever its clock gives it; 0 where only the clock counts."""
+    """Limit of each player's thinking time in the whole match, in addition to the clock, in ms; 0 for no limit."""
 
     def threads(self, seat: Seat) -> int:
-        """How many threads a player may search with, as its match start tells it."""
+        """Return the maximum number of search threads of a player, as sent in `start`."""
         engine: EngineInfo | None = getattr(self.engines, seat)
         limit: int | None = getattr(self.thread_limits, seat)
         return (engine.threads if engine is not None else None) or limit or 1
 
     def control(self, seat: Seat) -> TimeControl:
-        """The time that a player has. Raises protocol.timecontrol.BadTimeControl."""
+        """Return the time control of a player. Raises protocol.timecontrol.BadTimeControl."""
         return self.time_odds.of(seat, self.time_control)
 
     @property
-    def told_odds(self) -> TimeOdds | UnsetType:
-        """The time odds as a message tells them: not at all where both have the same time."""
+    def odds_for_message(self) -> TimeOdds | UnsetType:
+        """Return the time odds for a message, or UNSET if neither player has another time control than the match's."""
         return self.time_odds if self.time_odds != TimeOdds() else UNSET
 
     def clock(self) -> Clock:
-        """Both clocks before ply 0."""
+        """Return both clocks before ply 0."""
         maxie, minnie = self.control("maxie"), self.control("minnie")
         return Clock.start(maxie, self.margin_ms, self.total_ms, minnie if minnie != maxie else None)
 
     def record(self, started: str, moves: list[RecordedMove], result: Result) -> Record:
-        """The record of a match that was played under these terms, as far as `moves`."""
+        """Return the record of a match played under these terms."""
         return Record(
             format=FORMAT,
             match=self.match,
@@ -97,37 +97,42 @@ class Terms(Struct, frozen=True, kw_only=True):
 
     @property
     def needed_threads(self) -> int:
-        """How many threads the match needs: those of the player who has more, as only one of the two thinks at a time."""
+        """Return the number of search threads the match needs: the larger of both, since only one player thinks at a time."""
         return max(self.threads("maxie"), self.threads("minnie"))
 
     def between(self, maxie: EngineInfo | None, minnie: EngineInfo | None) -> Terms:
-        """The same terms for players with these engines, each with no more threads than it is allowed."""
+        """Return the same terms for players with these engines, each within its limit of threads."""
         limits = self.thread_limits
-        engines = Engines(_limited(maxie, limits.maxie), _limited(minnie, limits.minnie))
+        engines = Engines(_limit_threads(maxie, limits.maxie), _limit_threads(minnie, limits.minnie))
         return structs.replace(self, engines=engines)
 
 
 class _Setup(Struct, frozen=True):
-    """What a game is made of."""
+    """Fields that set up a game."""
 
     name: str
     setup: dict[str, Data]
 
 
-def _limited(engine: EngineInfo | None, limit: int | None) -> EngineInfo | None:
+def _limit_threads(engine: EngineInfo | None, limit: int | None) -> EngineInfo | None:
     if engine is None or engine.threads is None or limit is None:
         return engine
     return structs.replace(engine, threads=min(engine.threads, limit))
 
 
 def to_json(terms: Terms) -> str:
-    """The terms as the store keeps them."""
+    """Return the terms as JSON for the store."""
     return msgspec.json.encode(terms, enc_hook=setup_of_game).decode()
 
 
 def from_json(text: str) -> Terms:
-    """The terms of which `to_json` made this text. Raises games.core.GameError, msgspec.DecodeError."""
-    return _decode(text)
+    """Return the terms in a text written by `to_json`. Raises games.core.GameError, msgspec.DecodeError."""
+    try:
+        return _decode(text)
+    except msgspec.ValidationError as error:
+        if isinstance(error.__cause__, GameError):
+            raise error.__cause__ from None
+        raise
 
 
 def setup_of_game(game: AnyGame) -> _Setup:
@@ -135,12 +140,12 @@ def setup_of_game(game: AnyGame) -> _Setup:
     return _Setup(game.name, game.setup())
 
 
-def game_from_setup(_type: type, kept: Any) -> AnyGame:
+def game_from_setup(_type: type, data: Any) -> AnyGame:
     """Return the game that `setup_of_game` described. Raises games.core.GameError."""
-    made = msgspec.convert(kept, _Setup)
-    return make_game(made.name, made.setup)
+    setup = msgspec.convert(data, _Setup)
+    return make_game(setup.name, setup.setup)
 
 
-# Made here, before there are threads: two that are the first to decode a type end the interpreter (msgspec 0.22).
+# Created before there are threads: msgspec 0.22 crashes if two threads are the first to decode a type.
 _decode = msgspec.json.Decoder(Terms, dec_hook=game_from_setup).decode
-msgspec.json.Decoder(_Setup)  # what `convert` needs of it is made with its first decoder
+msgspec.json.Decoder(_Setup)  # the first decoder also prepares the type for `convert`

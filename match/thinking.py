@@ -1,7 +1,7 @@
-"""What of a bot's thinking is kept of a match: it is for people, and comes from strangers.
+"""Limits on the analysis that bots send with their moves and that is stored in the record.
 
-The main line is kept as far as it is made of moves of the game. What a player says takes so many bytes a move and so
-many a match at the most, so that views and records have a size that the protocol can promise.
+The main line is kept up to the first entry that is not a move of the game. The number of bytes is limited per move and
+per match, so that views and records have a maximum size that the protocol can promise.
 """
 
 from __future__ import annotations
@@ -17,42 +17,44 @@ from arena.protocol.record import RecordedMove
 from arena.protocol.values import Data, Thinking
 
 MOVE_BYTES = 1024
-"""The most that is kept of a player's thinking on one move, as JSON."""
+"""Maximum size of a player's analysis of one move, in bytes of JSON."""
 MATCH_BYTES = 256 * 1024
-"""The most that is kept of a player's thinking in one match, as JSON."""
+"""Maximum size of a player's analysis in one match, in bytes of JSON."""
 OVERHEAD_BYTES = 32
-"""What the name of the thinking and its commas take, and by how much msgpack may be longer than JSON."""
-KNOWN = 512
-"""Moves of the game that are remembered, so that most of a line is looked up and not checked."""
+"""Bytes for the key and commas of the analysis, and for values that are longer in msgpack than in JSON."""
+CACHED_MOVES = 512
+"""Number of the game's moves that are remembered, so that most of a line is looked up instead of checked."""
 
 _encoder = msgspec.json.Encoder()
 
 
 class ThinkingLimit:
-    """The limit of one match. Its `limited` takes time by the length of the line."""
+    """Limit of one match. `limited` takes time proportional to the length of the line."""
 
     def __init__(self, game: AnyGame) -> None:
         self._game = game
         self._known: dict[Any, Data] = {}
-        """By what a player may send for a move, the move as the game itself writes it."""
+        """The game's own form of each move, by the data that a player may send for it."""
         self._left = dict.fromkeys(Player, MATCH_BYTES)
         self.cut = 0
-        """Moves of lines that were not kept."""
+        """Number of moves of main lines that were dropped."""
 
     def event(self, event: Moved) -> Moved:
-        """A move with what is kept of its thinking, which counts against its player's limit."""
+        """Return a move event with the part of its analysis that is within the limits. It counts towards the player's
+        limit.
+        """
         if event.thinking is None:
             return event
         return replace(event, thinking=self.limited(event.player, event.thinking))
 
     def recorded(self, player: Player, move: RecordedMove) -> RecordedMove:
-        """A player's move of a record, with what is kept of its thinking."""
+        """Return a recorded move with the part of its analysis that is kept. It counts towards the player's limit."""
         if move.thinking is None:
             return move
         return replace(move, thinking=self.limited(player, move.thinking))
 
     def limited(self, player: Player, thinking: Thinking) -> Thinking | None:
-        """What is kept of a player's thinking on one move; it counts against the player's limit."""
+        """Return the part of a player's analysis of one move that is kept. It counts towards the player's limit."""
         if thinking.line is not None:
             line = self._moves(thinking.line)
             self.cut += len(thinking.line) - len(line)
@@ -68,18 +70,18 @@ class ThinkingLimit:
         return thinking
 
     def _moves(self, line: list[Data]) -> list[Data]:
-        """The moves at the beginning of a line, as the game writes them, up to what is no move."""
+        """Return the valid moves at the beginning of a line, in the game's own form."""
         known, moves = self._known, []
         for data in line:
-            # By type too: to a dictionary True is 1, and to a game it is no move.
+            # The key includes types, because True equals 1 in a dictionary but is not a move.
             key = (list, *map(type, data), *data) if type(data) is list else (type(data), data)
             try:
                 move = known.get(key)
                 if move is None:
                     move = self._game.move_to_data(self._game.move_from_data(data))
-                    if len(known) < KNOWN:
+                    if len(known) < CACHED_MOVES:
                         known[key] = move
-            except (BadData, TypeError):  # a TypeError is a key that cannot be one: a list or a map inside it
+            except (BadData, TypeError):  # a TypeError means an unhashable key, with a list or a map inside
                 break
             moves.append(move)
         return moves

@@ -1,6 +1,6 @@
-"""A match told move by move from its journal: what each player had, took and was credited, and what went wrong.
+"""Timeline of a match from its journal: the time that each player had, used and was credited, and all faults.
 
-Pure: the events are played through a referee again, which says the same as it said then.
+Pure: the events are replayed through a referee, which gives the same answers as in the match.
 """
 
 from __future__ import annotations
@@ -12,55 +12,55 @@ from msgspec import Struct
 from arena.games.core import MAXIE, BadData, Player
 from arena.match.clock import MS
 from arena.match.events import (
-    BrokeProtocol,
-    DeadlineFell,
+    DeadlinePassed,
     Effect,
     Event,
     Finish,
-    GotReady,
-    Left,
+    MatchOpened,
     Moved,
-    Opened,
+    Notify,
+    PlayerDisconnected,
+    PlayerReady,
+    PlayerReconnected,
+    ProtocolViolated,
     Resigned,
-    Returned,
-    ServerBack,
     ServerFailed,
+    ServerRecovered,
     SessionLost,
-    Tell,
-    TurnLeft,
+    TurnStarted,
 )
 from arena.match.referee import SEATS, Referee
 from arena.match.terms import Terms
 from arena.protocol.messages import Accepted, Error
 from arena.protocol.values import Data, Seat
 
-SHOWN = 60
-"""How many characters are shown of what a player sent in place of a move."""
+MAX_EXCERPT = 60
+"""Maximum number of characters shown of an invalid move."""
 
 
 class TimelineEntry(Struct, frozen=True):
-    """One thing that happened. Times are in ms; None where it has none."""
+    """One event of a match. Times are in ms; None if not applicable."""
 
     at: float
-    """The time since the match was opened. The time that a server was away is not counted."""
+    """Time since the match was opened. Time during which the server was down is not counted."""
     player: Seat | None
     what: str
-    """What the server received, or noticed."""
+    """Event that the server received or noticed."""
     ply: int | None = None
     had: int | None = None
-    """What was on the mover's clock as the turn left; the margin comes on top."""
+    """Time on the mover's clock when the turn was sent, without the margin."""
     took: float | None = None
-    """The time from the turn's leaving to the arrival."""
+    """Time from sending the turn to the arrival of the move."""
     credited: float | None = None
-    """What was taken off for the network."""
+    """Time credited for the network (lag credit)."""
     left: int | None = None
-    """What was on the clock after the move, with the increment."""
+    """Time on the clock after the move, with the increment."""
     wrong: str = ""
-    """Why the move or the message was refused; empty where it was not."""
+    """Reason for refusing the move or message; empty if it was accepted."""
 
 
 def timeline(terms: Terms, events: Sequence[tuple[int, Event]]) -> tuple[list[TimelineEntry], Finish | None]:
-    """What happened, in order, and how it ended: None while it is in progress."""
+    """Return the events in order, and the result; the result is None while the match is in progress."""
     referee = Referee(terms)
     return list(_entries(referee, events)), referee.result
 
@@ -71,30 +71,30 @@ def _entries(referee: Referee, events: Sequence[tuple[int, Event]]) -> Iterator[
     turned: int | None = None
     last = start
     for at, event in events:
-        if isinstance(event, ServerBack):
-            start += at - last  # another run of the server has another clock
+        if isinstance(event, ServerRecovered):
+            start += at - last  # a new run of the server has a new clock
         last = at
         mover = referee.mover_now
         effects = referee.handle(event, at)
-        if isinstance(event, TurnLeft):
+        if isinstance(event, TurnStarted):
             turned = at
             had = _on_clock(referee, at)
         elif isinstance(event, Moved):
-            yield _moved(referee, event, effects, (at - start) / MS, had, turned, at)
+            yield _move_entry(referee, event, effects, (at - start) / MS, had, turned, at)
         else:
             player = getattr(event, "player", None)
             seat = SEATS[player] if isinstance(player, Player) else None
-            if isinstance(event, DeadlineFell) and mover is not None:
+            if isinstance(event, DeadlinePassed) and mover is not None:
                 seat = SEATS[mover]
-            took = round((at - turned) / MS, 1) if isinstance(event, DeadlineFell) and turned else None
+            took = round((at - turned) / MS, 1) if isinstance(event, DeadlinePassed) and turned else None
             yield TimelineEntry(
                 at=round((at - start) / MS, 1),
                 player=seat,
-                what=_what(event),
+                what=_description(event),
                 ply=referee.ply if took is not None else None,
                 had=had if took is not None else None,
                 took=took,
-                wrong=_why(effects),
+                wrong=_reason(effects),
             )
 
 
@@ -106,7 +106,7 @@ def _on_clock(referee: Referee, at: int) -> int | None:
     return clocks.maxie_ms if mover is MAXIE else clocks.minnie_ms
 
 
-def _moved(
+def _move_entry(
     referee: Referee,
     event: Moved,
     effects: Sequence[Effect],
@@ -115,7 +115,9 @@ def _moved(
     turned: int | None,
     at: int,
 ) -> TimelineEntry:
-    receipt = next((each.message for each in _told(effects) if isinstance(each.message, Accepted)), None)
+    receipt = next(
+        (each.message for each in _notifications(effects) if isinstance(each.message, Accepted)), None
+    )
     return TimelineEntry(
         at=round(since, 1),
         player=SEATS[event.player],
@@ -125,17 +127,17 @@ def _moved(
         took=None if turned is None else round(max(0, at - turned) / MS, 1),
         credited=None if receipt is None else receipt.credited_ms,
         left=None if receipt is None else receipt.clock_ms,
-        wrong="" if receipt is not None else _why(effects),
+        wrong="" if receipt is not None else _reason(effects),
     )
 
 
-def _told(effects: Sequence[Effect]) -> list[Tell]:
-    return [each for each in effects if isinstance(each, Tell)]
+def _notifications(effects: Sequence[Effect]) -> list[Notify]:
+    return [each for each in effects if isinstance(each, Notify)]
 
 
-def _why(effects: Sequence[Effect]) -> str:
-    """Why something was refused or ended the match against somebody; empty where it did neither."""
-    refused = [each.message for each in _told(effects) if isinstance(each.message, Error)]
+def _reason(effects: Sequence[Effect]) -> str:
+    """Return why an event was refused or ended the match against a player; empty if neither."""
+    refused = [each.message for each in _notifications(effects) if isinstance(each.message, Error)]
     if refused:
         return f"{refused[0].code.value}: {refused[0].detail}"
     return next((each.detail for each in effects if isinstance(each, Finish)), "")
@@ -147,31 +149,31 @@ def _move_text(referee: Referee, data: Data) -> str:
         return game.move_to_text(game.move_from_data(data))
     except BadData:
         text = repr(data)
-        return f"{text[:SHOWN]}…" if len(text) > SHOWN else text
+        return f"{text[:MAX_EXCERPT]}…" if len(text) > MAX_EXCERPT else text
 
 
-def _what(event: Event) -> str:
+def _description(event: Event) -> str:
     match event:
-        case Opened():
+        case MatchOpened():
             return "start sent to both"
-        case GotReady():
+        case PlayerReady():
             return "ready"
         case Resigned(reason=reason):
             return "the bot crashed" if reason == "crash" else "resign"
-        case Left():
+        case PlayerDisconnected():
             return "the connection was lost"
-        case Returned():
+        case PlayerReconnected():
             return "back with its session"
-        case SessionLost():
-            return "connected anew, without its session"
-        case BrokeProtocol():
+        case SessionLost(proved=proved):
+            return f"connected anew, without its session{', but with its token' if proved else ''}"
+        case ProtocolViolated():
             return "what is no message"
-        case DeadlineFell(late):
-            held = f"; the server was held up for {late / MS:.0f} ms" if late else ""
-            return f"nothing until the deadline{held}"
-        case ServerBack():
+        case DeadlinePassed(late):
+            delay = f"; the server was held up for {late / MS:.0f} ms" if late else ""
+            return f"nothing until the deadline{delay}"
+        case ServerRecovered():
             return "the server was away, and goes on"
         case ServerFailed():
             return "the server failed"
-        case TurnLeft() | Moved():
+        case TurnStarted() | Moved():
             raise AssertionError("told elsewhere")

@@ -1,4 +1,4 @@
-"""The wire: typed messages, their msgpack codec, error codes, and the record of a match.
+"""The wire protocol: typed messages, their msgpack codec, error codes, and the record of a match.
 
-`protocol/PROTOCOL.md` is the specification. Both sides import this package and nothing of each other.
+`protocol/PROTOCOL.md` is the specification. Clients and servers import this package, and never each other.
 """

@@ -1,4 +1,4 @@
-"""When a match is ended before its game ends, as plain data: what a host may set, and a record tells."""
+"""Settings for ending a match before its game ends, as set by a host and kept in records."""
 
 from __future__ import annotations
 
@@ -9,48 +9,48 @@ import msgspec
 from msgspec import Meta, Struct
 
 NONE = "none"
-"""What is written for no adjudication, and for a part of it that is off."""
+"""Word for no adjudication at all, or for one rule that is off."""
 
 TABLE = "table"
-"""The part that ends a match by the table of a solved map."""
+"""Name of the rule that ends a match by the table of a solved map."""
 
 REPETITION = "repetition"
-"""With this word, and a colon, begins the detail of a match that was drawn because a position came up again and again."""
+"""Word that begins the detail of a match drawn by repetition; a colon follows it."""
 
-MOST_NODES = 2_000
-"""The most nodes of a solution, which take about 25 ms: a position is solved between two moves, and meanwhile the server does nothing else."""
+MAX_NODES = 2_000
+"""Maximum number of nodes to solve a position. The search takes about 25 ms, and the server does nothing else meanwhile."""
 
 
 class BadAdjudication(ValueError):
-    """Text or data that is no adjudication: says which part is wrong and what would be right."""
+    """Raised when text or data is not a valid adjudication; names the wrong part and what would be right."""
 
 
 class Adjudication(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
-    """When a match is ended early. Each part is off where it is None. Values are Maxie's, in the unit of the bots."""
+    """Rules for ending a match early. A rule that is None is off. Values are for Maxie, in the bots' unit."""
 
     win: Annotated[float, Meta(gt=0, le=1e12)] | None = None
-    """The match is won when both bots say so: all their last values are at least this for Maxie, or at most its negative."""
+    """The match is won when all recent values of both bots are at least this for Maxie, or at most its negative."""
     draw: Annotated[float, Meta(ge=0, le=1e12)] | None = None
-    """The match is drawn when both bots say so: all their last values are within this of 0."""
+    """The match is drawn when all recent values of both bots are within this of 0."""
     moves: Annotated[int, Meta(ge=1, le=1000)] = 3
-    """For how many of its last moves each bot's value must agree."""
+    """Number of its last moves for which each bot's value must agree."""
     after: Annotated[int, Meta(ge=0, le=1_000_000)] = 0
-    """No draw is agreed before so many plies were played."""
+    """Number of plies before which no draw is agreed."""
     limit: Annotated[int, Meta(ge=1, le=1_000_000)] | None = None
-    """The match is a draw when so many plies were played."""
-    solve: Annotated[int, Meta(ge=1, le=MOST_NODES)] | None = None
-    """After each move the position is searched to its end by the rules, as far as so many nodes reach."""
+    """Number of plies after which the match is a draw."""
+    solve: Annotated[int, Meta(ge=1, le=MAX_NODES)] | None = None
+    """Number of nodes for solving the position after each move by searching it to the end of the game."""
     repetition: Annotated[int, Meta(ge=2, le=1000)] | None = None
-    """The match is a draw when a position, with the same player to move, comes up for so many times."""
+    """The match is a draw when a position with the same player to move occurs this many times."""
     table: bool = False
-    """On a solved map the match ends when one player can force a win; a draw, which nobody forces, is played on."""
+    """On a solved map, end the match when one player can force a win. A position worth a draw is played on."""
 
     @classmethod
     def parse(cls, text: str) -> Adjudication | None:
-        """The adjudication that text such as `win=500,draw=20,moves=3,after=40,limit=200,solve=1000,repetition=3,table` writes.
+        """Parse adjudication rules such as `win=500,draw=20,moves=3,after=40,limit=200,solve=1000,repetition=3,table`.
 
-        `table` has no number: it is written alone, or as `table=none`. A part that is not named is as in DEFAULT_RULES; one that is `none` is off. The word `none` alone, or all parts off, is
-        None. Raises BadAdjudication.
+        `table` is a flag: write `table`, or `table=none` to turn it off. Omitted rules are as in DEFAULT_RULES, and a
+        rule set to `none` is off. Return None if `text` is just `none` or all rules are off. Raises BadAdjudication.
         """
         if text.strip() == NONE:
             return None
@@ -62,47 +62,45 @@ class Adjudication(Struct, frozen=True, omit_defaults=True, forbid_unknown_field
                 continue
             if not equals or key in parts:
                 raise BadAdjudication(
-                    f"{part!r:.40}: write each part once, as in win=500,moves=3,limit=200,repetition=3, or just {NONE}"
+                    f"{part!r:.40}: write each rule once, e.g. win=500,moves=3,limit=200,repetition=3, or just {NONE}"
                 )
             parts[key] = number
         return cls.convert(parts, strict=False)
 
     @classmethod
     def convert(cls, parts: Mapping[str, object], *, strict: bool = True) -> Adjudication | None:
-        """The adjudication that a table of parts describes, as `parse` reads it from text.
+        """Return the adjudication in a table of parts with the same keys as in `parse`.
 
-        `strict`: numbers are not written as text. Raises BadAdjudication.
+        `strict` rejects numbers written as text. Raises BadAdjudication.
         """
         unknown = [key for key in parts if key not in cls.__struct_fields__]
         if unknown:
             raise BadAdjudication(
-                f"there is no {unknown[0]!r:.40}; the parts are {', '.join(cls.__struct_fields__)}"
+                f"unknown rule {unknown[0]!r:.40}; the rules are {', '.join(cls.__struct_fields__)}"
             )
-        made = DEFAULT_RULES
+        rules = DEFAULT_RULES
         for key, value in parts.items():
             if value == NONE and key in _SWITCHES:
-                made = msgspec.structs.replace(made, **{key: False if key == TABLE else None})
+                rules = msgspec.structs.replace(rules, **{key: False if key == TABLE else None})
                 continue
             try:
-                made = msgspec.convert({**msgspec.to_builtins(made), key: value}, cls, strict=strict)
+                rules = msgspec.convert({**msgspec.to_builtins(rules), key: value}, cls, strict=strict)
             except msgspec.ValidationError as error:
-                # The path says `$.win`; the key is in front of the message already.
+                # Remove the path `$.win`, since the message already begins with the key.
                 raise BadAdjudication(
                     f"{key}: {str(error).partition(' - at')[0]}, not {value!r:.40}"
                 ) from None
-        if made.draw is None and ("after" in parts or ("moves" in parts and made.win is None)):
+        if rules.draw is None and ("after" in parts or ("moves" in parts and rules.win is None)):
             key, beside = ("after", "draw") if "after" in parts else ("moves", "win or draw")
-            raise BadAdjudication(
-                f"{key}: it says something only beside {beside}: give that too, or leave it out"
-            )
+            raise BadAdjudication(f"{key}: has an effect only with {beside}: give that too, or leave it out")
         return (
-            made
-            if any(getattr(made, key) is not None and getattr(made, key) is not False for key in _SWITCHES)
+            rules
+            if any(getattr(rules, key) is not None and getattr(rules, key) is not False for key in _SWITCHES)
             else None
         )
 
     def __str__(self) -> str:
-        # As short as can be read back: 500.0 is 500.
+        # The shortest form that parses to the same value: 500.0 becomes 500.
         parts = msgspec.to_builtins(self).items()
         return ",".join(
             key if value is True else f"{key}={str(value).removesuffix('.0')}" for key, value in parts
@@ -110,7 +108,7 @@ class Adjudication(Struct, frozen=True, omit_defaults=True, forbid_unknown_field
 
 
 _SWITCHES = ("win", "draw", "limit", "solve", "repetition", TABLE)
-"""The parts that end matches, each by itself."""
+"""Rules that can end a match, each independently of the others."""
 
 DEFAULT_RULES = Adjudication(repetition=3)
-"""By what a ladder, a match and a server adjudicate unless they are told otherwise."""
+"""Default adjudication of ladders, matches and servers."""

@@ -1,4 +1,4 @@
-"""What chooses a bot's moves, as the bot tells it."""
+"""Description of the engine that chooses a bot's moves, as sent by the bot."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from typing import Annotated
 
 from msgspec import Meta, Struct
 
-MOST_THREADS = 4096
-"""The most threads that a bot can be told to search with, or say that it does."""
+MAX_THREADS = 4096
+"""Maximum number of search threads that a bot can be allowed or can announce."""
 
 Name = Annotated[str, Meta(min_length=1, max_length=64)]
 OptionName = Annotated[str, Meta(min_length=1, max_length=32)]
@@ -15,14 +15,14 @@ OptionText = Annotated[str, Meta(max_length=200)]
 
 
 class EngineInfo(Struct, frozen=True, omit_defaults=True):
-    """What chooses a bot's moves, as the bot tells it."""
+    """Description of the engine that chooses a bot's moves, as sent by the bot."""
 
     name: Name
-    """The engine's name, as in `jamboree`."""
+    """Name of the engine, such as `jamboree`."""
     options: Annotated[dict[OptionName, OptionText], Meta(max_length=32)] = {}
-    """What it was told, by the option's name, as a person writes it."""
-    threads: Annotated[int, Meta(ge=1, le=MOST_THREADS)] | None = None
-    """How many threads it searches with; None where it does not say."""
+    """Options of the engine by name, as a person writes them."""
+    threads: Annotated[int, Meta(ge=1, le=MAX_THREADS)] | None = None
+    """Number of search threads; None if unknown."""
 
     def __str__(self) -> str:
         options = ",".join(f"{name}={value}" for name, value in self.options.items())
@@ -33,7 +33,7 @@ class EngineInfo(Struct, frozen=True, omit_defaults=True):
 
 
 class Engines(Struct, frozen=True):
-    """The engines by seat; None of a player who does not say."""
+    """Engines by seat; None for a player that sent no description."""
 
     maxie: EngineInfo | None = None
     minnie: EngineInfo | None = None

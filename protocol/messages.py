@@ -1,11 +1,11 @@
-"""Every message of `arena.v1.msgpack`, as typed structs. PROTOCOL.md says what they mean in use.
+"""Every message of `arena.v1.msgpack`, as typed structs. PROTOCOL.md explains their use.
 
-On the wire a message is one msgpack map in one binary frame; its `type` is the struct's tag. Fields
-that a receiver does not know are ignored, so a later minor version may add some. Times are integer
+On the wire a message is one msgpack map in one binary frame; its `type` is the struct's tag. Receivers
+ignore unknown fields, so a later minor version may add some. Times are integer
 milliseconds; a ply counts from 0; moves and setups are the plain data of their game.
 
-What is made for every move has `gc=False`, here and where the referee's own values are: nothing that such a value
-holds can hold it, so the collector of cycles need not know of it.
+Structs created for every move have `gc=False`, here and in the referee: their values cannot refer back to them, so the
+cyclic garbage collector need not track them.
 """
 
 from __future__ import annotations
@@ -16,7 +16,8 @@ from typing import Annotated, Literal
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 from arena.protocol.codes import Code, EndReason
-from arena.protocol.engines import MOST_THREADS, EngineInfo, Engines, Name
+from arena.protocol.engines import MAX_THREADS, EngineInfo, Engines, Name
+from arena.protocol.record import Record
 from arena.protocol.timecontrol import Milliseconds, TimeControl, TimeOdds
 from arena.protocol.values import (
     Clocks,
@@ -34,52 +35,52 @@ from arena.protocol.values import (
 )
 
 SUBPROTOCOL = "arena.v1.msgpack"
-"""The websocket subprotocol: the version of the wire."""
+"""Name of the websocket subprotocol, which is the version of the protocol."""
 
 MAX_CLIENT_FRAME = 16 * 1024
-"""The largest frame that a server takes from a client, in bytes."""
+"""Maximum frame size that a server accepts from a client, in bytes."""
 MAX_SERVER_FRAME = 4 * 1024 * 1024
-"""The largest frame that a client must take, in bytes: a match start on a map of 1,000 territories."""
+"""Maximum frame size that a client must accept, in bytes: a match start on a map of 1,000 territories."""
 
 
 class Hello(Struct, frozen=True, tag="hello"):
-    """The first message of a connection: who it is and what it takes."""
+    """First message of a connection: the identity of the client, and the matches that it accepts."""
 
     name: Name
     token: Secret = ""
-    """What `arena token create` showed, or what the host gave; empty where none is needed."""
+    """Token from `arena token create` or from the host; empty if the server needs none."""
     session: Secret = ""
-    """The `welcome.session` of a connection that was lost, to return to its matches."""
+    """The `welcome.session` of a lost connection, to return to its matches."""
     games: Annotated[list[Name], Meta(max_length=32)] = []
-    """The games that the bot plays; empty for all."""
+    """Games that the bot plays; empty for all."""
     maps: Annotated[list[Name], Meta(max_length=64)] = []
-    """The Riskless maps that the bot plays, by name; empty for all."""
+    """Riskless maps that the bot plays, by name; empty for all."""
     time_controls: Annotated[list[Annotated[str, Meta(max_length=32)]], Meta(max_length=32)] = []
-    """The time controls that the bot plays, as in `10+0.1` and `0.1/move`; empty for all."""
+    """Time controls that the bot plays, such as `10+0.1` and `0.1/move`; empty for all."""
     pool: bool = True
-    """Whether the matchmaker may give it matches; a bot that only takes challenges says false."""
+    """True if the matchmaker may pair the bot; false if the bot only takes challenges."""
     role: Role = "bot"
-    """`spectator` only watches; `admin` is for the host's own tools. Both play no matches."""
+    """Role of the client. `spectator` only watches; `admin` is for the host's own tools. Neither plays matches."""
     matches: Annotated[int, Meta(ge=1, le=1000)] = 1
-    """How many matches the bot plays at once."""
+    """Maximum number of matches in parallel."""
     program: Annotated[str, Meta(max_length=100)] = ""
-    """What program the bot runs, for people, as in `my-bot 1.2`."""
+    """Program and version of the bot, for people, such as `my-bot 1.2`."""
     quota: Quota | UnsetType = UNSET
-    """How many more matches the bot takes in all, from now on; left out for as many as come."""
+    """Number of matches the bot still takes; omitted for no limit."""
     engine: EngineInfo | UnsetType = UNSET
-    """What chooses its moves. `engine.threads` is how many threads it searches with, unless a `start` allows fewer."""
+    """Engine that chooses the moves. `engine.threads` is its number of search threads, unless a `start` allows fewer."""
     rules: Annotated[dict[Name, Name], Meta(max_length=32)] | UnsetType = UNSET
-    """The digests of the games of somebody's own that it knows, by name; UNSET of a bot that compares no rules."""
+    """Digests of the custom games that the bot knows, by name; UNSET for a bot that compares no rules."""
 
 
 class Ready(Struct, frozen=True, tag="ready"):
-    """The bot has made itself ready for a match; no clock runs before both have said so."""
+    """The bot is ready for a match. No clock runs before both bots are ready."""
 
     match: MatchId
 
 
 class Move(Struct, frozen=True, gc=False, tag="move"):
-    """A move at a ply. Sent again with the same move it is harmless and is acknowledged again."""
+    """A move at a ply. Sending the same move again is harmless; it is acknowledged again."""
 
     match: MatchId
     ply: Ply
@@ -88,7 +89,7 @@ class Move(Struct, frozen=True, gc=False, tag="move"):
 
 
 class Resign(Struct, frozen=True, tag="resign", omit_defaults=True):
-    """The bot gives the match up, or has failed (`crash`); `detail` tells people why, also in the record."""
+    """The bot gives up the match, or has failed (`crash`). `detail` tells people why and is kept in the record."""
 
     match: MatchId
     reason: GivingUp = "resignation"
@@ -96,26 +97,26 @@ class Resign(Struct, frozen=True, tag="resign", omit_defaults=True):
 
 
 class Status(Struct, frozen=True, tag="status"):
-    """Ask how one stands, to be told by `standing`; with a quota, take so many more matches and no others from now on."""
+    """Ask for the bot's `standing`. A `quota` limits how many more matches the bot takes from now on."""
 
     quota: Quota | UnsetType = UNSET
 
 
 class Challenge(Struct, frozen=True, tag="challenge"):
-    """Ask for a match: of one bot by name, or, with no opponent named, of whoever takes it first."""
+    """Ask one bot by name for a match, or any bot if no opponent is named."""
 
     opponent: Annotated[str, Meta(max_length=64)] = ""
     game: Name = "riskless"
     map: Annotated[str, Meta(max_length=64)] = "m2"
-    """The name of a shipped or generated map; without meaning for other games."""
+    """Name of a shipped or generated map; ignored for other games."""
     time_control: TimeControl = TimeControl(10_000, 100)
     seat: Seat | None = None
-    """The challenger's seat; nil leaves it to the server, which swaps from match to match."""
+    """The challenger's seat; nil leaves it to the server, which swaps seats from match to match."""
     rated: bool = True
 
 
 class Accept(Struct, frozen=True, tag="accept"):
-    """Take a challenge, or an open one; a match follows."""
+    """Take a challenge to this bot, or an open one. A match follows."""
 
     challenge: MatchId
 
@@ -128,44 +129,56 @@ class Decline(Struct, frozen=True, tag="decline"):
 
 
 class Withdraw(Struct, frozen=True, tag="withdraw"):
-    """Take one's own challenge back."""
+    """Withdraw the bot's own challenge."""
 
     challenge: MatchId
 
 
+class EnterEvent(Struct, frozen=True, tag="enter"):
+    """Enter an event, or return to it after a withdrawal; answered by `event_state`."""
+
+    event: Name
+
+
+class LeaveEvent(Struct, frozen=True, tag="leave"):
+    """Play no more matches in an event; answered by `event_state`."""
+
+    event: Name
+
+
 class Watch(Struct, frozen=True, tag="watch"):
-    """See a match: a `view` of all so far, then an `update` for each move, then its `end`."""
+    """Watch a match: a `view` of it so far, an `update` for each move, and its `end` follow."""
 
     match: MatchId
 
 
 class Unwatch(Struct, frozen=True, tag="unwatch"):
-    """See no more of a match."""
+    """Stop watching a match."""
 
     match: MatchId
 
 
 class Browse(Struct, frozen=True, tag="browse"):
-    """Ask for a `listing` now, and for a new one whenever it changes."""
+    """Ask for a `listing` now, and for another whenever it changes."""
 
 
 class Ping(Struct, frozen=True, tag="ping"):
-    """Is the server there? For a client that cannot send a websocket's own ping."""
+    """Check that the server is there, for clients that cannot send websocket pings."""
 
 
 class Welcome(Struct, frozen=True, tag="welcome"):
-    """The answer to hello: the bot is in."""
+    """Answer to `hello`: the bot is connected."""
 
     server: str
-    """The server's program and version, for people."""
+    """Program and version of the server, for people."""
     name: str
     session: str
-    """A secret with which a new connection takes this one's place, its matches with it."""
+    """Secret with which a new connection replaces this one and takes over its matches."""
     limits: Limits
 
 
 class Start(Struct, frozen=True, tag="start"):
-    """A match is to begin: all that is needed to play it. Answer with `ready` within `ready_ms`."""
+    """A match is about to begin, with all data to play it. Answer with `ready` within `ready_ms`."""
 
     match: MatchId
     game: str
@@ -174,81 +187,93 @@ class Start(Struct, frozen=True, tag="start"):
     players: Players
     time_control: TimeControl
     margin_ms: Milliseconds
-    """Grace on each move for the network: a flag falls this much later than the clock says."""
+    """Grace on each move for the network, in ms: the time by which the flag falls later than on the clock."""
     ready_ms: Milliseconds
-    threads: Annotated[int, Meta(ge=1, le=MOST_THREADS)] = 1
-    """How many threads the bot may search with."""
+    threads: Annotated[int, Meta(ge=1, le=MAX_THREADS)] = 1
+    """Maximum number of search threads."""
     rules: Name | UnsetType = UNSET
-    """The digest of the rules; UNSET of the games that the specification tells."""
+    """Digest of the rules; UNSET for the games defined in the specification."""
+    rated: bool | UnsetType = UNSET
+    """True if the match counts for the ratings; otherwise UNSET."""
 
 
 class Turn(Struct, frozen=True, gc=False, tag="turn"):
-    """It is the receiver's turn. Its clock runs from when this was sent."""
+    """It is the receiver's turn. Its clock runs from the time this was sent."""
 
     match: MatchId
     ply: Ply
     moves: Sequence[Data]
-    """Every move so far: `ply` of them. Whoever missed a message catches up with these."""
+    """All moves so far, `ply` of them. A client that missed a message catches up with these."""
     clocks: Clocks
-    """Both clocks as of sending. Under a time for each move, the mover's is that time."""
+    """Both clocks at the time of sending. With a time per move, the mover's clock is that time."""
     increment_ms: Milliseconds
 
 
 class Accepted(Struct, frozen=True, gc=False, tag="accepted"):
-    """A move was taken, in time, and is in the journal."""
+    """A move was accepted in time and is in the journal."""
 
     match: MatchId
     ply: Ply
     spent_ms: float
-    """The time from the turn's leaving to the move's arrival, less the credit, in ms to a thousandth."""
+    """Time from sending the turn to the move's arrival, less the credit, in ms to a thousandth."""
     clock_ms: int
-    """What the mover has left, the increment added, in ms."""
+    """Time left for the mover after the increment, in ms."""
     credited_ms: float = 0.0
-    """What was taken off for the network, in ms: the least of the recent ping times, within a budget (PROTOCOL.md)."""
+    """Time credited for the network, in ms: the smallest recent ping time, within a budget (PROTOCOL.md)."""
 
 
 class End(Struct, frozen=True, tag="end"):
-    """The match is over; nothing more is expected for it."""
+    """The match is over; no more messages are expected for it."""
 
     match: MatchId
     winner: Seat | None
     reason: EndReason
     detail: str
-    """One line for people: whose fault, which move, by how many ms."""
+    """One line for people, such as the player at fault, the move, or the number of ms."""
     moves: Sequence[Data]
     clocks: Clocks
 
+    @classmethod
+    def of(cls, record: Record, clocks: Clocks) -> End:
+        """Return the end of a match from its record."""
+        result, moves = record.result, [each.move for each in record.moves]
+        return cls(record.match, result.winner, result.reason, result.detail, moves, clocks)
+
 
 class Error(Struct, frozen=True, tag="error"):
-    """Something that the client sent was refused."""
+    """The server refused a message."""
 
     code: Code
     detail: str
     match: str | None = None
     ply: int | None = None
     fatal: bool = False
-    """True when the connection closes after this message."""
+    """True if the connection closes after this message."""
 
 
 StandingState = Literal["waiting", "playing", "suspended", "finishing", "idle"]
 
 
 class Standing(Struct, frozen=True, tag="standing"):
-    """How a bot stands with the matchmaker; `detail` tells people what it waits for, or why it gets no matches."""
+    """Status of a bot with the matchmaker. `detail` says why it waits or gets no matches."""
 
     state: StandingState
     detail: str
     quota: int | None = None
-    """How many more matches the bot takes; None for as many as come."""
+    """Number of matches the bot still takes; None for no limit."""
+    ratings: dict[str, float] | UnsetType = UNSET
+    """Ratings of the bot by game, if it has any."""
+    deviations: dict[str, float] | UnsetType = UNSET
+    """Rating deviations of the bot by game, if it has ratings."""
 
 
 class Challenged(Struct, frozen=True, tag="challenged"):
-    """A challenge is open: sent to the bot that it names, to its challenger, and when open to all who browse."""
+    """A challenge is open. Sent to the named bot and to the challenger; an open challenge also goes to all who browse."""
 
     challenge: str
     challenger: str
     opponent: str
-    """The bot that is challenged; empty for an open challenge."""
+    """Name of the challenged bot; empty for an open challenge."""
     game: str
     map: str
     time_control: TimeControl
@@ -256,14 +281,14 @@ class Challenged(Struct, frozen=True, tag="challenged"):
     """The challenger's seat; None leaves it to the server."""
     rated: bool
     expires_ms: int
-    """How long the challenge stays open from now, in ms."""
+    """Time until the challenge expires, in ms."""
 
 
 ChallengeOutcome = Literal["accepted", "declined", "withdrawn", "expired", "refused"]
 
 
 class ChallengeOver(Struct, frozen=True, tag="challenge_over"):
-    """A challenge is no longer open, and why. `accepted` names the match that follows."""
+    """A challenge is no longer open, with the reason. `accepted` names the match that follows."""
 
     challenge: str
     outcome: ChallengeOutcome
@@ -272,14 +297,53 @@ class ChallengeOver(Struct, frozen=True, tag="challenge_over"):
 
 
 class Queued(Struct, frozen=True, tag="queued"):
-    """A challenge to one of the server's own bots waits: it has that place among those for the same bot, 1 the next turn."""
+    """A challenge to one of the server's own bots is queued. `place` is its position in that bot's queue, from 1."""
 
     challenge: str
     place: int
 
 
+EventPhase = Literal["open", "running", "paused", "over", "cancelled"]
+
+
+class EventStatus(Struct, frozen=True, tag="event_state"):
+    """State of an event for a bot; answers `enter` and `leave`, and follows each change."""
+
+    event: str
+    state: EventPhase
+    entered: bool
+    """True if the bot is in the event and was not withdrawn."""
+    detail: str
+    """One line for people."""
+    begins_ms: int = 0
+    """Time until the event begins, in ms; 0 once it has begun."""
+    round: int = 0
+    """Current round, from 1; 0 if none is being played."""
+    rank: int | UnsetType = UNSET
+    """Final rank of the bot, from 1, shared by equals; UNSET before the end of the event, or if the bot did not play."""
+    points: float | UnsetType = UNSET
+    """Points of the bot: 1 for a win, ½ for a draw. Sent with `rank`."""
+    table: str | UnsetType = UNSET
+    """Path of the final table on the server's page; UNSET before the end, or if the server keeps no table."""
+
+
+class ListedEvent(Struct, frozen=True):
+    """An event in a listing."""
+
+    event: str
+    state: EventPhase
+    format: str
+    game: str
+    entries: int
+    begins_ms: int
+    """Time until the event begins, in ms; 0 once it has begun."""
+    round: int
+    rounds: int
+    """Number of rounds; 0 if time ends the event."""
+
+
 class LiveMatch(Struct, frozen=True):
-    """A match in progress, as a listing shows it."""
+    """A match in progress in a listing."""
 
     match: str
     event: str
@@ -289,42 +353,44 @@ class LiveMatch(Struct, frozen=True):
     ply: int
     rated: bool = False
     map: str = ""
-    """The name of a Riskless map; empty for other games."""
+    """Name of the Riskless map; empty for other games."""
 
 
 class Present(Struct, frozen=True):
-    """A bot that can be asked for a match, as a listing shows it."""
+    """A bot in a listing that can be asked for a match."""
 
     name: str
     program: str
     matches: int
-    """How many matches the bot plays now."""
+    """Number of matches in progress."""
     capacity: int
     benched: str = ""
-    """Why the matchmaker gives it no matches now; empty when it does."""
+    """Reason why the matchmaker does not pair the bot now; empty if it does."""
     house: bool = False
-    """Whether the bot is one of the server's own, which is started when somebody challenges it."""
+    """True for one of the server's own engines, which starts when it is challenged."""
 
 
 class Listing(Struct, frozen=True, tag="listing"):
-    """What goes on: matches in progress, who is connected, open challenges."""
+    """State of the server: matches in progress, connected bots, open challenges."""
 
     matches: list[LiveMatch]
     bots: list[Present]
     challenges: list[Challenged]
+    events: list[ListedEvent] = []
+    """Events that are open or in progress."""
 
 
 class Played(Struct, frozen=True, omit_defaults=True):
-    """A move that was played, as a spectator sees it."""
+    """A played move, as sent to spectators."""
 
     move: Data
     ms: float
     thinking: Thinking | None = None
-    """What the mover said of it; never before the opponent has answered the move."""
+    """Analysis sent by the mover; published only after the opponent has answered the move."""
 
 
 class View(Struct, frozen=True, tag="view"):
-    """All of a match so far, for a spectator."""
+    """A match so far, for a spectator."""
 
     match: str
     event: str
@@ -335,24 +401,36 @@ class View(Struct, frozen=True, tag="view"):
     moves: list[Played]
     clocks: Clocks
     mover: Seat | None
-    """Whose clock runs; nil before the first turn."""
+    """Seat whose clock runs; nil before the first turn."""
     engines: Engines = Engines()
-    """What chooses the moves of both, as far as they say."""
+    """Engines of both players, as far as known."""
     time_odds: TimeOdds | UnsetType = UNSET
-    """The times of players that have another than `time_control`; left out where nobody has."""
+    """Time controls of players that differ from `time_control`; omitted if none does."""
+    absent: dict[Seat, Milliseconds] | UnsetType = UNSET
+    """Absent players as in `ConnectionStatus`; omitted if none is absent."""
+
+
+class ConnectionStatus(Struct, frozen=True, tag="presence"):
+    """Absent players of a watched match, sent whenever one loses its connection or returns."""
+
+    match: str
+    absent: dict[Seat, Milliseconds]
+    """Time that each absent player has to return, in ms; empty if both are connected."""
 
 
 class Update(Struct, frozen=True, tag="update"):
-    """A move of a watched match. A spectator that finds a ply missing asks to `watch` again."""
+    """A move of a watched match. A spectator that misses a ply asks to `watch` again."""
 
     match: str
     ply: int
     played: Played
     clocks: Clocks
+    watching: int | UnsetType = UNSET
+    """Number of clients that watch the match on this server."""
 
 
 class Thought(Struct, frozen=True, tag="thought"):
-    """What the mover of a watched match said of a move, once that can no longer help the opponent."""
+    """Analysis of a move in a watched match, published once it can no longer help the opponent."""
 
     match: str
     ply: int
@@ -360,7 +438,16 @@ class Thought(Struct, frozen=True, tag="thought"):
 
 
 class Pong(Struct, frozen=True, tag="pong"):
-    """The answer to a ping."""
+    """Answer to a ping."""
+
+
+class Notice(Struct, frozen=True, tag="notice"):
+    """Announcement of the host, such as an upgrade, to all clients, and to new clients while it is in force."""
+
+    text: str
+    """Text for people; empty if the last notice is no longer in force."""
+    until: str
+    """End of the notice, ISO 8601 in UTC; empty if it has no end."""
 
 
 ClientMessage = (
@@ -373,14 +460,28 @@ ClientMessage = (
     | Accept
     | Decline
     | Withdraw
+    | EnterEvent
+    | LeaveEvent
     | Watch
     | Unwatch
     | Browse
     | Ping
 )
 PlayMessage = Welcome | Start | Turn | Accepted | End | Error
-"""What a bot is told that plays."""
+"""Messages sent to a playing bot."""
 ServerMessage = (
-    PlayMessage | Standing | Challenged | Queued | ChallengeOver | Listing | View | Update | Thought | Pong
+    PlayMessage
+    | Standing
+    | Challenged
+    | Queued
+    | ChallengeOver
+    | EventStatus
+    | Listing
+    | View
+    | ConnectionStatus
+    | Update
+    | Thought
+    | Pong
+    | Notice
 )
 Message = ClientMessage | ServerMessage

@@ -1,4 +1,4 @@
-"""The moves of a match as its messages tell them: encoded once each, though every turn tells all of them."""
+"""The encoded moves of a match. Every `turn` message carries all of them, and each is encoded only once."""
 
 from __future__ import annotations
 
@@ -6,53 +6,56 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import overload
 
 import msgspec
+from msgspec import Raw
 
 from arena.protocol.values import Data
 
-_encoder = msgspec.msgpack.Encoder()
+_encode = msgspec.msgpack.Encoder().encode
 
 
 class MoveList:
-    """The moves of one match, as they come. `append` and `so_far` take constant time."""
+    """Moves of one match, in order. `append` takes constant time."""
+
+    __slots__ = ("encoded", "moves")
 
     def __init__(self, moves: Iterable[Data] = ()) -> None:
-        self._moves: list[Data] = []
-        self._encoded = bytearray()
+        self.moves: list[Data] = []
+        self.encoded = bytearray()
+        """Moves in msgpack, one after another."""
         for move in moves:
             self.append(move)
 
     def append(self, move: Data) -> None:
         """Add a move to the end."""
-        self._moves.append(move)
-        self._encoded += _encoder.encode(move)
-
-    def so_far(self) -> MovesSoFar:
-        """The moves that were made until now, whatever follows."""
-        return MovesSoFar(self._moves, self._encoded)
+        self.moves.append(move)
+        self.encoded += _encode(move)
 
 
 class MovesSoFar(Sequence[Data]):
-    """The moves of a match up to a moment; equal to a list of them."""
+    """Snapshot of the moves of a match, unaffected by later moves; equal to a list of them. Creating it takes O(1) time."""
 
     __slots__ = ("_count", "_encoded", "_moves", "_size")
     __hash__ = None  # type: ignore[assignment]
 
-    def __init__(self, moves: list[Data], encoded: bytearray) -> None:
-        """A view of the first moves of a list that may grow."""
-        self._moves = moves
-        self._count = len(moves)
-        self._encoded = encoded
-        self._size = len(encoded)
+    def __init__(self, made: MoveList) -> None:
+        self._moves = made.moves
+        self._count = len(made.moves)
+        self._encoded = made.encoded
+        self._size = len(made.encoded)
 
-    def encoded(self) -> bytes:
-        """The moves as an array of msgpack."""
-        if self._count < 16:
-            head = bytes((0x90 | self._count,))
-        elif self._count < 1 << 16:
-            head = b"\xdc" + self._count.to_bytes(2, "big")
+    @staticmethod
+    def to_raw(moves: object) -> Raw:
+        """Return the moves as a msgpack array, as the `enc_hook` of encoders. Raises NotImplementedError for other types."""
+        if type(moves) is not MovesSoFar:
+            raise NotImplementedError(f"a message holds no {type(moves).__name__}")
+        count = moves._count  # noqa: SLF001  same class
+        if count < 16:
+            head = bytes((0x90 | count,))
+        elif count < 1 << 16:
+            head = b"\xdc" + count.to_bytes(2, "big")
         else:
-            head = b"\xdd" + self._count.to_bytes(4, "big")
-        return head + self._encoded[: self._size]
+            head = b"\xdd" + count.to_bytes(4, "big")
+        return Raw(head + moves._encoded[: moves._size])  # noqa: SLF001  same class
 
     @overload
     def __getitem__(self, index: int) -> Data: ...

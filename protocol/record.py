@@ -18,27 +18,27 @@ from arena.protocol.values import Data, Players, Seat, Thinking
 FORMAT: Final = "arena-record/1"
 
 RECORD_BYTES = 16 * 1024 * 1024
-"""The most bytes of a record as a line: 100,000 moves on a map of 1,000 territories, with what is kept of thinking."""
+"""Maximum size of a record as a line, in bytes: 100,000 moves on a map of 1,000 territories, with the kept analysis."""
 
 
 class BadRecord(ValueError):
-    """A line that is no record; says the file, the line and why."""
+    """Raised when a line is not a valid record; names the file, the line and the fault."""
 
 
 class RecordedMove(Struct, frozen=True, gc=False, omit_defaults=True):
-    """A move, the time it took, and what the bot said of it."""
+    """A move, its time, and the bot's analysis of it."""
 
     move: Data
     ms: Annotated[float, Meta(ge=0)]
     thinking: Thinking | None = None
     credited_ms: float = 0.0
-    """What was taken off for the network (lag credit), in ms; `ms` is what the clock was charged."""
+    """Time credited for the network (lag credit), in ms. `ms` is the time charged to the clock."""
     opening: bool = False
-    """Whether the referee played it before the players began (`ms` is then 0)."""
+    """True for a move of the opening, played by the referee (`ms` is 0)."""
 
 
 class Result(Struct, frozen=True, omit_defaults=True):
-    """How a match ended. `winner` is None for a draw and for a void match."""
+    """Result of a match. `winner` is None for a draw and for a void match."""
 
     winner: Seat | None
     reason: EndReason
@@ -46,12 +46,12 @@ class Result(Struct, frozen=True, omit_defaults=True):
 
     @property
     def by_repetition(self) -> bool:
-        """Whether it says that the match was drawn because a position came up again and again."""
+        """Return True if the match was drawn by repetition."""
         return self.reason is EndReason.ADJUDICATED and self.detail.startswith(f"{REPETITION}:")
 
 
 class Record(Struct, frozen=True, omit_defaults=True):
-    """A finished match."""
+    """Record of a finished match: players, moves and result."""
 
     format: Literal["arena-record/1"]
     match: str
@@ -61,30 +61,30 @@ class Record(Struct, frozen=True, omit_defaults=True):
     players: Players
     time_control: str
     started: str
-    """When the match began, in ISO 8601, UTC, to whole seconds."""
+    """Start of the match, ISO 8601, UTC, whole seconds."""
     moves: list[RecordedMove]
     result: Result
     adjudication: Adjudication | None = None
-    """The rules by which the match could be ended before its game; None where there were none."""
+    """Rules for ending the match early; None if there were none."""
     time_odds: TimeOdds = TimeOdds()
-    """The times of players that had another than `time_control`."""
+    """Time controls of players that differ from `time_control`."""
     engines: Engines | None = None
-    """What chose the moves of both, as they said; None where neither did, as in records that are older than this field."""
+    """Engines of both players; None if neither sent a description, or in records older than this field."""
     rules: str = ""
-    """The digest of the rules of a game of somebody's own (docs/games.md); empty for the games of the project."""
+    """Digest of the rules of a custom game (docs/games.md); empty for the project's games."""
 
 
 def to_line(record: Record) -> str:
-    """The record as one line of JSON, without the line's end."""
+    """Return the record as one line of JSON, without a line end."""
     return msgspec.json.encode(record).decode()
 
 
-# Made here, before there are threads: two that are the first to decode a type end the interpreter (msgspec 0.22).
+# Created before there are threads: msgspec 0.22 crashes if two threads are the first to decode a type.
 _decode = msgspec.json.Decoder(Record).decode
 
 
 def from_line(line: str | bytes) -> Record:
-    """The record in a line. Raises BadRecord."""
+    """Return the record in a line. Raises BadRecord."""
     try:
         return _decode(line)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
@@ -92,12 +92,12 @@ def from_line(line: str | bytes) -> Record:
 
 
 def read(path: Path) -> Iterator[Record]:
-    """The records of a file, one a line. Raises BadRecord with file and line, or OSError."""
+    """Yield the records of a file, one per line. Raises BadRecord with file and line, or OSError."""
     return (record for _, record in read_numbered(path))
 
 
 def read_numbered(path: Path) -> Iterator[tuple[int, Record]]:
-    """The records of a file with their line numbers, from 1. Raises BadRecord with file and line, or OSError."""
+    """Yield the records of a file with their line numbers, from 1. Raises BadRecord with file and line, or OSError."""
     with path.open("rb") as lines:
         for number, line in enumerate(lines, 1):
             if line.strip():

@@ -1,8 +1,8 @@
-"""Every message as JSON Schema, for clients whose language can make types of that.
+"""JSON Schema of every message, for clients in languages that can generate types from it.
 
     python -m arena.protocol.schema > schema.json
 
-The frames are msgpack; the schema is of the data in them.
+The frames are msgpack; the schema describes the data in them.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from arena.protocol.messages import ClientMessage, ServerMessage
 
 
 def schema() -> dict[str, Any]:
-    """A schema (draft 2020-12) whose `$defs` hold each message, `from_client` and `from_server`."""
+    """Return the schema (draft 2020-12); its `$defs` hold each message, `from_client` and `from_server`."""
     kinds = [*get_args(ClientMessage), *get_args(ServerMessage)]
     _, parts = msgspec.json.schema_components(kinds, ref_template="#/$defs/{name}")
     sides = {
@@ -30,7 +30,7 @@ def schema() -> dict[str, Any]:
 
 if __name__ == "__main__":
     if sys.platform != "win32":
-        # As for any program that prints: `| head` ends it, and is no fault.
+        # Let `... | head` end the program silently.
         signal.signal(signal.SIGPIPE, signal.SIG_DFL)
     json.dump(schema(), sys.stdout, indent=1)
     sys.stdout.write("\n")

@@ -1,7 +1,11 @@
-"""Time controls: `10+0.1` is 10 s and 0.1 s a move, `0.1/move` is 0.1 s for each move."""
+"""Times as people write them.
+
+Time controls are in seconds, `10+0.1` or `0.1/move`; durations are `30s`, `10m`, `2h` or `ever`.
+"""
 
 from __future__ import annotations
 
+import math
 import re
 from decimal import Decimal
 from typing import Annotated, Literal
@@ -9,7 +13,7 @@ from typing import Annotated, Literal
 from msgspec import Meta, Struct
 
 MAX_MS = 24 * 3600 * 1000
-"""The longest time, a day: longer than any match, short enough for 32-bit clocks."""
+"""Maximum time, one day in ms: longer than any match, short enough for 32-bit clocks."""
 
 Milliseconds = Annotated[int, Meta(ge=0, le=MAX_MS)]
 
@@ -18,14 +22,14 @@ _FORM = re.compile(rf"(?P<base>{_SECONDS})(?:\+(?P<increment>{_SECONDS})|(?P<mov
 
 
 class BadTimeControl(ValueError):
-    """Text that is no time control."""
+    """Raised when a text is not a time control."""
 
 
 class TimeControl(Struct, frozen=True):
-    """How much time a player has, in integer milliseconds.
+    """Time control of a player, in integer milliseconds.
 
-    per_move False: `base_ms` at the start, and `increment_ms` after each move of one's own.
-    per_move True: `base_ms` for each move, whatever the ones before took; `increment_ms` is 0.
+    per_move False: `base_ms` at the start, and `increment_ms` after each of the player's moves.
+    per_move True: `base_ms` for each move, whatever earlier moves took; `increment_ms` is 0.
     """
 
     base_ms: Annotated[int, Meta(ge=1, le=MAX_MS)]
@@ -34,10 +38,10 @@ class TimeControl(Struct, frozen=True):
 
     @classmethod
     def parse(cls, text: str) -> TimeControl:
-        """The time control that `text` writes, to a thousandth of a second. Raises BadTimeControl."""
+        """Parse a time control, to a thousandth of a second. Raises BadTimeControl."""
         match = _FORM.fullmatch(text.strip())
         wrong = BadTimeControl(
-            f"{text!r:.40} is no time control: write 10+0.1 (seconds and increment) or 0.1/move"
+            f"{text!r:.40} is not a time control: write 10+0.1 (seconds and increment) or 0.1/move"
         )
         if match is None:
             raise wrong
@@ -54,18 +58,18 @@ class TimeControl(Struct, frozen=True):
 
 
 class TimeOdds(Struct, frozen=True, omit_defaults=True):
-    """The times of players that have another than their match's, by seat, as `TimeControl.parse` takes them."""
+    """Time controls of players that differ from their match's, by seat, as `TimeControl.parse` reads them."""
 
     maxie: Annotated[str, Meta(max_length=32)] = ""
     minnie: Annotated[str, Meta(max_length=32)] = ""
 
     def of(self, seat: Literal["maxie", "minnie"], control: TimeControl) -> TimeControl:
-        """A player's time in a match under `control`. Raises BadTimeControl."""
+        """Return a player's time control in a match under `control`. Raises BadTimeControl."""
         own: str = getattr(self, seat)
         return TimeControl.parse(own) if own else control
 
     def beside(self, control: str) -> str:
-        """A match's time control and the odds, as people read them."""
+        """Return the match's time control and the odds as people read them."""
         if not (self.maxie or self.minnie):
             return control
         return f"{self.maxie or control} (maxie) against {self.minnie or control} (minnie)"
@@ -77,3 +81,34 @@ def _milliseconds(text: str) -> int:
 
 def _seconds(ms: int) -> str:
     return f"{Decimal(ms) / 1000:f}".rstrip("0").rstrip(".") if ms % 1000 else str(ms // 1000)
+
+
+DURATIONS = "30s, 10m, 2h, or ever"
+"""Pattern of a duration."""
+
+_UNITS = {"s": 1, "m": 60, "h": 3600}
+
+
+def seconds_of(text: str) -> float:
+    """Return the seconds of a duration such as `10m`; infinity for `ever`. Raise ValueError, with the right form."""
+    if text == "ever":
+        return math.inf
+    try:
+        seconds = float(text[:-1]) * _UNITS[text[-1:]]
+    except (ValueError, KeyError):
+        raise ValueError(f"must be as in {DURATIONS}, not {text!r:.40}") from None
+    if not 0 < seconds < math.inf:
+        raise ValueError(f"must be more than 0, as in {DURATIONS}")
+    return seconds
+
+
+def duration_in_words(seconds: float) -> str:
+    """Return a duration for people, such as `0.3 s`, `3 s`, `3 min 2 s` and `2 h 5 min`."""
+    if seconds < 1:
+        return f"{seconds:.1f} s"
+    whole = round(seconds)
+    if whole < 60:
+        return f"{whole} s"
+    if whole < 3600:
+        return f"{whole // 60} min {whole % 60} s"
+    return f"{whole // 3600} h {whole % 3600 // 60} min"

@@ -1,4 +1,4 @@
-"""The values that messages and records have in common: who plays, what a move is, what time is left."""
+"""Values shared by messages and records: players, moves, clocks and limits."""
 
 from __future__ import annotations
 
@@ -16,42 +16,48 @@ Ply = Annotated[int, Meta(ge=0, le=1_000_000)]
 GivingUp = Literal["resignation", "crash"]
 Quota = Annotated[int, Meta(ge=0, le=1_000_000)]
 Data = Any
-"""A move or a value inside a setup: plain data, which the game itself checks."""
+"""A move, or a value in a setup: plain data, checked by the game itself."""
 
 
 class Players(Struct, frozen=True):
-    """The bots by seat."""
+    """Bots by seat."""
 
     maxie: str
     minnie: str
 
+    def of(self, seat: str) -> str:
+        """Return the bot in a seat."""
+        return self.maxie if seat == "maxie" else self.minnie
+
 
 class Clocks(Struct, frozen=True, gc=False):
-    """The time that each player has left, in ms, never below 0."""
+    """Time left for each player, in ms, never below 0."""
 
     maxie_ms: int
     minnie_ms: int
 
 
 class Limits(Struct, frozen=True):
-    """What the server allows on this connection."""
+    """Limits of this connection."""
 
     message_bytes: int
-    """The largest frame that the server takes from this connection, in bytes."""
+    """Maximum size of a frame that the server accepts from this connection, in bytes."""
     matches: int
-    """How many matches this bot may play at once."""
+    """Maximum number of matches of this bot in parallel."""
     grace_ms: Milliseconds
-    """How long a dropped bot may take to come back to its matches."""
+    """Time for a disconnected bot to return to its matches, in ms."""
 
 
 class Thinking(Struct, frozen=True, omit_defaults=True):
-    """What a bot says of how it chose a move; all of it may be left out."""
+    """Analysis sent with a move; every field is optional."""
 
     depth: Annotated[int, Meta(ge=0, le=100_000)] | None = None
-    """How many plies were searched to the end."""
+    """Completed search depth, in plies."""
     value: Annotated[float, Meta(ge=-1e12, le=1e12)] | None = None
-    """The value for Maxie, in the bot's own unit."""
+    """Value of the position for Maxie, in the bot's own unit."""
     nodes: Annotated[int, Meta(ge=0, le=2**63 - 1)] | None = None
-    """How many positions were visited."""
+    """Number of visited positions."""
     line: Annotated[list[Data], Meta(max_length=64)] | None = None
-    """The main line: the moves expected, this one first."""
+    """Main line: the expected moves, beginning with this one."""
+    cpu_ms: Annotated[float, Meta(ge=0, le=1e9)] | None = None
+    """CPU time since the bot's last move, in ms."""

@@ -1,1 +1,1 @@
-"""What results say of strength: Elo, Glicko-2, SPRT, pairs and tables. Pure."""
+"""Strength from results: Elo, Glicko-2, SPRT, pairs and tables. Pure."""

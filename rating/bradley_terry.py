@@ -1,12 +1,12 @@
 """Elo ratings of many players by maximum likelihood, with their errors.
 
-The model is that of Bradley and Terry (1952) on the logistic Elo scale (`rating.elo`). The draw model: a draw is half a
-win and half a loss. The likelihood then depends on the scores alone; and because a drawn match varies less than a
-decided one, the variance of a score is E (1 - E) less a quarter for each draw, which makes errors smaller
-where many matches are drawn.
+The model is by Bradley and Terry (1952), on the logistic Elo scale (`rating.elo`). A draw counts as half a
+win and half a loss, so the likelihood depends only on the scores. A drawn match varies less than a
+decided one: the variance of a score is E (1 - E) less a quarter for each draw, which makes errors smaller
+if many matches are drawn.
 
-A weak prior keeps every rating finite: each player has also drawn `PRIOR` matches against a player of
-the average rating. It matters only to a player who won, or lost, nearly everything.
+A weak prior keeps every rating finite: each player is assumed to have drawn `PRIOR` matches against a player of
+the average rating. It matters only for a player who won, or lost, nearly everything.
 """
 
 from __future__ import annotations
@@ -17,24 +17,24 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from arena.rating.elo import SCALE, Z95, Rating, Tally
+from arena.rating.elo import SCALE, Z95, EloRating, PairTally
 
 PRIOR = 0.5
 """Weight of the prior, in matches for each player."""
 
 _STEPS = 100
-"""Steps of Newton's method at the most: more than it has ever needed here, as the likelihood is concave."""
+"""Maximum number of steps of Newton's method; fewer always suffice, since the likelihood is concave."""
 _CLOSE = 1e-9
-"""A step of log-odds that is as good as none."""
+"""Size of a step, in log-odds, below which the iteration has converged."""
 
 Floats = NDArray[np.float64]
 
 
-def elo_ratings(players: Sequence[str], results: Mapping[tuple[str, str], Tally]) -> dict[str, Rating]:
-    """The ratings of `players`, from what the first of each two scored against the second.
+def elo_ratings(players: Sequence[str], results: Mapping[tuple[str, str], PairTally]) -> dict[str, EloRating]:
+    """Return the ratings of `players` from the scores of each two, the first against the second.
 
-    Name two players in one order only. The ratings average 0; the errors come from the information matrix,
-    with the variance of draws (a sandwich), and are for the rating relative to that average.
+    Name two players in one order only. The ratings average 0. The errors are for the rating relative to that average, and
+    come from the information matrix with the variance of draws (a sandwich estimator).
     O(n³) for n players.
     """
     if not players:
@@ -51,11 +51,11 @@ def elo_ratings(players: Sequence[str], results: Mapping[tuple[str, str], Tally]
     theta = _fit(len(players), edges)
     relative = SCALE * (theta - theta.mean())
     errors = SCALE * Z95 * _errors(theta, edges)
-    return {player: Rating(float(relative[i]), float(errors[i])) for player, i in index.items()}
+    return {player: EloRating(float(relative[i]), float(errors[i])) for player, i in index.items()}
 
 
 class _Edges(NamedTuple):
-    """Each two that met: which players, how many matches, the first one's points, and how many draws. Arrays of one length."""
+    """Pairs of players who met: their numbers, the matches, the first one's points, and the draws. Arrays of equal length."""
 
     a: NDArray[np.intp]
     b: NDArray[np.intp]
@@ -65,7 +65,7 @@ class _Edges(NamedTuple):
 
 
 def _fit(n: int, edges: _Edges) -> Floats:
-    """The log-odds ratings of the greatest likelihood, by Newton's method with halved steps."""
+    """Return the log-odds ratings of maximum likelihood, by Newton's method with halved steps."""
     theta = np.zeros(n)
     value = _log_likelihood(theta, edges)
     for _ in range(_STEPS):
@@ -93,7 +93,7 @@ def _log_likelihood(theta: Floats, edges: _Edges) -> float:
 
 
 def _information(theta: Floats, edges: _Edges) -> Floats:
-    """Minus the second derivatives of the log-likelihood, players × players."""
+    """Return minus the second derivatives of the log-likelihood, a players × players matrix."""
     matrix = np.diag(PRIOR * _spread(theta))
     weight = edges.games * _spread(theta[edges.a] - theta[edges.b])
     for row, column, sign in (
@@ -107,21 +107,21 @@ def _information(theta: Floats, edges: _Edges) -> Floats:
 
 
 def _errors(theta: Floats, edges: _Edges) -> Floats:
-    """Standard errors of the ratings less their mean: A⁻¹ B A⁻¹, A the information, B the scores' variance."""
+    """Return the standard errors of the ratings less their mean: A⁻¹ B A⁻¹, A the information, B the scores' variance."""
     inverse = np.linalg.inv(_information(theta, edges))
-    # Rows of P A⁻¹, P taking the mean off: the mean rating is no quantity that matches could tell.
+    # Rows of P A⁻¹, where P subtracts the mean, since matches do not determine the mean rating.
     left = inverse - inverse.mean(axis=0)
     through = np.square(left) @ (PRIOR * _spread(theta))
-    # B is a sum over edges, so that a row through it costs as many steps as there are edges and not n².
+    # B is a sum over edges, so multiplying a row by it costs one step per edge instead of n².
     through += np.square(left[:, edges.a] - left[:, edges.b]) @ _variances(theta, edges)
     errors: Floats = np.sqrt(through)
     return errors
 
 
 def _variances(theta: Floats, edges: _Edges) -> Floats:
-    """The variance of each edge's score: E (1 - E) for each match, less a quarter for each draw.
+    """Return the variance of each edge's score: E (1 - E) for each match, less a quarter for each draw.
 
-    As if two matches more had been played and decided, so that the variance of a few draws is not nothing.
+    It is computed as if two more matches had been played and decided, so that a few draws do not have a variance of 0.
     """
     more = edges.games / (edges.games + 2)
     spread = _spread(theta[edges.a] - theta[edges.b])
@@ -137,5 +137,5 @@ def _log_logistic(x: Floats) -> Floats:
 
 
 def _spread(x: Floats) -> Floats:
-    """E (1 - E), the variance of a match that cannot be drawn."""
+    """Return E (1 - E), the variance of a match that cannot be drawn."""
     return _logistic(x) * _logistic(-x)

@@ -1,4 +1,4 @@
-"""A ladder looked at from other sides: by seat, by map, by opponent; and what the first move is worth."""
+"""Breakdown of a ladder by seat, map and opponent, and the value of the first move."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from arena.rating.words import WORDS
 
 
 class Part(Struct, frozen=True, rename=WORDS):
-    """What a bot scored in some of its matches."""
+    """Score of a bot in some of its matches."""
 
     bot: str
     of: str
-    """Which matches these are: the name of a seat, a map, or an opponent."""
+    """Group of matches: the name of a seat, a map, or an opponent."""
     wins: int
     draws: int
     losses: int
@@ -30,34 +30,34 @@ class Part(Struct, frozen=True, rename=WORDS):
 
     @property
     def score(self) -> float:
-        """The score, 0 to 1; ½ where there are no matches."""
+        """Score from 0 to 1; ½ if there are no matches."""
         return (self.wins + self.draws / 2) / self.games if self.games else 0.5
 
 
 class FirstMove(Struct, frozen=True):
-    """What Maxie's seat, who moves first, is worth."""
+    """Value of Maxie's seat, which moves first."""
 
     games: int
     score: float
     """Maxie's score, 0 to 1."""
     elo: float | None
     error: float | None
-    """Half the width of the 95 % interval; None, like `elo`, where there are no matches."""
+    """Half the width of the 95 % interval; None, like `elo`, if there are no matches."""
 
 
 class Duel(Struct, frozen=True):
-    """One bot against another, by pairs."""
+    """Results of one bot against another, by pairs."""
 
     bot: str
     opponent: str
     pairs: Counts
-    """How many pairs gave the bot 0, ½, 1, 1½ and 2 points."""
+    """Number of pairs in which the bot scored 0, ½, 1, 1½ and 2 points."""
     superiority: float | None
-    """The likelihood, 0 to 1, that the bot is the stronger one; None without a whole pair."""
+    """Likelihood, 0 to 1, that the bot is the stronger one; None without a complete pair."""
 
 
 class Breakdown(Struct, frozen=True):
-    """A ladder looked at from all these sides."""
+    """Results of a ladder by seat, map and opponent, with the value of the first move."""
 
     by_seat: list[Part]
     by_map: list[Part]
@@ -67,7 +67,7 @@ class Breakdown(Struct, frozen=True):
 
 
 def breakdown(bots: Sequence[str], played: Sequence[tuple[Pairing, Record]]) -> Breakdown:
-    """What `played` tells; matches that are void or that nobody came to count nowhere."""
+    """Return the results by seat, map and opponent. Void matches, and matches without both bots, do not count."""
     records = [record for _, record in played if not is_void(record) and not is_empty(record)]
     return Breakdown(
         by_seat=_parts(
@@ -81,7 +81,7 @@ def breakdown(bots: Sequence[str], played: Sequence[tuple[Pairing, Record]]) -> 
 
 
 def map_of(record: Record) -> str:
-    """The map's name, or the game's where it has none."""
+    """Return the name of the map, or of the game if it has no map."""
     return str(record.setup.get("map") or record.game)
 
 
@@ -109,8 +109,8 @@ def _duels(bots: Sequence[str], played: Sequence[tuple[Pairing, Record]]) -> lis
         for opponent in bots[i + 1 :]:
             scores = pair_scores(bot, meetings[frozenset((bot, opponent))])
             pairs = tuple(sum(1 for score in scores if round(2 * score) == each) for each in range(CLASSES))
-            found = difference(pairs)
-            duels.append(Duel(bot, opponent, pairs, found.superiority if found else None))
+            elo = difference(pairs)
+            duels.append(Duel(bot, opponent, pairs, elo.superiority if elo else None))
     return duels
 
 
@@ -118,8 +118,8 @@ def _first_move(records: Sequence[Record]) -> FirstMove:
     counts = [0, 0, 0]
     for record in records:
         counts[{"minnie": 0, None: 1, "maxie": 2}[record.result.winner]] += 1
-    found = difference(counts)
-    if found is None:
+    elo = difference(counts)
+    if elo is None:
         return FirstMove(0, 0.5, None, None)
     score = (counts[2] + counts[1] / 2) / sum(counts)
-    return FirstMove(sum(counts), score, found.elo, found.error)
+    return FirstMove(sum(counts), score, elo.elo, elo.error)

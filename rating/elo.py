@@ -1,4 +1,4 @@
-"""The logistic Elo scale (Elo 1978): a player rated d points higher scores E = 1 / (1 + 10^(-d / 400)) a match."""
+"""The logistic Elo scale (Elo 1978): a player rated d points higher scores E = 1 / (1 + 10^(-d / 400)) per match."""
 
 from __future__ import annotations
 
@@ -7,19 +7,19 @@ from dataclasses import dataclass
 from statistics import NormalDist
 
 SCALE = 400 / math.log(10)
-"""Elo points for one unit of log-odds."""
+"""Elo points per unit of log-odds."""
 
 Z95 = NormalDist().inv_cdf(0.975)
 """Half the width of a 95 % interval, in standard errors."""
 
 
 def expected_score(difference: float) -> float:
-    """The score a match, 0 to 1, of a player rated `difference` Elo points higher."""
-    return _logistic(difference / SCALE)
+    """Return the score per match, 0 to 1, of a player rated `difference` Elo points higher."""
+    return logistic(difference / SCALE)
 
 
 def elo_of_score(score: float) -> float:
-    """The Elo difference that a score between 0 and 1 stands for; infinite at 0 and 1."""
+    """Return the Elo difference for a score between 0 and 1; infinite at 0 and 1."""
     if score <= 0:
         return -math.inf
     if score >= 1:
@@ -28,8 +28,8 @@ def elo_of_score(score: float) -> float:
 
 
 @dataclass(frozen=True, slots=True)
-class Tally:
-    """What one player scored against another."""
+class PairTally:
+    """Score of one player against another."""
 
     wins: int = 0
     draws: int = 0
@@ -41,12 +41,13 @@ class Tally:
 
 
 @dataclass(frozen=True, slots=True)
-class Rating:
+class EloRating:
     """An Elo rating relative to the average of the players, with half the width of its 95 % interval."""
 
     elo: float
     error: float
 
 
-def _logistic(x: float) -> float:
+def logistic(x: float) -> float:
+    """Return 1 / (1 + e^-x), without an overflow."""
     return 1 / (1 + math.exp(-x)) if x >= 0 else math.exp(x) / (1 + math.exp(x))

@@ -1,9 +1,9 @@
-"""Two players' pairs, counted by score: their Elo difference, its error, and who is probably better.
+"""Pairs of two players counted by score: their Elo difference, its error, and who is probably stronger.
 
-The two matches of a pair share a start, so their scores are not independent; the pairs are. So the
-score of a pair is what is counted (five classes: 0, ½, 1, 1½ and 2 points, hence pentanomial), and the variance
-is that of pairs. Matches without a partner can be counted one by one (trinomial: 0, ½ and 1).
-The formulas are those of Van den Bergh, "Normalized Elo" (cantate.be/Fishtest), which match runners share.
+The two matches of a pair share a start, so their scores are not independent, but the pairs are. Therefore the
+scores of pairs are counted (five classes: 0, ½, 1, 1½ and 2 points, hence pentanomial), and the variance
+is computed over pairs. Matches without a partner can be counted one by one (trinomial: 0, ½ and 1).
+The formulas are by Van den Bergh, "Normalized Elo" (cantate.be/Fishtest), also used by other match runners.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from statistics import NormalDist
 from arena.rating.elo import SCALE, Z95, elo_of_score
 
 Counts = tuple[int, ...]
-"""How often each score was reached, from the lowest to the highest, in equal steps: three classes or five."""
+"""Count of each score, from lowest to highest in equal steps: three classes or five."""
 
 CLASSES = 5
 
 
 def pair_counts(scores: Iterable[float]) -> Counts:
-    """The pentanomial counts of pairs that scored `scores` points each (0, ½, 1, 1½ or 2)."""
+    """Return the pentanomial counts of pairs with these `scores` (0, ½, 1, 1½ or 2 points each)."""
     counts = [0] * CLASSES
     for score in scores:
         counts[round(2 * score)] += 1
@@ -30,7 +30,7 @@ def pair_counts(scores: Iterable[float]) -> Counts:
 
 
 def moments(counts: Sequence[float]) -> tuple[float, float, float]:
-    """How many were counted, their mean score and its variance, with scores from 0 to 1."""
+    """Return the count, mean and variance of the scores, scaled to 0 to 1."""
     total = sum(counts)
     top = len(counts) - 1
     mean = sum(n * i / top for i, n in enumerate(counts)) / total
@@ -40,28 +40,44 @@ def moments(counts: Sequence[float]) -> tuple[float, float, float]:
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """How much stronger the first player is than the second."""
+    """Elo difference of the first player over the second."""
 
     elo: float
     error: float
     """Half the width of the 95 % interval."""
     superiority: float
-    """The likelihood, 0 to 1, that the first player is the stronger one."""
+    """Likelihood, 0 to 1, that the first player is the stronger one."""
     normalised: float
-    """Normalised Elo: the score's distance from ½ in standard deviations of a match, scaled."""
+    """Normalised Elo: the scaled distance of the score from ½ in standard deviations of a match."""
     normalised_error: float
-    """Half the width of its 95 % interval."""
+    """Half the width of the 95 % interval of `normalised`."""
+    low: float
+    """Lower end of the 95 % interval on the Elo scale; −∞ if the score's lower bound is below 0."""
+    high: float
+    """Upper end of the 95 % interval on the Elo scale; +∞ if the score's upper bound is above 1."""
+
+    @property
+    def interval(self) -> str:
+        """Return the 95 % interval in words, such as `+120.3 to ∞`."""
+        return f"{_bound(self.low)} to {_bound(self.high)}"
+
+
+def _bound(elo: float) -> str:
+    return f"{elo:+z.1f}" if math.isfinite(elo) else "∞" if elo > 0 else "−∞"
 
 
 def difference(counts: Sequence[int]) -> Difference | None:
-    """The Elo difference that the counts show, or None when nothing was counted.
+    """Return the Elo difference shown by the counts, or None if there are none.
 
-    The interval is that of the score, ± 1.96 standard errors, put on the Elo scale. Where every score was
-    the same (all won, all drawn) there is no variance to tell: then two more are counted, one of each
-    extreme, which keeps everything finite and the interval honestly wide.
+    The interval is the score ± 1.96 standard errors, converted to the Elo scale. It lies above 0 exactly if the
+    likelihood of superiority is above 97.5 %. If all scores are equal (all won, all drawn), their variance is 0.
+    Then two more scores are counted for the interval, one of each extreme, which keeps it finite and realistically wide.
+    A clean sweep gets the Elo of half the smallest possible loss, so that a better score never has a lower Elo.
     """
     if not sum(counts):
         return None
+    least = 0.5 / (sum(counts) * (len(counts) - 1))
+    score = min(max(moments(counts)[1], least), 1 - least)
     used: Sequence[int] = counts
     if sum(1 for n in counts if n) == 1:
         used = [n + (i in {0, len(counts) - 1}) for i, n in enumerate(counts)]
@@ -71,14 +87,16 @@ def difference(counts: Sequence[int]) -> Difference | None:
     if low > 0 and high < 1:
         half = (elo_of_score(high) - elo_of_score(low)) / 2
     else:
-        # The interval leaves the scale: take the slope of the Elo curve at the mean.
+        # The interval exceeds the scale, so use the slope of the Elo curve at the mean.
         half = Z95 * error * SCALE / (mean * (1 - mean))
-    # A pair's mean varies with half the variance of a match.
+    # The mean score of a pair has half the variance of a match.
     unit = 2 * SCALE / math.sqrt(variance * (2 if len(counts) == CLASSES else 1))
     return Difference(
-        elo_of_score(mean),
+        elo_of_score(score),
         half,
         NormalDist().cdf((mean - 0.5) / error),
         unit * (mean - 0.5),
         unit * Z95 * error,
+        elo_of_score(low),
+        elo_of_score(high),
     )

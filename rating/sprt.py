@@ -1,10 +1,10 @@
-"""The sequential probability ratio test: stop as soon as the pairs tell which of two Elo differences holds.
+"""The sequential probability ratio test: stop as soon as the pairs show which of two Elo differences holds.
 
-Wald's test (1945) of H0: elo = elo0 against H1: elo = elo1 > elo0, in the generalised form for scores of
+Wald's test (1945) of H0: elo = elo0 against H1: elo = elo1 > elo0, in the generalised form for scores with
 an unknown distribution: the likelihood ratio is taken between the two most likely distributions whose
-means are the scores that elo0 and elo1 stand for (Van den Bergh, "Comments on Normalized Elo",
-proposition 1.1). Elo is logistic, or normalised: the mean's distance from ½ in standard deviations of a
-match, so that a bound needs about as many matches whatever the share of draws (there, section 4.1).
+means are the scores for elo0 and elo1 (Van den Bergh, "Comments on Normalized Elo",
+proposition 1.1). Elo is logistic, or normalised: the distance of the mean from ½ in standard deviations of a
+match, so that a test needs about as many matches whatever the share of draws (section 4.1 there).
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from enum import StrEnum
 
 from arena.rating.elo import SCALE, expected_score
 
-_UNSEEN = 1e-3
-"""What is counted for a score that did not occur, so that no logarithm is of 0."""
+_MIN_COUNT = 1e-3
+"""Count assumed for a score that did not occur, to avoid the logarithm of 0."""
 
 _KEYS = ("elo0", "elo1", "alpha", "beta")
 
@@ -25,15 +25,15 @@ LOGISTIC, NORMALIZED = "logistic", "normalized"
 MODELS = (LOGISTIC, NORMALIZED)
 
 _ROUNDS = 50
-"""Rounds of the iteration for normalised Elo at the most; a handful is enough."""
+"""Maximum number of iterations for normalised Elo; a few are enough."""
 
 
 class BadSprt(ValueError):
-    """Text or numbers that are no test; says what would be right."""
+    """Raised when text or numbers are not a valid test; the message contains a valid form."""
 
 
 class Verdict(StrEnum):
-    """What the test says so far."""
+    """State of the test."""
 
     H0 = "H0"
     H1 = "H1"
@@ -42,7 +42,10 @@ class Verdict(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Sprt:
-    """The test of `elo0` against `elo1`. `alpha`: how often H1 may be accepted while H0 holds; `beta`: H0 for H1."""
+    """The test of `elo0` against `elo1`.
+
+    `alpha` is the probability of accepting H1 if H0 is true; `beta` is the probability of accepting H0 if H1 is true.
+    """
 
     elo0: float
     elo1: float
@@ -52,15 +55,15 @@ class Sprt:
 
     def __post_init__(self) -> None:
         if not all(math.isfinite(value) for value in (self.elo0, self.elo1)) or self.elo0 >= self.elo1:
-            raise BadSprt(f"elo0 must be less than elo1, but they are {self.elo0:g} and {self.elo1:g}")
+            raise BadSprt(f"elo0 must be less than elo1, not {self.elo0:g} and {self.elo1:g}")
         if not (0 < self.alpha < 1 and 0 < self.beta < 1 and self.alpha + self.beta < 1):
             raise BadSprt(
-                f"alpha and beta must be above 0 and below 1 together, but they are {self.alpha:g} and {self.beta:g}"
+                f"alpha and beta must be positive with a sum below 1, not {self.alpha:g} and {self.beta:g}"
             )
 
     @classmethod
     def parse(cls, text: str) -> Sprt:
-        """The test that `elo0=0,elo1=10,alpha=0.05,beta=0.05` writes; the last two may be left out."""
+        """Parse a test such as `elo0=0,elo1=10,alpha=0.05,beta=0.05`. `alpha` and `beta` are optional."""
         values: dict[str, float] = {}
         model = LOGISTIC
         for part in text.split(","):
@@ -70,7 +73,7 @@ class Sprt:
                 continue
             if not equals or key not in _KEYS or key in values:
                 raise BadSprt(
-                    f"{part.strip()!r:.40} is no part of a test: write elo0=0,elo1=10,alpha=0.05,beta=0.05, and model=normalized if Elo is"
+                    f"{part.strip()!r:.40} is not a parameter of a test: write elo0=0,elo1=10,alpha=0.05,beta=0.05, and model=normalized if Elo is"
                 )
             try:
                 values[key] = float(value)
@@ -82,34 +85,34 @@ class Sprt:
 
     @property
     def lower(self) -> float:
-        """At or below this log-likelihood ratio H0 is accepted."""
+        """Log-likelihood ratio at or below which H0 is accepted."""
         return math.log(self.beta / (1 - self.alpha))
 
     @property
     def upper(self) -> float:
-        """At or above this log-likelihood ratio H1 is accepted."""
+        """Log-likelihood ratio at or above which H1 is accepted."""
         return math.log((1 - self.beta) / self.alpha)
 
     def llr(self, counts: Sequence[int]) -> float:
-        """The log-likelihood ratio of H1 to H0 after these counts (`pentanomial.Counts`); 0 for none."""
+        """Return the log-likelihood ratio of H1 to H0 for `counts` (`pentanomial.Counts`); 0 if there are none."""
         if not sum(counts):
             return 0.0
-        seen = [n or _UNSEEN for n in counts]
-        total = sum(seen)
-        shares = [n / total for n in seen]
+        smoothed = [n or _MIN_COUNT for n in counts]
+        total = sum(smoothed)
+        shares = [n / total for n in smoothed]
         under0, under1 = self._under(shares, self.elo0), self._under(shares, self.elo1)
-        return sum(n * math.log(p1 / p0) for n, p0, p1 in zip(seen, under0, under1, strict=True))
+        return sum(n * math.log(p1 / p0) for n, p0, p1 in zip(smoothed, under0, under1, strict=True))
 
     def _under(self, shares: Sequence[float], elo: float) -> list[float]:
-        """The most likely distribution of which `elo` holds."""
+        """Return the most likely distribution of scores under the Elo difference `elo`."""
         if self.model == LOGISTIC:
             return _likeliest(shares, expected_score(elo))
-        # A pair is two matches: its mean varies with half the variance of one.
+        # A pair is two matches, so its mean score has half the variance of a match.
         matches = 2 if len(shares) == 5 else 1
         return _likeliest_normalised(shares, math.sqrt(matches) * elo / (2 * SCALE))
 
     def verdict(self, counts: Sequence[int]) -> Verdict:
-        """Whether the counts settle the test. To be asked after each pair, and the test ends with the answer."""
+        """Return the test's decision. Call it after each pair; the test ends with the first decision."""
         llr = self.llr(counts)
         if llr >= self.upper:
             return Verdict.H1
@@ -117,36 +120,36 @@ class Sprt:
 
 
 def _likeliest(shares: Sequence[float], mean: float) -> list[float]:
-    """The most likely distribution with this mean, having seen `shares`: p_i = share_i / (1 + t (a_i - mean)).
+    """Return the most likely distribution with this mean for observed `shares`: p_i = share_i / (1 + t (a_i - mean)).
 
-    t is the one zero of Σ share_i (a_i - mean) / (1 + t (a_i - mean)), which falls from +∞ to -∞ between
+    t is the only zero of Σ share_i (a_i - mean) / (1 + t (a_i - mean)), which falls from +∞ to -∞ between
     the poles of the extreme scores 0 and 1.
     """
     top = len(shares) - 1
-    return _balanced(shares, [i / top - mean for i in range(len(shares))])
+    return _tilted_distribution(shares, [i / top - mean for i in range(len(shares))])
 
 
 def _likeliest_normalised(shares: Sequence[float], t: float) -> list[float]:
-    """The most likely distribution whose mean is `t` standard deviations above ½, having seen `shares`.
+    """Return the most likely distribution whose mean is `t` standard deviations above ½, for observed `shares`.
 
-    The condition is not linear in the distribution; so it is made linear at the last one found, from the
-    uniform one on, until nothing changes.
+    The condition is not linear in the distribution, so it is linearised at the previous solution, starting with the
+    uniform distribution, until nothing changes.
     """
     top = len(shares) - 1
     scores = [i / top for i in range(len(shares))]
-    found = [1 / len(shares)] * len(shares)
+    shares_now = [1 / len(shares)] * len(shares)
     for _ in range(_ROUNDS):
-        mean = sum(p * a for p, a in zip(found, scores, strict=True))
-        deviation = math.sqrt(sum(p * (a - mean) ** 2 for p, a in zip(found, scores, strict=True)))
+        mean = sum(p * a for p, a in zip(shares_now, scores, strict=True))
+        deviation = math.sqrt(sum(p * (a - mean) ** 2 for p, a in zip(shares_now, scores, strict=True)))
         bends = [a - 0.5 - t * deviation / 2 * (1 + ((a - mean) / deviation) ** 2) for a in scores]
-        last, found = found, _balanced(shares, bends)
-        if max(abs(p - q) for p, q in zip(found, last, strict=True)) < 1e-9:
+        last, shares_now = shares_now, _tilted_distribution(shares, bends)
+        if max(abs(p - q) for p, q in zip(shares_now, last, strict=True)) < 1e-9:
             break
-    return found
+    return shares_now
 
 
-def _balanced(shares: Sequence[float], offsets: Sequence[float]) -> list[float]:
-    """The distribution p_i = share_i / (1 + x offset_i), for the one x with which Σ p_i offset_i is 0.
+def _tilted_distribution(shares: Sequence[float], offsets: Sequence[float]) -> list[float]:
+    """Return the distribution p_i = share_i / (1 + x offset_i), for the only x with Σ p_i offset_i = 0.
 
     x is bisected to the last bit.
     """

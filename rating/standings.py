@@ -1,48 +1,55 @@
-"""From records to a table: what each bot played, scored and lost without playing.
+"""Table of an event from its records: matches, scores and forfeits of each bot.
 
-A void match counts for nobody. A match that neither player came to is lost by both, and says nothing of
-their strength.
+A void match does not count. A match without both players is lost by both. Absence
+says nothing about strength, so such a match counts for points but never for Elo.
 """
 
 from __future__ import annotations
 
+import csv
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from io import StringIO
 
 from msgspec import Struct
-from msgspec.structs import replace
+from msgspec.structs import astuple, replace
 
-from arena.games.core import Player
 from arena.protocol.codes import EndReason
 from arena.protocol.record import Record
-from arena.rating.elo import Tally
+from arena.rating.elo import PairTally
 from arena.rating.pairing import Pairing
 from arena.rating.pentanomial import Difference
-from arena.rating.steps import Ended
+from arena.rating.steps import FinishedMatch
 from arena.rating.words import WORDS
 
 
 class Row(Struct, frozen=True, rename=WORDS):
-    """One bot's line of the table."""
+    """One bot's row of the table."""
 
     bot: str
     games: int
     points: float
-    """A win is 1, a draw is ½."""
+    """Points: 1 for a win, ½ for a draw."""
     wins: int
     draws: int
     losses: int
     elo: float
-    """The Elo rating, relative to the average of the bots (rating.bradley_terry)."""
+    """Elo rating relative to the average of the bots (rating.bradley_terry)."""
     elo_error: float
     """Half the width of the 95 % interval."""
     crashes: int
-    """Matches lost because the bot failed: an exception, no move of the game, a process that died."""
+    """Matches lost because the bot failed: an exception, an invalid move, a process that died."""
     time_forfeits: int
     illegal_moves: int
     disconnects: int
     other_forfeits: int
-    """Matches lost by not being ready in time, or by breaking the protocol."""
+    """Matches lost because the bot was not ready in time or broke the protocol."""
+    byes: float = 0
+    """Points from rounds in which the bot sat out, included in its points."""
+    buchholz: float | None = None
+    """Sum of the points of all opponents, the tie-break of a Swiss; None in other formats."""
+    reached: str = ""
+    """Stage reached in a knockout (rating.formats.Place); empty in other formats."""
 
 
 _WIN, _DRAW, _LOSS = "win", "draw", "loss"
@@ -57,22 +64,27 @@ _COLUMNS = {
 }
 
 
-Finished = Record | Ended
-"""A finished match, with its moves or without."""
+Finished = Record | FinishedMatch
+"""A finished match, with or without its moves."""
 
 
 def is_void(record: Finished) -> bool:
-    """Whether the match counts for nobody."""
+    """Return True if the match was voided and counts for neither player."""
     return record.result.reason is EndReason.SERVER_FAULT
 
 
 def is_empty(record: Finished) -> bool:
-    """Whether neither player came: lost by both."""
+    """Return True if neither player appeared; both lose."""
     return record.result.reason is EndReason.NO_SHOW and record.result.winner is None
 
 
+def is_walkover(record: Finished) -> bool:
+    """Return True if at least one player did not appear: the match counts for points, but not for ratings."""
+    return record.result.reason is EndReason.NO_SHOW
+
+
 def losers(record: Finished) -> tuple[str, ...]:
-    """Who lost the match: one bot, none in a draw or a void match, both where neither came."""
+    """Return the losers of the match: one bot, none in a draw or a void match, both if neither appeared."""
     maxie, minnie = record.players.maxie, record.players.minnie
     if is_empty(record):
         return (maxie, minnie)
@@ -82,12 +94,12 @@ def losers(record: Finished) -> tuple[str, ...]:
 
 
 def table(bots: Sequence[str], records: Iterable[Record]) -> list[Row]:
-    """The rows of `bots`, the highest rating first; equal ratings in the order of `bots`."""
+    """Return the rows of `bots` in order of rating; equal ratings in the order of `bots`."""
     return table_of_scores(bots, ((record, 1) for record in records))
 
 
 def table_of_scores(bots: Sequence[str], scores: Iterable[tuple[Finished, int]]) -> list[Row]:
-    """The rows of `bots` as `table` gives them, where each match stands for so many that ended like it."""
+    """Return the rows of `bots` as `table` does, from matches that each count as many times as given."""
     counts: dict[str, Counter[str]] = {bot: Counter() for bot in bots}
     edges: defaultdict[tuple[str, str], Counter[str]] = defaultdict(Counter)
     for record, times in scores:
@@ -99,21 +111,30 @@ def table_of_scores(bots: Sequence[str], scores: Iterable[tuple[Finished, int]])
         for bot in lost:
             if record.result.reason in _COLUMNS:
                 counts[bot][_COLUMNS[record.result.reason]] += times
-        if not is_empty(record):
+        if not is_walkover(record):
             first, second = sorted((record.players.maxie, record.players.minnie))
             edges[first, second][_DRAW if not lost else _LOSS if first in lost else _WIN] += times
     from arena.rating.bradley_terry import elo_ratings  # noqa: PLC0415  NumPy takes a tenth of a second to load
 
     rated = elo_ratings(
-        bots, {edge: Tally(count[_WIN], count[_DRAW], count[_LOSS]) for edge, count in sorted(edges.items())}
+        bots,
+        {edge: PairTally(count[_WIN], count[_DRAW], count[_LOSS]) for edge, count in sorted(edges.items())},
     )
     rows = [_row(bot, counts[bot], rated[bot].elo, rated[bot].error) for bot in bots]
     return sorted(rows, key=lambda row: -row.elo)
 
 
+def ranks(rows: Sequence[Row]) -> list[int]:
+    """Return the rank of each row of a table, from 1. Neighbours with equal results share a rank."""
+    results = [(row.points, round(row.elo), row.buchholz, row.reached) for row in rows]
+    places: list[int] = []
+    for number, result in enumerate(results):
+        places.append(places[-1] if number and result == results[number - 1] else number + 1)
+    return places
+
+
 def _row(bot: str, count: Counter[str], elo: float, error: float) -> Row:
     wins, draws, losses = count[_WIN], count[_DRAW], count[_LOSS]
-    forfeits = {column: count[column] for column in sorted(set(_COLUMNS.values()))}
     return Row(
         bot=bot,
         games=wins + draws + losses,
@@ -123,39 +144,45 @@ def _row(bot: str, count: Counter[str], elo: float, error: float) -> Row:
         losses=losses,
         elo=elo,
         elo_error=error,
-        **forfeits,
+        crashes=count["crashes"],
+        time_forfeits=count["time_forfeits"],
+        illegal_moves=count["illegal_moves"],
+        disconnects=count["disconnects"],
+        other_forfeits=count["other_forfeits"],
     )
 
 
+def as_csv(rows: Iterable[Row], more: Mapping[str, Mapping[str, str]] | None = None) -> str:
+    """Return a table as CSV, one line per bot below the column names.
+
+    more   further columns: the text of each bot by the name of the column; a bot without one has an empty cell
+    """
+    text, more = StringIO(), more or {}
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow([*Row.__struct_encode_fields__, *more])
+    writer.writerows([*astuple(row), *(cells.get(row.bot, "") for cells in more.values())] for row in rows)
+    return text.getvalue()
+
+
 def pair_scores(bot: str, played: Iterable[tuple[Pairing, Record]]) -> list[float]:
-    """The points (0, ½, 1, 1½, 2) that `bot` made in each of its pairs of which both matches count."""
+    """Return the points (0, ½, 1, 1½, 2) of `bot` in each of its pairs of which both matches count."""
     points: defaultdict[int, list[float]] = defaultdict(list)
     for pairing, record in played:
-        if bot not in (pairing.maxie, pairing.minnie) or is_void(record) or is_empty(record):
+        if bot not in (pairing.maxie, pairing.minnie) or is_void(record) or is_walkover(record):
             continue
         lost = losers(record)
         points[pairing.pair.number].append(0.0 if bot in lost else 1.0 if lost else 0.5)
     return [sum(scores) for _, scores in sorted(points.items()) if len(scores) == 2]
 
 
-def rows_by_pairs(rows: Sequence[Row], first: str, found: Difference | None) -> list[Row]:
-    """The rows of two bots with the Elo that their pairs show: half of the difference on either side of their average.
+def rows_by_pairs(rows: Sequence[Row], first: str, elo: Difference | None) -> list[Row]:
+    """Return the rows of two bots with Elo from their pairs: half the difference on each side of their average.
 
-    A rating of single matches counts two that begin alike as if they said twice as much, so its number would be another
-    one. Without a whole pair the rows stay as they are.
+    A rating from single matches would treat the two matches of a pair as independent and give another number. Without a
+    complete pair the rows are returned unchanged.
     """
-    if found is None:
+    if elo is None:
         return list(rows)
-    half, error = found.elo / 2, found.error / 2
+    half, error = elo.elo / 2, elo.error / 2
     changed = [replace(row, elo=half if row.bot == first else -half, elo_error=error) for row in rows]
     return sorted(changed, key=lambda row: -row.elo)
-
-
-def answered(record: Record, seat: Player, bot: str) -> bool | None:
-    """Whether the bot in this seat made a move of its own; None where it had no chance to."""
-    first = sum(each.opening for each in record.moves)
-    own = range(0 if seat is Player.MAXIE else 1, len(record.moves), 2)
-    if any(ply >= first for ply in own):
-        return True
-    late = record.result.reason in {EndReason.TIMEOUT, EndReason.NO_SHOW} and bot in losers(record)
-    return False if late else None

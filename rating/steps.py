@@ -1,9 +1,10 @@
-"""What a rated match does to the ratings of its two bots: Glicko-2, per game, a match at a time. Pure.
+"""Rate a match: Glicko-2, one match at a time. Pure.
 
-Each match is rated when it has come in, on the ratings that both had before it. A bot's deviation grows with
-the days since its last rated match of the game: a day is one rating period, and periods may be fractions.
-So ratings are a function of the finished rated matches in the order in which they came in, and of
-nothing else: whoever counts them, and in however many goes, gets the same.
+Each match counts in two categories: in its game, and in its game on its map with its time control.
+It is rated when it arrives, on the ratings of both bots before it. A bot's deviation grows with
+the days since its last rated match of the category: a day is one rating period, and periods may be fractions.
+So ratings depend only on the finished rated matches and the order of their arrival, and every program that counts them,
+in any number of batches, gets the same result.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from datetime import datetime
 from enum import StrEnum
+from typing import NamedTuple
 
 from msgspec import Struct
 
@@ -20,36 +22,36 @@ from arena.protocol.values import Players, Seat
 from arena.rating.glicko import Rating, update
 
 PERIOD_SECONDS = 24 * 3600
-"""One rating period. At it, a new bot's volatility takes a deviation from 50 to 110 in about three months."""
+"""Length of a rating period. With it, a new bot's volatility raises a deviation from 50 to 110 in about three months."""
 
 
-class Outcome(StrEnum):
-    """What a match was for one of its bots."""
+class RatedOutcome(StrEnum):
+    """Outcome of a match for one of its bots."""
 
     WIN = "win"
     DRAW = "draw"
     LOSS = "loss"
     NONE = "none"
-    """The match says nothing: the rating stays as it is."""
+    """The match does not count: the rating does not change."""
 
 
-SCORES = {Outcome.WIN: 1.0, Outcome.DRAW: 0.5, Outcome.LOSS: 0.0}
+SCORES = {RatedOutcome.WIN: 1.0, RatedOutcome.DRAW: 0.5, RatedOutcome.LOSS: 0.0}
 
 
 class Meaning(StrEnum):
-    """What an end means for the ratings, as docs/ratings.md tells it."""
+    """Effect of an end reason on the ratings, as in docs/ratings.md."""
 
-    PLAYED = "a win and a loss, or a draw where nobody wins"
-    FORFEITED = "a win and a loss; the loser's forfeits grow by one"
-    CRASHED = "a win and a loss; the loser's crashes grow by one"
+    PLAYED = "a win and a loss, or a draw if nobody wins"
+    FORFEITED = "a win and a loss, and a forfeit for the loser"
+    CRASHED = "a win and a loss, and a crash for the loser"
     MISSED = (
-        "a win and a loss; whoever was not there has one forfeit more; where both were not, the ratings stay"
+        "a win and a loss, and a forfeit for each absent bot; if both were absent, the ratings do not change"
     )
-    VOID = "counts for nobody"
+    VOID = "does not count"
 
 
 def meaning(reason: EndReason) -> Meaning:
-    """What a match that ended so means for the ratings of its bots."""
+    """Return the effect of an end reason on the ratings."""
     if reason is EndReason.SERVER_FAULT:
         return Meaning.VOID
     if reason in (EndReason.NO_SHOW, EndReason.DISCONNECT):
@@ -59,45 +61,69 @@ def meaning(reason: EndReason) -> Meaning:
     return Meaning.FORFEITED if reason in FORFEITS else Meaning.PLAYED
 
 
-def outcome(result: Result, seat: Seat) -> tuple[Outcome, bool]:
-    """What a result is for the bot in a seat, and whether it forfeited."""
+def outcome(result: Result, seat: Seat) -> tuple[RatedOutcome, bool]:
+    """Return the outcome for the bot in a seat, and True if it forfeited."""
     means = meaning(result.reason)
     if means is Meaning.VOID:
-        return Outcome.NONE, False
+        return RatedOutcome.NONE, False
     if result.winner is None:
-        return (Outcome.NONE, True) if means is Meaning.MISSED else (Outcome.DRAW, False)
+        return (RatedOutcome.NONE, True) if means is Meaning.MISSED else (RatedOutcome.DRAW, False)
     if result.winner == seat:
-        return Outcome.WIN, False
-    return Outcome.LOSS, means in (Meaning.FORFEITED, Meaning.MISSED)
+        return RatedOutcome.WIN, False
+    return RatedOutcome.LOSS, means in (Meaning.FORFEITED, Meaning.MISSED)
+
+
+class Category(NamedTuple):
+    """Kind of matches that share a rating: a game's matches in a season, or only its matches on one map with one time control."""
+
+    game: str
+    map: str = ""
+    """Empty in the category of a whole game, and if the game has no maps."""
+    time_control: str = ""
+    """Empty only in the category of a whole game."""
+    season: int = 1
+    """Number of the season: ratings begin anew with each."""
+
+
+def categories(game: str, map: str, time_control: str, season: int) -> tuple[Category, Category]:
+    """Return the categories in which a match counts."""
+    return Category(game, season=season), Category(game, map, time_control, season)
 
 
 class RatingStep(Struct, frozen=True):
-    """A bot's rating in a game after one of its matches."""
+    """A bot's rating in a category after one of its matches."""
 
     match: str
     seat: Seat
     game: str
+    map: str
+    time_control: str
+    season: int
     bot: str
     finished: str
-    """When the match finished, in ISO 8601: UTC, to the millisecond."""
-    outcome: Outcome
+    """End of the match, ISO 8601, UTC, to the millisecond."""
+    outcome: RatedOutcome
     forfeit: bool
     crash: bool
-    """Whether it lost because it failed, which is no forfeit."""
+    """True if the bot lost by a crash, which is not a forfeit."""
     rating: float
     deviation: float
     volatility: float
+
+    @property
+    def category(self) -> Category:
+        return Category(self.game, self.map, self.time_control, self.season)
 
     def after(self) -> Rating:
         return Rating(self.rating, self.deviation, self.volatility)
 
 
-Key = tuple[str, str]
-"""A game and a bot."""
+Key = tuple[Category, str]
+"""Category and bot."""
 
 
-class Known(Struct, frozen=True):
-    """A bot's rating in a game, and when the match finished that made it."""
+class CurrentRating(Struct, frozen=True):
+    """A bot's rating in a category, and the end of the match that led to it."""
 
     rating: float
     deviation: float
@@ -108,7 +134,7 @@ class Known(Struct, frozen=True):
         return Rating(self.rating, self.deviation, self.volatility)
 
 
-class Ended(Struct, frozen=True):
+class FinishedMatch(Struct, frozen=True):
     """The part of a record that counts for the ratings."""
 
     match: str
@@ -118,39 +144,43 @@ class Ended(Struct, frozen=True):
 
 
 class Rater:
-    """Counts matches, which come in their order. It begins with what is known of each bot."""
+    """Rating of matches in order. It starts with the known rating of each bot."""
 
-    def __init__(self, last: Mapping[Key, RatingStep | Known] | None = None) -> None:
-        self.last: dict[Key, RatingStep | Known] = dict(last or {})
+    def __init__(self, last: Mapping[Key, RatingStep | CurrentRating] | None = None) -> None:
+        self.last: dict[Key, RatingStep | CurrentRating] = dict(last or {})
 
-    def count(self, record: Record | Ended, finished: str) -> tuple[RatingStep, RatingStep]:
-        """The steps of one match: Maxie's and Minnie's."""
-        maxie = self._before(record.game, record.players.maxie, finished)
-        minnie = self._before(record.game, record.players.minnie, finished)
+    def count(
+        self, record: Record | FinishedMatch, finished: str, category: Category | None = None
+    ) -> tuple[RatingStep, RatingStep]:
+        """Return the rating steps of one match, Maxie's and Minnie's, in a category; by default in its game."""
+        category = category or Category(record.game)
+        maxie = self._aged_rating(category, record.players.maxie, finished)
+        minnie = self._aged_rating(category, record.players.minnie, finished)
         return (
-            self._step(record, finished, "maxie", maxie, minnie),
-            self._step(record, finished, "minnie", minnie, maxie),
+            self._step(record, finished, category, "maxie", maxie, minnie),
+            self._step(record, finished, category, "minnie", minnie, maxie),
         )
 
-    def _before(self, game: str, bot: str, finished: str) -> tuple[Rating, float]:
-        """A bot's rating after its last match, and the periods since."""
-        last = self.last.get((game, bot))
+    def _aged_rating(self, category: Category, bot: str, finished: str) -> tuple[Rating, float]:
+        """Return a bot's rating after its last match, and the rating periods since."""
+        last = self.last.get((category, bot))
         if last is None:
             return Rating(), 0.0
         return last.after(), periods(last.finished, finished)
 
     def _step(
         self,
-        record: Record | Ended,
+        record: Record | FinishedMatch,
         finished: str,
+        category: Category,
         seat: Seat,
         own: tuple[Rating, float],
         other: tuple[Rating, float],
     ) -> RatingStep:
         what, forfeit = outcome(record.result, seat)
         rating, passed = own
-        if what is Outcome.NONE:
-            # Time that passes without a result makes less certain all the same.
+        if what is RatedOutcome.NONE:
+            # Time without a result still increases the deviation.
             rating = rating.aged(passed)
         else:
             rating = update(rating, [(other[0].aged(other[1]), SCORES[what])], periods=passed)
@@ -158,21 +188,24 @@ class Rater:
         step = RatingStep(
             match=record.match,
             seat=seat,
-            game=record.game,
+            game=category.game,
+            map=category.map,
+            time_control=category.time_control,
+            season=category.season,
             bot=bot,
             finished=finished,
             outcome=what,
             forfeit=forfeit,
-            crash=what is Outcome.LOSS and meaning(record.result.reason) is Meaning.CRASHED,
+            crash=what is RatedOutcome.LOSS and meaning(record.result.reason) is Meaning.CRASHED,
             rating=rating.rating,
             deviation=rating.deviation,
             volatility=rating.volatility,
         )
-        self.last[record.game, bot] = step
+        self.last[category, bot] = step
         return step
 
 
 def periods(earlier: str, later: str) -> float:
-    """The rating periods between two times, none where they are the wrong way round."""
+    """Return the number of rating periods between two times; 0 if `later` is before `earlier`."""
     passed = datetime.fromisoformat(later) - datetime.fromisoformat(earlier)
     return max(0.0, passed.total_seconds() / PERIOD_SECONDS)

@@ -1,4 +1,4 @@
-"""The words of tables: what is in print, in CSV and in JSON is called the same everywhere. Pure."""
+"""Column names of tables, the same in print, in CSV and in JSON. Pure."""
 
 from __future__ import annotations
 
@@ -14,4 +14,4 @@ WORDS: Final = {
     "disconnects": "gone",
     "other_forfeits": "other",
 }
-"""The headings of columns whose fields have another name in Python."""
+"""Headings of columns whose fields have a different name in Python."""

@@ -1,1 +1,1 @@
-"""The server: referee, rooms, sessions, lobby, ladders, and the store. It meets bots only on the wire."""
+"""The server: referee, rooms, sessions, lobby, ladders and store. It talks to bots only over the network."""

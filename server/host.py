@@ -1,4 +1,4 @@
-"""The host: a websocket server, its lobby, its store and its rooms, opened and closed as one.
+"""A host: a core, its shell and an edge in one process, opened and closed as one.
 
 async with open_host() as host:
     token = host.issue_token("greedy")
@@ -9,221 +9,585 @@ async with open_host() as host:
 from __future__ import annotations
 
 import logging
+import secrets
+import shutil
 import tempfile
-from collections.abc import AsyncIterator, Awaitable, Callable
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, nullcontext
+from functools import partial
+from ipaddress import ip_network
 from pathlib import Path
 from ssl import SSLContext
 
 import anyio
 import anyio.abc
-from anyio.abc import TaskStatus
+import anyio.to_thread
+import msgspec
 
+from arena.clock import MONOTONIC, Clock
+from arena.cores import cores
+from arena.games.loading import installed_games
+from arena.match.terms import Terms
 from arena.protocol.codes import Code
-from arena.server.arena.membership import CutOff
-from arena.server.bus.bus import Bus
-from arena.server.lobby.dispatch import Dispatch
-from arena.server.lobby.house import NO_HOUSE, HousePlan, open_house
-from arena.server.lobby.matchmaking.matchmaker import Offer
-from arena.server.lobby.session import Session
-from arena.server.net.addresses import LOOPBACK, inside_url, url
-from arena.server.net.admission import Admission
-from arena.server.net.connection import Connection
-from arena.server.net.delivery import Receiver
-from arena.server.net.limits import HostLimits
-from arena.server.net.server import CannotListen, Server
+from arena.protocol.messages import EventStatus, Notice
+from arena.protocol.record import Record
+from arena.server.cluster.frames import BEAT_NS, SILENT_NS
+from arena.server.core.effects import CloseMatch, EventPlace, MatchFinished, OpenMatch, Send
+from arena.server.core.events import with_result
+from arena.server.core.inputs import BotCrashed
+from arena.server.core.settings import CoreSettings, Pool
+from arena.server.edge.addresses import LOOPBACK, inside_url, url
+from arena.server.edge.directives import NO_NOTICE, Directives
+from arena.server.edge.edge import CannotListen, Edge
+from arena.server.failed_logins import FailedLogins, pause_within
+from arena.server.loop_lag import LoopLag
+from arena.server.metrics import Metrics
+from arena.server.ports import CorePort
 from arena.server.processes.identity import PROGRAM
 from arena.server.processes.tasks import cancelled_at_exit
-from arena.server.running import Host, MakeAdmission, Told
-from arena.server.settings import ServerSettings, Settings, StoreSettings, private
-from arena.server.store.database import Engine, make_engine
+from arena.server.settings import Role, ServerSettings, Settings, private
+from arena.server.shell.authenticator import Authenticator
+from arena.server.shell.house import NO_HOUSE, HousePlan, open_house
+from arena.server.shell.missed import MissedResults
+from arena.server.shell.ratings import Ratings
+from arena.server.shell.requests import Requests
+from arena.server.shell.shell import MatchNotStarted, Shell
+from arena.server.shell.webhooks import Webhooks
+from arena.server.store.database import Engine, error_line, file_of, make_engine, prepare
 from arena.server.store.database import close as close_engine
-from arena.server.store.journal.journal import JournalFailed
-from arena.server.store.lease import LeaseLost
-from arena.server.store.upgrade import make_ready
-from arena.server.web.progress import Progress, nobody_plays
+from arena.server.store.directives import in_force_with_names
+from arena.server.store.finished import record_of
+from arena.server.store.journal.journal import Journal, open_journal
+from arena.server.store.lease import LEASE_SECONDS, LeaseLost
+from arena.server.store.maintenance import Maintenance
+from arena.server.web.live import Progress, no_event
+from arena.server.web.pages import About, Pages
 
-__all__ = ["CannotListen", "Host", "open_host"]
+__all__ = ["CannotListen", "Host", "MatchNotStarted", "core_settings", "open_core", "open_host", "open_store"]
 
 log = logging.getLogger("arena.host")
 
-MakeReceiver = Callable[[Connection, Dispatch, HostLimits], Receiver]
-"""Makes the receiver of a connection's messages."""
+EDGE = 1
+"""Number of the edge in the same process as the core."""
+LOOK_SECONDS = 1.0
+"""Interval between checks for the host's directives, in seconds."""
+STANDBY_LEASE_SECONDS = 2.0
+"""Duration of the lease of a core with standbys, in seconds."""
+
+
+def core_settings(
+    settings: Settings, pool: Pool | None, house: HousePlan = NO_HOUSE, clock: Clock = MONOTONIC
+) -> CoreSettings:
+    """Return the settings of a core from its host's settings. `pool`: matches of the matchmaker; None for none."""
+    matches, limits = settings.matches, settings.limits
+    return CoreSettings(
+        program=PROGRAM,
+        epoch_ns=time.time_ns() - clock.now_ns(),
+        grace_ms=round(1000 * matches.grace_seconds),
+        message_bytes=limits.message_bytes,
+        matches_per_bot=limits.matches_per_bot,
+        watched=limits.watched,
+        open_challenges=limits.open_challenges,
+        challenge_ms=round(1000 * limits.challenge_seconds),
+        answer_ms=round(1000 * matches.answer_seconds),
+        territories=limits.territories,
+        pool=pool,
+        concurrency=settings.pool.concurrency or len(cores()),
+        by_threads=not settings.pool.concurrency,
+        adjudication=matches.adjudication,
+        thinking=matches.thinking,
+        house=tuple(house.engines),
+        # A silent edge counts as lost after this time; then the turns of its bots restart.
+        transit_ns=SILENT_NS + BEAT_NS if settings.server.role == "core" else 0,
+    )
+
+
+class CoreHost:
+    """Core in this process, with everything around it except edges. Made by `open_core`."""
+
+    def __init__(
+        self,
+        settings: Settings,
+        engine: Engine,
+        journal: Journal,
+        pool: Pool | None,
+        house: HousePlan,
+        metrics: Metrics,
+        lag: LoopLag,
+        *,
+        event: str | None,
+        on_record: Callable[[Record], Awaitable[None]] | None,
+        clock: Clock,
+    ) -> None:
+        """Assemble the parts; `open_core` describes the arguments."""
+        self.settings = settings
+        self.engine = engine
+        self.journal = journal
+        self.metrics = metrics
+        self.lag = lag
+        self.authenticator = Authenticator(
+            engine,
+            settings.server.name,
+            anyone=settings.server.anyone,
+            guests=house.allows_guests,
+            failed_logins=FailedLogins(pause=pause_within(settings.matches.grace_seconds)),
+            clock=clock,
+        )
+        for each in house.engines:
+            # No other client can use the name of a house engine.
+            self.authenticator.issue_token(each.name)
+        stored = partial(record_of, engine)
+        self.shell = Shell(
+            core_settings(settings, pool, house, clock),
+            journal,
+            stored,
+            self.authenticator,
+            metrics,
+            clock=clock,
+            lag=lag,
+            seed=lambda: secrets.token_bytes(32),
+            patience_s=settings.matches.grace_seconds,
+            event=event,
+        )
+        self.missed = MissedResults(stored, self.shell, clock)
+        self.ratings = Ratings(engine, journal, self.shell, clock)
+        self.requests = Requests(engine, settings.server.name, self.shell, clock, journal.foreign_version)
+        self.maintenance = Maintenance(engine, journal, settings.store.retention, clock)
+        hook = settings.webhooks
+        self.webhooks = Webhooks(hook.url, hook.secret, self.shell, time.time, clock) if hook.url else None
+        self.house = house
+        self._on_record = on_record
+        self._records: list[Record] = []
+        self._has_records = anyio.Event()
+        self._ended = anyio.Event()
+        self.shell.on(MatchFinished, self._count_match)
+        metrics.bots.set_function(lambda: len(self.shell.core.connected))
+        metrics.matches.set_function(lambda: self.shell.core.matches)
+        metrics.suspended.set_function(lambda: self.shell.core.suspended(clock.now_ns()))
+        file = file_of(settings.store.url)
+        if file is not None:
+            metrics.disk_free.set_function(lambda: _disk_free(file.parent))
+
+    def _count_match(self, over: MatchFinished) -> None:
+        self.metrics.finished.labels(over.record.result.reason.value).inc()
+        if self._on_record is not None:
+            self._records.append(over.record)
+            self._has_records.set()
+
+    async def write_records(self) -> None:
+        """Call `on_record` with the record of each finished match, until cancelled."""
+        while self._on_record is not None:
+            await self._has_records.wait()
+            self._has_records = anyio.Event()
+            records, self._records = self._records, []
+            for record in records:
+                await self._on_record(record)
+
+    async def run_shell(self, *, task_status: anyio.abc.TaskStatus[None] = anyio.TASK_STATUS_IGNORED) -> None:
+        """Run the shell until it is stopped. Raises lease.LeaseLost."""
+        try:
+            await self.shell.run(task_status=task_status)
+        finally:
+            self._ended.set()
+
+    def outage(self) -> str:
+        """Return the reason that no match can begin now, in one line; empty if matches can begin."""
+        return "the server is about to stop" if self.shell.draining else self.journal.outage()
+
+    async def halt(self) -> None:
+        """Handle all inputs that have arrived, but none after them, so that no match changes any more."""
+        self.shell.stop()
+        await self._ended.wait()
+
+    def reconfigure(self, pool: Pool | None) -> None:
+        """Apply changed settings, as far as `settings.RELOADED` lists them. Limits are read at each use.
+
+        pool: matches of the matchmaker from now on; None for none
+
+        Raises BadAdjudication and BadRetention.
+        """
+        self.maintenance.retention = self.settings.store.retention
+        self.shell.reconfigure(
+            msgspec.structs.replace(
+                core_settings(self.settings, pool, self.house), epoch_ns=self.shell.settings.epoch_ns
+            )
+        )
+
+
+def _disk_free(folder: Path) -> float:
+    usage = shutil.disk_usage(folder)
+    return usage.free / usage.total
+
+
+class Host:
+    """A running server: a core and the edge of its connections. Made by `open_host`."""
+
+    def __init__(self, core: CoreHost, edge: Edge, url: str, inside_url: str, *, lasting: bool) -> None:
+        self.url = url
+        """Address for bots."""
+        self.inside_url = inside_url
+        """Loopback address for house engines, without TLS; empty on a server without them."""
+        self.settings = core.settings
+        self.engine = core.engine
+        self.edge = edge
+        self.core = core
+        self.lasting = lasting
+        """True if the server will restart after it has stopped."""
+        self._shell = core.shell
+
+    @property
+    def resumed(self) -> int:
+        """Number of matches that continue from before the restart."""
+        return self._shell.resumed
+
+    @property
+    def matches(self) -> int:
+        """Number of matches in progress."""
+        return self._shell.core.matches
+
+    @asynccontextmanager
+    async def open_house(self) -> AsyncIterator[None]:
+        """Run the house engines during the block. Raises BadHouse."""
+        plan = self.core.house
+        async with open_house(plan, self._shell, self, self.inside_url) if plan.engines else nullcontext():
+            yield
+
+    def issue_token(self, name: str) -> str:
+        """Return a token with which only a bot of this name can connect."""
+        return self.core.authenticator.issue_token(name)
+
+    def is_connected(self, name: str) -> bool:
+        """Return True while a bot of that name is connected."""
+        bot = self._shell.core.bot(name)
+        return bot is not None and bot.client is not None
+
+    def announce(self, event: str, entrants: Sequence[str] | None) -> None:
+        """Set the event that is played here, as shown to bots that ask. `entrants`: its bots; None before it begins."""
+        entered = None if entrants is None else tuple(entrants)
+        self._shell.reconfigure(msgspec.structs.replace(self._shell.settings, event=event, entrants=entered))
+
+    def send_ranks(self, event: str, places: Sequence[EventPlace]) -> None:
+        """Send the connected bots of an event on this server their final ranks."""
+        for each in places:
+            bot = self._shell.core.bot(each.bot)
+            if bot is not None and bot.client is not None:
+                over = EventStatus(event, "over", entered=True, detail="")
+                self._shell.send(Send(bot.client, with_result(over, each.rank, each.points, len(places))))
+
+    async def wait_change(self) -> None:
+        """Wait until a bot connects or disconnects, or a match begins or ends."""
+        await self._shell.wait_change()
+
+    async def wait_connected(self, name: str, seconds: float) -> bool:
+        """Return True as soon as a bot is connected; False after `seconds`."""
+        with anyio.move_on_after(seconds):
+            while not self.is_connected(name):
+                await self._shell.wait_change()
+            return True
+        return False
+
+    def players_of(self, game: str) -> set[str]:
+        """Return the names of the connected bots that play a game."""
+        connected = self._shell.core.connected
+        return {bot.name for bot in connected if not bot.preferences.games or game in bot.preferences.games}
+
+    def threads_of(self, name: str) -> int:
+        """Return the number of search threads that a bot reports; 0 if it reports none."""
+        bot = self._shell.core.bot(name)
+        return (bot.engine.threads if bot is not None and bot.engine is not None else None) or 0
+
+    async def report_bot_exit(self, name: str, how: str) -> None:
+        """Report that the process of a bot that this host runs has ended. The bot loses its matches by a crash."""
+        self._shell.submit(BotCrashed(name, how))
+
+    async def play(self, terms: Terms) -> Record:
+        """Play one match to its end, beginning as soon as both bots can play another match. Raises
+        shell.MatchNotStarted.
+        """
+        return await self._shell.play(terms)
+
+    async def store_record(self, terms: Terms, record: Record) -> None:
+        """Store the record of a match that was played elsewhere, or not played. Raises StoreError."""
+        grace_ms = self._shell.settings.grace_ms
+        terms = msgspec.structs.replace(terms, grace_ms=grace_ms)
+        await self._shell.commit([OpenMatch(terms, record.started), CloseMatch(record, terms.rated)])
+        self.core.ratings.count()
+
+    def announce_restart(self) -> None:
+        """Tell bots on exit that the server will restart, so that they wait for it."""
+        self.lasting = True
+
+    async def halt(self) -> None:
+        """Handle all inputs that have arrived, but none after them, so that no match changes any more."""
+        await self.core.halt()
+
+    async def drain(self, seconds: float) -> int:
+        """Stop starting matches, wait up to `seconds` for those in progress, and return how many are unfinished."""
+        return await self._shell.drain(seconds)
+
+
+@asynccontextmanager
+async def open_core(
+    settings: Settings,
+    engine: Engine,
+    *,
+    pool: Pool | None = None,
+    house: HousePlan = NO_HOUSE,
+    going_on: str | None = None,
+    on_record: Callable[[Record], Awaitable[None]] | None = None,
+    clock: Clock = MONOTONIC,
+) -> AsyncIterator[CoreHost]:
+    """Run a core on a prepared store; `open_host` describes the arguments.
+
+    A core with a process of its own has standbys. It waits until the server's name is free, and holds it by a short lease,
+    so that a standby can take over quickly.
+
+    Raises StoreError and lease.NameHeld. Raises lease.LeaseLost, after cancelling the block, if another process has taken
+    the lease.
+    """
+    lost: LeaseLost | None = None
+    metrics = Metrics()
+    async with AsyncExitStack() as stack:
+        standby = settings.server.role is Role.CORE
+        seconds = STANDBY_LEASE_SECONDS if standby else LEASE_SECONDS
+        journal = await stack.enter_async_context(
+            open_journal(
+                engine,
+                settings.server.name,
+                wait=standby,
+                lease_seconds=seconds,
+                answer_seconds=seconds,
+                clock=clock,
+                observe=metrics.journal_seconds.observe,
+            )
+        )
+        tasks = await stack.enter_async_context(cancelled_at_exit())
+        core = CoreHost(
+            settings,
+            engine,
+            journal,
+            pool,
+            house,
+            metrics,
+            LoopLag(clock, metrics.loop_seconds.observe),
+            event=going_on,
+            on_record=on_record,
+            clock=clock,
+        )
+        serving = anyio.CancelScope()
+        stack.callback(serving.cancel)
+
+        async def serve(*, task_status: anyio.abc.TaskStatus[None]) -> None:
+            nonlocal lost
+            with serving:
+                try:
+                    await core.run_shell(task_status=task_status)
+                except LeaseLost as error:
+                    lost = error
+                    tasks.cancel_scope.cancel()
+
+        await tasks.start(serve)
+        # From here on a cancelled block must not cancel the shell before it has handled all inputs that have arrived.
+        serving.shield = True
+        for job in (
+            core.missed.run,
+            core.ratings.run,
+            core.maintenance.run,
+            core.requests.run,
+            core.write_records,
+        ):
+            tasks.start_soon(job)
+        if core.webhooks is not None:
+            tasks.start_soon(core.webhooks.run)
+        try:
+            yield core
+        finally:
+            with anyio.CancelScope(shield=True):
+                await core.halt()
+    if lost is not None:
+        raise lost
 
 
 @asynccontextmanager
 async def open_host(
     settings: Settings | None = None,
     *,
-    offer: Offer | None = None,
+    pool: Pool | None = None,
     house: HousePlan = NO_HOUSE,
     tls: SSLContext | None = None,
-    bus: Bus | None = None,
     going_on: str | None = None,
     lasting: bool = True,
-    on_record: Told | None = None,
-    progress: Progress = nobody_plays,
-    receiver: MakeReceiver = Session,
-    admission: MakeAdmission = Admission,
+    on_record: Callable[[Record], Awaitable[None]] | None = None,
+    progress: Progress = no_event,
+    clock: Clock = MONOTONIC,
 ) -> AsyncIterator[Host]:
-    """Listen, play matches and keep them in the store, as the settings say; without any, as `settings.private` does.
+    """Listen, play matches and store them, as the settings say. Without settings, `settings.private` applies.
 
-    offer      what the matchmaker gives to whoever waits; None where bots play only by challenge
-    house      the bots that the server runs itself; they have an address of their own, `Host.inside_url`
-    tls        the certificate; None to speak in clear
-    bus        what carries to the other servers of an arena, on the same store; None for a server by itself
-    going_on   the event whose matches the server goes on with, from before it went away
-    lasting    whether the server will be back once it has stopped. If not, whoever is connected is told that the
-               event is over, unless it is cancelled: then it may be gone on with
-    on_record  told of each match that the server arranged itself, when it is over
-    progress   tells the page how an event goes that is played here
-    receiver   makes the receiver of each connection's messages
-    admission  makes what decides who may connect
+    pool       matches of the matchmaker; None if bots play only by challenge
+    house      engines that the server runs itself, in `Host.open_house`; they connect to `Host.inside_url`
+    tls        certificate; None for connections without TLS
+    going_on   event whose unfinished matches continue after a restart
+    lasting    True if the server will restart after it has stopped. If False, connected clients are told that the
+               event is over, unless the block is cancelled: then the event may be continued later
+    on_record  called with the record of each finished match
+    progress   returns the progress of an event that is played here, for the page
 
-    Raises CannotListen, BadHouse and StoreError: lease.NameHeld where another process has the name, and
-    lease.LeaseLost, with which the block is cancelled, where another has taken it. On leaving, connections are
-    told and closed; matches in progress stay in the journal.
+    Raises CannotListen and StoreError. Raises lease.NameHeld if another process holds the name, and lease.LeaseLost, after
+    cancelling the block, if another process has taken it. On exit, clients are notified and disconnected; matches in
+    progress stay in the journal.
     """
-    lost: LeaseLost | CutOff | None = None
     settings = settings or private()
-    limits, place = settings.limits, settings.server
     async with AsyncExitStack() as stack:
-        engine = await _open_store(stack, settings.store, arena=bus is not None)
-        tasks = await stack.enter_async_context(cancelled_at_exit())
-        running = Host(
-            settings,
-            engine,
-            tasks,
-            bus=bus,
-            going_on=going_on,
-            house=house,
-            offer=offer,
-            on_record=on_record,
-            progress=progress,
-            admission=admission,
-        )
-        writing = anyio.CancelScope()
-        stack.callback(writing.cancel)
-
-        async def write(*, task_status: TaskStatus[None]) -> None:
-            nonlocal lost
-            with writing:
-                try:
-                    await running.journal.run(task_status=task_status)
-                except LeaseLost as error:
-                    lost = error
-                    tasks.cancel_scope.cancel()
-
-        # Before anything is read: nobody else changes the matches of this name from now on.
-        await tasks.start(write)
-        # Whoever cancels this host must not cancel its journal before what it was given is written.
-        writing.shield = True
-        for job in (
-            running.watch.run,
-            running.rating_counter.run,
-            running.maintenance.run,
-            running.tell_browsers,
-        ):
-            tasks.start_soon(job)
-
-        def end(error: LeaseLost | CutOff) -> None:
-            nonlocal lost
-            lost = error
-            tasks.cancel_scope.cancel()
-
-        await _join(running, tasks, end)
-        if going_on is not None:
-            # Before anybody can come in: a bot that returns must find its session and its matches.
-            await running.resume(going_on)
-        server = await stack.enter_async_context(
-            Server(
-                running.admission,
-                running.pages,
-                lambda connection: receiver(connection, running.dispatch, limits),
-                tasks,
-                program=PROGRAM,
-                # Where no token is needed, a page has no more than whoever sends it.
-                any_origin=place.anyone,
+        # Listing the installed games reads files of every installed package, once: this would stall the event loop.
+        await anyio.to_thread.run_sync(installed_games)
+        engine = await open_store(stack, settings)
+        core = await stack.enter_async_context(
+            open_core(
+                settings, engine, pool=pool, house=house, going_on=going_on, on_record=on_record, clock=clock
             )
         )
-        running.listens_at(*await _listen(server, place, tls, house=bool(house.bots)))
-        log.info("listening on %s", running.url)
-        goodbye = Code.SHUTTING_DOWN if lasting else Code.EVENT_OVER
+        edge = await enter_edge(
+            stack,
+            EDGE,
+            core.shell,
+            settings,
+            core.metrics,
+            store=engine,
+            house=house,
+            secure=tls is not None,
+            trouble=core.outage,
+            progress=progress,
+            lag=core.lag,
+            foreign_version=core.journal.foreign_version,
+            clock=clock,
+        )
+        core.shell.attach(EDGE, edge)
+        addresses = await listen(edge, settings.server, tls, house=bool(house.engines))
+        host = Host(core, edge, *addresses, lasting=lasting)
+        log.info("listening on %s", host.url)
         try:
-            async with (
-                open_house(house, running.lobby, running.arranger, running.inside_url)
-                if house.bots
-                else nullcontext()
-            ):
-                # Only now: no match is begun on a server whose house turns out to be named wrongly.
-                tasks.start_soon(running.arranger.run)
-                yield running
+            yield host
         except anyio.get_cancelled_exc_class():
-            goodbye = Code.SHUTTING_DOWN
+            host.announce_restart()
             raise
         finally:
             with anyio.CancelScope(shield=True):
-                server.admission.close()
-                await _leave(running, goodbye, lost)
-                if running.membership is not None:
-                    writing.cancel()  # others may have the matches before the last of the connections has ended
-    if lost is not None:
-        raise lost
+                await edge.close(Code.SHUTTING_DOWN if host.lasting else Code.EVENT_OVER)
 
 
-async def _listen(
-    server: Server, place: ServerSettings, tls: SSLContext | None, *, house: bool
+async def enter_edge(
+    stack: AsyncExitStack,
+    number: int,
+    core: CorePort,
+    settings: Settings,
+    metrics: Metrics,
+    *,
+    store: Engine,
+    house: HousePlan,
+    secure: bool,
+    trouble: Callable[[], str],
+    progress: Progress = no_event,
+    lag: LoopLag | None = None,
+    foreign_version: Callable[[], Awaitable[int]] | None = None,
+    clock: Clock = MONOTONIC,
+) -> Edge:
+    """Make an edge with its pages, which the stack closes. It does not listen yet.
+
+    store            database for the pages
+    secure           True if the edge itself speaks TLS
+    trouble          returns the reason that no match can begin now; empty if matches can begin
+    lag              lag of the event loop, if a core uses the same one
+    foreign_version  returns `Journal.foreign_version`, if there is a journal in this process
+    """
+    edge = await stack.enter_async_context(
+        Edge(
+            number,
+            core,
+            settings.limits,
+            metrics=metrics,
+            program=PROGRAM,
+            proxies=settings.server.proxies,
+            # Without tokens, a page of another site has no more rights than any other client.
+            any_origin=settings.server.anyone,
+            exempt={each.name for each in house.engines},
+            lag=lag or LoopLag(clock, metrics.loop_seconds.observe),
+            clock=clock,
+        )
+    )
+    about = About(PROGRAM, anyone=settings.server.anyone, guests=house.allows_guests, secure=secure)
+    edge.pages = pages = Pages(
+        about,
+        store,
+        edge.live,
+        metrics,
+        edge.work,
+        trouble,
+        progress=progress,
+        origins=settings.server.origins,
+        clock=clock,
+    )
+    stack.callback(pages.close)
+    edge.start_soon(_watch_directives, edge, pages, store, foreign_version)
+    return edge
+
+
+async def _watch_directives(
+    edge: Edge, pages: Pages, store: Engine, foreign_version: Callable[[], Awaitable[int]] | None
+) -> None:
+    """Apply the host's directives to an edge, until cancelled. While the store is unavailable, the last ones stay in
+    force. Directives in force are read again and again, because they end.
+    """
+    last_change: int | None = None
+    while True:
+        version = await foreign_version() if foreign_version is not None else None
+        if version is not None and version == last_change:
+            await edge.clock.sleep(LOOK_SECONDS)
+            continue
+        try:
+            found, names = await in_force_with_names(store)
+        except Exception as error:
+            if error_line(error) is None:
+                raise
+        else:
+            notice = next(
+                (Notice(each.text, each.until) for each in found if each.kind == "notice"), NO_NOTICE
+            )
+            networks = {ip_network(each.subject): each.text for each in found if each.kind == "address"}
+            directives = Directives(names, networks, notice)
+            if directives.names != edge.directives.names:
+                pages.drop_kept()  # cached pages may show names that are now removed or allowed again
+            edge.follow_directives(directives)
+            last_change = None if found or names else version
+        await edge.clock.sleep(LOOK_SECONDS)
+
+
+async def listen(
+    edge: Edge, place: ServerSettings, tls: SSLContext | None, *, house: bool
 ) -> tuple[str, str]:
-    """Accept connections; where bots come in, and where the server's own do, if it has a house of them. Raises CannotListen."""
-    bound = await server.listen(place.host, place.port, tls, reuse_port=place.reuse_port)
-    # On a port that others listen on too, the server's own bots would come in there.
-    inside = None if place.reuse_port else inside_url(bound, tls)
+    """Accept connections. Return the address for bots and the address for house engines. Raises CannotListen.
+
+    A core with a process of its own has no address for bots: they connect through edges.
+    """
+    outside, inside = "", None
+    if place.role is not Role.CORE:
+        bound = await edge.listen(place.host, place.port, tls, reuse_port=place.reuse_port)
+        outside = url(place.host, bound[1], tls)
+        # On a shared port, the server's own bots could reach another process.
+        inside = None if place.reuse_port else inside_url(bound, tls)
     if place.metrics_port or (house and inside is None):
-        inside = url(LOOPBACK, (await server.listen(LOOPBACK, place.metrics_port, None))[1])
-    return url(place.host, bound[1], tls), (inside or "") if house else ""
+        inside = url(LOOPBACK, (await edge.listen(LOOPBACK, place.metrics_port, None))[1])
+    return outside, (inside or "") if house else ""
 
 
-async def _join(running: Host, tasks: anyio.abc.TaskGroup, end: Callable[[LeaseLost | CutOff], None]) -> None:
-    """Take a place among the servers of an arena, where there are others; `end` is told when it is lost."""
-
-    async def belong(job: Callable[[], Awaitable[None]]) -> None:
-        try:
-            await job()
-        except (LeaseLost, CutOff) as error:
-            end(error)
-
-    membership = running.membership
-    if membership is None:
-        return
-    tasks.start_soon(running.arena.links.run)
-    tasks.start_soon(running.arena.tell_news)
-    await membership.join()
-    tasks.start_soon(belong, membership.run)
-    tasks.start_soon(belong, membership.watch)
-
-
-async def _leave(running: Host, goodbye: Code, lost: LeaseLost | CutOff | None) -> None:
-    """Tell whoever is connected, and write what is to be written; not where the server has lost its name."""
-    if running.membership is not None:
-        running.close_rooms()
-    for member in running.lobby.connected():
-        if member.connection is not None:
-            member.connection.dismiss(goodbye)
-    if lost is None:
-        try:
-            await running.journal.drain()
-        except JournalFailed as failed:
-            # Of what is missing nobody was told: the next start goes on before it.
-            log.warning("the server stops without its store: %s", failed)
-
-
-async def _open_store(stack: AsyncExitStack, store: StoreSettings, *, arena: bool) -> Engine:
-    """The store, which the stack closes; without an address it is a file that goes with it."""
+async def open_store(stack: AsyncExitStack, settings: Settings) -> Engine:
+    """Open the store, which the stack closes. Without a URL, it is a temporary file. Raises StoreError."""
+    store, place = settings.store, settings.server
     if not store.url:
         folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="arena-", ignore_cleanup_errors=True))
         engine = make_engine(f"sqlite:///{Path(folder) / 'arena.db'}", lasting=False)
     else:
-        engine = make_engine(store.url, arena=arena)
+        engine = make_engine(store.url, cluster=place.role is Role.CORE)
     stack.push_async_callback(close_engine, engine)
-    await make_ready(engine, back_up=store.backup)
+    await prepare(engine)
     return engine

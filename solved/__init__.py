@@ -1,5 +1,5 @@
-"""Tables of solved maps: what every position of a small map is truly worth, found by `arena solve` and probed here.
+"""Tables of solved maps, with the exact value of every position of a small map, made by `arena solve`.
 
-Probing needs the standard library and zstandard alone, so that ladders, servers and bots can all do it; what builds a
-table is in `lab.solving`.
+Probing needs only zstandard and msgspec, so that ladders, servers and bots can all do it. `lab.solving`
+builds the tables.
 """

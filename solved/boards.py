@@ -1,27 +1,28 @@
-"""The boards of a map as numbers, and which of them stands for all that look alike.
+"""Boards of a map as numbers, and the board that represents all its symmetric images.
 
-A board is seen by the player to move: n > 0 is n armies of theirs, n < 0 is -n of the opponent's, 0 is empty. So a
-board and the same one with the colours and the turn exchanged are one. The number of a board is written in base
-2 cap + 1, a digit n + cap for each territory, the first territory's the highest. Of the boards that the map's
-automorphisms turn into each other the one with the lowest number stands for all.
+A board is seen by the player to move: n > 0 is n of their armies, n < 0 is -n of the opponent's, 0 is empty. So a
+board and the board with exchanged colours and turn are the same. The number of a board is written in base
+2 cap + 1, with a digit n + cap for each territory, the first territory's the highest. An automorphism of the map
+exchanges territories so that every road stays a road. Among the images of a board under these, the one with
+the lowest number represents all.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import islice
 
 from arena.games.board import RisklessMap
 from arena.games.riskless import Armies, Riskless
-from arena.solved.symmetry import Permutation, automorphisms
 
 
 @dataclass(frozen=True)
 class Boards:
-    """All boards of the maps that have these roads, this cap and this goal.
+    """All boards of maps with the same roads, cap and goal.
 
-    neighbours   V sets of territory numbers in ascending order: the order of moves does not change any value
+    neighbours   V sets of territory numbers in ascending order, since the order of moves does not affect values
     """
 
     neighbours: tuple[tuple[int, ...], ...]
@@ -30,7 +31,7 @@ class Boards:
 
     @classmethod
     def of(cls, map: RisklessMap) -> Boards:
-        """The boards of a map."""
+        """Return the boards of a map."""
         return cls(
             tuple(tuple(sorted(near)) for near in map.neighbours), map.territory_cap, map.armies_to_win
         )
@@ -41,34 +42,34 @@ class Boards:
 
     @property
     def base(self) -> int:
-        """What a territory can hold: so many different numbers."""
+        """Number of possible contents of a territory."""
         return 2 * self.cap + 1
 
     @property
     def count(self) -> int:
-        """How many boards there are, those that are over and the empty one included."""
+        """Number of boards, including finished ones and the empty one."""
         return int(self.base**self.territories)
 
     @cached_property
     def powers(self) -> tuple[int, ...]:
-        """What an army more on each territory adds to the number of a board."""
+        """Amount by which one more army on each territory raises a board's index."""
         return tuple(self.base**v for v in reversed(range(self.territories)))
 
     @cached_property
     def symmetries(self) -> tuple[Permutation, ...]:
-        """The automorphisms that are used, the identity first."""
+        """Automorphisms that are used, the identity first."""
         return automorphisms(self.neighbours)
 
     def number(self, board: Sequence[int]) -> int:
-        """The number of a board."""
+        """Return the index of a board."""
         return sum((n + self.cap) * power for n, power in zip(board, self.powers, strict=True))
 
     def board(self, number: int) -> tuple[int, ...]:
-        """The board of that number."""
+        """Return the board with this index."""
         return tuple(number // power % self.base - self.cap for power in self.powers)
 
     def representative(self, board: Sequence[int]) -> int:
-        """The number of the board that stands for this one. O(V) for each symmetry."""
+        """Return the index of the board that represents this one. O(V) for each symmetry."""
         digits = [n + self.cap for n in board]
         return min(
             sum(digit * power for digit, power in zip(digits, images, strict=True)) for images in self._images
@@ -76,16 +77,57 @@ class Boards:
 
     @cached_property
     def _images(self) -> tuple[tuple[int, ...], ...]:
-        """For each symmetry, what a digit of each territory counts where it goes."""
+        """Place value of each territory's digit in the image, for each symmetry."""
         return tuple(tuple(self.powers[place] for place in symmetry) for symmetry in self.symmetries)
 
 
 def seen_by_mover(position: Armies) -> tuple[int, ...]:
-    """The armies of a position as the player to move sees them."""
+    """Return the armies of a position from the view of the player to move."""
     sign = position.player.sign
     return tuple(sign * n for n in position.armies)
 
 
 def boards_of(game: object) -> Boards | None:
-    """The boards of a game of Riskless; None for any other."""
-    return Boards.of(game.map) if isinstance(game, Riskless) else None
+    """Return the boards of a game of Riskless; None for other games and for subclasses, which may have other rules."""
+    return Boards.of(game.map) if type(game) is Riskless else None
+
+
+Permutation = tuple[int, ...]
+"""Permutation that moves territory v to the place of territory `permutation[v]`."""
+
+MAX_SYMMETRIES = 5040
+"""Maximum number of automorphisms used. A star of 20 territories has 19!, and using so many saves no time."""
+
+
+def automorphisms(neighbours: Sequence[Sequence[int]]) -> tuple[Permutation, ...]:
+    """Return a group of automorphisms of a graph, the identity first, in ascending order.
+
+    These are all automorphisms if there are at most MAX_SYMMETRIES. Otherwise they are those that keep the first few
+    territories in place, as many as necessary, which form a group too. O(V!) at worst. On maps it takes about O(V) per
+    automorphism and territory, since roads exclude most choices early.
+    """
+    ends = [frozenset(near) for near in neighbours]
+    for fixed in range(len(neighbours) + 1):
+        permutations = tuple(islice(_extensions(ends, (), fixed), MAX_SYMMETRIES + 1))
+        if len(permutations) <= MAX_SYMMETRIES:
+            return permutations
+    raise AssertionError("with every territory in its place there is the identity alone")
+
+
+def _extensions(ends: Sequence[frozenset[int]], prefix: Permutation, fixed: int) -> Iterator[Permutation]:
+    """Yield all automorphisms that begin with `begun` and keep the first `fixed` territories in place."""
+    v = len(prefix)
+    if v == len(ends):
+        yield prefix
+        return
+    earlier = [u for u in ends[v] if u < v]
+    used = frozenset(prefix)
+    images = {prefix[u] for u in earlier}
+    if v < fixed:
+        candidates: Iterable[int] = (v,)
+    else:
+        # Neighbours of a placed territory must be adjacent to its place: on a ring this leaves two choices.
+        candidates = sorted(ends[prefix[earlier[0]]]) if earlier else range(len(ends))
+    for w in candidates:
+        if w not in used and len(ends[w]) == len(ends[v]) and ends[w] & used == images:
+            yield from _extensions(ends, (*prefix, w), fixed)

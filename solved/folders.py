@@ -1,4 +1,4 @@
-"""Where tables are: those that come with the project, and those that were made on this machine."""
+"""Folders of solved tables: those shipped with the project and those made on this machine."""
 
 from __future__ import annotations
 
@@ -17,53 +17,55 @@ from arena.solved.table import Table
 SHIPPED = Path(__file__).parent / "tables"
 SUFFIX = ".solved"
 INSIDE = Path("riskless-arena") / "solved"
-"""Where tables are inside a folder for caches."""
+"""Path of the tables inside a cache folder."""
 
 
 def caches() -> Iterator[Path]:
-    """The folders of tables that were made here, the best first: the user's, then that of the environment it runs in."""
-    given = Path(os.environ.get("XDG_CACHE_HOME", ""))
-    if given.is_absolute():
-        yield given / INSIDE
+    """Yield the folders of tables solved on this machine in order of preference: the user's, then the environment's."""
+    xdg_folder = Path(os.environ.get("XDG_CACHE_HOME", ""))
+    if xdg_folder.is_absolute():
+        yield xdg_folder / INSIDE
     else:
-        with suppress(RuntimeError):  # there is no home that anybody knows of
+        with suppress(RuntimeError):  # the home folder is unknown
             yield Path.home() / ".cache" / INSIDE
     yield Path(sys.prefix) / "cache" / INSIDE
 
 
-def made_here() -> Path:
-    """The folder that `arena solve` writes to; it need not be there."""
+def local_folder() -> Path:
+    """Return the folder that `arena solve` writes to; it may not exist yet."""
     return next(caches())
 
 
 def file_name(map: RisklessMap) -> str:
-    """What the table of a map is called: its name, and a digest of the roads, the cap and the goal."""
+    """Return the file name of a map's table: the map's name and a digest of roads, cap and goal."""
     name = "".join(letter if letter.isalnum() else "-" for letter in map.name)
     return f"{name}-{digest(Boards.of(map))}{SUFFIX}"
 
 
 def find(boards: Boards) -> Path | None:
-    """The file of the table of these boards, by its name; None where there is none. The file is not read."""
-    wanted = f"*-{digest(boards)}{SUFFIX}"
+    """Return the file with the table of these boards, found by its name without reading it; None if there is none."""
+    pattern = f"*-{digest(boards)}{SUFFIX}"
     for folder in (SHIPPED, *caches()):
-        for path in sorted(folder.glob(wanted)):
+        for path in sorted(folder.glob(pattern)):
             return path
     return None
 
 
 def open_table(boards: Boards) -> Table | None:
-    """The table of these boards, or None where there is none. Raises BadTable for a file that is not whole, or of another map."""
+    """Return the table of these boards, or None if there is none. Raises BadTable for a damaged or wrong file."""
     path = find(boards)
-    return None if path is None else _opened(path, path.stat().st_mtime_ns, boards)
+    return None if path is None else _open_table(path, path.stat().st_mtime_ns, boards)
 
 
 @lru_cache(maxsize=16)
-def _opened(path: Path, _changed: int, boards: Boards) -> Table:
-    return checked(Table(path), boards)
+def _open_table(path: Path, _changed: int, boards: Boards) -> Table:
+    return check_table(Table(path), boards)
 
 
-def checked(table: Table, boards: Boards) -> Table:
-    """The table, if it is of these boards. Raises BadTable."""
+def check_table(table: Table, boards: Boards) -> Table:
+    """Return the table if it belongs to these boards. Raises BadTable."""
     if table.boards != boards:
-        raise BadTable(f"{table.path} is of another map: its roads, cap or goal differ; solve the map again")
+        raise BadTable(
+            f"{table.path} belongs to another map: its roads, cap or goal differ; solve the map again"
+        )
     return table

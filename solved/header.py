@@ -1,15 +1,15 @@
-"""What a table's file says of itself before its blocks: of which map it is, by which rules, and what it holds in all.
+"""Header of a table's file: map, rules, and totals.
 
     magic       8 bytes
     length      of the header, 4 bytes, little-endian as all numbers here
     header      JSON, the struct Header
-    index       for each block of boards the bytes that it takes, 4, and their CRC-32, 4; 0 bytes: no board in it stands for
-                others
-    checksum    SHA-256 of all before it, 32 bytes
+    index       for each block its size in bytes, 4 bytes, and its CRC-32, 4 bytes; a block of size 0 has no
+                representative board
+    checksum    SHA-256 of everything before it, 32 bytes
     blocks      Zstandard frames, one after another
 
-A block holds the codes (solved.truth) of `boards_in_block` boards in the order of their numbers, `width` bytes each. Only the
-codes of boards in play that stand for all that look alike are told; in the places of the others any code may stand.
+A block holds the codes (solved.truth) of `boards_in_block` boards in the order of their numbers, `width` bytes each. Only
+the codes of representative boards in play are meaningful; all other places may contain any code.
 """
 
 from __future__ import annotations
@@ -26,15 +26,15 @@ from arena.games.board import MAX_CAP
 from arena.solved.boards import Boards
 
 MAGIC = b"\x89ARENA\r\n"
-"""Begins a file: no text does, and a transfer that changes the ends of lines changes it."""
+"""First bytes of a file. No text begins with them, and a transfer that converts line ends changes them."""
 FORMAT = "arena-solved/1"
 RULES = 1
-"""The version of Riskless's rules. A change of them that changes a value is a new one, and old tables are then refused."""
-MOST_TERRITORIES = 40
-"""More than any map has that can be solved: two armies' owners on 40 territories are 3^40 boards."""
+"""Version of Riskless's rules. A change of the rules that affects a value increases it, and old tables are then refused."""
+MAX_TERRITORIES = 40
+"""Upper bound for maps that can be solved: on 40 territories the owners alone give 3^40 boards."""
 BOARDS_IN_BLOCK = 1 << 16
-MOST_HEADER = 1 << 16
-MOST_BLOCKS = 1 << 24
+MAX_HEADER = 1 << 16
+MAX_BLOCKS = 1 << 24
 LENGTH = 4
 CHECKSUM = 32
 
@@ -42,43 +42,41 @@ Count = Annotated[int, Meta(ge=0, le=1 << 62)]
 
 
 class BadTable(ValueError):
-    """A file that is no table, or not all of one: one line that says which and why."""
+    """Raised when a file is not a complete table; the message is one line with the file and the reason."""
 
 
 class Totals(Struct, frozen=True):
-    """How many boards there are of each kind, reachable or not, images included."""
+    """Number of boards of each kind, reachable or not, including symmetric images."""
 
     open: Count
-    """Boards that are not over."""
+    """Number of unfinished boards."""
     won: Count
-    """Of these, won for the player to move."""
+    """Number of unfinished boards that are won for the player to move."""
     lost: Count
     drawn: Count
 
 
 class Header(Struct, frozen=True, kw_only=True):
-    """What a table is of, and what was found."""
+    """Contents of a table: map, rules, and counts."""
 
     format: str = FORMAT
     rules: int = RULES
     neighbours: Annotated[
         list[
-            Annotated[
-                list[Annotated[int, Meta(ge=0, lt=MOST_TERRITORIES)]], Meta(max_length=MOST_TERRITORIES)
-            ]
+            Annotated[list[Annotated[int, Meta(ge=0, lt=MAX_TERRITORIES)]], Meta(max_length=MAX_TERRITORIES)]
         ],
-        Meta(min_length=2, max_length=MOST_TERRITORIES),
+        Meta(min_length=2, max_length=MAX_TERRITORIES),
     ]
     territory_cap: Annotated[int, Meta(ge=1, le=MAX_CAP)]
-    armies_to_win: Annotated[int, Meta(ge=2, le=MAX_CAP * MOST_TERRITORIES)]
+    armies_to_win: Annotated[int, Meta(ge=2, le=MAX_CAP * MAX_TERRITORIES)]
     boards_in_block: Annotated[int, Meta(ge=1, le=1 << 20)] = BOARDS_IN_BLOCK
     width: Annotated[int, Meta(ge=1, le=2)]
-    """Bytes of a code."""
+    """Size of a code, in bytes."""
     totals: Totals
     longest: Count
-    """The plies of the longest win; 0 where no board in play is won."""
+    """Number of plies of the longest win; 0 if no board in play is won."""
     longest_board: Count
-    """The lowest number of a board that is won in so many plies."""
+    """Lowest number of a board whose win takes `longest` plies."""
 
     @property
     def boards(self) -> Boards:
@@ -90,35 +88,35 @@ class Header(Struct, frozen=True, kw_only=True):
 
 
 def digest(boards: Boards) -> str:
-    """Names all that a table depends on: roads, cap, goal and the rules' version. 12 hexadecimal digits."""
+    """Return 12 hexadecimal digits that identify the contents of a table: roads, cap, goal and version of the rules."""
     what = [RULES, boards.neighbours, boards.cap, boards.goal]
     return hashlib.sha256(msgspec.json.encode(what)).hexdigest()[:12]
 
 
 def encode(header: Header, blocks: Iterable[bytes]) -> bytes:
-    """All of a file before these blocks."""
-    told = msgspec.json.encode(header)
+    """Return the part of a file before its blocks."""
+    data = msgspec.json.encode(header)
     index = b"".join(
         len(each).to_bytes(LENGTH, "little") + crc32(each).to_bytes(LENGTH, "little") for each in blocks
     )
-    head = MAGIC + len(told).to_bytes(LENGTH, "little") + told + index
+    head = MAGIC + len(data).to_bytes(LENGTH, "little") + data + index
     return head + hashlib.sha256(head).digest()
 
 
 class Index(NamedTuple):
-    """Where the blocks are: each begins at its place and ends at the next one's; `sums` are their CRC-32."""
+    """Index of the blocks: `places`, the offset of each block and of the end, and `sums`, their CRC-32."""
 
     places: list[int]
     sums: list[int]
 
 
 def decode(data: memoryview, name: str) -> tuple[Header, Index]:
-    """The header of the file of that name whose bytes these are, and where its blocks are. Raises BadTable."""
+    """Return the header and the index of the file `name` with the bytes `data`. Raises BadTable."""
     start = len(MAGIC) + LENGTH
     if bytes(data[: len(MAGIC)]) != MAGIC:
-        raise BadTable(f"{name} is no table of a solved map: `arena solve MAP` makes one")
+        raise BadTable(f"{name} is not a tablebase: create one with `arena solve MAP`")
     length = int.from_bytes(data[len(MAGIC) : start], "little")
-    if length > MOST_HEADER:
+    if length > MAX_HEADER:
         raise BadTable(f"{name} is damaged: its header cannot have {length:,} bytes; solve the map again")
     header = _header(bytes(data[start : start + length]), name)
     index = start + length
@@ -137,13 +135,13 @@ def decode(data: memoryview, name: str) -> tuple[Header, Index]:
     return header, Index(places, sums)
 
 
-# Made here, before there are threads: two that are the first to decode a type end the interpreter (msgspec 0.22).
+# Created before there are threads: msgspec 0.22 crashes if two threads are the first to decode a type.
 _decode = msgspec.json.Decoder(Header).decode
 
 
-def _header(told: bytes, name: str) -> Header:
+def _header(data: bytes, name: str) -> Header:
     try:
-        header = _decode(told)
+        header = _decode(data)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise BadTable(
             f"{name} is damaged: its header cannot be read ({error}); solve the map again"
@@ -154,6 +152,6 @@ def _header(told: bytes, name: str) -> Header:
             "solve the map again"
         )
     size = len(header.neighbours)
-    if any(w >= size for near in header.neighbours for w in near) or header.blocks > MOST_BLOCKS:
+    if any(w >= size for near in header.neighbours for w in near) or header.blocks > MAX_BLOCKS:
         raise BadTable(f"{name} is damaged: its header is of no map that can be solved; solve the map again")
     return header

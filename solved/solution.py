@@ -1,4 +1,4 @@
-"""A game with its truth: what each position of a match is worth, and each move in it."""
+"""A solved game: the exact value of each position of a match, and of each move in it."""
 
 from __future__ import annotations
 
@@ -9,33 +9,36 @@ from arena.games.core import Game, Player
 from arena.games.riskless import Armies, Move, Riskless
 from arena.solved.boards import boards_of, seen_by_mover
 from arena.solved.folders import open_table
+from arena.solved.header import BadTable
 from arena.solved.table import Table
 from arena.solved.truth import DRAW, Truth, Value
 
 
 @dataclass(frozen=True)
 class Solution:
-    """A game of Riskless whose map is solved. Values take the ply limit of the map into account."""
+    """A game of Riskless on a solved map. Values take the ply limit of the map into account."""
 
     game: Riskless
     table: Table
 
     def truth(self, position: Armies) -> Truth:
-        """What a position is worth to the player to move. Raises solved.header.BadTable where the file is damaged."""
+        """Return the value of a position for the player to move. Raise solved.header.BadTable if the file is damaged."""
         outcome = self.game.outcome(position)
         if outcome is not None:
             if outcome.winner is None:
                 return DRAW
             return Truth(Value.WIN if outcome.winner is position.player else Value.LOSS, 0)
-        return self.table.probe(seen_by_mover(position)).within(self.game.map.ply_limit - position.ply)
+        return self.table.probe(seen_by_mover(position)).with_plies_left(
+            self.game.map.ply_limit - position.ply
+        )
 
     def moves(self, position: Armies) -> list[tuple[Move, Truth]]:
-        """Each move with what it makes the position worth to its player, in move order."""
+        """Return each move with the value of the position after it for its player, in move order."""
         game = self.game
-        return [(move, self.truth(game.successor(position, move)).before) for move in game.moves(position)]
+        return [(move, self.truth(game.successor(position, move)).previous) for move in game.moves(position)]
 
     def best(self, position: Armies) -> tuple[Truth, list[Move]]:
-        """The moves that are as good as the best, in move order, and what they make the position worth to its player.
+        """Return the best moves, in move order, and their value for the player.
 
         They win in the fewest plies, draw, or lose in the most. Raises solved.header.BadTable.
         """
@@ -45,7 +48,7 @@ class Solution:
         return equals[0][1], [move for move, _ in equals]
 
     def winner(self, position: Armies) -> Player | None:
-        """Who wins with best play; None: nobody."""
+        """Winner under best play; None for a draw."""
         value = self.truth(position).value
         if value is Value.DRAW:
             return None
@@ -53,7 +56,20 @@ class Solution:
 
 
 def solution_of(game: Game[Any, Any]) -> Solution | None:
-    """The truth of a game, where there is a table of its map. Raises solved.header.BadTable for a file that is not whole."""
+    """Return the solution of a game, or None if its map has no table. Raises solved.header.BadTable for a damaged file."""
     boards = boards_of(game)
     table = open_table(boards) if boards is not None else None
     return Solution(game, table) if table is not None and isinstance(game, Riskless) else None
+
+
+def why_unsolved(game: Game[Any, Any]) -> str:
+    """Return why this machine has no solution of a game, in one line; empty if it has one."""
+    try:
+        if solution_of(game) is not None:
+            return ""
+    except BadTable as error:
+        return str(error)
+    name = game.setup().get("map")
+    if name is None:
+        return f"only maps of riskless have tables, and this is {game.name}"
+    return f"there is no table of {name}: `arena solve {name}` makes one, where the map is small enough"

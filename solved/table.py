@@ -1,4 +1,4 @@
-"""A table's file, probed: one position reads one block."""
+"""A table's file, and its probing: one position reads one block."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from arena.solved.truth import Truth
 from arena.solved.truth import decode as truth_of
 from arena.solved.zstandard import zstd
 
-KEPT = 64
-"""Blocks that are kept unpacked, those probed last: 4 MB with codes of one byte."""
+CACHE_BLOCKS = 64
+"""Maximum number of cached unpacked blocks, the last ones probed: 4 MB with codes of one byte."""
 
 
 class Table:
-    """The values of all boards in play of the maps with some roads, cap and goal.
+    """Values of all boards in play of maps with the same roads, cap and goal.
 
-    The file is mapped into memory: what is not probed is not read. Several threads may probe at once.
+    The file is mapped into memory, so only probed parts are read. Several threads may probe in parallel.
     """
 
     def __init__(self, path: Path) -> None:
-        """Open a file. Raises BadTable where it cannot be read or is no whole table; blocks are checked as they are read."""
+        """Open a file. Raises BadTable if it is unreadable or incomplete; blocks are checked when they are read."""
         self.path = path
         try:
             with path.open("rb") as file:
@@ -37,55 +37,55 @@ class Table:
         with memoryview(self._data) as data:
             self.header, self._index = decode(data, str(path))
         self.boards: Boards = self.header.boards
-        self._kept = lru_cache(maxsize=KEPT)(self.block)
+        self._kept = lru_cache(maxsize=CACHE_BLOCKS)(self.block)
 
     @property
     def size(self) -> int:
-        """The bytes of the file."""
+        """Size of the file, in bytes."""
         return len(self._data)
 
     def probe(self, board: Sequence[int]) -> Truth:
-        """The truth of a board in play, seen by the player to move. Raises BadTable where its block is damaged.
+        """Return the value of a board in play, seen by the player to move. Raises BadTable if its block is damaged.
 
-        About 30 µs where the block is kept, and 0.1 ms more where it is unpacked first.
+        It takes about 30 µs if the block is cached, and 0.1 ms more to unpack it.
         """
         return truth_of(self.code(self.boards.representative(board)))
 
     def code(self, number: int) -> int:
-        """The code of a board that stands for all that look like it."""
+        """Return the code of a representative board."""
         block, place = divmod(number, self.header.boards_in_block)
         width = self.header.width
         return int.from_bytes(self._kept(block)[place * width : (place + 1) * width], "little")
 
     def block(self, number: int) -> bytes:
-        """The codes of one block of boards; draws where none of its boards stands for others. Raises BadTable."""
+        """Return the codes of one block of boards, all draws if it has no representative board. Raises BadTable."""
         header = self.header
         boards = min(header.boards_in_block, self.boards.count - number * header.boards_in_block)
         size = boards * header.width
         first, last = self._index.places[number : number + 2]
         if first == last:
             return bytes(size)
-        kept = self._data[first:last]
-        if crc32(kept) != self._index.sums[number]:
-            raise BadTable(self._damaged(number, "its checksum differs"))
+        block_bytes = self._data[first:last]
+        if crc32(block_bytes) != self._index.sums[number]:
+            raise BadTable(self._damage(number, "its checksum differs"))
         try:
             unpacked = zstd.ZstdDecompressor()
-            codes = unpacked.decompress(kept, max_length=size + 1)
+            codes = unpacked.decompress(block_bytes, max_length=size + 1)
             whole = unpacked.eof and not unpacked.unused_data
         except zstd.ZstdError as error:
-            raise BadTable(self._damaged(number, str(error))) from None
+            raise BadTable(self._damage(number, str(error))) from None
         if not whole or len(codes) != size:
-            raise BadTable(self._damaged(number, f"{len(codes):,} bytes instead of {size:,}"))
+            raise BadTable(self._damage(number, f"{len(codes):,} bytes instead of {size:,}"))
         return codes
 
-    def _damaged(self, number: int, why: str) -> str:
+    def _damage(self, number: int, why: str) -> str:
         return (
             f"{self.path} is damaged in block {number} of {self.header.blocks} ({why}); solve the map again"
         )
 
 
 def write(path: Path, header: Header, blocks: Sequence[bytes]) -> None:
-    """Write a table whose blocks are packed already. Whoever reads meanwhile finds the old file or the new one.
+    """Write a table from compressed blocks. Parallel readers find either the old file or the new one.
 
     Raises OSError.
     """
@@ -96,6 +96,6 @@ def write(path: Path, header: Header, blocks: Sequence[bytes]) -> None:
     unfinished.replace(path)
 
 
-def packed(codes: bytes, level: int) -> bytes:
-    """A block as it is kept."""
+def compress_codes(codes: bytes, level: int) -> bytes:
+    """Return the codes of a block compressed with Zstandard."""
     return zstd.compress(codes, level)

@@ -1,4 +1,4 @@
-"""Zstandard, from Python's own library or from its backport to older Pythons."""
+"""Zstandard, from Python's standard library or from its backport to older versions."""
 
 import sys
 

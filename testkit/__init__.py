@@ -1,1 +1,1 @@
-"""What tests and benchmarks share: programs that play, disturb and kill, and what they need of a machine."""
+"""Shared parts of tests and benchmarks: programs that play, disturb and kill, and checks of the machine's tools."""

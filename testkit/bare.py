@@ -1,4 +1,4 @@
-"""The client's side of RFC 6455 on a bare socket, for peers that break it."""
+"""Client side of RFC 6455 on a bare socket, for peers that violate the protocol."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ TIMEOUT = 20.0
 def shake_hands(
     url: str, subprotocol: str = "arena.v1.msgpack", receive_buffer: int | None = None
 ) -> socket.socket:
-    """A connected socket after the opening handshake. Raises ConnectionError with what the server said."""
+    """Return a connected socket after the opening handshake. Raises ConnectionError with the server's response."""
     address = urlsplit(url)
     assert address.hostname is not None
     assert address.port is not None
@@ -37,18 +37,18 @@ def shake_hands(
     return bare
 
 
-def opening(host: str, subprotocol: str = "arena.v1.msgpack") -> bytes:
-    """The request of the opening handshake."""
+def opening(host: str, subprotocol: str = "arena.v1.msgpack", path: str = "/") -> bytes:
+    """Return the request of the opening handshake."""
     key = base64.b64encode(os.urandom(16)).decode()
     return (
-        f"GET / HTTP/1.1\r\nHost: {host}\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+        f"GET {path} HTTP/1.1\r\nHost: {host}\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
         f"Sec-WebSocket-Key: {key}\r\nSec-WebSocket-Version: 13\r\n"
         f"Sec-WebSocket-Protocol: {subprotocol}\r\n\r\n".encode()
     )
 
 
 def take(bare: socket.socket, size: int) -> bytes:
-    """Exactly `size` bytes. Raises EOFError."""
+    """Receive exactly `size` bytes. Raises EOFError."""
     data = b""
     while len(data) < size:
         more = bare.recv(size - len(data))
@@ -59,7 +59,7 @@ def take(bare: socket.socket, size: int) -> bytes:
 
 
 def frame(payload: bytes, opcode: int = 2, first: int = 0x80) -> bytes:
-    """A masked frame. `first` holds the bits of its first byte that are not the opcode."""
+    """Return a masked frame. `first`: bits of the first byte other than the opcode."""
     size = len(payload)
     if size < 126:
         head = struct.pack("!BB", first | opcode, 0x80 | size)
@@ -76,7 +76,7 @@ def say(bare: socket.socket, **message: object) -> None:
 
 
 def hear(bare: socket.socket) -> tuple[int, bytes]:
-    """Opcode and payload of the next frame. Raises EOFError, ConnectionError or TimeoutError."""
+    """Return the opcode and payload of the next frame. Raises EOFError, ConnectionError or TimeoutError."""
     first, size = take(bare, 2)
     if size == 126:
         size = struct.unpack("!H", take(bare, 2))[0]

@@ -1,4 +1,4 @@
-"""A peer that plays as it should until it is to move, and then sends bytes that are no message."""
+"""Peer that plays correctly until its first turn, and then sends bytes that are not a message."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from testkit.wire import arguments, report
 
 
 def answer_with(data: bytes) -> None:
-    """Be such a program: send `data` for each move, and print what comes and how the connection was closed."""
+    """Run such a program: send `data` on each turn, and print all messages received and how the connection was closed."""
     url, name, token = arguments()
     bare = shake_hands(url)
     say(bare, type="hello", name=name, token=token)

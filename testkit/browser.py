@@ -1,4 +1,4 @@
-"""A server and its bots as processes, and a browser to look at them with."""
+"""Server and bots as processes, with a browser to view the page."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from playwright.sync_api import Browser, BrowserContext, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
 
 from arena import console
 from arena.bots.api.options import ENGINES
@@ -31,6 +31,13 @@ FLAGS = [
     "--disable-sync",
     "--no-first-run",
 ]
+SHIFTS = """(() => {
+  window.shifted = 0;
+  new PerformanceObserver((list) => {
+    for (const each of list.getEntries()) if (!each.hadRecentInput) window.shifted += each.value;
+  }).observe({ type: 'layout-shift', buffered: true });
+})()"""
+"""Initial script that sums the layout shift of a page in `window.shifted`."""
 DAWDLER = """
 import random
 import time
@@ -47,17 +54,17 @@ class Dawdler(Bot):
         return random.choice(self.game.moves(position))
 """
 PATIENCE = 60
-"""Seconds that only a hang takes."""
+"""Time limit for the browser in seconds; only a hang takes longer."""
 
 
-def write_dawdler(file: Path, seconds: float) -> None:
-    """Write a bot that sleeps for so long before each random move."""
+def write_slow_bot(file: Path, seconds: float) -> None:
+    """Write a bot that sleeps for `seconds` before each random move."""
     file.write_text(DAWDLER)
     set_pace(file, seconds)
 
 
 def set_pace(file: Path, seconds: float) -> None:
-    """Say how long the dawdler in this file sleeps; it may be running."""
+    """Set the sleep of the bot in this file, which may be running."""
     new = file.with_suffix(".new")
     new.write_text(str(seconds))
     new.replace(file.with_suffix(".seconds"))  # the bot never reads half of it
@@ -65,7 +72,7 @@ def set_pace(file: Path, seconds: float) -> None:
 
 @contextmanager
 def chromium() -> Iterator[Browser]:
-    """A headless browser; the test is skipped where there is none."""
+    """Start a headless browser; skip the test if there is none."""
     skip_without("chromium")
     with sync_playwright() as playwright:
         running = playwright.chromium.launch(executable_path=browser(), args=FLAGS)
@@ -76,7 +83,7 @@ def chromium() -> Iterator[Browser]:
 
 
 class Arena:
-    """`arena serve` in a folder of its own, and bots that are connected to it."""
+    """`arena serve` in a folder of its own, with connected bots."""
 
     def __init__(self, folder: Path, *options: str, private: bool = True) -> None:
         self._folder = folder
@@ -93,7 +100,7 @@ class Arena:
         return f"http://127.0.0.1:{self.port}/"
 
     def serve(self) -> None:
-        """Start the server; after the first time, on the port that it had."""
+        """Start the server; after the first time, on the same port."""
         log = self._folder / f"serve-{time.monotonic_ns()}.log"
         database = f"sqlite:///{self._folder / 'arena.db'}"
         command = ["serve", "--port", str(self.port), "--db", database, "--set=server.drain_seconds=0"]
@@ -116,27 +123,32 @@ class Arena:
         found = wait(lambda: re.search(r"listening on ws://127\.0\.0\.1:(\d+)", log.read_text()))
         self.port = int(found[1])
 
-    def bot(self, engine: str, name: str = "", matches: int = 1) -> None:
+    def bot(self, engine: str, name: str = "", matches: int = 1, token: str = "") -> None:
         """Connect a bot."""
         named = ["--name", name] if name else []
+        named += ["--token", token] if token else []
         command = ["bot", engine, "--url", f"ws://127.0.0.1:{self.port}", "--matches", str(matches), *named]
         self._bots.append(Forked(*command, "--reconnect", "100", cwd=self._folder))
 
     def dawdler(self, name: str, seconds: float, matches: int = 1) -> None:
-        """Connect a bot that sleeps before each random move: those that hurry keep the cores busy for all tests."""
+        """Connect a bot that sleeps before each random move, because fast bots would keep the cores busy for other
+        tests.
+        """
         file = self._folder / f"dawdler{len(self._dawdlers)}.py"
-        write_dawdler(file, seconds)
+        write_slow_bot(file, seconds)
         self._dawdlers.append(file)
         self.bot(str(file), name, matches)
 
     def slow_down(self, seconds: float = 0.3) -> None:
-        """From now on each dawdler sleeps for so long before a move, and leaves the cores to the browser."""
+        """Let each sleeping bot sleep for `seconds` before each move from now on, which leaves the cores to the
+        browser.
+        """
         for file in self._dawdlers:
             set_pace(file, seconds)
 
     @contextmanager
     def hurry(self, seconds: float) -> Iterator[None]:
-        """Each dawdler sleeps for so long meanwhile, and is slow afterwards."""
+        """Let each sleeping bot sleep for `seconds` within the block, and for longer afterwards."""
         self.slow_down(seconds)
         try:
             yield
@@ -144,19 +156,19 @@ class Arena:
             self.slow_down()
 
     def kill_server(self) -> None:
-        """End the server as a crash does."""
+        """Kill the server, as in a crash."""
         assert self._server is not None
         self._server.kill()
         self._server.wait()
 
     def stop_server(self) -> None:
-        """End the server as its host does."""
+        """Stop the server, as its host does."""
         assert self._server is not None
         self._server.terminate()
         self._server.wait()
 
     def upgrade_page(self) -> None:
-        """From its next start on the server is one whose page has other files than that of this checkout."""
+        """Serve a page with other files than this checkout's, after the server's next start."""
         newer = self._folder / "newer"
         newer.mkdir()
         shutil.copytree(
@@ -168,17 +180,20 @@ class Arena:
 
     @property
     def pid(self) -> int:
-        """The process of the server."""
+        """Process id of the server."""
         assert self._server is not None
         return self._server.pid
 
     def token(self, name: str) -> str:
-        """A new token of a bot of this name, as its host makes one."""
-        database = f"sqlite:///{self._folder / 'arena.db'}"
-        told = self._folder / f"token-{name}"
-        code = Forked("token", "create", name, "--db", database, cwd=self._folder, stdout=told).wait(PATIENCE)
-        assert code == 0
-        return told.read_text(encoding="utf-8").split()[-1]
+        """Create a token for a bot of this name, and return it."""
+        return self.command("token", "create", name).split()[-1]
+
+    def command(self, *words: str) -> str:
+        """Run a command of the host on the server's store, and return its output."""
+        told = self._folder / "told"
+        command = (*words, "--db", f"sqlite:///{self._folder / 'arena.db'}")
+        assert Forked(*command, cwd=self._folder, stdout=told).wait(PATIENCE) == 0
+        return told.read_text(encoding="utf-8")
 
     def stop(self) -> None:
         for each in [*self._bots, *([self._server] if self._server else [])]:
@@ -186,14 +201,14 @@ class Arena:
             each.wait()
 
     def ask(self, path: str) -> Any:
-        """What a plain GET of the server's own data answers."""
+        """Return the server's JSON answer to a plain GET."""
         with urllib.request.urlopen(f"{self.url}api/{path}", timeout=PATIENCE) as answer:
             return json.load(answer)
 
 
 @contextmanager
 def arena(folder: Path, *options: str, bots: tuple[str, ...] = (), private: bool = True) -> Iterator[Arena]:
-    """A server with bots of these engines; a private one lets in any name, and has no bots of its own."""
+    """Run a server with bots of these engines. A private server accepts any name and has no bots of its own."""
     assert {each.partition(":")[0] for each in bots} <= set(ENGINES)
     running = Arena(folder, *options, private=private)
     try:
@@ -206,14 +221,32 @@ def arena(folder: Path, *options: str, bots: tuple[str, ...] = (), private: bool
 
 
 def new_context(browser: Browser, **options: Any) -> BrowserContext:
-    """A context of a browser, as `Browser.new_context` makes it, whose pages wait nearly as long as a test may."""
+    """Return a browser context like `Browser.new_context`, whose pages wait nearly as long as a test may."""
     context = browser.new_context(**options)
     context.set_default_timeout(PATIENCE * 900)
     return context
 
 
+def until_live(page: Page, title: str = "Live") -> None:
+    """Go to the next match on a stage until a live one has a title that begins with `title`.
+
+    Between two live matches the stage starts to show a finished one, which is not interrupted.
+    """
+    stage = page.locator(".stage")
+
+    def is_live() -> bool:
+        if stage.locator(".kind").inner_text().startswith(title):
+            return True
+        stage.get_by_role("button", name="Next match").click()
+        return False
+
+    wait(is_live)
+
+
 def wait(found: Any, seconds: float = PATIENCE) -> Any:
-    """What `found()` gives, once it gives something: it may ask a server, which answers nobody without end."""
+    """Return the result of `found()` once it is true. It is called at intervals, because it may send rate-limited
+    requests.
+    """
     until = time.monotonic() + seconds
     while not (value := found()):
         assert time.monotonic() < until, "it does not come"

@@ -1,6 +1,6 @@
-"""Hosts in network namespaces with a cable between them: a server, bots, and where it is asked for a bad line between.
+"""Hosts in network namespaces, connected by a cable: a server, bots, and optionally a faulty line between them.
 
-Needs root, `ip` and `ss`. What was started in the namespaces ends with the cable.
+Needs root, `ip` and `ss`. All processes in the namespaces end with the cable.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ from arena.protocol.record import Record, read
 ROOT = Path(__file__).parents[1]
 SERVER, BOTS = "10.213.7.1", "10.213.7.2"
 NEAR, FAR = "10.213.8.1", "10.213.8.2"
-"""With a line between: the line's end for the bots, and the bots."""
+"""Addresses if there is a line between the hosts: the line's end for the bots, and the bots."""
 PORT = "8765"
 
 
 class NoCable(Exception):
-    """Why no cable can be laid here, in one line."""
+    """Raised when no cable can be created here; the message is the reason in one line."""
 
 
 def ip(*arguments: str) -> None:
@@ -37,7 +37,7 @@ def ip(*arguments: str) -> None:
 
 @dataclass
 class Cable:
-    """A namespace for the server (s), one for the bots (b), and one for the line between (m) if there is one."""
+    """Namespaces for the server (s), for the bots (b), and, if there is a line between them, for the line (m)."""
 
     name: str
     folder: Path
@@ -52,24 +52,24 @@ class Cable:
 
     @property
     def record(self) -> Path:
-        """Where the server writes its matches."""
+        """Record file of the server."""
         return self.folder / "record.jsonl"
 
     @property
     def log(self) -> str:
-        """What the server has logged."""
+        """Server's log."""
         return (self.folder / "s.log").read_text()
 
     def run(self, side: str, *command: str, ordered: bool = False) -> subprocess.Popen[bytes]:
-        """Start `python -m COMMAND` in a namespace; with `ordered` its standard input and output are pipes."""
+        """Start `python -m COMMAND` in a namespace. With `ordered`, its standard input and output are pipes."""
         with (self.folder / f"{side}.log").open("ab") as log:
             whole = ["ip", "netns", "exec", f"{self.name}{side}", sys.executable, "-m", *command]
             pipe = subprocess.PIPE if ordered else None
             self.started.append(subprocess.Popen(whole, cwd=ROOT, stdin=pipe, stdout=pipe or log, stderr=log))
         return self.started[-1]
 
-    def play(self, tc: str, bots: int, think: float, *options: str, groups: int = 1) -> None:
-        """A server at one end, and bots that play tic-tac-toe on it at the other, in so many processes."""
+    def play(self, tc: str, bots: int, think: float, *options: str) -> None:
+        """Start a server at one end, and bots that play tic-tac-toe on it at the other."""
         limits = (
             "--set=limits.connections_per_address=5000",
             "--set=limits.cut_offs=100000",
@@ -98,12 +98,10 @@ class Cable:
             self.line = self.run("m", "testkit.forwarder", NEAR, PORT, SERVER, PORT, ordered=True)
             self._said()
         url = f"ws://{NEAR if self.between else SERVER}:{PORT}"
-        for group in range(groups):
-            count = bots // groups
-            self.run("b", "testkit.reconnectors", url, str(count), str(think), f"bot {group}")
+        self.run("b", "testkit.players", url, str(bots), str(think), "bot")
 
     def order(self, *words: str) -> int:
-        """Give the line between an order; how many connections it carries."""
+        """Send the line an order. Return the number of affected connections."""
         if self.line is None or self.line.stdin is None:
             raise ValueError("this cable has no line between")
         self.line.stdin.write(" ".join(words).encode() + b"\n")
@@ -119,15 +117,15 @@ class Cable:
         return said
 
     def cut(self) -> None:
-        """Every packet is lost from now on, and neither end is told."""
+        """Drop every packet from now on, without notice to either end."""
         ip("-n", f"{self.name}s", "link", "set", "v", "down")
 
     def mend(self) -> None:
-        """Packets pass again."""
+        """Let packets pass again."""
         ip("-n", f"{self.name}s", "link", "set", "v", "up")
 
     def reset(self) -> None:
-        """Every connection is reset, at both ends, by the kernels."""
+        """Reset every connection at both ends, by the kernels."""
         for side in "sb":
             subprocess.run(
                 ["ip", "netns", "exec", f"{self.name}{side}", "ss", "-K", "state", "established"],
@@ -136,11 +134,11 @@ class Cable:
             )
 
     def records(self) -> list[Record]:
-        """The matches that are over."""
+        """Return the finished matches."""
         return list(read(self.record)) if self.record.exists() else []
 
     def wait(self, count: int, seconds: float = 90) -> list[Record]:
-        """The matches that are over, once there are so many. Raises RuntimeError."""
+        """Wait until `count` matches are finished, and return them. Raises RuntimeError."""
         end = time.monotonic() + seconds
         while len(played := self.records()) < count:
             if time.monotonic() > end:
@@ -149,7 +147,7 @@ class Cable:
         return played
 
     def wait_log(self, text: str, count: int, seconds: float = 60) -> bool:
-        """Whether the server's log has the text so many times, at the latest after so long."""
+        """Return True if the server's log contains the text `count` times within `seconds`."""
         end = time.monotonic() + seconds
         while self.log.count(text) < count:
             if time.monotonic() > end:
@@ -160,7 +158,7 @@ class Cable:
 
 @contextmanager
 def laid(folder: Path, *, between: bool = False) -> Iterator[Cable]:
-    """A cable, as long as the block lasts. Raises NoCable."""
+    """Create a cable for the duration of the block. Raises NoCable."""
     if os.geteuid() != 0 or not shutil.which("ip") or not shutil.which("ss"):
         raise NoCable("needs root, ip and ss to lay a cable between network namespaces")
     made = Cable(f"arena{os.getpid()}", folder, between)

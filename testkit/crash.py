@@ -1,7 +1,7 @@
-"""A hosting server that is killed at random moments, again and again, and what was lost: nothing may be.
+"""Server that is killed repeatedly at random moments, and a count of the losses: there must be none.
 
-A real `arena serve` process; bots that come back with their sessions. At the end the server is drained by
-SIGTERM, and the store is held against what the bots were told.
+The server is a real `arena serve` process, and the bots reconnect with their sessions. At the end, the server is
+drained by SIGTERM, and the store is compared with the messages that the bots received.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ from arena.protocol.codes import FORFEITS, EndReason
 from arena.protocol.record import BadRecord, Record, from_line
 from arena.server.store import schema
 from arena.server.store.database import open_store
+from arena.server.store.journal.load import load
 from arena.server.store.journal.reader import events_of
-from arena.server.store.journal.recovery import unfinished
 from arena.server.store.packing import record_in
 from testkit.forked import Forked
 from testkit.players import Player
@@ -37,19 +37,19 @@ DRAIN_SECONDS = 60
 
 @dataclass
 class Outcome:
-    """What came of it. Everything in `faults` is a broken promise."""
+    """Results of a run. Every line in `faults` is a broken promise."""
 
     kills: int = 0
     matches: int = 0
     acknowledged: int = 0
     interrupted: int = 0
-    """Matches that were in progress at a kill and ended afterwards."""
+    """Number of matches that were in progress at a kill and ended later."""
     reasons: Counter[str] = field(default_factory=Counter)
     faults: list[str] = field(default_factory=list)
 
 
 class Server:
-    """`arena serve` as a process that can be killed and started again on the same port and store."""
+    """`arena serve` process that can be killed and restarted on the same port and store."""
 
     def __init__(self, folder: Path, matches: int, *options: str) -> None:
         with socket.socket() as free:
@@ -71,12 +71,12 @@ class Server:
         self.process: Forked | None = None
 
     def start(self) -> None:
-        """Start it; it is there once it listens."""
+        """Start the server, and wait until it listens."""
         self.log.touch()
         self.process = Forked(*self._words, cwd=ROOT, stderr=self.log)
 
     async def wait_listening(self) -> None:
-        """Wait until it takes connections. Raises RuntimeError."""
+        """Wait until the server accepts connections. Raises RuntimeError."""
         end = time.monotonic() + START_SECONDS
         while time.monotonic() < end and self.process is not None and self.process.poll() is None:
             try:
@@ -89,14 +89,14 @@ class Server:
         raise RuntimeError(f"the server did not come up:\n{self.log.read_text()[-3000:]}")
 
     async def stop(self, how: signal.Signals) -> int:
-        """End it by a signal; its exit code."""
+        """Stop the server by a signal, and return its exit code."""
         if self.process is None:
             raise RuntimeError("the server was never started")
         self.process.send_signal(how)
         return await asyncio.to_thread(self.process.wait, DRAIN_SECONDS + 30)
 
     def close(self) -> None:
-        """Leave nothing behind."""
+        """Kill the server."""
         if self.process is not None and self.process.poll() is None:
             self.process.kill()
             self.process.wait()
@@ -105,7 +105,7 @@ class Server:
 async def crash(
     kills: int, matches: int, *, folder: Path, options: tuple[str, ...] = (), longest: float = 1.5
 ) -> Outcome:
-    """Kill the server `kills` times with so many matches in progress, each time within `longest` seconds."""
+    """Kill the server `kills` times with `matches` matches in progress, each time within `longest` seconds."""
     server = Server(folder, matches, *options)
     players = [
         Player(server.url, f"bot {number}", lambda: random.uniform(0.005, 0.15))
@@ -130,14 +130,14 @@ async def crash(
             outcome.faults.append(
                 f"after SIGTERM the server ended with {code}: {server.log.read_text()[-2000:]}"
             )
-        await hold_against(server.database, players, interrupted, outcome)
+        await compare_with_store(server.database, players, interrupted, outcome)
     finally:
         server.close()
     return outcome
 
 
 async def _everybody_back(players: list[Player], connections: int) -> None:
-    """Wait until most bots are back, so that each kill meets matches in progress; not for the last of them."""
+    """Wait until most bots are back, but not for the last ones, so that each kill interrupts matches in progress."""
     end = time.monotonic() + 30
     needed = max(2, len(players) * 9 // 10)
     while sum(player.connections >= connections for player in players) < needed and time.monotonic() < end:  # noqa: ASYNC110  the players are not told that they are waited for
@@ -146,11 +146,15 @@ async def _everybody_back(players: list[Player], connections: int) -> None:
 
 async def _in_progress(database: str) -> set[str]:
     async with open_store(database) as engine:
-        return {past.terms.match for past in await unfinished(engine, "serve")}
+        return {past.terms.match for past in (await load(engine, "", "serve")).matches}
 
 
-async def hold_against(database: str, players: list[Player], interrupted: set[str], outcome: Outcome) -> None:
-    """Compare what the bots were told with what the store holds; every difference is a fault of the outcome."""
+async def compare_with_store(
+    database: str, players: list[Player], interrupted: set[str], outcome: Outcome
+) -> None:
+    """Compare the messages that the bots received with the store, and add every difference to the faults of the
+    outcome.
+    """
     fault = outcome.faults.append
     async with open_store(database) as engine:
         async with engine.connect() as connection:
@@ -197,7 +201,7 @@ async def hold_against(database: str, players: list[Player], interrupted: set[st
 
 
 def check_end(record: Record, fault: Callable[[str], None]) -> None:
-    """A match between honest bots ends by the rules of its game, or by those of adjudication."""
+    """Check that a match between well-behaved bots ended by its game's rules or by adjudication. Calls `fault` for a violation."""
     if record.result.reason in FORFEITS | {EndReason.SERVER_FAULT}:
         fault(f"{record.match} ended as {record.result.reason}: {record.result.detail}")
         return

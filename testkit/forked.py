@@ -1,10 +1,9 @@
-"""The `arena` command as a process of its own, forked from one that has loaded it already.
+"""`arena` commands as separate processes, forked from a process that has already loaded the program.
 
-An interpreter that loads a server or a bot works for a third of a second before it does anything. A test that is about what a
-running command does, and not about its start, need not pay for that: here one process a run loads the commands
-(`multiprocessing`'s fork server), and each command is forked from it. It has its own process id, memory, folder,
-environment and signals, as any other; only its command line in /proc, and its environment there, are those of the
-process it was forked from.
+An interpreter takes a third of a second to load a server or a bot. A test of a running command, rather than of its
+start, need not pay for that. Here, one process per test run loads the commands (`multiprocessing`'s fork server), and
+each command is forked from it. The command has its own process id, memory, folder, environment and signals. Only its
+command line and environment in /proc are those of the parent process.
 """
 
 from __future__ import annotations
@@ -25,14 +24,14 @@ _FORKS.set_forkserver_preload(["pytest", "testkit.loaded"])
 
 
 def prepare() -> None:
-    """Start the process that commands are forked from, which loads them: a second, in which an event loop would stand still."""
+    """Start the process from which commands are forked. It takes a second, which would block an event loop."""
     process = _FORKS.Process(target=os.getpid, daemon=True)
     process.start()
     process.join()
 
 
 class Forked:
-    """A running `arena` command, with what tests use of `subprocess.Popen`."""
+    """Running `arena` command, with the part of `subprocess.Popen` that tests use."""
 
     def __init__(
         self,
@@ -42,7 +41,7 @@ class Forked:
         stdout: Path | None = None,
         stderr: Path | None = None,
     ) -> None:
-        """Start it. What it prints is added to these files, or thrown away."""
+        """Start the command. Its output is appended to these files, or discarded."""
         environment = dict(os.environ if env is None else env)
         self.args = ("arena", *words)
         # as a daemon it ends with the tests, whatever happens
@@ -53,7 +52,7 @@ class Forked:
 
     @property
     def pid(self) -> int:
-        """Its process id."""
+        """Process id."""
         process = self._process.pid
         if process is None:
             raise RuntimeError("it was not started")
@@ -61,15 +60,15 @@ class Forked:
 
     @property
     def returncode(self) -> int | None:
-        """Its exit code, or -N if the signal N ended it; None while it runs."""
+        """Exit code, or -N if signal N ended the command; None while it runs."""
         return self._process.exitcode
 
     def poll(self) -> int | None:
-        """The same as `returncode`."""
+        """Return `returncode`."""
         return self.returncode
 
     def wait(self, timeout: float | None = None) -> int:
-        """Its exit code, once it has ended. Raises TimeoutExpired when that takes more than `timeout` seconds."""
+        """Wait for the end of the command, and return its exit code. Raises TimeoutExpired after `timeout` seconds."""
         self._process.join(timeout)
         code = self.returncode
         if code is None:
@@ -77,23 +76,23 @@ class Forked:
         return code
 
     def send_signal(self, number: int) -> None:
-        """Send it a signal, unless it has ended."""
+        """Send a signal to the command, unless it has ended."""
         if self.poll() is None:
             os.kill(self.pid, number)
 
     def terminate(self) -> None:
-        """Send it SIGTERM."""
+        """Send SIGTERM to the command."""
         self.send_signal(signal.SIGTERM)
 
     def kill(self) -> None:
-        """Send it SIGKILL."""
+        """Send SIGKILL to the command."""
         self.send_signal(signal.SIGKILL)
 
 
 def _run(
     words: tuple[str, ...], folder: Path, environment: dict[str, str], out: Path | None, err: Path | None
 ) -> None:
-    """Be the command: runs in the process that was forked, and ends it."""
+    """Run the command in the forked process, and exit."""
     os.chdir(folder)
     os.environ.clear()
     os.environ.update(environment)

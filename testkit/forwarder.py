@@ -1,19 +1,18 @@
-"""A bad line between two hosts: hands on bytes from one socket to another, and spoils it when it is told to.
+"""Faulty line between two hosts: a TCP forwarder that delays, drops, resets or freezes connections on request.
 
 python -m testkit.forwarder HOST PORT TO_HOST TO_PORT
 
-A path as TO_HOST is a socket of this machine's own, whatever TO_PORT says, and 0 as PORT is any free one.
-It prints the port once it listens, and a line after each order, with the number of connections that it was for. Orders come as lines of standard input:
+If TO_HOST is a path, it is a Unix socket, and TO_PORT is ignored. PORT 0 means any free port. The program prints its
+port once it listens. It reads orders from standard input, one per line, and prints the number of affected connections
+after each:
 
-delay SECONDS SPREAD   each piece of data comes so much later, give or take; the order of a connection stays
-drop SHARE RETRY       this share of the pieces is lost on the way, and sent again after RETRY seconds, as by TCP
-reset                  every connection is reset, at both ends
-vanish                 every connection is reset at the client's end and stays open, silent, at the server's
-freeze                 no byte of the connections that are there passes any more, either way, and nobody is told
-cut                    no byte of any connection passes, also of those to come, and nobody is told
-mend                   after a cut: everything passes again, what was sent meanwhile first
-listen                 note from now on over which connections a byte of the server's reaches its client
-silent                 for those over which none has since
+delay SECONDS SPREAD   delay each piece of data by this time, give or take; the order within a connection stays
+drop SHARE RETRY       lose this share of the pieces, and resend each after RETRY seconds, as TCP does
+reset                  reset every connection at both ends
+vanish                 reset every connection at the client's end, and keep it open and silent at the server's
+freeze                 stop all data of current connections in both directions, without notice
+cut                    stop all data of current and future connections, without notice
+mend                   after a cut, deliver the delayed data, and let everything pass again
 """
 
 from __future__ import annotations
@@ -30,12 +29,12 @@ import uvloop
 
 AT_ONCE = 65536
 WAITING = 64
-"""Pieces of a connection that may be on their way: then the sender waits."""
+"""Number of pieces of a connection in transit; at this limit, the sender waits."""
 
 
 @dataclass
 class Line:
-    """How bad it is now."""
+    """Current faults of the line."""
 
     delay: float = 0.0
     spread: float = 0.0
@@ -43,10 +42,10 @@ class Line:
     retry: float = 0.2
     pairs: set[Pair] = field(default_factory=set)
     whole: asyncio.Event = field(default_factory=asyncio.Event)
-    """Not set while it is cut."""
+    """Event that is set unless the line is cut."""
 
     def seconds(self) -> float:
-        """How long one piece is on its way."""
+        """Return the delay of the next piece, in seconds."""
         late = max(0.0, self.delay + random.uniform(-self.spread, self.spread))
         while random.random() < self.lost:
             late += self.retry
@@ -55,16 +54,14 @@ class Line:
 
 @dataclass(eq=False)
 class Pair:
-    """A connection from a client, and the one that stands for it at the server."""
+    """Connection from a client, and the corresponding connection to the server."""
 
     client: asyncio.StreamWriter
     server: asyncio.StreamWriter
     passes: bool = True
-    heard: bool = False
-    """Whether the client was handed anything of the server's since that is noted."""
 
     async def carry(self, line: Line, source: asyncio.StreamReader, sink: asyncio.StreamWriter) -> None:
-        """Hand on what comes from one end until it ends, and its end too."""
+        """Forward data from one end until it closes, and then close the other end."""
         under_way: asyncio.Queue[tuple[float, bytes]] = asyncio.Queue(WAITING)
         loop = asyncio.get_running_loop()
 
@@ -74,7 +71,6 @@ class Pair:
                 await asyncio.sleep(due - loop.time())
                 await line.whole.wait()
                 if self.passes and data:
-                    self.heard = self.heard or sink is self.client
                     sink.write(data)
                     await sink.drain()
                 elif not data:
@@ -100,7 +96,7 @@ class Pair:
 
 
 def reset(writer: asyncio.StreamWriter) -> None:
-    """Close a connection so that its peer is told of a reset."""
+    """Close a connection with a TCP reset."""
     plain: socket.socket | None = writer.get_extra_info("socket")
     if plain is not None and plain.fileno() >= 0:
         plain.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
@@ -108,7 +104,7 @@ def reset(writer: asyncio.StreamWriter) -> None:
 
 
 async def forward(host: str, port: int, to_host: str, to_port: int) -> None:
-    """Run until killed, or until standard input ends."""
+    """Forward connections until killed, or until standard input ends."""
     line = Line()
     line.whole.set()
 
@@ -153,14 +149,9 @@ async def forward(host: str, port: int, to_host: str, to_port: int) -> None:
 
 
 def obey(line: Line, order: list[str]) -> int:
-    """Spoil the line, or look at it, as ordered; for how many connections that was."""
+    """Carry out an order. Return the number of affected connections."""
     passing = [pair for pair in line.pairs if pair.passes]
     match order:
-        case ["listen"]:
-            for pair in passing:
-                pair.heard = False
-        case ["silent"]:
-            return sum(not pair.heard for pair in passing)
         case ["cut"]:
             line.whole.clear()
         case ["mend"]:
@@ -182,7 +173,7 @@ def obey(line: Line, order: list[str]) -> int:
 
 
 def say(text: str) -> None:
-    """Tell whoever gives the orders."""
+    """Print a line."""
     print(text, flush=True)  # noqa: T201
 
 

@@ -1,7 +1,7 @@
-"""A fuzzer over the codec and over live sockets: no crash, no leak, and no match beside it disturbed.
+"""Fuzzer for the codec and for live sockets: no crash, no leak, and no disturbed match.
 
-Frames are random bytes, random msgpack, and golden frames that are cut, flipped, spliced and repeated. One
-in `live_share` of them also goes over a socket to a real host, where two honest bots play beside.
+Frames are random bytes, random msgpack, and golden frames that are truncated, flipped, spliced and repeated. One in
+`live_share` of the frames is also sent over a socket to a real host, on which two honest bots play.
 """
 
 from __future__ import annotations
@@ -32,45 +32,45 @@ from arena.protocol.codes import FORFEITS, EndReason
 from arena.protocol.messages import SUBPROTOCOL, Hello
 from arena.protocol.timecontrol import TimeControl
 from arena.protocol.values import Players
+from arena.server.core.bot import Bot
+from arena.server.core.lobby import Client
+from arena.server.core.room import Room
+from arena.server.edge.connection import Connection
+from arena.server.edge.session import Session
 from arena.server.host import Host, open_host
-from arena.server.lobby.dispatch import Client
-from arena.server.lobby.session import Session
-from arena.server.net.connection import Connection
-from arena.server.rooms.member import Member
-from arena.server.rooms.room import Room
 from arena.server.settings import private
 from testkit.players import Player
 
 GOLDEN = Path(__file__).parents[1] / "tests" / "protocol" / "golden"
 WARM = 0.1
-"""Share of the frames after which memory should grow no more ..."""
+"""Share of the frames after which memory should stop growing."""
 GROWTH_KIB = 8 * 1024
-"""... but by what an allocator may need: a leak of 9 bytes a frame is more."""
+"""Allowance for the allocator: a leak of 9 bytes per frame exceeds it."""
 GONE_SECONDS = 10
-"""How long the server may take to let go of those that were thrown out."""
-KEPT = (Connection, Session, Member, Client, Room)
-"""What a server makes for each connection, bot and match."""
+"""Time limit for the server to free the state of expelled bots, in seconds."""
+KEPT = (Connection, Session, Bot, Client, Room)
+"""Types that a server creates for each connection, bot and match."""
 
 
 @dataclass
 class Outcome:
-    """What came of it."""
+    """Results of a run."""
 
     frames: int = 0
     live: int = 0
     decoded: int = 0
     refused: Counter[str] = field(default_factory=Counter)
     warm_kib: int = 0
-    """The process' peak memory after the first tenth of the frames ..."""
+    """Peak memory of the process after the first tenth of the frames, in KiB."""
     peak_kib: int = 0
-    """... and after all of them."""
+    """Peak memory of the process after all frames, in KiB."""
     beside: Counter[EndReason] = field(default_factory=Counter)
-    """How the matches ended that honest bots played in the meantime."""
+    """End reasons of the honest bots' matches during the run."""
     faults: list[str] = field(default_factory=list)
 
 
 def frames(seed: int) -> Iterator[bytes]:
-    """Frames without end, the same for the same seed."""
+    """Yield endless frames, determined by the seed."""
     dice = random.Random(seed)
     known = [bytes.fromhex(file.read_text()) for file in sorted(GOLDEN.glob("*.hex"))]
     while True:
@@ -137,7 +137,7 @@ def _try_codec(frame: bytes, outcome: Outcome) -> None:
 
 
 async def _attack(host: Host, source: Iterator[bytes], count: int) -> None:
-    """Send frames as a bot that comes back whenever it is thrown out."""
+    """Send frames as a bot that reconnects whenever it is expelled."""
     sent = 0
     name = f"fuzz {uuid.uuid4().hex}"
     while sent < count:
@@ -159,7 +159,7 @@ async def _attack(host: Host, source: Iterator[bytes], count: int) -> None:
 
 
 async def fuzz(count: int, *, live_share: int = 20, seed: int = 1) -> Outcome:
-    """Try `count` frames on the codec, and one in `live_share` on a host."""
+    """Send `count` frames to the codec, and one in `live_share` to a host."""
     outcome = Outcome(count, count // live_share)
     source, live = frames(seed), frames(seed + 1)
     async with open_host(private(anyone=True)) as host, anyio.create_task_group() as tasks:
@@ -207,7 +207,7 @@ async def fuzz(count: int, *, live_share: int = 20, seed: int = 1) -> Outcome:
 
 
 async def _hold_nobody_else(outcome: Outcome, players: int) -> None:
-    """Of all that came in over sockets the server keeps nothing but what the honest bots need."""
+    """Check that the server holds only the state of the honest bots in the end."""
     end = time.monotonic() + GONE_SECONDS
     while True:
         gc.collect()

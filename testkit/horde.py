@@ -1,15 +1,15 @@
 """Attackers of one kind, many in one process: KIND URL FROM CLIENTS SECONDS.
 
-It prints a line when it is there, and begins with a line of its standard input. Each client comes from the
-address FROM, is cut off by the server, and comes back as soon as a line of 20 ms lets it, until the time
-is over. It then prints what came of it: how many connections were tried, how many of them the server cut off, how
-many were left at the end, how long the longest of all lasted, and how many bytes were sent.
+The process prints a line when it is ready, and starts on a line of standard input. Each client connects from the
+address FROM, is cut off by the server, and reconnects after the latency of a network (20 ms), until the time is over.
+The process then prints its results: connections tried, cut off by the server, and left at the end; the lifetime of the
+longest connection; and bytes sent.
 
-slow-loris      half of them finish no handshake, half of them never say hello
-never-reading   asks for listings as fast as it may, and reads none
-messages        sends messages that mean nothing here as fast as the socket takes them
-frames          the same with pings, and with messages in endless fragments
-connections     opens connections and keeps them, all that it gets
+slow-loris      half of the clients never finish the handshake, half never say hello
+never-reading   requests listings as fast as allowed, and reads none
+messages        sends invalid messages as fast as the socket accepts them
+frames          sends pings, and messages in endless fragments, as fast as the socket accepts them
+connections     opens as many connections as possible and keeps them
 guessing        tries one token after another for the name `victim`
 """
 
@@ -33,32 +33,32 @@ from testkit.bare import frame, opening
 from testkit.wire import report
 
 BLOCK = 50
-"""Frames that a flood sends in one go."""
+"""Number of frames that a flood sends in one write."""
 BROWSE_SECONDS = 1 / 40
-"""From one listing that is asked for to the next: just within what a client may ask."""
+"""Time between two requests for a listing, in seconds: just within the limit."""
 DRIP_SECONDS = 0.1
-"""From one byte of a slow handshake to the next."""
+"""Time between two bytes of a slow handshake, in seconds."""
 TRIP_SECONDS = 0.02
-"""The least time from one connection of a client to its next: no stranger is nearer."""
+"""Shortest time between two connections of a client, in seconds: a realistic network latency."""
 numbers = itertools.count()
 
 
 @dataclass
-class Tally:
-    """What came of the attack so far."""
+class AttackCounts:
+    """Results of the attack so far."""
 
     tried: int = 0
     cut: int = 0
     left: int = 0
     longest: float = 0.0
-    """Seconds, from the connection to its end."""
+    """Lifetime of the longest connection, in seconds."""
     bytes: int = 0
 
 
 class Line:
-    """One attacker's connection, on a bare socket."""
+    """Attacker's connection on a bare socket."""
 
-    def __init__(self, plain: socket.socket, tally: Tally) -> None:
+    def __init__(self, plain: socket.socket, tally: AttackCounts) -> None:
         self._socket = plain
         self._tally = tally
         self._loop = asyncio.get_running_loop()
@@ -69,7 +69,7 @@ class Line:
         self._tally.bytes += len(data)
 
     async def hear(self) -> bytes:
-        """What has come. Raises OSError, EOFError."""
+        """Return the bytes that have arrived. Raises OSError, EOFError."""
         data = await self._loop.sock_recv(self._socket, 65536)
         if not data:
             raise EOFError
@@ -82,13 +82,13 @@ class Line:
                 await self.hear()
 
     async def enter(self, host: str, role: str = "bot") -> None:
-        """Shake hands and say hello, as somebody new each time. Raises OSError, EOFError."""
+        """Shake hands and say hello, under a new name each time. Raises OSError, EOFError."""
         await self.shake_hands(host)
         name = f"attacker {os.getpid()} {next(numbers)}"
         await self.say(message(type="hello", name=name, role=role, pool=False))
 
     async def shake_hands(self, host: str) -> None:
-        """The opening handshake. Raises OSError, EOFError."""
+        """Perform the opening handshake. Raises OSError, EOFError."""
         await self.say(opening(host))
         answer = b""
         while b"\r\n\r\n" not in answer:
@@ -98,12 +98,12 @@ class Line:
 
 
 def message(**content: object) -> bytes:
-    """A message as a masked frame."""
+    """Return a message as a masked frame."""
     return frame(msgpack.packb(content))
 
 
 async def loris(line: Line, host: str) -> None:
-    """Half of them begin a handshake that never ends, the others say no hello."""
+    """Begin a handshake that never ends, or finish it and send no hello."""
     if next(numbers) % 2:
         await line.shake_hands(host)
         await line.hear_all()
@@ -114,7 +114,7 @@ async def loris(line: Line, host: str) -> None:
 
 
 async def never_reading(line: Line, host: str) -> None:
-    """A spectator that reads nothing."""
+    """Request listings as a spectator, and read nothing."""
     await line.enter(host, "spectator")
     while True:
         await line.say(message(type="browse"))
@@ -122,13 +122,13 @@ async def never_reading(line: Line, host: str) -> None:
 
 
 async def messages(line: Line, host: str) -> None:
-    """Small messages, as fast as they go."""
+    """Send small messages as fast as possible."""
     await line.enter(host)
     await flood(line, message(type="ready", match="no such match") * BLOCK)
 
 
 async def frames(line: Line, host: str) -> None:
-    """Half of them send tiny fragments, the others pings, as fast as they go."""
+    """Send tiny fragments or pings as fast as possible."""
     await line.enter(host)
     if next(numbers) % 2:
         await flood(line, frame(b"", 9) * BLOCK)
@@ -137,7 +137,7 @@ async def frames(line: Line, host: str) -> None:
 
 
 async def flood(line: Line, block: bytes) -> None:
-    """Send a block again and again until the server closes the connection."""
+    """Send a block repeatedly until the server closes the connection."""
     heard = asyncio.create_task(line.hear_all())
     try:
         while not heard.done():
@@ -147,12 +147,12 @@ async def flood(line: Line, block: bytes) -> None:
 
 
 async def connections(line: Line, _host: str) -> None:
-    """A connection that says nothing."""
+    """Connect and send nothing."""
     await line.hear_all()
 
 
 async def guessing(line: Line, host: str) -> None:
-    """A handshake with a token that is guessed."""
+    """Shake hands with a guessed token."""
     await line.shake_hands(host)
     await line.say(message(type="hello", name="victim", token=f"guess {next(numbers)}"))
     await line.hear()
@@ -168,9 +168,9 @@ KINDS: dict[str, Callable[[Line, str], Awaitable[None]]] = {
 }
 
 
-async def attack(kind: str, url: str, source: str, clients: int, seconds: float) -> Tally:
-    """Let the clients come, be cut off and come back, for so long."""
-    address, tally, end = urlsplit(url), Tally(), time.monotonic() + seconds
+async def attack(kind: str, url: str, source: str, clients: int, seconds: float) -> AttackCounts:
+    """Let the clients connect and reconnect for `seconds`."""
+    address, tally, end = urlsplit(url), AttackCounts(), time.monotonic() + seconds
 
     async def one() -> None:
         loop = asyncio.get_running_loop()

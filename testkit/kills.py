@@ -1,4 +1,4 @@
-"""An event of `arena ladder` that is killed with -9 and started again."""
+"""Event of `arena ladder` that is killed with SIGKILL and started again."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ START_SECONDS = 60
 
 @dataclass(frozen=True)
 class Event:
-    """What `arena ladder` plays, with its store, its record and its table in a folder.
+    """Event of `arena ladder`, with its store, record and table in a folder.
 
-    words: the arguments of the command that say what is played
+    words: arguments of the command that describe the event
     """
 
     folder: Path
     words: tuple[str, ...]
 
     def command(self, name: str, *more: str) -> list[str]:
-        """What plays the event and keeps it under a name; the same words go on with it."""
+        """Return the command that plays the event under a name, or continues it."""
         files = {
             "--db": f"sqlite:///{self.folder / name}.db",
             "--record": f"{name}.jsonl",
@@ -37,7 +37,7 @@ class Event:
         return [sys.executable, "-P", "-m", "arena", "ladder", *self.words, *kept, *more]
 
     def finished(self, name: str) -> set[str]:
-        """The ids of the matches that are in the store with their records."""
+        """Return the ids of the matches whose records are in the store."""
         database = self.folder / f"{name}.db"
         if not database.exists():
             return set()
@@ -49,7 +49,7 @@ class Event:
         return {match for (match,) in rows}
 
     def play(self, name: str) -> dict[str, Any]:
-        """Play to the end: what `--json` tells. Raises RuntimeError with what the command complained of."""
+        """Play to the end, and return the output of `--json`. Raises RuntimeError with the command's error."""
         done = subprocess.run(
             self.command(name), capture_output=True, text=True, check=False, cwd=self.folder
         )
@@ -59,10 +59,10 @@ class Event:
         return told
 
     def kill(self, name: str, after: float, *, starting: bool = False) -> None:
-        """Go on with the event and kill it.
+        """Continue the event and kill it.
 
-        after: seconds from when one more match is finished to the kill, or from the start of the process
-        starting: whether it is the start that counts, so that the event may not have gone on yet
+        after: seconds from the next finished match, or from the start of the process, to the kill
+        starting: True to count from the start, so that the event may not have continued yet
         """
         before = len(self.finished(name))
         with subprocess.Popen(

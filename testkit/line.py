@@ -1,4 +1,4 @@
-"""A line to a port of this machine that can be made a bad one: `testkit.forwarder` as a process of its own."""
+"""Faulty line to a port of this machine: `testkit.forwarder` as a separate process."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ LOOPBACK = "127.0.0.1"
 
 
 class Line:
-    """A running forwarder; `port` leads to where it was told."""
+    """Running forwarder. Its `port` leads to the given port or socket."""
 
     def __init__(self, to: int | Path) -> None:
-        """Start it, to a port or to a socket in the file system, and wait until it listens."""
+        """Start a forwarder to a port or a Unix socket, and wait until it listens."""
         host, to_port = (LOOPBACK, to) if isinstance(to, int) else (str(to), 0)
         command = [sys.executable, "-m", "testkit.forwarder", LOOPBACK, "0", host, str(to_port)]
         self._process = subprocess.Popen(
@@ -27,7 +27,7 @@ class Line:
         self.port = int(said)
 
     def order(self, *words: str) -> int:
-        """Give it an order; for how many connections that was."""
+        """Send the forwarder an order. Return the number of affected connections."""
         if self._process.stdin is None:
             raise RuntimeError("it takes no orders")
         self._process.stdin.write(" ".join(words) + "\n")
@@ -35,7 +35,7 @@ class Line:
         return int(self._said().split()[0])
 
     def close(self) -> None:
-        """End it."""
+        """End the forwarder."""
         self._process.kill()
         self._process.communicate()
 

@@ -1,4 +1,4 @@
-"""Loads what a server and a bot load: `testkit.forked` imports this once, in the process that it forks commands from."""
+"""Imports of a server and a bot: `testkit.forked` loads this module once, in the process from which it forks commands."""
 
 import gc
 import os

@@ -1,4 +1,4 @@
-"""A NATS of this machine's own, on a free port of the loopback address."""
+"""NATS server on a free port of the loopback address."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ START_SECONDS = 20
 
 
 class NatsServer:
-    """A nats-server in a folder. It keeps its port when it is stopped and started again."""
+    """nats-server in a folder. It keeps its port over restarts."""
 
     def __init__(self, folder: Path, settings: Mapping[str, object]) -> None:
-        """settings: of its configuration file, beside its address."""
+        """settings: further entries of its configuration file"""
         self.folder = folder
         self.port = -1  # a free one, the first time
         self._settings = settings
@@ -29,27 +29,27 @@ class NatsServer:
 
     @property
     def url(self) -> str:
-        """Where it is, without credentials."""
+        """URL, without credentials."""
         return f"nats://127.0.0.1:{self.port}"
 
     @property
     def pid(self) -> int:
-        """The number of its process."""
+        """Process id."""
         if self._process is None:
             raise RuntimeError("it does not run")
         return self._process.pid
 
     @property
     def log(self) -> str:
-        """What it has told."""
+        """Server's log."""
         return (self.folder / "log").read_text()
 
     def configuration(self) -> str:
-        """Its configuration file, of which the form is a superset of JSON."""
+        """Return the configuration file. Its format is a superset of JSON."""
         return json.dumps({"host": "127.0.0.1", "port": self.port, **self._settings})
 
     def start(self) -> None:
-        """Start it, and wait until it listens."""
+        """Start the server, and wait until it listens."""
         found = program("nats-server")
         if found is None:
             raise FileNotFoundError("nats-server")
@@ -77,16 +77,16 @@ class NatsServer:
                 return
 
     def stop(self) -> None:
-        """End it as its administrator does."""
+        """Stop the server as its administrator does."""
         self._end(signal.SIGTERM)
 
     def kill(self) -> None:
-        """End it without a word."""
+        """Kill the server."""
         self._end(signal.SIGKILL)
 
     @contextmanager
     def frozen(self) -> Iterator[None]:
-        """It stands still meanwhile; what is sent to it waits."""
+        """Suspend the server within the block."""
         os.kill(self.pid, signal.SIGSTOP)
         try:
             yield
@@ -102,7 +102,7 @@ class NatsServer:
 
 @contextmanager
 def running_nats(**settings: object) -> Iterator[NatsServer]:
-    """A NATS that runs, and is gone afterwards."""
+    """Run a NATS server until the end of the block."""
     with tempfile.TemporaryDirectory(prefix="arena-nats-") as folder:
         server = NatsServer(Path(folder), settings)
         server.start()

@@ -1,4 +1,4 @@
-"""Programs for node, each in a folder of its own with the packages that it needs."""
+"""Programs for Node.js, each in a folder of its own with the packages that it needs."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ INSTALL_SECONDS = 50
 
 
 def with_packages(program: Path, folder: Path) -> Path:
-    """A copy of the program in the folder, beside `ws` and `@msgpack/msgpack`; skips the test where npm cannot have them."""
+    """Copy the program into the folder, beside `ws` and `@msgpack/msgpack`. Skip the test if npm cannot install these."""
     skip_without("node")
     try:
         told = subprocess.run(

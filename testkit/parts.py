@@ -1,4 +1,4 @@
-"""The parts of a machine that some tests need and not every machine has."""
+"""Parts of a machine that some tests need and not every machine has."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ import pytest
 
 CHROMIUM = Path("/usr/bin/chromium")
 HEADLESS_SHELL = Path("/usr/bin/chromium-headless-shell")
-"""The same browser without the surface that nobody sees of the other one either when it is headless."""
+"""Same browser without a user interface, which nobody sees in headless mode anyway. It uses less CPU time."""
 MORE_PLACES = ("/usr/local/bin", "/usr/sbin", "/usr/local/sbin")
-"""Where programs stand that an ordinary user's PATH may not name."""
+"""Folders with programs that may not be on an ordinary user's PATH."""
 REASON = re.compile(r"needs (?P<part>[a-z ]+): ")
 
 
 @dataclass(frozen=True)
 class Part:
-    """A part of the machine.
+    """Part of a machine.
 
-    tested: what is not tested without it
-    remedy: what a person does to have it
-    there: whether this machine has it
+    tested: feature that is untested without it
+    remedy: instruction to install it
+    there: True if this machine has it
     """
 
     tested: str
@@ -36,19 +36,19 @@ class Part:
 
 
 def program(name: str) -> str | None:
-    """The path of a program of this machine, also where only administrators look for it."""
+    """Return the path of a program, also if only administrators have it on their PATH."""
     return shutil.which(name, path=os.pathsep.join([os.environ.get("PATH", os.defpath), *MORE_PLACES]))
 
 
 def postgresql_folder() -> Path | None:
-    """Where the programs of PostgreSQL are, the newest first."""
+    """Return the folder of PostgreSQL's programs; the newest version if there are several."""
     packaged = map(str, sorted(Path("/usr/lib/postgresql").glob("*/bin"), reverse=True))
     found = shutil.which("postgres", path=os.pathsep.join([*packaged, os.environ.get("PATH", os.defpath)]))
     return Path(found).resolve().parent if found else None
 
 
 def browser() -> Path | None:
-    """The browser that the page is looked at with: the one that takes less work, where it is there."""
+    """Return the browser for tests of the page; the lightest one if there are several."""
     return next((path for path in (HEADLESS_SHELL, CHROMIUM) if os.access(path, os.X_OK)), None)
 
 
@@ -89,35 +89,45 @@ PARTS = {
         "install the packages nodejs and npm",
         _programs("node", "npm"),
     ),
+    "pettingzoo": Part(
+        "the adapter for PettingZoo", "pip install pettingzoo==1.27.0", _modules("pettingzoo", "gymnasium")
+    ),
     "numba": Part("the compiled engine", "install the extra engine", _modules("numba")),
+    "learn": Part(
+        "training a network, and exporting it", "install the extra learn", _modules("jax", "onnx", "optax")
+    ),
     "openssl": Part("TLS", "install the package openssl", _programs("openssl")),
     "perl": Part("the example in Perl", "install the package perl", _programs("perl")),
+    "podman": Part("boxes of Podman", "install the package podman", _programs("podman")),
     "postgresql": Part(
         "the store on PostgreSQL", "install the package postgresql", lambda: postgresql_folder() is not None
     ),
     "easyai": Part("the example with easyAI", "pip install easyAI==2.0.12", _modules("easyAI")),
     "openspiel": Part(
-        "the example with OpenSpiel", "pip install open_spiel==2.0.2", _modules("open_spiel", "pyspiel")
+        "the example with OpenSpiel, and the adapter for it",
+        "pip install open_spiel==2.0.2",
+        _modules("open_spiel", "pyspiel"),
     ),
     "distributed": Part("ladders on a Dask cluster", "install the extra cluster", _modules("distributed")),
 }
 
 
 def missing(part: str) -> str | None:
-    """Why a test that needs this part is skipped, or None where the machine has the part."""
+    """Return the reason to skip a test that needs this part; None if the machine has the part."""
     return None if PARTS[part].there() else f"needs {part}: {PARTS[part].remedy}"
 
 
 def requires(part: str) -> pytest.MarkDecorator:
-    """A mark that skips a test where the machine lacks a part, which is told at the end of the run."""
-    why = missing(part)
-    return pytest.mark.skipif(why is not None, reason=why or "")
+    """Return the mark of a test that needs this part. `make test-all` runs it, or skips it if the machine lacks the
+    part.
+    """
+    return pytest.mark.needs(part)
 
 
 def skip_without(part: str, why: str | None = None) -> None:
-    """Skip the test that runs, or that a fixture is made for, where the machine lacks a part.
+    """Skip the current test, or the test of the current fixture, if the machine lacks a part.
 
-    why: what was found out about the part by trying it; else the machine is asked
+    why: finding about the part, if it was tried; otherwise the machine is checked
     """
     found = f"needs {part}: {why}" if why else missing(part)
     if found:
@@ -125,10 +135,7 @@ def skip_without(part: str, why: str | None = None) -> None:
 
 
 def told_of(reasons: Iterable[str]) -> Iterator[str]:
-    """One line for each part that was missing, from the reasons of the tests that were skipped.
-
-    A reason of no part gives no line.
-    """
+    """Yield one line for each missing part, from the reasons of skipped tests. Other reasons yield no line."""
     lacked = Counter(found["part"] for reason in reasons if (found := REASON.search(reason)))
     for part, count in sorted(lacked.items()):
         tests = "1 test" if count == 1 else f"{count} tests"

@@ -1,9 +1,13 @@
-"""Light clients for benchmarks and proofs: many in one process, without threads, keeping what they were told."""
+"""Lightweight clients for benchmarks and tests: many in one process, without threads, which store what they receive.
+
+`python -m testkit.players URL COUNT SECONDS-TO-THINK NAME` plays with COUNT bots until it is killed.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import random
+import sys
 import time
 from collections.abc import Callable
 from contextlib import suppress
@@ -38,36 +42,36 @@ RETRY_SECONDS = 0.1
 
 @dataclass
 class Player:
-    """Plays random legal moves, one match at a time, and comes back with its session when it is thrown out."""
+    """Bot that plays random legal moves, one match at a time, and reconnects with its session when it is disconnected."""
 
     url: str
     name: str
     think: Callable[[], float] = lambda: 0.0
-    """Seconds before each move."""
+    """Thinking time before each move, in seconds."""
     acknowledged: dict[tuple[str, int], Any] = field(default_factory=dict)
-    """The moves that the server said are kept, by match and ply."""
+    """Acknowledged moves, by match and ply."""
     ends: dict[str, list[End]] = field(default_factory=dict)
-    """What was told of the end of each match."""
+    """`end` messages of each match."""
     started: set[str] = field(default_factory=set)
     refused: list[Error] = field(default_factory=list)
     connections: int = 0
     elsewhere: tuple[str, ...] = ()
-    """Where the server may be as well: it is looked for there and at `url` by turns."""
+    """Further URLs of the server. The bot tries them and `url` in turn."""
     keepalive: float = 20.0
-    """Seconds from one ping to the next, and for which it waits for an answer."""
+    """Seconds between two pings, and time limit for each answer."""
     turns: dict[str, float] = field(default_factory=dict)
-    """When it was last told anything of each match that it plays, by the monotonic clock."""
+    """Monotonic time of the last message of each match in progress."""
     _session: str = ""
     _games: dict[str, AnyGame] = field(default_factory=dict)
     _sent: dict[str, Move] = field(default_factory=dict)
 
     def forget(self) -> None:
-        """Keep nothing of what it was told so far."""
+        """Forget everything received so far."""
         for kept in (self.acknowledged, self.ends, self.started, self.refused, self.turns):
             kept.clear()
 
     async def run(self, quota: int | None = None) -> None:
-        """Play until cancelled; quota: how many more matches it takes, where not as many as come."""
+        """Play until cancelled. `quota`: number of further matches to accept; None for no limit."""
         addresses = cycle((self.url, *self.elsewhere))
         while True:
             try:
@@ -136,3 +140,15 @@ class Player:
     @staticmethod
     async def _say(connection: ClientConnection, message: ClientMessage) -> None:
         await connection.send(encode(message))
+
+
+async def play(url: str, count: int, think: float, name: str) -> None:
+    """Play with `count` bots, which think up to `think` seconds per move, until cancelled."""
+    async with asyncio.TaskGroup() as tasks:
+        for number in range(count):
+            player = Player(url, f"{name} {number}", lambda: random.uniform(0, think))
+            tasks.create_task(player.run())
+
+
+if __name__ == "__main__":
+    asyncio.run(play(sys.argv[1], int(sys.argv[2]), float(sys.argv[3]), sys.argv[4]))

@@ -1,4 +1,4 @@
-"""A finished match of Riskless as bots that think play it, made without playing: for what has to be filled with many."""
+"""Finished match of Riskless between bots with analysis, generated without play, to fill stores."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from arena.games.core import Player
 from arena.maps.setup import make_setup
-from arena.match.events import Event, GotReady, Moved, Opened, Resigned, TurnLeft, to_journal
+from arena.match.events import Event, MatchOpened, Moved, PlayerReady, Resigned, TurnStarted, to_journal
 from arena.match.referee import SEATS, Referee
 from arena.match.terms import Terms, to_json
 from arena.protocol.record import FORMAT, Record, Result
@@ -16,20 +16,22 @@ from arena.protocol.values import Players, Thinking
 
 MILLISECOND = 1_000_000
 LINE = 8
-"""Moves of the line that a bot tells, at the most."""
+"""Largest number of moves in a bot's line."""
 
 
 class SampleMatch(NamedTuple):
-    """A match with all that a store has of it."""
+    """Match with everything that a store holds of it."""
 
     terms: Terms
     record: Record
     rows: list[str]
-    """The journal, a row each."""
+    """Journal of the match, one row per event."""
 
 
 def sample_match(plies: int, seed: int, map: str = "m2") -> SampleMatch:
-    """A random match of so many plies, after which the one to move resigns. The same for the same arguments."""
+    """Return a random match of `plies` plies, after which the player to move resigns. Equal arguments give the same
+    match.
+    """
     game: Any = make_setup("riskless", map)
     chance = random.Random(seed)
     while True:
@@ -58,19 +60,19 @@ def _referee(game: Any, moves: list[Any], loser: Player, chance: random.Random, 
     referee, rows = Referee(terms), []
     at = chance.randrange(10**12, 10**14)
 
-    def happens(event: Event, after: int, turn: tuple[int, TurnLeft] | None = None) -> None:
+    def happens(event: Event, after: int, turn: tuple[int, TurnStarted] | None = None) -> None:
         nonlocal at
         at += after
         referee.handle(event, at)
-        if not isinstance(event, TurnLeft):
+        if not isinstance(event, TurnStarted):
             rows.append(to_journal(at, event, turn))
 
-    happens(Opened(), 0)
+    happens(MatchOpened(), 0)
     for player in Player:
-        happens(GotReady(player), chance.randrange(MILLISECOND, 100 * MILLISECOND))
+        happens(PlayerReady(player), chance.randrange(MILLISECOND, 100 * MILLISECOND))
     told = [game.move_to_data(move) for move in moves]
     for ply, move in enumerate(told):
-        left = TurnLeft(ply, chance.randrange(200_000, 400_000))
+        left = TurnStarted(ply, chance.randrange(200_000, 400_000))
         happens(left, chance.randrange(MILLISECOND // 10, MILLISECOND))
         turn = at, left
         thinking = Thinking(
@@ -103,5 +105,5 @@ def _referee(game: Any, moves: list[Any], loser: Player, chance: random.Random, 
 
 
 def terms_of(match: SampleMatch) -> str:
-    """The terms as the store keeps them."""
+    """Return the terms as the store holds them."""
     return to_json(match.terms)

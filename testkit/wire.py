@@ -1,4 +1,4 @@
-"""A websocket that speaks the protocol as far as a peer wants it to, and prints what it is told."""
+"""Websocket that follows the protocol as far as a peer wants, and prints the messages it receives."""
 
 from __future__ import annotations
 
@@ -12,22 +12,22 @@ from websockets.sync.client import ClientConnection, connect
 
 SUBPROTOCOL: Any = "arena.v1.msgpack"
 PATIENCE = 20.0
-"""Seconds without a word from the server after which a peer gives up: no peer outlives its test."""
+"""Seconds of silence from the server after which a peer gives up, so that no peer outlives its test."""
 
 
 def arguments() -> tuple[str, str, str]:
-    """URL, name and token from the command line."""
+    """Return the URL, name and token from the command line."""
     url, name, token = sys.argv[1:4]
     return url, name, token
 
 
 def report(**what: object) -> None:
-    """Print one line for the test to read."""
+    """Print one line for the test."""
     print(json.dumps(what), flush=True)  # noqa: T201
 
 
 class Wire:
-    """One connection, from its hello on."""
+    """Connection, from its hello on."""
 
     def __init__(self, url: str, name: str, token: str, session: str = "") -> None:
         self.socket: ClientConnection = connect(
@@ -41,26 +41,26 @@ class Wire:
         self.socket.send(msgpack.packb(message))
 
     def next(self) -> dict[str, Any]:
-        """The next message, which is printed too. Raises ConnectionClosed or TimeoutError."""
+        """Return the next message and print it. Raises ConnectionClosed or TimeoutError."""
         frame = self.socket.recv(timeout=PATIENCE, decode=False)
         message: dict[str, Any] = msgpack.unpackb(frame)
         report(**message)
         return message
 
     def hear(self, *types: str) -> dict[str, Any]:
-        """The next message of one of these types; others before it are passed over."""
+        """Return the next message of one of these types, and skip others."""
         while (message := self.next())["type"] not in types:
             pass
         return message
 
     def begin(self) -> dict[str, Any]:
-        """Wait for the start of a match and be ready for it; the start."""
+        """Wait for the start of a match, send `ready`, and return the start."""
         start = self.hear("start")
         self.say(type="ready", match=start["match"])
         return start
 
     def listen(self) -> None:
-        """Print whatever comes until the match or the connection ends, and then how it ended."""
+        """Print all messages until the match or the connection ends, and then its ending."""
         try:
             self.hear("end")
             self.socket.close()
@@ -70,5 +70,5 @@ class Wire:
 
 
 def free_cell(moves: list[int]) -> int:
-    """A legal move of tic-tac-toe: the first cell that is empty."""
+    """Return a legal move of tic-tac-toe: the first empty cell."""
     return next(cell for cell in range(9) if cell not in moves)

@@ -38,6 +38,6 @@ def frozen_again() -> Iterator[None]:
 
 
 def full_looks() -> int:
-    """How often the collector has looked at all objects that are not set aside."""
+    """Return the number of full collections so far."""
     count: int = gc.get_stats()[2]["collections"]
     return count

@@ -1,4 +1,4 @@
-"""What holds for every test: the event loop is never blocked, and nothing is left behind."""
+"""Checks of every test: the event loop is never blocked, and nothing is left behind."""
 
 from __future__ import annotations
 
@@ -8,23 +8,41 @@ import logging
 import multiprocessing
 import os
 import sys
+import tempfile
 import threading
 import time
 import traceback
 from collections.abc import AsyncIterator, Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
 
-from testkit.parts import told_of
-from tests.dealing import dealt
+from testkit.parts import PARTS, missing, told_of
 
-pytest_plugins = ["tests.properties", "tests.bytecode", "tests.collector", "tests.serving"]
+pytest_plugins = ["tests.properties", "tests.collector", "tests.serving"]
 
 # A terminal's size is what a test makes it, and not what it happens to be started from.
 for size in ("COLUMNS", "LINES"):
     os.environ.pop(size, None)
 
+# The sessions of bots that a test kills stay behind.
+os.environ["XDG_STATE_HOME"] = tempfile.mkdtemp(prefix="riskless-arena-state-")
+
+TESTS = Path(__file__).parent
+SLOW = (
+    *("benchmarks", "bots/commands/test_play.py", "bots/compiled", "docker", "docs/test_games_guide.py"),
+    *("docs/test_ladders_guide.py", "e2e", "examples", "lab", "ladder/commands", "ladder/test_cluster.py"),
+    *(
+        "ladder/test_bot_processes.py",
+        "ladder/test_play.py",
+        "ladder/test_runner.py",
+        "server/check/test_faulty.py",
+    ),
+    "server/web",
+    *("solved/test_solution.py", "solved/test_table.py", "test_wheel.py", "web"),
+)
+"""Folders and files of tests that `make test` leaves to `make test-all`, but for those marked as smoke tests."""
 TICK = 0.05
 BLOCKED_TICKS = 40
 """Ticks without a turn of the event loop after which it counts as blocked: half a second."""
@@ -32,19 +50,44 @@ PATIENCE = 2.0
 """Seconds in which whatever a test has started may end by itself."""
 
 
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Watch the event loop of every test that has one, and put the tests in the order of `tests.dealing`."""
-    items[:] = dealt(items, int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1")))
+    """Skip tests whose parts this machine lacks, mark those of `make test-all` as slow, and watch all event loops."""
     for item in items:
+        parts = parts_of(item)
+        for reason in filter(None, map(missing, parts)):
+            item.add_marker(pytest.mark.skip(reason=reason))
+        if (parts or is_slow(item.path)) and not item.get_closest_marker("smoke"):
+            item.add_marker(pytest.mark.slow)
         if isinstance(item, pytest.Function) and inspect.iscoroutinefunction(item.obj):
             # First inside the other one: an event loop's own threads end with it.
             item.fixturenames.insert(item.fixturenames.index("nothing_left_behind") + 1, "watched_loop")
 
 
+def parts_of(item: pytest.Item) -> set[str]:
+    """Return the parts of the machine that a test needs: by its marks, its fixtures, or their parameters."""
+    marked = {mark.args[0] for mark in item.iter_markers("needs")}
+    if not isinstance(item, pytest.Function):
+        return marked
+    params = item.callspec.params.values() if hasattr(item, "callspec") else ()
+    words = {name.removeprefix("own_") for name in item.fixturenames}
+    words |= {each for each in params if isinstance(each, str)}
+    return marked | words & PARTS.keys()
+
+
+@cache
+def is_slow(path: Path) -> bool:
+    """Return True if the tests of a file are left to `make test-all`."""
+    return any(path.is_relative_to(TESTS / each) for each in SLOW)
+
+
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     """Tell what was not tested because this machine lacks a part, and how to have it."""
-    skipped = [report.longrepr for report in terminalreporter.stats.get("skipped", [])]
-    for line in told_of(str(why[2]) for why in skipped if isinstance(why, tuple | list)):
+    stats = terminalreporter.stats
+    if set(stats) == {"deselected"}:
+        terminalreporter.write_line("all of these tests are slow; to run them too, add: -m ''", yellow=True)
+    reasons = [report.longrepr for report in stats.get("skipped", [])]
+    for line in told_of(str(why[2]) for why in reasons if isinstance(why, tuple | list)):
         terminalreporter.write_line(line, yellow=True)
 
 
@@ -124,7 +167,7 @@ def nothing_left_behind() -> Iterator[None]:
 
 
 def leftovers(threads: set[threading.Thread], children: set[int]) -> list[str]:
-    """What is there now and was not before."""
+    """Return the leftovers of a test that did not exist before it."""
     return [
         *(f"thread {thread.name}" for thread in set(threading.enumerate()) - threads),
         *(f"process {process}" for process in child_processes() - children),

@@ -1,4 +1,4 @@
-"""How many examples a property is tried with: ten times as many in `make soak` as in `make test`, other ones each time."""
+"""Number of examples for each property: ten times as many in `make test-all` as in `make test`, and new ones each time."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ from hypothesis import given, settings, strategies
 
 # The wall clock says little about an example on a machine that is busy: pytest-timeout catches hangs.
 settings.register_profile("arena", deadline=None, max_examples=20)
-settings.register_profile("soak", deadline=None, max_examples=200)
+settings.register_profile("thorough", deadline=None, max_examples=200)
 settings.load_profile("arena")
 
 
 def examples(count: int, few: int | None = None) -> settings:
-    """Settings for a property of which one example takes long: `count` examples in `make soak`, else `few` or a third."""
+    """Settings for a property of which one example takes long: `count` examples in `make test-all`, else `few` or a third."""
     at_length = settings.default is not None and settings.default.max_examples > 100
     return settings(max_examples=count if at_length else few or (count + 2) // 3)
 
 
 def seeds(count: int) -> list[Any]:
-    """Parameters for a test that takes long and has its chance from a seed: the first, and in `make soak` so many."""
-    return [0, *(pytest.param(seed, marks=pytest.mark.soak) for seed in range(1, count))]
+    """Parameters for a test that takes long and has its chance from a seed: the first, and in `make test-all` so many."""
+    return [0, *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(1, count))]
 
 
 @settings(max_examples=1, database=None)

@@ -52,5 +52,5 @@ async def host() -> AsyncIterator[Host]:
 
 @pytest.fixture(scope="session")
 def loaded_commands() -> None:
-    """For tests that start `testkit.forked` commands in an event loop, which would stand still until the first is loaded."""
+    """Load the commands in advance, for tests that start `testkit.forked` commands in an event loop, which loading would block."""
     forked.prepare()

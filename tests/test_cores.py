@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.cores import cores, quota
+from arena.cores import cores, quota, used_ms
 
 
 class Machine:
@@ -150,3 +150,21 @@ def test_the_affinity_of_this_process_is_its_own() -> None:
     )
     assert done.stdout == f"[{one}]\n"
     assert set(cores()) <= set(os.sched_getaffinity(0))
+
+
+@pytest.mark.parametrize("controllers", ["cpuacct", "cpu,cpuacct"])
+def test_cpu_time_of_a_container_in_both_versions(machine: Machine, controllers: str) -> None:
+    machine.split("/docker/abc", {"docker/abc": (-1, 100_000)}, controllers=controllers)
+    assert used_ms("abc", machine.cgroup, machine.mounts) is None
+    (machine.tree / "docker/abc/cpuacct.usage").write_text("2500000\n")
+    assert used_ms("abc", machine.cgroup, machine.mounts) == 2.5
+    machine.unified("/docker/abc", {"docker/abc": "max 100000"})
+    (machine.tree / "docker/abc/cpu.stat").write_text("nr_periods 0\nusage_usec 3500\nuser_usec 1\n")
+    assert used_ms("abc", machine.cgroup, machine.mounts) == 3.5
+
+
+def test_cpu_time_of_another_process_is_not_that_of_the_container(machine: Machine, tmp_path: Path) -> None:
+    machine.unified("/user.slice", {"user.slice": "max 100000"})
+    (machine.tree / "user.slice/cpu.stat").write_text("usage_usec 3500\n")
+    assert used_ms("abc", machine.cgroup, machine.mounts) is None
+    assert used_ms("abc", tmp_path / "ended", machine.mounts) is None

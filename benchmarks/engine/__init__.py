@@ -1,1 +1,1 @@
-"""The compiled engine against its peers, by its parts, and by matches: `python -m benchmarks NAME`."""
+"""Benchmarks of the compiled engine, by component and by matches: `python -m benchmarks NAME`."""

@@ -1,6 +1,6 @@
-"""How late the event loop is while two threads search, and how late a search ends after its time.
+"""Delay of the event loop while two threads search, and delay of a search's end after its time limit.
 
-A connection must go on answering pings, and a bot must never be late.
+A bot must answer pings while it searches, and must never be late.
 """
 
 from __future__ import annotations
@@ -20,15 +20,22 @@ from benchmarks.kit.results import claim
 SECONDS = 8.0
 TICK = 0.001
 THINKING = 0.5
-"""Seconds for each position."""
+"""Search time for each position, in seconds."""
 STOPS = 1000
-"""How often a search is stopped to see how late it ends."""
+"""Number of searches stopped to measure their delay."""
+THREADS = 2
+ROWS = (
+    "the loop, nobody searches",
+    "the loop, 2 threads search",
+    "a stopped search, 1 thread",
+    "a stopped search, 2 threads",
+)
 BEYOND = 10
-"""A quantile is told only where so many times lie beyond it: of fewer it is a guess."""
+"""Number of times required above a quantile. With fewer, the quantile is a guess and is not shown."""
 
 
 async def _lateness(seconds: float) -> list[float]:
-    """Milliseconds by which a sleep of a tick ended late, again and again."""
+    """Return the delays of repeated sleeps of one tick, in ms."""
     loop = asyncio.get_running_loop()
     found = []
     end = loop.time() + seconds
@@ -39,7 +46,7 @@ async def _lateness(seconds: float) -> list[float]:
 
 
 def _think(searcher: Searcher[Any, Any], chosen: Sequence[Any], over: threading.Event) -> None:
-    """Deepen as a bot does, a position after the other, each for a while."""
+    """Search one position after another by iterative deepening, as a bot does."""
     for position in cycle(chosen):
         end = time.perf_counter() + THINKING
         for _ in searcher.deepen(position, stop=lambda end=end: time.perf_counter() >= end or over.is_set()):  # type: ignore[misc]
@@ -49,7 +56,7 @@ def _think(searcher: Searcher[Any, Any], chosen: Sequence[Any], over: threading.
 
 
 def _overrun(searcher: Searcher[Any, Any], chosen: Sequence[Any]) -> list[float]:
-    """Milliseconds by which a search ended after the moment from which its stop said yes."""
+    """Return the delays of a search's end after its stop function first returned True, in ms."""
     found = []
     for i in range(STOPS):
         end = time.perf_counter() + 0.001 * (2 + i % 17)
@@ -60,16 +67,16 @@ def _overrun(searcher: Searcher[Any, Any], chosen: Sequence[Any]) -> list[float]
 
 
 def told(times: Sequence[float], share: float) -> str:
-    """The time that this share of all stays below; nothing where too few lie beyond it."""
+    """Return the time below which this share of the times lies; empty if too few lie above it."""
     beyond = round(len(times) * (1 - share))
     return f"{sorted(times)[-1 - beyond]:.2f}" if beyond >= BEYOND else ""
 
 
-def run() -> Section:
-    """The same loop without and with a search beside it."""
+def measure() -> dict[str, Any]:
+    """Measure the event loop without and with a search, and the end of stopped searches."""
     board = game("world")
     chosen = positions(board, 8)
-    searcher = Searcher(board, weights_for(board, "features"), Settings(threads=2))
+    searcher = Searcher(board, weights_for(board, "features"), Settings(threads=THREADS))
     searcher.warm_up()
     quiet = asyncio.run(_lateness(SECONDS / 4))
     over = threading.Event()
@@ -83,24 +90,28 @@ def run() -> Section:
     alone = Searcher(board, weights_for(board, "features"), Settings())
     one = _overrun(alone, chosen)
     alone.close()
-    rows = []
-    for name, late in (
-        ("the loop, nobody searches", quiet),
-        ("the loop, 2 threads search", busy),
-        ("a stopped search, 1 thread", one),
-        ("a stopped search, 2 threads", two),
-    ):
-        quantiles = (told(late, share) for share in (0.5, 0.99, 0.999))
-        rows.append([name, str(len(late)), *quantiles, f"{max(late):.2f}"])
+    return {"ms": {name: _quantiles(late) for name, late in zip(ROWS, (quiet, busy, one, two), strict=True)}}
+
+
+def _quantiles(late: Sequence[float]) -> list[str]:
+    return [str(len(late)), *(told(late, share) for share in (0.5, 0.99, 0.999)), f"{max(late):.2f}"]
+
+
+def section(data: dict[str, Any]) -> Section:
+    """Return the section with the quantiles of each row."""
     return Section(
         "Delay of the event loop, and of a search's end",
-        f"How late `asyncio.sleep({TICK})` returns in a process whose {searcher.settings.threads} search threads keep "
+        f"How late `asyncio.sleep({TICK})` returns in a process whose {THREADS} search threads keep "
         f"both cores busy on world, {SECONDS:.0f} s; and how long after its time, 2 to 18 ms, a search has ended: the "
         "bots keep back 10 ms of every move for that and the way to the server.",
         ["", "times", "median, ms", "p99, ms", "p99.9, ms", "worst, ms"],
-        rows,
+        [[name, *cells] for name, cells in data["ms"].items()],
         f"A quantile stands only where at least {BEYOND} times lie beyond it.",
         claims=[
-            claim("the event loop's delay while 2 threads search, p99", "at most 5 ms", f"{rows[1][3]} ms")
+            claim(
+                "the event loop's delay while 2 threads search, p99",
+                "at most 5 ms",
+                f"{data['ms'][ROWS[1]][2]} ms",
+            )
         ],
     )

@@ -1,4 +1,4 @@
-"""Depth reached in a second on world: the compiled engine against the reference."""
+"""Depth reached in one second on world, by the compiled engine and the reference."""
 
 from __future__ import annotations
 
@@ -16,53 +16,59 @@ from benchmarks.kit.results import claim
 
 COUNT = 7
 SECONDS = 1.0
+WAYS = REFERENCE, EXACT, SELECTIVE = "reference, exact", "compiled, exact", "compiled, as it plays"
 
 
 def _for_a_while() -> Callable[[], bool]:
-    """A stop that says yes after SECONDS."""
-    end = time.perf_counter() + SECONDS
-    return lambda: time.perf_counter() > end
+    """Return a stop function that returns True after SECONDS of process CPU time, which does not depend on other load."""
+    end = time.process_time() + SECONDS
+    return lambda: time.process_time() > end
 
 
 def _finished(reports: Any) -> int:
     return max(int(report.depth) for report in reports if report.finished)
 
 
-def run() -> Section:
-    """All on the same positions, by turns, for a second each."""
+def measure() -> dict[str, Any]:
+    """Search the same positions in every mode, alternately, for one second each."""
     board = game("world")
     weights = weights_for(board, "features")
-    exact, playing = Searcher(board, weights, Settings(exact=True)), Searcher(board, weights, Settings())
-    rows = []
-    more: list[float] = []
-    deeper: list[float] = []
-    for number, position in enumerate(positions(board, COUNT)):
+    compiled = (Searcher(board, weights, Settings(exact=True)), Searcher(board, weights, Settings()))
+    depths: dict[str, list[int]] = {name: [] for name in WAYS}
+    for position in positions(board, COUNT):
         search: Search[Any, Any] = alphabeta_search(evaluator_for(board, "features"), table=Table())
-        reference = _finished(deepen(board, position, search, stop=_for_a_while()))
-        found = []
-        for searcher in (exact, playing):
+        depths[REFERENCE].append(_finished(deepen(board, position, search, stop=_for_a_while())))
+        for name, searcher in zip((EXACT, SELECTIVE), compiled, strict=True):
             searcher.warm_up()
             searcher.clear()
-            found.append(_finished(searcher.deepen(position, stop=_for_a_while())))
-        more.append(found[0] - reference)
-        deeper.append(found[1] - found[0])
-        rows.append([str(number + 1), *map(str, (reference, *found))])
-    exact.close()
-    playing.close()
-    rows.append(["more", "", f"**{Ratio(more)}** than the reference", f"{Ratio(deeper)} than exact"])
+            depths[name].append(_finished(searcher.deepen(position, stop=_for_a_while())))
+    for searcher in compiled:
+        searcher.close()
+    return {"depths": depths}
+
+
+def section(data: dict[str, Any]) -> Section:
+    """Return the section with the depths reached for each position."""
+    depths = data["depths"]
+    more = Ratio([a - b for a, b in zip(depths[EXACT], depths[REFERENCE], strict=True)])
+    deeper = Ratio([a - b for a, b in zip(depths[SELECTIVE], depths[EXACT], strict=True)])
+    rows = [[name, ", ".join(map(str, found))] for name, found in depths.items()]
+    rows.append([f"{EXACT}, more than {REFERENCE}", f"**{more}**"])
+    rows.append([f"{SELECTIVE}, more than {EXACT}", str(deeper)])
     return Section(
         f"Depth reached in {SECONDS:.0f} s on world",
-        f"{COUNT} middle-game positions, evaluator `features`, one thread, empty tables; the reference is `alphabeta` in Python "
-        "with its table, and exact as the compiled one is: both find minimax's value and leftmost move of their depth.",
-        ["position", "reference, exact", "compiled, exact", "compiled, selective"],
+        f"{len(depths[EXACT])} middle-game positions, evaluator `features`, one thread, empty tables, seconds of the processor; "
+        "the reference is `alphabeta` in Python with its table, and exact as the compiled one is: both find minimax's value "
+        "and leftmost move of their depth.",
+        ["search", "depth of each position"],
         rows,
-        "A selective ply is not the same ply: late moves are left out, so its depth says how far it looks along "
-        "some lines, and is to be held against no exact depth. `benchmarks.engine.strength` measures its Elo.",
+        "The selective search leaves out late moves, so its depth counts only the plies along some lines. Do not compare it "
+        "with an exact depth. `benchmarks.engine.strength` measures its Elo.",
         claims=[
             claim(
                 f"exact depth in {SECONDS:.0f} s on world, against the exact reference in Python",
                 "4 plies more",
-                f"{Ratio(more)} plies more",
+                f"{more} plies more",
             )
         ],
     )

@@ -1,18 +1,20 @@
-"""Elo between two engines at equal time, by pairs from the same openings on several maps.
+"""Elo between two engines at equal time: pairs of matches from the same openings on several maps.
 
     python -m benchmarks.engine.strength alphabeta alphabeta:evaluator=plain
     python -m benchmarks.engine.strength alphabeta alphabeta --checkout ../earlier --tc 0.05/move --tc 10+0.1
     python -m benchmarks.engine.strength jamboree:threads=2 jamboree:threads=1 --map world --map usa --concurrency 1
 
-With --checkout the second engine is the one of another checkout, made by `git worktree add ../earlier COMMIT`. Both engines
-are then processes, so that both pay for the pipe. `arena match` plays each map: shipped openings where the map has any, else
-RANDOM_PLIES random plies; a third repetition is a draw. The table has each map's Elo and that of all pairs, with 95 % intervals.
+With --checkout the second engine is from another checkout, created with `git worktree add ../earlier COMMIT`. Both
+engines then run as processes, so that both pay for the pipe. `arena match` plays each map, with the map's built-in
+openings if there are any, otherwise with RANDOM_PLIES random plies. A third repetition is a draw. The table shows Elo
+with 95 % intervals, for each map and for all pairs.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import shlex
 import subprocess
 import sys
 import tempfile
@@ -27,14 +29,13 @@ from arena.maps.openings import shipped_openings
 from arena.rating.pentanomial import CLASSES, Counts, difference
 
 ROOT = Path(__file__).parents[2]
-CHECKOUT = Path(__file__).with_name("checkout.py")
 RANDOM_PLIES = 6
 FORFEITS = ("crash", "time", "illegal", "gone", "other")
 """Columns of the table of `arena match` that count forfeits."""
 
 
 def map_text(map: RisklessMap) -> str:
-    """Write a map as TOML, with numbers of territories as its roads."""
+    """Return a map as TOML, with roads given by territory indices."""
     lines = [f"{key} = {getattr(map, key)}" for key in ("territory_cap", "armies_to_win", "ply_limit")]
     for v, name in enumerate(map.territories):
         lines += ["[[territory]]", f"name = {json.dumps(name)}", f"place = {json.dumps(map.places[v])}"]
@@ -45,13 +46,16 @@ def map_text(map: RisklessMap) -> str:
 
 
 def side(checkout: Path, engine: str) -> str:
-    """Name an engine of a checkout, as `arena match` takes it."""
-    return f"exec:{sys.executable} {CHECKOUT} {checkout.resolve()} {engine}"
+    """Return the `arena match` specification of an engine in another checkout."""
+    path = f"PYTHONPATH={checkout.resolve()}"
+    return "exec:" + shlex.join(
+        ["env", path, sys.executable, "-P", "-m", "arena.bots.engines.isolated", engine]
+    )
 
 
 @dataclass(frozen=True)
 class Score:
-    """Pairs by the points of the first engine (0, ½, 1, 1½ and 2), and matches that ended by a forfeit."""
+    """Number of pairs by points of the first engine (0, ½, 1, 1½ and 2), and number of forfeits."""
 
     pairs: Counts
     forfeits: int
@@ -65,7 +69,7 @@ class Score:
 
 
 def played(map: str, one: str, other: str, time_control: str, rounds: int, concurrency: int) -> Score:
-    """Play pairs on one map."""
+    """Play pairs of matches on one map."""
     with tempfile.TemporaryDirectory(prefix="arena-strength-") as folder:
         given, table = map, Path(folder) / "table.json"
         if map not in map_names():
@@ -85,13 +89,13 @@ def played(map: str, one: str, other: str, time_control: str, rounds: int, concu
 
 
 def together(scores: Sequence[Score]) -> Score:
-    """Add up the pairs of some maps."""
+    """Return the sum of the scores of several maps."""
     pairs = tuple(sum(each.pairs[points] for each in scores) for points in range(CLASSES))
     return Score(pairs, sum(each.forfeits for each in scores))
 
 
 def rows(given: argparse.Namespace, one: str, other: str) -> Iterator[str]:
-    """Rows of the table, each as soon as it is known."""
+    """Yield the rows of the table as they are measured."""
     for time_control in given.tc:
         found = []
         for map in given.map or HELD_OUT:

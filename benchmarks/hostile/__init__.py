@@ -1,1 +1,1 @@
-"""What strangers who keep within all limits cost honest bots, by every kind of request that a server answers."""
+"""Cost for honest bots when strangers use all limits, by kind of request."""

@@ -1,15 +1,18 @@
-"""What strangers who keep within all limits cost honest bots: the p99 of a move by turns without and with each request.
+"""Cost for honest bots when strangers use all limits: p99 of a move, alternately without and with each kind of request.
 
     python -m benchmarks.hostile [--seconds 5] [--kinds browse,watch]
 
-Honest bots play on a real `arena serve` with its default limits. From ten addresses, strangers send one kind of request
-as often as the limits allow, each kind in a round of its own, from addresses that have saved up all the work they may ask
-for; before it they are connected and silent, and the median of all these quiet times is what rounds are held against.
-Where a round comes near the bound, the kind has two more, and the worst of them counts. A stranger's machine is another
-one. Here the strangers have cores of their own where there are four or more; on fewer they share all of them with the bots and
-their server, with a scheduler that treats everybody alike.
+Honest bots play on a real `arena serve` with its default limits. Strangers at ten addresses send one kind of request as
+often as the limits allow. Each kind has its own round, with addresses that start with a full budget. Before the round
+they are connected and silent, and the median of all these quiet periods is the baseline. A kind with a ratio near the
+bound gets two more rounds.
 
-Exit code 1 when honest bots wait twice as long in a kind's rounds, or the server's memory grows by a fifth.
+Real strangers would use other machines. Here they run with the lowest priority, and on separate cores if the machine has
+at least four. Control rounds show what they cost even so: in these, the strangers send as many requests to a plain
+server in another process. The ratios of the arena are divided by the ratio of the control, if that is above 1.
+
+The exit code is 1 if honest bots wait twice as long as in the control in a round of a kind, or half as long again in the
+median of its rounds, or if the server's memory grows by a fifth.
 """
 
 from __future__ import annotations
@@ -27,9 +30,9 @@ from benchmarks.kit.results import measured_on, write_server
 
 
 def main() -> int:
-    """Measure, print, and write the section when every kind was measured; 1 for any fault."""
+    """Measure, print, and write the section if every kind was measured. Return 1 if there was a failure."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0] if __doc__ else None)
-    parser.add_argument("--seconds", type=float, default=SECONDS, help="of each quiet and each hostile time")
+    parser.add_argument("--seconds", type=float, default=SECONDS, help="of each hostile time")
     parser.add_argument("--clients", type=int, default=CLIENTS, help=f"of each of the {ADDRESSES} addresses")
     parser.add_argument("--kinds", default=";".join(KINDS), metavar="KIND;KIND")
     given = parser.parse_args()
@@ -41,8 +44,7 @@ def main() -> int:
         tempfile.TemporaryDirectory(prefix="arena-hostile-") as folder,
         measured_on("python -m benchmarks.hostile") as note,
     ):
-        database = f"sqlite:///{folder}/arena.db"
-        outcome = uvloop.run(run(database, kinds, given.seconds, given.clients))
+        outcome = uvloop.run(run(folder, kinds, given.seconds, given.clients))
     text = f"{section(outcome, given.seconds, given.clients).markdown()}\n\n{note()}"
     print(text)
     if set(kinds) == set(KINDS) and given.clients >= CLIENTS:

@@ -1,71 +1,86 @@
-"""Every kind of request that a server answers, sent by strangers who keep within all limits.
+"""Every kind of request that a server answers, as sent by strangers who keep within all limits.
 
-Every kind of message and of GET is here, by the name that the server's own tables of costs have for it, and some of
-them also in the dearest form that is allowed.
+Every type of message and every GET is here, under its name in the server's cost tables. Some are also here in the most
+expensive form that is allowed.
 """
 
 from __future__ import annotations
 
 import asyncio
 import itertools
+import random
+import uuid
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from urllib.parse import urlsplit
 
-from benchmarks.hostile.stranger import Stranger, Tally, Told, again_and_again, entered, get
+from benchmarks.hostile.stranger import (
+    KNOCK_SECONDS,
+    Stranger,
+    Told,
+    TrafficCounts,
+    again_and_again,
+    entered,
+    get,
+)
 from benchmarks.kit.script import script
 
 REFUSED_SECONDS = 0.1
-"""From a refusal to the next try of a client whose next step depends on the answer."""
+"""Time from a refusal to the next attempt, for a client whose next step depends on the answer."""
 LINE = 64
-"""Moves of a main line: as many as a move may tell."""
+"""Number of moves of a main line: the most that a move may contain."""
 THINKERS = "thinker-a", "thinker-b"
-"""Who played the finished matches in which every move has thinking at its bound."""
+"""Players of the finished matches in which every move has `thinking` of maximum size."""
 HOUSE = "house-random"
+REVOKED = [f"revoked {number}" for number in range(20)]
+"""Names whose tokens were revoked."""
 CLOCK = {"base_ms": 60_000, "increment_ms": 1_000, "per_move": False}
 
 
 @dataclass
 class World:
-    """What there is to be asked for."""
+    """Data that requests can refer to."""
 
     url: str
     tokens: dict[str, str]
     live: list[str] = field(default_factory=list)
-    """Matches in progress."""
+    """Ids of matches in progress."""
     finished: list[str] = field(default_factory=list)
     long: list[str] = field(default_factory=list)
-    """Finished matches with thinking at its bound."""
+    """Ids of finished matches with `thinking` of maximum size."""
     own: list[tuple[str, str]] = field(default_factory=list)
-    """Matches of a client's own, and its name."""
+    """Matches of each client, by its name."""
     file: str = "/web/"
 
     @property
     def names(self) -> list[str]:
-        """The names under which clients play."""
+        """Names under which clients play."""
         return sorted(self.tokens)
 
 
 @dataclass
 class Client:
-    """One client of an order."""
+    """Client of one kind of load."""
 
     world: World
     number: int
     source: str
-    tally: Tally
+    tally: TrafficCounts
     answers: frozenset[str]
+    pause: float = KNOCK_SECONDS
+    """Pause between two requests of a control round, in seconds."""
     stranger: Stranger | None = None
 
     @property
     def line(self) -> Stranger:
-        """Its connection. Raises EOFError where it was not let in."""
+        """Client's connection. Raises EOFError if the server refused it."""
         if self.stranger is None:
             raise EOFError("it was not let in")
         return self.stranger
 
     async def sending(self, work: Callable[[], Awaitable[None]]) -> None:
-        """Send, and read all that comes meanwhile."""
+        """Send requests, and read all messages that arrive in between."""
         async with asyncio.TaskGroup() as tasks:
             tasks.create_task(self.line.read_all(self.answers))
             await work()
@@ -73,18 +88,25 @@ class Client:
 
 @dataclass(frozen=True)
 class Kind:
-    """A kind of request: what it is in the server's tables, and how a client sends it until it is cancelled."""
+    """Kind of request: its name in the server's cost tables, and a function that sends it until cancelled."""
 
     of: str
-    """The type of the message, or `GET` and the path as the table has it."""
+    """Type of the message, or `GET` with the path in the form of the cost table."""
     work: Callable[[Client], Awaitable[None]]
     answers: frozenset[str] = frozenset()
     role: str = "bot"
-    """What the clients say they are; empty for those that have no websocket."""
+    """Role in the clients' hello; empty for clients without a websocket."""
+    anyone: bool = False
+    """True if the server accepts any name without a token."""
+
+    @property
+    def moves(self) -> bool:
+        """True if moves of the strangers, or of house bots against them, are in the server's histogram."""
+        return (self.of == "move" and bool(self.answers)) or self.role == "guest"
 
 
 def sends(type: str, *answers: str, role: str = "bot", **content: object) -> Kind:
-    """The same message again and again."""
+    """Return a kind that sends the same message repeatedly."""
 
     async def work(client: Client) -> None:
         async def send() -> None:
@@ -97,9 +119,12 @@ def sends(type: str, *answers: str, role: str = "bot", **content: object) -> Kin
 
 
 def gets(
-    path: str, made: Callable[[World, int], str], who: Callable[[World, int], str] | None = None
+    path: str,
+    made: Callable[[World, int], str],
+    who: Callable[[World, int], str] | None = None,
+    method: str = "GET",
 ) -> Kind:
-    """A plain GET again and again, each on a connection of its own; `made` makes the path of the nth."""
+    """Return a kind that repeats a plain request, each on a new connection. `made` returns the path of the nth request."""
 
     async def work(client: Client) -> None:
         numbers = itertools.count(client.number)
@@ -107,15 +132,16 @@ def gets(
         async def once() -> None:
             number = next(numbers)
             credentials = who(client.world, number) if who else ""
-            await get(client.world.url, client.source, made(client.world, number), client.tally, credentials)
+            target = made(client.world, number)
+            await get(client.world.url, client.source, target, client.tally, credentials, method)
 
         await again_and_again(once, client.tally)
 
-    return Kind(f"GET {path}", work, role="")
+    return Kind(f"{method} {path}", work, role="")
 
 
 async def hello(client: Client) -> None:
-    """Come in and leave."""
+    """Connect, say hello and disconnect."""
 
     async def once() -> None:
         client.tally.sent += 1
@@ -125,8 +151,34 @@ async def hello(client: Client) -> None:
     await again_and_again(once, client.tally)
 
 
+def new_names(made: Callable[[], str]) -> Callable[[Client], Awaitable[None]]:
+    """Connect as a bot and disconnect, under a new name each time."""
+
+    async def work(client: Client) -> None:
+        async def once() -> None:
+            client.tally.sent += 1
+            async with entered(client.world.url, client.source, client.tally, name=made(), pool=False):
+                client.tally.answered += 1
+
+        await again_and_again(once, client.tally)
+
+    return work
+
+
+async def revoked(client: Client) -> None:
+    """Reconnect repeatedly with a revoked token."""
+    name = REVOKED[client.number % len(REVOKED)]
+
+    async def once() -> None:
+        client.tally.sent += 1
+        async with entered(client.world.url, client.source, client.tally, name=name, token="x" * 32):
+            raise RuntimeError("a revoked token opens a name")
+
+    await again_and_again(once, client.tally)
+
+
 def challenges(**content: object) -> Kind:
-    """Challenges for whoever comes, each withdrawn as soon as it is open."""
+    """Return a kind that opens challenges to any bot and withdraws each at once."""
 
     async def work(client: Client) -> None:
         stranger = client.line
@@ -150,11 +202,11 @@ def challenges(**content: object) -> Kind:
 
 
 Step = Callable[[Client, Told], Awaitable[None]]
-"""What a client does at the start of a match, or at its turn."""
+"""Action of a client at the start of a match, or on its turn."""
 
 
 def plays(of: str, start: Step, turn: Step | None = None, *answers: str, **content: object) -> Kind:
-    """Matches of the clients of one address among themselves, by challenges."""
+    """Return a kind in which the clients of one address play each other, by challenges."""
 
     async def work(client: Client) -> None:
         stranger = client.line
@@ -195,28 +247,28 @@ async def _quietly(step: Awaitable[None]) -> None:
 
 
 async def is_ready(client: Client, told: Told) -> None:
-    """Say it once, as is asked."""
+    """Send `ready` once, as required."""
     await client.line.say_asked(type="ready", match=told.match)
 
 
 async def is_ready_again(client: Client, told: Told) -> None:
-    """Say it without end; the opponent does so too."""
+    """Send `ready` repeatedly; so does the opponent."""
     while True:
         await client.line.say(type="ready", match=told.match)
 
 
 async def resigns(client: Client, told: Told) -> None:
-    """Give the match up as it begins; the opponent does so too."""
+    """Resign at the start of the match; so does the opponent."""
     await client.line.say(type="resign", match=told.match)
 
 
 async def moves(client: Client, told: Told) -> None:
-    """Play on at once."""
+    """Move immediately."""
     await _move(client, told)
 
 
 async def moves_thinking(client: Client, told: Told) -> None:
-    """Play on at once, and tell as much thinking as a move may have."""
+    """Move immediately, with `thinking` of maximum size."""
     ply = told.ply or 0
     line = (script() * 2)[ply : ply + LINE]
     await _move(client, told, thinking={"depth": 99_999, "value": 1.0, "nodes": 2**60, "line": line})
@@ -229,7 +281,7 @@ async def _move(client: Client, told: Told, **more: object) -> None:
 
 
 async def watches(client: Client) -> None:
-    """Watch every match there is, and each again and again."""
+    """Watch all matches, each of them repeatedly."""
 
     async def send() -> None:
         while True:
@@ -239,8 +291,30 @@ async def watches(client: Client) -> None:
     await client.sending(send)
 
 
+async def plain_requests(client: Client) -> None:
+    """Send a plain request to the control server after each pause."""
+
+    async def once() -> None:
+        path = urlsplit(client.world.url).path
+        await get(client.world.url, client.source, path, client.tally)
+
+    await again_and_again(once, client.tally, client.pause)
+
+
+async def plain_messages(client: Client) -> None:
+    """Send a message to the control server after each pause."""
+
+    async def send() -> None:
+        while True:
+            client.tally.sent += 1
+            await client.line.say_asked(type="ping")
+            await asyncio.sleep(client.pause)
+
+    await client.sending(send)
+
+
 async def is_guest(client: Client) -> None:
-    """Play the house, match after match."""
+    """Play the house engines, match after match."""
     stranger = client.line
 
     async def ask() -> None:
@@ -263,7 +337,7 @@ async def is_guest(client: Client) -> None:
 
 
 def _board(number: int) -> str:
-    """A board of path4 that is seldom asked for twice."""
+    """Return a position of path4 that is rarely requested twice."""
     return f"%2B{1 + number % 9}%20.%20.%20-{1 + number // 9 % 9}%20maxie%20{number // 81 % 100}"
 
 
@@ -276,8 +350,16 @@ def _credentials(world: World, number: int) -> str:
     return f"{name}:{world.tokens[name]}"
 
 
+def _posts(target: str) -> Kind:
+    """Return a kind that repeats a POST with the token of a bot."""
+    return gets(target.partition("?")[0], lambda _world, _number: target, _credentials, "POST")
+
+
 KINDS: dict[str, Kind] = {
     "hello": Kind("hello", hello, role=""),
+    "names": Kind("hello", new_names(lambda: uuid.uuid4().hex), role="", anyone=True),
+    "names of guests": Kind("hello", new_names(lambda: f"guest-{random.randrange(10**6)}"), role=""),
+    "names whose token was revoked": Kind("hello", revoked, role=""),
     "ready": plays("ready", is_ready_again, game="tictactoe"),
     "move": plays("move", is_ready, moves, "accepted", map="m2"),
     "move, thinking at its bound": plays("move", is_ready, moves_thinking, "accepted", map="m2"),
@@ -295,6 +377,8 @@ KINDS: dict[str, Kind] = {
     "watch": Kind("watch", watches, frozenset({"view"}), "spectator"),
     "unwatch": sends("unwatch", match="none", role="spectator"),
     "browse": sends("browse", "listing", role="spectator"),
+    "enter": sends("enter", event="none"),
+    "leave": sends("leave", event="none"),
     "ping": sends("ping", "pong", role="spectator"),
     "GET /": gets("/", lambda _world, _number: "/"),
     "GET /match/": gets(
@@ -309,6 +393,8 @@ KINDS: dict[str, Kind] = {
     "GET /maps/": gets("/maps/", lambda _world, _number: "/maps/world"),
     "GET /versus/": gets("/versus/", lambda _world, number: f"/versus/bot%20{number % 100}/bot%201"),
     "GET /search/": gets("/search/", lambda _world, _number: "/search?map=m2"),
+    "GET /tv/": gets("/tv/", lambda _world, _number: "/tv"),
+    "GET /sw.js": gets("/sw.js", lambda _world, _number: "/sw.js"),
     "GET /picture/": gets(
         "/picture/",
         lambda world, number: f"/picture/match/{_one_of(world.finished, number)}/{number % 40}.png",
@@ -325,6 +411,15 @@ KINDS: dict[str, Kind] = {
     "GET /api/game/": gets("/api/game/", lambda _world, number: f"/api/game/connect4?moves=[{number % 7}]"),
     "GET /api/advice/": gets(
         "/api/advice/", lambda _world, number: f"/api/advice/path4?position={_board(number)}"
+    ),
+    "GET /api/review/": gets(
+        "/api/review/", lambda world, number: f"/api/review/{_one_of(world.finished, number)}"
+    ),
+    "GET /api/review": gets(
+        "/api/review", lambda _world, number: f"/api/review?game=tictactoe&moves=[{number % 9}]"
+    ),
+    "GET /api/openings/": gets(
+        "/api/openings/", lambda _world, number: f"/api/openings/path4?position={_board(number)}"
     ),
     "GET /api/map/": gets("/api/map/", lambda _world, _number: "/api/map/world"),
     "GET /api/records": gets("/api/records", lambda _world, number: f"/api/records?limit={1 + number % 50}"),
@@ -355,5 +450,30 @@ KINDS: dict[str, Kind] = {
         lambda world, number: f"/api/log/{world.own[number % len(world.own)][0]}",
         _credentials,
     ),
+    "GET /join/": gets("/join/", lambda _world, _number: "/join/none"),
+    "GET /me/": gets("/me/", lambda _world, _number: "/me"),
+    "GET /events.ics": gets("/events.ics", lambda _world, _number: "/events.ics"),
+    "GET /api/table.csv": gets("/api/table.csv", lambda _world, _number: "/api/table.csv?event=serve"),
+    "GET /host/": gets("/host/", lambda _world, _number: "/host"),
+    "POST /api/host": _posts("/api/host"),
+    "POST /api/join": gets("/api/join", lambda _world, _number: "/api/join?name=one", method="POST"),
+    "POST /api/me": _posts("/api/me"),
+    "POST /api/me/enter": _posts("/api/me/enter?event=none&name=one"),
+    "POST /api/me/withdraw": _posts("/api/me/withdraw?event=none&name=one"),
+    "POST /api/token/create": _posts("/api/token/create?name=one"),
+    "POST /api/token/rotate": _posts("/api/token/rotate?name=one"),
+    "POST /api/token/revoke": _posts("/api/token/revoke?name=one"),
     "guests": Kind("challenge", is_guest, frozenset({"challenged"}), "guest"),
 }
+
+CONNECTIONS, MESSAGES = "control: connections", "control: messages"
+CONTROLS: dict[str, Kind] = {
+    CONNECTIONS: Kind("GET", plain_requests, role=""),
+    MESSAGES: Kind("ping", plain_messages, frozenset({"pong"}), "spectator"),
+}
+"""Kinds that are sent to a plain server, as often and with as large answers as the arena's busiest kind of that sort."""
+
+
+def control_of(kind: Kind) -> str:
+    """Return the control of a kind: whether its strangers connect again and again, or stay connected."""
+    return MESSAGES if kind.role else CONNECTIONS

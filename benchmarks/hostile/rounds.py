@@ -1,98 +1,143 @@
-"""Rounds of honest play by turns without and with strangers who send one kind of request, and what is told of them."""
+"""Rounds of honest play, alternately without and with strangers who send one kind of request, and their report."""
 
 from __future__ import annotations
 
 import asyncio
 import json
+import sqlite3
 import statistics
 import sys
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Iterable
+from contextlib import asynccontextmanager, closing
 from dataclasses import dataclass, field
 from typing import Any, cast
 
 from benchmarks.attackers import BOTS, HONEST, RATE, Window, honest_bots, window, worst
-from benchmarks.hostile.kinds import HOUSE
+from benchmarks.hostile.kinds import CONTROLS, HOUSE, KINDS, control_of
 from benchmarks.hostile.seeds import fill
-from benchmarks.hostile.stranger import Tally
+from benchmarks.hostile.stranger import TrafficCounts
 from benchmarks.kit.halves import load_cores, on_cores, server_cores
 from benchmarks.kit.load import Load, all_in
 from benchmarks.kit.measure import Ratio, Section, short
 from benchmarks.kit.results import claim
 from benchmarks.kit.script import MAP
-from benchmarks.kit.served import ROOT, Running, serving
+from benchmarks.kit.served import ROOT, Running, histogram, serving
 
-SECONDS = 5.0
-"""Of each quiet and each hostile time: 1,500 honest moves, and all kinds are measured within twenty minutes."""
+SECONDS = 3.5
+"""Length of each hostile period, in seconds: 1,050 honest moves. All kinds take eleven minutes."""
+QUIET_SECONDS = 1.5
+"""Length of each quiet period before it."""
 ADDRESSES = 10
 CLIENTS = 8
-"""Of each address."""
+"""Number of clients of each address."""
 MATCHES = 1000
-"""Matches that the server plays at once: neither honest bots nor strangers wait for one of the others' to end."""
+"""Limit on the server's parallel matches, so high that neither honest bots nor strangers have to wait for one to end.
+"""
 MOST = 2.0
-"""By how much honest bots may wait longer."""
+"""Factor by which the p99 of honest bots may grow in any round, over that of the control."""
+MOST_MEDIAN = 1.5
+"""Factor by which it may grow in the median of a kind's rounds."""
 NEAR = 1.5
-"""A kind with such a ratio has more rounds."""
+"""Ratio from which on a kind gets more rounds."""
 MORE_ROUNDS = 2
-MOST_NEAR = 24
-"""Kinds that have more rounds, those with the greatest ratios first."""
-MOST_MEMORY = 1.2
+CONTROL_ROUNDS = 3
+MAX_NEAR = 10
+"""Number of kinds that get more rounds, highest ratios first."""
+MAX_MEMORY = 1.2
+MAX_SESSIONS = 1_000
+"""Largest number of sessions in the store: connected names, and names that played within the last 30 s."""
 SETTLE_SECONDS = 0.5
 
 
 @dataclass
 class Turns:
-    """One kind of request, round by round."""
+    """Rounds of one kind of request."""
 
     quiet: list[Window] = field(default_factory=list)
     hostile: list[Window] = field(default_factory=list)
-    tallies: list[Tally] = field(default_factory=list)
+    tallies: list[TrafficCounts] = field(default_factory=list)
     memory: list[tuple[int, int]] = field(default_factory=list)
-    """The server's, in bytes, round by round: while the strangers are connected and silent, and at the end."""
+    """Memory of the server in bytes, for each round: while the strangers are silent, and at the end."""
+    sessions: list[int] = field(default_factory=list)
+    """Number of sessions in the store at the end of each round."""
 
     def ratios(self, quiet: float) -> list[float]:
-        """Of the p99 of honest bots to that of the quiet, in ms, round by round."""
+        """Return the ratio of honest bots' p99 to the quiet p99 (in ms), for each round."""
         return [there.p99 / quiet for there in self.hostile]
 
     @property
-    def inside(self) -> list[float]:
-        """Of the p99 in the server, round by round."""
-        return [there.inside / quiet.inside for there, quiet in zip(self.hostile, self.quiet, strict=True)]
+    def sent(self) -> float:
+        """Number of requests in a round, on average."""
+        return statistics.mean(each.sent for each in self.tallies)
+
+    @property
+    def cpu(self) -> float:
+        """CPU time of the server that the strangers use, as a share of one core: the median of all rounds."""
+        return statistics.median(
+            there.cpu - quiet.cpu for there, quiet in zip(self.hostile, self.quiet, strict=True)
+        )
 
 
 @dataclass
 class Outcome:
-    """What came of all rounds."""
+    """Results of all rounds."""
 
     turns: dict[str, Turns] = field(default_factory=dict)
+    controls: dict[str, Turns] = field(default_factory=dict)
+    """Rounds in which the strangers send to a plain server instead of the arena."""
     load: Load = field(default_factory=Load)
     memory: int = 0
-    """The server's before the first round, in bytes."""
+    """Memory of the server before the first round, in bytes."""
+    collector: float = 0.0
+    """Upper bound of the longest garbage collection pause, in seconds."""
 
     @property
     def quiet(self) -> float:
-        """The p99 of honest bots in ms in the quiet: the median of all quiet times, for each alone may be off by half."""
+        """Baseline p99 of honest bots, in ms: the median of all quiet periods, since one alone may be off by
+        half.
+        """
         return statistics.median(each.p99 for turns in self.turns.values() for each in turns.quiet)
 
+    @property
+    def quiet_inside(self) -> float:
+        """The same for the time in the server."""
+        return statistics.median(each.inside for turns in self.turns.values() for each in turns.quiet)
+
     def ratio(self, kind: str) -> Ratio:
-        """How much longer honest bots wait beside a kind of request."""
+        """Return the ratios of honest bots' p99 during a kind of request."""
         return Ratio(self.turns[kind].ratios(self.quiet))
+
+    def control(self, kind: str) -> float:
+        """Return the ratio of the kind's control, the median of its rounds; at least 1. A kind with fewer requests than
+        the control gets as much less of it.
+        """
+        turns = self.controls.get(control_of(KINDS[kind]))
+        if turns is None:
+            return 1.0
+        more = max(0.0, statistics.median(turns.ratios(self.quiet)) - 1)
+        return 1 + more * min(1.0, self.turns[kind].sent / turns.sent)
+
+    def over_control(self, kind: str) -> Ratio:
+        """Return the ratios of a kind divided by that of its control: what the server costs honest bots, and not the
+        machine that it shares with the strangers.
+        """
+        return Ratio([each / self.control(kind) for each in self.ratio(kind).values])
 
 
 class Strangers:
-    """The strangers' process, which is given one order after the other."""
+    """Process of the strangers, which carries out one order after another."""
 
     def __init__(self, process: asyncio.subprocess.Process) -> None:
         self._in = cast("asyncio.StreamWriter", process.stdin)
         self._out = cast("asyncio.StreamReader", process.stdout)
 
     async def say(self, content: object) -> None:
-        """Give it a line."""
+        """Send the process an order, as a line of JSON."""
         self._in.write(json.dumps(content).encode() + b"\n")
         await self._in.drain()
 
     async def hear(self) -> dict[str, Any]:
-        """Its next line. Raises RuntimeError where it has ended."""
+        """Return the process's next line. Raises RuntimeError if the process has ended."""
         line = await self._out.readline()
         if not line:
             raise RuntimeError("the strangers' process has ended; its output above says why")
@@ -120,50 +165,96 @@ async def _strangers(url: str, tokens: dict[str, str]) -> AsyncIterator[Stranger
         await process.wait()
 
 
-async def run(database: str, kinds: list[str], seconds: float, clients: int) -> Outcome:
-    """Every kind in a round of its own, and in more where it comes near the bound."""
+async def run(folder: str, kinds: list[str], seconds: float, clients: int) -> Outcome:
+    """Play a round of every kind, and more rounds of kinds near the bound."""
     playing = [f"stranger {number:03}" for number in range(ADDRESSES * clients)]
-    tokens = await fill(database, [*HONEST, *playing])
     outcome = Outcome()
-    serve = (
-        "arena",
-        "serve",
-        "--port",
-        "PORT",
-        f"--set=house.engines={HOUSE.removeprefix('house-')}",
-        "--map",
-        MAP,
-    )
-    pool = ("--tc", "60+1", "--set=pool.pause_seconds=0", "--set=pool.openings=none")
-    mine, limits = server_cores(), (f"--set=pool.concurrency={MATCHES}", "--db", database)
-    # The honest bots are in this process, and have the cores of their server.
-    with on_cores(mine), serving(*serve, *pool, *limits, cores=mine) as server:
-        async with asyncio.TaskGroup() as tasks:
-            bots = honest_bots(tasks, server.url, outcome.load, tokens)
-            await all_in(outcome.load, BOTS)
-            async with _strangers(server.url, {name: tokens[name] for name in playing}) as strangers:
-                await asyncio.sleep(seconds)
-                outcome.memory = server.memory
-                rounds = Rounds(server, strangers, outcome, seconds, clients)
-                for kind in kinds:
-                    await rounds.play(kind)
-                for kind in near(outcome):
-                    for _ in range(MORE_ROUNDS):
-                        await rounds.play(kind)
-            for bot in bots:
-                bot.cancel()
+    for anyone in (False, True):
+        some = [kind for kind in kinds if KINDS[kind].anyone is anyone]
+        if some:
+            options = ["--anyone"] if anyone else []
+            database = f"sqlite:///{folder}/{'anyone' if anyone else 'arena'}.db"
+            tokens = await fill(database, [*HONEST, *playing])
+            await _run(database, outcome, some, seconds, clients, tokens, options)
     return outcome
 
 
-def near(outcome: Outcome) -> list[str]:
-    """The kinds whose first round came near the bound, the worst first."""
-    first = {kind: outcome.ratio(kind).values[0] for kind in outcome.turns}
+async def _run(
+    database: str,
+    outcome: Outcome,
+    kinds: list[str],
+    seconds: float,
+    clients: int,
+    tokens: dict[str, str],
+    options: list[str],
+) -> None:
+    """Play the rounds of these kinds on a server of their own with further options."""
+    serve = ("arena", "serve", "--port", "PORT", "--map", MAP, *options)
+    house = f"--set=house.engines={HOUSE.removeprefix('house-')}"
+    pool = ("--tc", "60+1", "--set=pool.pause_seconds=0", "--set=pool.openings=none")
+    mine, limits = server_cores(), (f"--set=pool.concurrency={MATCHES}", "--db", database)
+    playing = {name: token for name, token in tokens.items() if name not in HONEST}
+    # The honest bots are in this process, and have the cores of their server.
+    with on_cores(mine), serving(*serve, house, *pool, *limits, cores=mine) as server:
+        server.database = database
+        async with asyncio.TaskGroup() as tasks:
+            bots = honest_bots(tasks, server.url, outcome.load, tokens)
+            await all_in(outcome.load, BOTS)
+            async with _strangers(server.url, playing) as strangers:
+                await asyncio.sleep(seconds)
+                outcome.memory = outcome.memory or server.memory
+                rounds = Rounds(server, strangers, outcome, seconds, clients)
+                for kind in kinds:
+                    await rounds.play(kind)
+                for kind in near(outcome, kinds):
+                    for _ in range(MORE_ROUNDS):
+                        await rounds.play(kind)
+                if not KINDS[kinds[0]].anyone:
+                    async with _plain_server() as url:
+                        for control in CONTROLS:
+                            await rounds.play_control(control, url)
+                outcome.collector = max(outcome.collector, await asyncio.to_thread(_longest_pause, server))
+            for bot in bots:
+                bot.cancel()
+
+
+@asynccontextmanager
+async def _plain_server() -> AsyncIterator[str]:
+    """Run the control server until the end of the block. Yield its URL."""
+    with on_cores(load_cores()):
+        process = await asyncio.create_subprocess_exec(
+            *(sys.executable, "-m", "benchmarks.hostile.control"), cwd=ROOT, stdout=asyncio.subprocess.PIPE
+        )
+    try:
+        line = await cast("asyncio.StreamReader", process.stdout).readline()
+        yield f"ws://127.0.0.1:{json.loads(line)['port']}"
+    finally:
+        process.kill()
+        await process.wait()
+
+
+def _longest_pause(server: Running) -> float:
+    """Return an upper bound of the longest garbage collection pause, in seconds."""
+    counts = histogram(server.url, "arena_collector_seconds")
+    return min(bound for bound, count in counts.items() if count == counts[float("inf")])
+
+
+def _sessions(server: Running) -> int:
+    """Return the number of sessions in the server's store."""
+    with closing(sqlite3.connect(server.database.removeprefix("sqlite:///"))) as store:
+        found: tuple[int] = store.execute("SELECT count(*) FROM sessions").fetchone()
+    return found[0]
+
+
+def near(outcome: Outcome, kinds: Iterable[str]) -> list[str]:
+    """Return the kinds whose first round came near the bound, highest ratio first."""
+    first = {kind: outcome.ratio(kind).values[0] for kind in kinds}
     worst = sorted(first, key=lambda kind: -first[kind])
-    return [kind for kind in worst if first[kind] >= NEAR][:MOST_NEAR]
+    return [kind for kind in worst if first[kind] >= NEAR][:MAX_NEAR]
 
 
 class Rounds:
-    """Plays one round after the other, each from addresses that were never there before."""
+    """Player of rounds, each from addresses that were not used before."""
 
     def __init__(
         self, server: Running, strangers: Strangers, outcome: Outcome, seconds: float, clients: int
@@ -176,42 +267,66 @@ class Rounds:
         self._number = 0
 
     async def play(self, kind: str) -> None:
-        """A quiet time, and then one in which the strangers send requests of this kind."""
+        """Play a quiet period, then a period in which the strangers send requests of this kind."""
+        await self._play(kind, self._outcome.turns.setdefault(kind, Turns()))
+
+    async def play_control(self, control: str, url: str) -> None:
+        """Play rounds in which a plain server gets as many requests as the arena of the busiest kind of that sort."""
+        tallies = [
+            turns.tallies[0]
+            for kind, turns in self._outcome.turns.items()
+            if control_of(KINDS[kind]) == control and turns.tallies[0].sent
+        ]
+        if not tallies:
+            return
+        busiest = max(tallies, key=lambda each: each.sent)
+        size = round(busiest.bytes / busiest.sent)
+        pause = ADDRESSES * self._clients * self._seconds / busiest.sent
+        turns = self._outcome.controls.setdefault(control, Turns())
+        for _ in range(CONTROL_ROUNDS):
+            await self._play(control, turns, url=f"{url}/{size}", pause=pause)
+
+    async def _play(self, kind: str, turns: Turns, **more: object) -> None:
         self._number += 1
-        turns = self._outcome.turns.setdefault(kind, Turns())
         order = {
             "kind": kind,
             "addresses": [f"127.{20 + self._number}.0.{place}" for place in range(1, 1 + ADDRESSES)],
             "clients": self._clients,
             "seconds": self._seconds,
+            **more,
         }
         await self._strangers.say(order)
         await self._strangers.hear()
         await asyncio.sleep(SETTLE_SECONDS)
-        turns.quiet.append(await window(self._server, self._outcome.load, self._seconds))
+        turns.quiet.append(await window(self._server, self._outcome.load, QUIET_SECONDS))
         before = self._server.memory
         await self._strangers.say("go")
         turns.hostile.append(await window(self._server, self._outcome.load, self._seconds))
         said = await self._strangers.hear()
-        turns.tallies.append(Tally(**said))
+        turns.tallies.append(TrafficCounts(**said))
         turns.memory.append((before, self._server.memory))
+        turns.sessions.append(await asyncio.to_thread(_sessions, self._server))
         print(
-            f"{kind}: {turns.quiet[-1]} -> {turns.hostile[-1]}, {said}, {turns.memory[-1][1] / 2**20:.0f} MiB",
+            f"{kind}: {turns.quiet[-1]} -> {turns.hostile[-1]}, {said}, {turns.memory[-1][1] / 2**20:.0f} MiB, "
+            f"{turns.sessions[-1]} sessions in the store",
             flush=True,
         )
         await asyncio.sleep(SETTLE_SECONDS)
 
 
 def faults(outcome: Outcome) -> list[str]:
-    """What was not as it should be."""
+    """Return the failures of all rounds."""
     wrong = [f"an honest bot was told {each}" for each in outcome.load.errors]
     wrong += [f"an honest bot's match ended by {each}" for each in outcome.load.forfeits]
     for kind, turns in outcome.turns.items():
-        if worst(outcome.ratio(kind)) >= MOST:
-            wrong.append(f"{kind}: p99 is {outcome.ratio(kind)} times what it is in the quiet")
+        ratio = outcome.over_control(kind)
+        if worst(ratio) >= MOST or ratio.median >= MOST_MEDIAN:
+            wrong.append(f"{kind}: p99 is {ratio} times what it is in the control")
         if not sum(each.sent for each in turns.tallies):
             wrong.append(f"{kind}: nothing was sent")
-    if _grown(outcome) >= MOST_MEMORY:
+        if max(turns.sessions, default=0) > MAX_SESSIONS:
+            wrong.append(f"{kind}: {max(turns.sessions)} sessions are in the store")
+    if _grown(outcome) >= MAX_MEMORY:
         wrong.append(f"the server's memory is {_grown(outcome):.2f} times what it was while they were silent")
     return wrong
 
@@ -221,34 +336,44 @@ def _grown(outcome: Outcome) -> float:
 
 
 def section(outcome: Outcome, seconds: float, clients: int) -> Section:
-    """What is written to the results."""
-    rows = [_row(kind, turns, outcome.ratio(kind)) for kind, turns in outcome.turns.items()]
-    kind = max(outcome.turns, key=lambda each: worst(outcome.ratio(each)))
-    steady = max(outcome.turns, key=lambda each: outcome.ratio(each).median)
-    ratio, apart = outcome.ratio(kind), server_cores() != load_cores()
-    inside = outcome.turns[kind].inside[ratio.values.index(worst(ratio))]
+    """Return the section of the report."""
+    rows = [_row(kind, outcome.turns[kind], outcome) for kind in outcome.turns]
+    rows += [_row(kind, turns, outcome) for kind, turns in outcome.controls.items()]
+    kind = max(outcome.turns, key=lambda each: worst(outcome.over_control(each)))
+    steady = max(outcome.turns, key=lambda each: outcome.over_control(each).median)
+    greedy = max(outcome.turns, key=lambda each: outcome.turns[each].cpu)
+    quiet = [each.p99 for turns in outcome.turns.values() for each in turns.quiet]
     grown = _grown(outcome)
     return Section(
-        "Honest bots beside strangers who keep within all limits",
-        f"{BOTS} honest bots play {RATE:.0f} moves a second in all, on a server with its default limits. In each round "
-        f"{clients} clients of each of {ADDRESSES} addresses send one kind of request as often as the limits allow, for "
-        f"{seconds:g} s after a quiet time as long in which they are connected and silent; their addresses have saved up all "
-        "the work that they may ask for. p99 of a move, from its sending to its acknowledgement as the bot sees it; *in "
-        f"the server* from arrival to announcement. *Ratio* is to {outcome.quiet:.1f} ms, the median of all quiet times: p99 of so short a "
-        "time alone is off by half, and one hiccup of the machine makes it a hundred. So a kind whose first ratio is "
-        f"{NEAR} or more has {MORE_ROUNDS} more rounds, the {MOST_NEAR} worst of them, and the worst round counts. "
-        "CPU is that of the server, of one core; the strangers run on the same machine, "
+        "Honest bots while strangers use all limits",
+        f"{BOTS} honest bots play {RATE:.0f} moves a second in total, on a server with default limits. *Strangers* are {clients} "
+        f"clients on each of {ADDRESSES} addresses. In each round they first stay connected and silent for {QUIET_SECONDS:g} s "
+        f"(*quiet*). Then they send one kind of request for {seconds:g} s, as often as the limits allow (*hostile*). Each address "
+        "starts with a full budget.\n\n"
+        "- *p99 ms* is that of the time from sending a move to its acknowledgement, as the bot sees it.\n"
+        f"- *Ratio* compares it with {outcome.quiet:.1f} ms, the median p99 of all quiet times. The p99 of a short time varies by "
+        f"itself: the longest of the quiet times is {short(max(quiet) / outcome.quiet)} × the median. So a kind of request with a "
+        f"first ratio of {NEAR} or more gets {MORE_ROUNDS} more rounds (at most the {MAX_NEAR} worst kinds do).\n"
+        "- *Over control* divides the ratio by that of the control (the last rows), if the control's is above 1. In a control "
+        "round the strangers send requests to a plain server, as often as those of the busiest kind and with answers as large, "
+        "which does nothing else. A kind with fewer requests is divided by proportionally less. "
+        "Its ratio is the cost of the strangers' own process, which real strangers do not run on the server's machine.\n"
+        "- *In the server* is the ratio for the time from arrival to announcement. Where strangers move too, it contains their "
+        "moves, which wait for their turns, and is left out.\n"
+        "- *CPU* is the share of one core that the server uses. The strangers run on the same machine, "
         + (
-            "on cores of their own. "
-            if apart
-            else f"where they share {len(load_cores())} cores with the bots and their server, and get as much of them as these. "
+            "on separate cores, "
+            if server_cores() != load_cores()
+            else f"share {len(load_cores())} cores with the bots and the server, "
         )
-        + "*Refused* are `rate_limited` and 429, *lost* connections that the server ended or did not let in.",
+        + "and have the lowest priority (SCHED_IDLE).\n"
+        "- *Refused* counts `rate_limited` and 429. *Lost* counts connections that the server closed or did not accept.",
         [
             "request",
             "p99 ms quiet",
             "hostile",
             "ratio",
+            "over control",
             "in the server",
             "CPU",
             "sent",
@@ -258,31 +383,39 @@ def section(outcome: Outcome, seconds: float, clients: int) -> Section:
             "MiB",
         ],
         rows,
-        note=f"The server had {outcome.memory / 2**20:.0f} MiB before the first round, without a stranger.",
+        note=f"The server used {outcome.memory / 2**20:.0f} MiB before the first round, without strangers. The longest "
+        f"pause for Python's collector was shorter than {1000 * outcome.collector:g} ms, and the store never had more than "
+        f"{max(max(turns.sessions) for turns in outcome.turns.values())} sessions at the end of a round. Strangers used at most "
+        f"{outcome.turns[greedy].cpu:.0%} of a core of the server, with `{greedy}`.",
         claims=[
             claim(
-                "p99 of honest bots beside strangers who keep within all limits, the worst kind of request",
-                f"less than {MOST:g} × that without",
-                f"{short(worst(ratio))} ×, by `{kind}`, in a round in which it was {short(inside)} × in the server; the worst "
-                f"median is {short(outcome.ratio(steady).median)} ×, by `{steady}`",
+                "p99 of honest bots while strangers use all that the limits allow, worst kind of request",
+                f"less than {MOST:g} × the control's in each round, less than {MOST_MEDIAN:g} × in the median of a kind",
+                f"{short(worst(outcome.over_control(kind)))} × with `{kind}` in the worst round, "
+                f"{short(outcome.over_control(steady).median)} × with `{steady}` in the worst median; without the control, "
+                f"{short(max(worst(outcome.ratio(each)) for each in outcome.turns))} × and "
+                f"{short(max(outcome.ratio(each).median for each in outcome.turns))} × the quiet p99",
             ),
             claim(
-                "memory of the server, in the worst round, against the strangers silent",
-                f"less than {MOST_MEMORY} ×",
+                "memory of the server in the worst round, compared with silent strangers",
+                f"less than {MAX_MEMORY} ×",
                 f"{grown:.2f} ×",
             ),
         ],
     )
 
 
-def _row(kind: str, turns: Turns, ratio: Ratio) -> list[str]:
+def _row(kind: str, turns: Turns, outcome: Outcome) -> list[str]:
     cpu = (statistics.median(each.cpu for each in some) for some in (turns.quiet, turns.hostile))
+    ratio = Ratio(turns.ratios(outcome.quiet))
+    inside = statistics.median(each.inside for each in turns.hostile) / outcome.quiet_inside
     return [
         f"`{kind}`" if ", " not in kind else "`{}`, {}".format(*kind.split(", ", 1)),
         f"{statistics.median(each.p99 for each in turns.quiet):.1f}",
         f"{statistics.median(each.p99 for each in turns.hostile):.1f}",
-        str(ratio) if len(ratio.values) > 1 else short(ratio.median),
-        short(statistics.median(turns.inside)),
+        _ratio(ratio),
+        _ratio(outcome.over_control(kind)) if kind in KINDS else "",
+        "" if kind in KINDS and KINDS[kind].moves else short(inside),
         " → ".join(f"{each:.0%}" for each in cpu),
         *(
             f"{sum(getattr(each, name) for each in turns.tallies):,}"
@@ -290,3 +423,7 @@ def _row(kind: str, turns: Turns, ratio: Ratio) -> list[str]:
         ),
         " → ".join(f"{each / 2**20:.0f}" for each in turns.memory[-1]),
     ]
+
+
+def _ratio(ratio: Ratio) -> str:
+    return str(ratio) if len(ratio.values) > 1 else short(ratio.median)

@@ -1,4 +1,4 @@
-"""The store that the hostile benchmark begins with: tokens, and finished matches with thinking at its bound."""
+"""Initial store of the hostile benchmark: tokens, and finished matches with `thinking` of maximum size."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from arena.protocol.values import Players, Thinking
 from arena.server.store import tokens
 from arena.server.store.archive import import_lines
 from arena.server.store.database import close, make_engine, prepare
-from benchmarks.hostile.kinds import LINE, THINKERS
+from benchmarks.hostile.kinds import LINE, REVOKED, THINKERS
 from benchmarks.kit.script import longest
 
 LONG_MATCHES = 40
 
 
 def long_records(count: int) -> Iterator[bytes]:
-    """Lines of so many records in which each move has the most thinking that a move may tell."""
+    """Yield lines of `count` records in which each move has `thinking` of maximum size."""
     game: Any = make_setup("riskless", "m2")
     moves = longest()
     line = [(moves * 2)[ply : ply + LINE] for ply in range(len(moves))]
@@ -48,13 +48,16 @@ def long_records(count: int) -> Iterator[bytes]:
 
 
 async def fill(database: str, names: Sequence[str]) -> dict[str, str]:
-    """Prepare a store with long records, and with a token for each of the names, which is returned. Raises RuntimeError."""
+    """Fill a store with long records and a token for each name. Return the tokens by name. Raises RuntimeError."""
     engine = make_engine(database)
     try:
         await prepare(engine)
         done = await import_lines(engine, long_records(LONG_MATCHES))
         if done.bad:
             raise RuntimeError(f"a record is not one: {done.bad}")
+        for name in REVOKED:
+            await tokens.create(engine, name, "bot")
+            await tokens.revoke(engine, name)
         return {name: await tokens.create(engine, name, "bot") for name in names}
     finally:
         await close(engine)

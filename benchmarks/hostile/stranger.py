@@ -1,4 +1,4 @@
-"""A stranger on a bare socket, who speaks the protocol and keeps within all limits, and what came of it."""
+"""Client on a bare socket that follows the protocol and keeps within all limits, with a tally of the answers."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ from msgspec import Struct
 from testkit.bare import frame, opening
 
 MESSAGES_AT_ONCE = 150
-"""Messages that a stranger sends without a pause at first: fewer than the 200 that would be a flood."""
+"""Number of messages in the initial burst: fewer than the 200 that count as a flood."""
 MESSAGES_PER_SECOND = 45.0
-"""Messages that it sends then: fewer than the 50 a second of a flood."""
+"""Messages per second after the burst: fewer than the 50 that count as a flood."""
 KNOCK_SECONDS = 0.02
-"""The least time from one connection of a stranger to its next: none is nearer."""
+"""Shortest time between two connections of a stranger: a realistic network latency."""
 SMALL_BUFFER = 64 * 1024
 
 
 class Told(Struct):
-    """What a stranger needs of a message."""
+    """Fields of a message that a stranger needs."""
 
     type: str
     match: str | None = None
@@ -46,17 +46,19 @@ _told = msgspec.msgpack.Decoder(Told)
 
 
 @dataclass
-class Tally:
-    """What was sent, and how it was answered."""
+class TrafficCounts:
+    """Counts of requests and of their answers."""
 
     sent: int = 0
     answered: int = 0
     refused: int = 0
-    """Answers that the limits gave: `rate_limited` and 429."""
+    """Number of answers due to limits: `rate_limited` and 429."""
     lost: int = 0
-    """Connections that the server ended or did not let in."""
+    """Number of connections that the server closed or refused."""
+    bytes: int = 0
+    """Number of bytes of all answers and messages."""
     codes: dict[str, int] = field(default_factory=dict)
-    """How often each code of errors came, and each status of GETs."""
+    """Count of each error code and each HTTP status."""
 
     def note(self, code: str) -> None:
         """Count a code or a status."""
@@ -64,14 +66,14 @@ class Tally:
 
 
 class Pace:
-    """When a client may send its next message: many at once, then as many a second as are allowed."""
+    """Token bucket for a client's messages: an initial burst, then a fixed rate."""
 
     def __init__(self, now: float) -> None:
         self._held = float(MESSAGES_AT_ONCE)
         self._at = now
 
     def wait(self, now: float) -> float:
-        """The seconds to wait before one message more, which is counted."""
+        """Return the seconds to wait before the next message, and count that message."""
         self._held = min(MESSAGES_AT_ONCE, self._held + (now - self._at) * MESSAGES_PER_SECOND)
         self._at = now
         self._held -= 1
@@ -79,10 +81,10 @@ class Pace:
 
 
 class Stranger:
-    """One connection that is in, with what it was told."""
+    """Admitted connection of a stranger, with the messages it received."""
 
     def __init__(
-        self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, tally: Tally, name: str
+        self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, tally: TrafficCounts, name: str
     ) -> None:
         self.name = name
         self.tally = tally
@@ -92,7 +94,7 @@ class Stranger:
         self._pace = Pace(time.monotonic())
 
     async def say(self, **content: object) -> None:
-        """Send a message as soon as the limit of messages allows it. Raises OSError."""
+        """Send a message as soon as the rate limit allows. Raises OSError."""
         wait = self._pace.wait(time.monotonic())
         if wait > 0:
             await asyncio.sleep(wait)
@@ -100,20 +102,21 @@ class Stranger:
         await self.say_asked(**content)
 
     async def say_asked(self, **content: object) -> None:
-        """Send a message that the server has asked for, which no limit counts. Raises OSError."""
+        """Send a message that answers the server, which no limit counts. Raises OSError."""
         self._writer.write(frame(msgpack.packb(content)))
         await self._writer.drain()
 
     async def hear(self) -> Told:
-        """The next message. Raises OSError, EOFError."""
+        """Return the next message. Raises OSError, EOFError."""
         payload = await self._frame()
+        self.tally.bytes += len(payload)
         told = _told.decode(payload)
         if told.type == "error":
             self.tally.note(told.code)
         return told
 
     async def read_all(self, expects: frozenset[str]) -> None:
-        """Read until the end, and count what is heard that a request is answered by."""
+        """Read to the end, and count the messages of the expected types as answers."""
         while True:
             self.count(await self.hear(), expects)
 
@@ -125,7 +128,7 @@ class Stranger:
             self.tally.answered += 1
 
     def end(self) -> None:
-        """End the connection."""
+        """Close the connection."""
         self._writer.close()
 
     async def _frame(self) -> bytes:
@@ -148,10 +151,11 @@ class Stranger:
                     return payload
 
 
-async def enter(url: str, source: str, tally: Tally, **hello: Any) -> Stranger:
-    """A connection from the address `source`, let in under the name of its hello. Raises OSError, EOFError."""
+async def enter(url: str, source: str, tally: TrafficCounts, **hello: Any) -> Stranger:
+    """Connect from address `source` and say hello. Raises OSError, EOFError."""
     reader, writer = await connected(url, source)
-    writer.write(opening(urlsplit(url).netloc))
+    address = urlsplit(url)
+    writer.write(opening(address.netloc, path=address.path or "/"))
     try:
         head = await reader.readuntil(b"\r\n\r\n")
     except asyncio.IncompleteReadError:
@@ -168,8 +172,8 @@ async def enter(url: str, source: str, tally: Tally, **hello: Any) -> Stranger:
 
 
 @asynccontextmanager
-async def entered(url: str, source: str, tally: Tally, **hello: Any) -> AsyncIterator[Stranger]:
-    """As `enter`; the connection ends with the block."""
+async def entered(url: str, source: str, tally: TrafficCounts, **hello: Any) -> AsyncIterator[Stranger]:
+    """Connect like `enter`, and disconnect at the end of the block."""
     stranger = await enter(url, source, tally, **hello)
     try:
         yield stranger
@@ -178,21 +182,24 @@ async def entered(url: str, source: str, tally: Tally, **hello: Any) -> AsyncIte
 
 
 async def connected(url: str, source: str) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
-    """A socket to the server of a URL, from an address. Raises OSError."""
+    """Open a socket to the server of a URL, from an address. Raises OSError."""
     address = urlsplit(url)
     return await asyncio.open_connection(
         address.hostname, address.port, local_addr=(source, 0), limit=SMALL_BUFFER
     )
 
 
-async def get(url: str, source: str, path: str, tally: Tally, credentials: str = "") -> bytes:
-    """The body of a plain GET, which is counted. Raises OSError and EOFError where there is no answer."""
+async def get(
+    url: str, source: str, path: str, tally: TrafficCounts, credentials: str = "", method: str = "GET"
+) -> bytes:
+    """Send a plain request, count its answer, and return the body. Raises OSError; EOFError if there is no answer."""
     reader, writer = await connected(url, source)
     try:
         basic = base64.b64encode(credentials.encode()).decode()
         allowed = f"Authorization: Basic {basic}\r\n" if credentials else ""
         tally.sent += 1
-        head = f"GET {path} HTTP/1.1\r\nHost: {urlsplit(url).netloc}\r\nConnection: close\r\n{allowed}\r\n"
+        host = urlsplit(url).netloc
+        head = f"{method} {path} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n{allowed}\r\n"
         writer.write(head.encode())
         answer = await reader.read(-1)
     finally:
@@ -200,6 +207,7 @@ async def get(url: str, source: str, path: str, tally: Tally, credentials: str =
     status = answer[9:12].decode(errors="replace")
     if not answer:
         raise EOFError("no answer")
+    tally.bytes += len(answer)
     tally.note(status)
     if status == "429":
         tally.refused += 1
@@ -208,11 +216,13 @@ async def get(url: str, source: str, path: str, tally: Tally, credentials: str =
     return answer.partition(b"\r\n\r\n")[2]
 
 
-async def again_and_again(once: Callable[[], Awaitable[object]], tally: Tally) -> None:
-    """Do something once more as soon as it is done, until cancelled; what the server ends is counted."""
+async def again_and_again(
+    once: Callable[[], Awaitable[object]], tally: TrafficCounts, pause: float = KNOCK_SECONDS
+) -> None:
+    """Repeat an action until cancelled, and count each connection that the server closes."""
     for _ in itertools.count():
         try:
             await once()
         except (OSError, EOFError):
             tally.lost += 1
-        await asyncio.sleep(KNOCK_SECONDS)
+        await asyncio.sleep(pause)

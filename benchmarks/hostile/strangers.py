@@ -1,36 +1,43 @@
-"""A process of strangers who keep within every limit of a server and send as much as those allow: its URL as argument.
+"""Process of strangers who use all limits of a server: its argument is the server's URL.
 
-The first line of its standard input has the tokens of the names under which its clients play, as JSON. Each line after
-that is an order: a kind of request, the addresses to send it from, how many clients each of these has, and for how many
-seconds. For an order it lets the clients in, prints a line, waits for a line, sends for so long, and prints what came
-of it.
+The first line of standard input contains the tokens of the clients' names, as JSON. Each later line is an order: kind
+of request, source addresses, clients per address, and duration in seconds; for a control also its URL, and the pause of
+each client between two requests. For an order, the process connects the clients, prints a line, waits for a line, sends
+requests for that duration, and prints the results.
+
+The process has the lowest priority (SCHED_IDLE): real strangers use machines of their own, and take no CPU time from the
+server and the honest bots.
 """
 
 from __future__ import annotations
 
 import asyncio
 import json
+import os
 import re
 import sys
 from collections.abc import Awaitable, Callable
 from contextlib import AsyncExitStack
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any
 
 import uvloop
 
-from benchmarks.hostile.kinds import KINDS, LINE, THINKERS, Client, Kind, World
-from benchmarks.hostile.stranger import Stranger, Tally, entered, get
+from benchmarks.hostile.kinds import CONTROLS, KINDS, LINE, THINKERS, Client, Kind, World
+from benchmarks.hostile.stranger import KNOCK_SECONDS, Stranger, TrafficCounts, entered, get
 from benchmarks.kit.script import script
 from testkit.wire import report
 
 LEARNER = "127.9.9.9"
-"""The address from which is learnt what there is to be asked for."""
+"""Address from which the process learns the ids and paths to request."""
+
+LEARN_TRIES = 100
+"""Number of requests for a listing, one every half a second, until the server answers it."""
 
 
 async def learn(world: World) -> None:
-    """Find out what there is to be asked for, and play a match of one's own."""
-    tally = Tally()
+    """Collect ids and paths to request, and play one match."""
+    tally = TrafficCounts()
     page = (await get(world.url, LEARNER, "/", tally)).decode()
     found = re.search(r"/web/\w+/js/main\.bundle\.js", page)
     if found is None:
@@ -39,23 +46,30 @@ async def learn(world: World) -> None:
     world.long = await finished(world, f"limit=50&bot={THINKERS[0]}")
     await _play_own(world)
     for name in world.names[:2]:
-        mine = await finished(world, f"limit=1&bot={name.replace(' ', '%20')}")
+        while not (mine := await finished(world, f"limit=1&bot={name.replace(' ', '%20')}")):  # noqa: ASYNC110
+            await asyncio.sleep(0.1)  # the match has ended, and is not in the store yet
         world.own += [(match, name) for match in mine]
 
 
 async def finished(world: World, which: str) -> list[str]:
-    """The finished matches that a question of the page is answered by."""
-    answer = await get(world.url, LEARNER, f"/api/records?{which}", Tally())
-    return [each["match"] for each in json.loads(answer)["matches"]]
+    """Return the finished matches in a listing of the page."""
+    for _ in range(LEARN_TRIES):
+        answer = await get(world.url, LEARNER, f"/api/records?{which}", TrafficCounts())
+        if answer.startswith(b"{"):
+            return [each["match"] for each in json.loads(answer)["matches"]]
+        await asyncio.sleep(0.5)  # on a busy machine the page process starts slowly
+    raise RuntimeError(f"the server lists no matches: {answer!r:.100}")
 
 
 async def _play_own(world: World) -> None:
-    """Play one match of two clients of one's own to its end."""
-    tally, kind = Tally(), KINDS["move"]
+    """Play one match between two clients of this process."""
+    tally, kind = TrafficCounts(), KINDS["move"]
     async with AsyncExitStack() as stack:
         players = [await _enter(world, stack, number, LEARNER, kind.role, tally) for number in range(2)]
         playing = [
-            asyncio.create_task(_work(kind, Client(world, number, LEARNER, tally, kind.answers, each)))
+            asyncio.create_task(
+                _work(kind, Client(world, number, LEARNER, tally, kind.answers, stranger=each))
+            )
             for number, each in enumerate(players)
         ]
         while tally.answered < len(script()) and not any(each.done() for each in playing):  # noqa: ASYNC110
@@ -66,8 +80,8 @@ async def _play_own(world: World) -> None:
 
 
 async def follow(world: World) -> None:
-    """Keep up with the matches in progress, until cancelled."""
-    async with entered(world.url, LEARNER, Tally(), name="learner", role="spectator") as learner:
+    """Track the matches in progress until cancelled."""
+    async with entered(world.url, LEARNER, TrafficCounts(), name="learner", role="spectator") as learner:
         await learner.say(type="browse")
         while True:
             told = await learner.hear()
@@ -76,7 +90,7 @@ async def follow(world: World) -> None:
 
 
 async def _enter(
-    world: World, stack: AsyncExitStack, number: int, source: str, role: str, tally: Tally
+    world: World, stack: AsyncExitStack, number: int, source: str, role: str, tally: TrafficCounts
 ) -> Stranger:
     name = f"guest-{number}" if role == "guest" else world.names[number]
     more: dict[str, Any] = {"role": "spectator"} if role == "spectator" else {}
@@ -85,12 +99,14 @@ async def _enter(
     return await stack.enter_async_context(entered(world.url, source, tally, name=name, **more))
 
 
-async def obey(world: World, kind: Kind, order: dict[str, Any], go: Callable[[], Awaitable[None]]) -> Tally:
-    """Let the clients of an order in, wait for `go`, and let them send for as long as the order says."""
-    tally = Tally()
+async def obey(
+    world: World, kind: Kind, order: dict[str, Any], go: Callable[[], Awaitable[None]]
+) -> TrafficCounts:
+    """Connect the clients of an order, wait for `go`, and send requests for the ordered duration."""
+    tally = TrafficCounts()
     async with AsyncExitStack() as stack:
         clients = [
-            Client(world, number, source, tally, kind.answers)
+            Client(world, number, source, tally, kind.answers, order.get("pause", KNOCK_SECONDS))
             for number, source in enumerate(
                 source for source in order["addresses"] for _ in range(order["clients"])
             )
@@ -127,14 +143,15 @@ async def _line() -> str:
 
 
 async def main(url: str) -> None:
-    """Obey orders until there are no more."""
+    """Carry out orders until the input ends."""
     world = World(url, json.loads(await _line()))
     await learn(world)
     following = asyncio.create_task(follow(world))
     report(learnt=True)
+    os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))
     while text := await _line():
         order = json.loads(text)
-        kind = KINDS[order["kind"]]
+        kind = (KINDS | CONTROLS)[order["kind"]]
         if kind.of == "GET /api/record/":
             world.finished = await finished(world, "limit=50")
 
@@ -142,7 +159,8 @@ async def main(url: str) -> None:
             report(there=True)
             await _line()
 
-        tally = await obey(world, kind, order, go)
+        there = replace(world, url=order["url"]) if "url" in order else world
+        tally = await obey(there, kind, order, go)
         report(**asdict(tally))
         if following.done():
             following.result()

@@ -1,1 +1,1 @@
-"""What benchmarks share: servers and load, ratios with their spread, tables, plots, and the reports that they are written into."""
+"""Shared parts of the benchmarks: servers and load, ratios with their spread, tables, plots, and reports."""

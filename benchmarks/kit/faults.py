@@ -1,4 +1,4 @@
-"""What a benchmark that looks for faults says at its end."""
+"""Summary of failures at the end of a benchmark."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ SHOWN = 20
 
 
 def report(faults: Sequence[str]) -> int:
-    """Print the first of them and how many there are; the exit code: 1 where there is one."""
+    """Print the first failures and their number. Return the exit code: 1 if there are any."""
     for each in faults[:SHOWN]:
         print("FAULT", each)
     print(f"{len(faults)} faults")

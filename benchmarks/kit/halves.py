@@ -1,4 +1,4 @@
-"""The cores of this machine, one half for a server and the other for its load, where there are enough of them."""
+"""Division of this machine's cores: one half for a server and the other for its load, if there are enough."""
 
 from __future__ import annotations
 
@@ -7,22 +7,22 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 APART = 4
-"""Cores from which on the server and the load are kept apart."""
+"""Number of cores from which on the server and its load are kept apart."""
 
 
 def server_cores() -> set[int]:
-    """The cores that a server under load has."""
+    """Return the cores for a server under load."""
     return _halves()[0]
 
 
 def load_cores() -> set[int]:
-    """The cores that the load has."""
+    """Return the cores for the load."""
     return _halves()[1]
 
 
 @contextmanager
 def on_cores(cores: set[int]) -> Iterator[None]:
-    """What is started in the block has these cores."""
+    """Pin all processes started in the block to these cores."""
     before = os.sched_getaffinity(0)
     os.sched_setaffinity(0, cores)
     try:

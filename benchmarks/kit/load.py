@@ -1,4 +1,4 @@
-"""Load for the server's benchmark: many bots in one process that do as little as a bot can."""
+"""Load for the server's benchmarks: many minimal bots in one process."""
 
 from __future__ import annotations
 
@@ -22,25 +22,26 @@ from benchmarks.kit.script import GAME, ID, MAP, script
 from benchmarks.relay import ANSWER
 
 RULES = ("armies", "elimination", "ply_limit")
-"""How a match ends by the rules; anything else is a forfeit."""
+"""Reasons for which a match ends by the rules; any other reason is a forfeit."""
 
 JOINING_SECONDS = 0.5
-"""What each bot takes for a move on the average while others are still coming in: a server lets newcomers wait for
-whoever plays, and with hundreds that play as fast as they can the last of them would come too late."""
+"""Average time per move while other bots are still connecting, in seconds. A server under full load delays newcomers,
+and with hundreds of bots at full speed the last ones would connect too late.
+"""
 
 AT_ONCE = 50
-"""Bots of a process that come in at the same time: the last of a thousand is then not the one whose time for that runs out."""
+"""Number of bots of a process that connect in parallel. More would let the last of a thousand exceed the time limit."""
 
 AGAIN_SECONDS = 0.3
-"""From a challenge that came to nothing to the next."""
+"""Time from a failed challenge to the next one, in seconds."""
 CLOCK = TimeControl.parse("60+1")
 
 MOVE = encode(Move(ID, 50, script()[50]))
-"""A frame as large as a move's."""
+"""Frame as large as a move's."""
 
 
 class Told(Struct):
-    """What a bot that plays by the script needs of a message; the moves so far are passed over unread."""
+    """Fields of a message that a scripted bot needs. The list of moves is skipped."""
 
     type: str
     match: Any = ""
@@ -57,23 +58,23 @@ _told = msgspec.msgpack.Decoder(Told)
 
 @dataclass
 class Load:
-    """What the bots of one run have counted together."""
+    """Counters shared by the bots of one run."""
 
     moves: int = 0
     forfeits: list[str] = field(default_factory=list)
     connected: int = 0
     errors: list[str] = field(default_factory=list)
     seconds: list[float] = field(default_factory=list)
-    """From the sending of each move to its acknowledgement."""
+    """Times from sending each move to its acknowledgement."""
     joining: bool = False
-    """Whether others are still to come in, so that nobody plays as fast as it can."""
+    """True while other bots are still to connect, so that no bot plays at full speed."""
     entrance: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(AT_ONCE))
-    """Held by whoever is just coming in."""
+    """Semaphore held by each bot that is connecting."""
 
     def pause(self, seconds: float) -> float:
-        """What a bot takes for its next move that takes so many seconds on the average.
+        """Return a random pause before a move, with this average in seconds.
 
-        Bots of different makes do not move in step, as those of one burst would.
+        Bots of different makes do not move in step, unlike bots that start together.
         """
         mean = max(seconds, JOINING_SECONDS) if self.joining else seconds
         return mean and mean * random.uniform(0.2, 1.8)
@@ -90,7 +91,7 @@ async def arena_bot(
     source: str | None = None,
     opponent: str = "",
 ) -> None:
-    """Play match after match by the script, `pause` seconds before each move on the average; until cancelled.
+    """Play match after match by the script until cancelled, with an average pause of `pause` seconds before each move.
 
     source    address to come from
     opponent  bot to challenge, again and again; every challenge is accepted
@@ -142,7 +143,7 @@ class _Bot:
                 await self._challenge()
 
     async def play(self, told: Told) -> None:
-        """Play the match, and count."""
+        """Play the match, and count its moves."""
         match told.type:
             case "start":
                 await self.connection.send(encode(Ready(told.match)))
@@ -165,7 +166,7 @@ class _Bot:
 
 
 async def relay_bot(url: str, load: Load, pause: float = 0.0) -> None:
-    """A frame as large as a move, `pause` seconds after every frame that says that it is one's turn, on the average."""
+    """Send a frame as large as a move, an average of `pause` seconds after each turn frame."""
     sent = 0.0
     try:
         async with AsyncExitStack() as stack:
@@ -186,7 +187,7 @@ async def relay_bot(url: str, load: Load, pause: float = 0.0) -> None:
 
 
 def line_to(url: str, source: str | None = None) -> Any:
-    """A connection to a server or a relay, to be entered; from the address `source` where that matters."""
+    """Connect to a server or a relay, from the address `source` if given."""
     return connect(
         url,
         subprotocols=[Subprotocol(SUBPROTOCOL)],
@@ -199,7 +200,7 @@ def line_to(url: str, source: str | None = None) -> Any:
 
 
 async def measured(load: Load, warm: float, seconds: float) -> float:
-    """Moves a second, after a time to get going."""
+    """Return the moves per second after a warm-up."""
     await asyncio.sleep(warm)
     before, began = load.moves, time.perf_counter()
     await asyncio.sleep(seconds)
@@ -207,7 +208,7 @@ async def measured(load: Load, warm: float, seconds: float) -> float:
 
 
 async def all_in(load: Load, count: int) -> None:
-    """Wait until so many have been welcomed. Raises RuntimeError."""
+    """Wait until `count` bots have been welcomed. Raises RuntimeError."""
     end = time.monotonic() + 120
     while load.connected < count and time.monotonic() < end:  # noqa: ASYNC110
         await asyncio.sleep(0.05)

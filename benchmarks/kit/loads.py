@@ -1,9 +1,10 @@
-"""Load from several processes, so that it is not what bounds a server: bots that play as fast as they can.
+"""Load from several processes, so that a single load process does not limit the server: bots at full speed.
 
 python -m benchmarks.kit.loads URL KIND NAMES PAUSE COUNTS SLOT NUMBER BOTS
 
-One of NUMBER processes, with its share of the bots: of an arena, where they play or are idle, or of a relay, as KIND says.
-Each is called NAMES and its number, and takes PAUSE seconds for a move, on the average; more until all are in. What it has counted stands in the file COUNTS, at its own place.
+One of NUMBER processes, with its share of the BOTS bots. KIND says whether they play in an arena, are idle in it, or
+play through a relay. Their names are NAMES with a number. They pause for PAUSE seconds before a move on average, and
+longer until all have connected. The process writes its counters to slot SLOT of the file COUNTS.
 """
 
 from __future__ import annotations
@@ -26,44 +27,44 @@ from benchmarks.kit.load import Load, arena_bot, relay_bot
 from benchmarks.kit.served import ROOT, cpu_of
 
 ARENA, IDLE, RELAY = "arena", "idle", "relay"
-"""What the bots may be of, and do."""
+"""Kinds of load."""
 TELL_SECONDS = 0.01
-"""From one time that a process tells what it has counted to the next."""
+"""Time between two updates of a process's counters, in seconds."""
 COUNTED = 3
-"""Numbers that each process tells, of 8 bytes: connections, moves, errors."""
+"""Number of counters per process, 8 bytes each: connections, moves, errors."""
 CONNECT_SECONDS = 120.0
-"""How long all bots together may take to come in."""
+"""Time limit for all bots together to connect, in seconds."""
 
 
 @dataclass
 class Loads:
-    """The load's processes."""
+    """Running load processes."""
 
     counts: memoryview
-    """What each has told, one after the other."""
+    """Counters of all processes, one process after another."""
     processes: list[subprocess.Popen[bytes]] = field(default_factory=list)
 
     @property
     def connected(self) -> int:
-        """Bots that have come in."""
+        """Number of connected bots."""
         return sum(self.counts[0::COUNTED])
 
     @property
     def moves(self) -> int:
-        """Moves that were played, up to some milliseconds ago."""
+        """Number of moves played, up to a few milliseconds ago."""
         return sum(self.counts[1::COUNTED])
 
     @property
     def errors(self) -> int:
-        """What went wrong."""
+        """Number of errors."""
         return sum(self.counts[2::COUNTED])
 
     def cpu(self) -> list[float]:
-        """Seconds of CPU time that each of the processes has taken."""
+        """Return the CPU time of each process, in seconds."""
         return [cpu_of(each.pid) for each in self.processes]
 
     def wait_all_in(self, bots: int) -> None:
-        """Wait until so many bots have come in. Raises RuntimeError."""
+        """Wait until `bots` bots have connected. Raises RuntimeError."""
         end = time.monotonic() + CONNECT_SECONDS
         while self.connected < bots:
             if time.monotonic() > end:
@@ -73,10 +74,10 @@ class Loads:
 
 @contextmanager
 def loads(url: str, bots: int, *, kind: str, names: str = "bot", pause: float = 0.0) -> Iterator[Loads]:
-    """So many bots of an arena, or of a relay, in as many processes as there are cores for them.
+    """Run `bots` bots of an arena or a relay, in as many processes as there are cores for them.
 
-    names  what each of them is called, before its number
-    pause  how many seconds each of them takes for a move, on the average
+    names  prefix of the bots' names, before the number
+    pause  average pause before a move, in seconds
     """
     cores = load_cores()
     number = max(1, min(len(cores), bots // 2))
@@ -100,7 +101,7 @@ def loads(url: str, bots: int, *, kind: str, names: str = "bot", pause: float = 
 
 @contextmanager
 def _counts(file: Path) -> Iterator[memoryview]:
-    """The numbers in a file, which several processes have before them at the same time."""
+    """Map the counters in a file into memory that several processes share."""
     with (
         file.open("r+b") as opened,
         mmap.mmap(opened.fileno(), 0) as mapped,

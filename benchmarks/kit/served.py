@@ -1,4 +1,4 @@
-"""A server in a process of its own, for benchmarks, and what its metrics say."""
+"""Server process for benchmarks, and access to its metrics."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ ROOT = Path(__file__).parents[2]
 
 @dataclass
 class Running:
-    """A server's process."""
+    """Process of a server."""
 
     url: str
     process: subprocess.Popen[bytes]
@@ -31,19 +31,19 @@ class Running:
 
     @property
     def memory(self) -> int:
-        """Resident bytes."""
+        """Resident memory in bytes."""
         status = Path(f"/proc/{self.process.pid}/status").read_text(encoding="ascii")
         found = re.search(r"VmRSS:\s+(\d+)", status)
         return int(found[1]) * 1024 if found else 0
 
     @property
     def cpu(self) -> float:
-        """Seconds of CPU time that it has taken, its own and the kernel's for it."""
+        """CPU time of the server in seconds, user and kernel."""
         return cpu_of(self.process.pid)
 
 
 def cpu_of(pid: int) -> float:
-    """Seconds of CPU time that a process has taken, its own and the kernel's for it."""
+    """Return the CPU time of a process in seconds, user and kernel."""
     stat = Path(f"/proc/{pid}/stat").read_text(encoding="ascii")
     user, system = stat.rpartition(")")[2].split()[11:13]
     return (int(user) + int(system)) / os.sysconf("SC_CLK_TCK")
@@ -51,9 +51,10 @@ def cpu_of(pid: int) -> float:
 
 @contextmanager
 def serving(*command: str, cores: set[int] | None = None) -> Iterator[Running]:
-    """`python -m COMMAND` with a free port for the word PORT, once it listens; it ends with the block.
+    """Run `python -m COMMAND` until the end of the block, with a free port in place of the word PORT. Enter the block
+    once it listens.
 
-    cores: those that it has; None for all
+    cores: cores of the process; None for all
     """
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
@@ -82,14 +83,14 @@ def serving(*command: str, cores: set[int] | None = None) -> Iterator[Running]:
 
 
 ON_SCRIPT = ("--map", MAP, "--tc", "60+1", "--set=pool.pause_seconds=0", "--set=pool.openings=none")
-"""The options of a server whose bots play the script."""
+"""Options of a server whose bots play the script."""
 
 
 @contextmanager
 def arena(
     matches: int, *options: str, database: str = "", cores: set[int] | None = None
 ) -> Iterator[Running]:
-    """`arena serve` for whoever comes, with so many matches at once, on a store of its own or on the one that is named."""
+    """Run an open `arena serve` with a limit of `matches` parallel matches, on `database` or a temporary store."""
     with tempfile.TemporaryDirectory(prefix="arena-bench-") as folder:
         database = database or f"sqlite:///{folder}/arena.db"
         serve = (
@@ -109,7 +110,7 @@ def arena(
 
 
 def cpu_of_machine() -> tuple[float, float]:
-    """Seconds that all cores together were busy since the machine's start, and seconds that they had."""
+    """Return the busy time and the total time of all cores together since the machine's start, in seconds."""
     first = Path("/proc/stat").read_text(encoding="ascii").partition("\n")[0]
     ticks = [int(each) for each in first.split()[1:9]]
     idle = ticks[3] + ticks[4]
@@ -118,20 +119,20 @@ def cpu_of_machine() -> tuple[float, float]:
 
 
 def metrics(url: str) -> str:
-    """What a server's metrics say."""
+    """Return a server's metrics page."""
     with urllib.request.urlopen(url.replace("ws:", "http:") + "/metrics", timeout=60) as answer:  # noqa: S310  our own server
         text: str = answer.read().decode()
     return text
 
 
-def histogram(url: str) -> dict[float, float]:
-    """The cumulative counts of `arena_move_seconds`, by upper bound."""
-    found = re.findall(r'^arena_move_seconds_bucket\{le="([^"]+)"\} (\S+)', metrics(url), re.MULTILINE)
+def histogram(url: str, name: str = "arena_move_seconds") -> dict[float, float]:
+    """Return the cumulative counts of a histogram, by upper bound."""
+    found = re.findall(rf'^{name}_bucket\{{le="([^"]+)"\}} (\S+)', metrics(url), re.MULTILINE)
     return {float(bound.replace("+Inf", "inf")): float(count) for bound, count in found}
 
 
 def quantile(counts: dict[float, float], share: float) -> float:
-    """Within its bucket, linearly; the lower bound of the last, which has no upper one."""
+    """Return a quantile, interpolated linearly within its bucket; in the unbounded last bucket, the lower bound."""
     total, below, count_below = counts[float("inf")], 0.0, 0.0
     for bound, count in sorted(counts.items()):
         if count >= share * total and count > count_below:

@@ -10,12 +10,14 @@ from testkit.parts import postgresql_folder
 from tests.server.databases import running_postgresql
 
 NAMES = {"sqlite": "SQLite", "postgresql": "PostgreSQL"}
-"""What each kind of store is called, by the name of its scheme."""
+"""Name of each kind of store, by URL scheme."""
 
 
 @contextmanager
 def database(store: str) -> Iterator[str]:
-    """The URL of an empty database of this kind, which is gone afterwards. Raises RuntimeError where there is none."""
+    """Create an empty database of this kind, and drop it at the end of the block. Raises RuntimeError if the kind is
+    unavailable.
+    """
     if store == "sqlite":
         with tempfile.TemporaryDirectory(prefix="arena-store-") as folder:
             yield f"sqlite:///{folder}/arena.db"

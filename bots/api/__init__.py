@@ -1,1 +1,1 @@
-"""What the author of a bot meets."""
+"""Programming interface for bot authors."""

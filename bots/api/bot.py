@@ -1,4 +1,4 @@
-"""What a bot is: a class with one method, `choose(position, clock) -> move`.
+"""Base class of a bot, with one method to write: `choose(position, clock) -> move`.
 
     from arena.bots.api.bot import Bot
 
@@ -6,104 +6,218 @@
         def choose(self, position, clock):
             return self.game.moves(position)[0]
 
-Positions are immutable values; `self.game` knows what can be done with them:
+Positions are immutable values. `self.game` answers questions about them:
 
     self.game.moves(position)          the legal moves in move order
     self.game.play(position, move)     the position after a move
-    self.game.outcome(position)        how it is over, or None
-    self.game.estimate(position)       a plain estimate, high when good for Maxie
+    self.game.outcome(position)        the outcome, or None if the match is not over
+    self.game.estimate(position)       a simple estimate, high when good for Maxie
     self.game.picture(position)        a drawing in lines of text
 
-One instance plays one match. All its methods run in one thread of their own, one after another, so
-a bot may take its time: the connection goes on answering meanwhile.
+One instance plays one match. All its methods run one after another in the same thread, separate from
+the connection, so a bot may take its time: the connection keeps answering the server meanwhile.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
 from threading import Event
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
-from arena.bots.api.clock import Clock
-from arena.bots.api.match import Ending, Match
-from arena.bots.api.thinking import Thinking
 from arena.games.core import Game, Player
+from arena.protocol.codes import EndReason
+from arena.protocol.timecontrol import TimeControl
 
 __all__ = ["Bot", "Clock", "Crash", "Ending", "Match", "Resign", "Thinking"]
 
 
 class Resign(Exception):
-    """Raise this in any method to give the match up; its text tells the bot's owner why, in one line."""
+    """Raised in any method of a bot to resign the match. The message is a one-line reason for the bot's owner."""
 
 
 class Crash(Exception):
-    """Raise this where what chooses the moves has failed, as a program that a bot runs: one line for its owner.
+    """Raised when the move chooser behind a bot has failed, such as an external program. The message is one line.
 
-    The match is lost as by any other exception, but without a traceback.
+    The match is lost as with any other exception, but no traceback is printed.
     """
 
 
 class Bot(ABC):
-    """A player of one match. Write `choose`; the other methods are hooks that may be left alone.
+    """A player of one match. Write `choose`; the other methods are optional hooks.
 
-    An exception from any method ends the match: `Resign` resigns it, with a line; any other is a crash, told with its
-    traceback, and counted as one.
+    An exception from any method ends the match. `Resign` resigns with a one-line reason; any other exception is
+    printed with its traceback and counts as a crash.
     """
 
     match: Match
-    """The match, set before `prepare`."""
+    """Match being played, set before `prepare`."""
     thinking: Thinking | None = None
-    """Set this in `choose` to have it kept with the move; it is cleared before each turn."""
+    """Figures to store with the move. Set this in `choose`; it is cleared before each turn."""
     program: ClassVar[str] = ""
-    """What runs behind the name, for people, as in `my-bot 1.2`."""
+    """Program and version, for people, such as `my-bot 1.2`."""
 
     _stop: Event | None = None
 
     @property
     def game(self) -> Game[Any, Any]:
-        """The rules on this match's setup."""
+        """Return the rules for this match's setup."""
         return self.match.game
 
     @property
     def seat(self) -> Player:
-        """Which player this bot is: Maxie likes high values, Minnie low ones."""
+        """Return this bot's seat. Maxie prefers high values, Minnie low ones."""
         return self.match.seat
 
     @property
     def threads(self) -> int:
-        """How many threads it may search with."""
+        """Return the maximum number of search threads."""
         return self.match.threads
 
     @property
     def stopped(self) -> bool:
-        """True when nobody waits for the move any more: a long search should look at this and return."""
+        """Return True if the move is no longer needed. Long searches should check this and return."""
         return self._stop is not None and self._stop.is_set()
 
-    def prepare(self) -> None:  # noqa: B027 - a hook that may be left alone
-        """Load and compile what the match needs. No clock runs before this has returned."""
+    def prepare(self) -> None:  # noqa: B027 - an optional hook
+        """Load and compile everything that the match needs. No clock runs until this returns."""
 
     @abstractmethod
     def choose(self, position: Any, clock: Clock) -> Any:
-        """The move to play in `position`, one of `self.game.moves(position)`."""
+        """Return the move to play in `position`, one of `self.game.moves(position)`."""
 
     def opponent_moved(self, move: Any, position: Any) -> None:  # noqa: B027
-        """The opponent has played `move`, which led to `position`; `choose` comes next, on the clock."""
+        """Handle the opponent's `move`, which led to `position`. `choose` follows, and the clock is running."""
 
     def ended(self, ending: Ending) -> None:  # noqa: B027
-        """The match is over. Only `close` is called after this."""
+        """Handle the end of the match. Only `close` is called after this."""
 
     def close(self) -> None:  # noqa: B027
-        """The last call in any case, also after an exception and without an end: let go of what is open."""
+        """Release all resources. This is always the last call, even after an exception or without `ended`."""
 
 
 def begin(bot: Bot, match: Match, stop: Event | None = None) -> None:
-    """Seat a bot at a match, as whoever runs it does before `prepare`; `stop` is as for `ask`."""
+    """Assign `match` to `bot`, before `prepare` is called. `stop` has the same meaning as in `ask`."""
     bot.match = match
-    bot._stop = stop  # noqa: SLF001 - the other half of Bot.stopped, kept out of an author's sight
+    bot._stop = stop  # noqa: SLF001 - the other half of Bot.stopped, hidden from bot authors
 
 
 def ask(bot: Bot, position: Any, clock: Clock, stop: Event) -> Any:
-    """Have a bot choose: clears its thinking, and lets `stop` tell it that nobody waits any more."""
+    """Clear the bot's thinking and return the move it chooses. Set `stop` to tell it that the move is not needed."""
     bot.thinking = None
     bot._stop = stop  # noqa: SLF001 - the other half of Bot.stopped
     return bot.choose(position, clock)
+
+
+_A_SECOND_A_MOVE = TimeControl(1000, per_move=True)
+
+
+@dataclass(frozen=True)
+class Match:
+    """A match as the bot knows it before the first move.
+
+    Only `game` and `seat` are needed to try a bot without a server.
+    """
+
+    game: Game[Any, Any]
+    """Rules for this match's setup: `moves`, `play`, `outcome`, `picture` and the conversions."""
+    seat: Player
+    """Seat of the bot."""
+    id: str = "local"
+    """Globally unique identifier of the match, as in its record and in the server's log."""
+    maxie: str = "maxie"
+    """Name of the bot in Maxie's seat."""
+    minnie: str = "minnie"
+    """Name of the bot in Minnie's seat."""
+    time_control: TimeControl = _A_SECOND_A_MOVE
+    """Time control, in ms."""
+    margin_ms: int = 0
+    """Network grace: a flag falls this many ms after the clock reaches 0."""
+    threads: int = 1
+    """Maximum number of search threads."""
+
+    @property
+    def opponent(self) -> str:
+        """Return the name of the opponent."""
+        return self.minnie if self.seat is Player.MAXIE else self.maxie
+
+
+Standing = Literal["won", "drawn", "lost", "void"]
+"""Outcome of a match for one seat. A void match does not count."""
+
+
+@dataclass(frozen=True)
+class Ending:
+    """Result of a match."""
+
+    winner: Player | None
+    """Winner, or None for a draw or a void match."""
+    reason: EndReason | None
+    """Reason for the end; None if the server no longer knows the match."""
+    detail: str
+    """One line for people: the player at fault, the move, or the ms by which the time was exceeded."""
+    plies: int
+    """Number of moves played."""
+    position: Any
+    """Final position."""
+
+    def standing(self, seat: Player) -> Standing:
+        """Return the outcome of this ending for `seat`."""
+        if self.winner is not None:
+            return "won" if self.winner is seat else "lost"
+        return "void" if self.reason in (None, EndReason.SERVER_FAULT, EndReason.NO_SHOW) else "drawn"
+
+    def __str__(self) -> str:
+        if self.reason is None:
+            return self.detail
+        words = self.reason.value.replace("_", " ")
+        has_detail = self.detail and self.detail != self.reason.meaning
+        return f"{words}, {self.plies} plies" + (f": {self.detail}" if has_detail else "")
+
+
+@dataclass(frozen=True, slots=True)
+class Clock:
+    """Time of both players when a turn arrived. All figures are in seconds.
+
+    Use `bots.api.budget.plan` to derive limits from it. A bot that reads only `mine` will sooner or later lose on time.
+    """
+
+    mine: float
+    """Time left on the bot's clock; with a time per move, the time for this move."""
+    theirs: float = 0.0
+    """Time left on the opponent's clock."""
+    increment: float = 0.0
+    """Increment added to `mine` after each move; 0 with a time per move."""
+    per_move: bool = False
+    """True if `mine` is for this move alone and unused time is lost."""
+    margin: float = 0.0
+    """Network grace: the flag falls this much after the clock reaches 0. It is not thinking time."""
+    arrived: float = 0.0
+    """Arrival of the turn, as `time.monotonic()`. The clock started slightly earlier."""
+    lag: float = 0.0
+    """Largest recent excess of the time that the server counted over the time that the bot used."""
+
+    def elapsed(self, now: float) -> float:
+        """Return the seconds since the turn arrived. `now` is `time.monotonic()`."""
+        return max(0.0, now - self.arrived)
+
+    def left(self, now: float) -> float:
+        """Return the seconds left on the bot's clock at `now`, at least 0. The margin is not included."""
+        return max(0.0, self.mine - self.elapsed(now))
+
+
+@dataclass(frozen=True)
+class Thinking:
+    """Analysis of a move. Omit unknown values."""
+
+    depth: int | None = None
+    """Completed search depth, in plies."""
+    value: float | None = None
+    """Value for Maxie, in the bot's own unit."""
+    nodes: int | None = None
+    """Number of visited positions."""
+    line: Sequence[Any] = ()
+    """Expected moves, starting with the chosen one. Only the first 64 are sent."""
+    cpu_ms: float | None = None
+    """CPU time since the bot's last move, in ms, if it is measured."""

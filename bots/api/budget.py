@@ -1,87 +1,96 @@
-"""How long to think about a move: from the clock to a soft and a hard limit.
+"""Time limits of a move: a soft and a hard limit, computed from the clock.
 
 Pure arithmetic on a `Clock`. The rules, in seconds:
 
-- Something is always kept back (`reserve`) for what passes between the bot's decision and the server's
-  reading of it. The margin covers that in part; what the server counted on earlier moves corrects it.
-- Under a time for each move both limits are all that is left after the reserve: unused time is lost.
-- Else the time is shared out evenly over the moves still expected, each with its increment. The soft
-  limit is half a share, because a depth begun before it may end after it; the hard limit is two and
+- A `reserve` is always kept for the delay between the bot's decision and the moment the server reads it.
+  The margin covers part of this delay. Earlier differences to the server's measurements correct the rest.
+- With a time per move, both limits are all the time after the reserve, because unused time is lost.
+- Otherwise the time is divided evenly among the expected remaining moves, each with its increment. The soft
+  limit is 0.45 of a share, because a depth begun before it may end after it. The hard limit is two and
   a half shares, but never more than half of the clock, so that one hard move cannot ruin the match.
+- A search ends at the soft limit if its best move stays the same. If the best move changes, the search
+  continues past the soft limit: the more often and the more recently it changed, the longer (`Effort`).
 """
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
+from typing import Generic, TypeVar
 
-from arena.bots.api.clock import Clock
+from arena.bots.api.bot import Clock
+
+M = TypeVar("M")
 
 OWN_OVERHEAD = 0.010
-"""Seconds that are always kept back, because the engine notices its stop late and the move is encoded and sent."""
+"""Minimum reserve in seconds: the engine notices a stop late, and the move must be encoded and sent."""
 UNCOVERED = 0.050
-"""Seconds that are kept back where no margin covers them: two busy cores hold up a process so long now and then."""
-EXPECTED_MOVES = 45
-"""How many moves of its own a player expects to make in a match: on the middle-sized maps about 40, so an even share leaves a little over."""
-FEWEST_MOVES = 15
-"""How many moves of its own a player always still expects: a long match then shrinks its shares and never runs dry."""
+"""Reserve in seconds if there is no margin: with two busy cores a process is sometimes delayed this long."""
+SOFT = 0.45
+"""Soft limit, as a fraction of a move's share of the clock."""
+MAX_EXTENSION = 0.8
+"""Fraction of the interval from soft to hard limit available to a search whose best move keeps changing."""
 
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """Two limits in seconds from the turn's arrival, 0 <= soft <= hard."""
+    """Soft and hard limits in seconds from the turn's arrival, 0 <= soft <= hard."""
 
     soft: float
-    """After this, begin nothing that may take long, such as the next depth."""
+    """Time after which nothing long may be started, such as the next depth."""
     hard: float
-    """By this the move must be made; 0 means at once."""
+    """Time by which the move must be made. 0 means immediately."""
 
-    def until(self, *, changed: bool) -> float:
-        """When to begin nothing more: at the soft limit, later where the last depth changed the best move.
 
-        Half of what lies between the limits is then added: an opinion that is still changing is worth
-        one more look, and the rest is left for the look to end in.
+class Effort(Generic[M]):
+    """Decision after each depth of one search whether to start the next."""
+
+    def __init__(self, budget: Budget) -> None:
+        self._budget = budget
+        self._best: M | None = None
+        self._unrest = 0.0
+
+    def enough(self, best: M, elapsed: float) -> bool:
+        """Return True if no further depth should be started.
+
+        `best` is the best move of the depth just completed, `elapsed` the seconds since the turn arrived. A change
+        of the best move counts fully, and half as much after each further depth.
         """
-        return (self.soft + self.hard) / 2 if changed else self.soft
+        changed = self._best is not None and best != self._best
+        self._best = best
+        self._unrest = min(1.0, self._unrest / 2 + changed)
+        soft, hard = self._budget.soft, self._budget.hard
+        return elapsed >= soft + MAX_EXTENSION * self._unrest * (hard - soft)
 
 
 def reserve(clock: Clock, stall: float = 0.0) -> float:
-    """Seconds to keep back from this move; at most half of the clock.
+    """Return the seconds to keep back from this move, at most half of the clock.
 
-    Together with the margin it covers twice the worst lag of late, and three stalls: the machine may
-    hold up the turn on its way in, the engine at its stop, and the move on its way out.
+    Together with the margin it covers twice the worst recent lag, and three stalls: the machine may delay
+    the turn on its way in, the engine when it stops, and the move on its way out.
     """
-    wanted = max(
+    reserved = max(
         OWN_OVERHEAD,
         UNCOVERED - clock.margin / 2,
         2 * clock.lag - clock.margin,
         3 * stall - clock.margin,
     )
-    return min(wanted, max(clock.mine, 0.0) / 2)
+    return min(reserved, max(clock.mine, 0.0) / 2)
 
 
-def moves_to_go(ply: int, last_ply: int | None = None) -> int:
-    """How many moves the player to decide at `ply` may expect to make, this one counted; at least 1.
+def plan(clock: Clock, plies: float = 90.0, stall: float = 0.0) -> Budget:
+    """Return the limits for a move. They are never negative and never exceed the clock minus the reserve.
 
-    `last_ply` is the ply at which the match ends at the latest, where the game has such a limit.
-    """
-    expected = max(FEWEST_MOVES, EXPECTED_MOVES - ply // 2)
-    if last_ply is not None:
-        expected = min(expected, (last_ply - ply + 1) // 2)
-    return max(1, expected)
-
-
-def plan(clock: Clock, ply: int = 0, last_ply: int | None = None, stall: float = 0.0) -> Budget:
-    """The limits for the move at `ply`. Never negative, never past the clock less the reserve.
-
-    `stall` is how long the machine has kept the engine waiting at worst, in seconds: a busy machine
-    does, and an engine that looks at the clock all the time can tell.
+    plies  expected plies to the end of the match, including this one: `game.expected_plies(position)`
+    stall  longest delay in seconds that the engine has seen: a busy machine suspends it, and an engine that
+           checks the clock constantly can measure that
     """
     usable = max(clock.mine, 0.0) - reserve(clock, stall)
     if clock.per_move:
         return Budget(usable, usable)
-    moves = moves_to_go(ply, last_ply)
+    moves = max(1, math.ceil(plies / 2))
     if moves == 1:
         return Budget(usable, usable)
     share = (usable + clock.increment * (moves - 1)) / moves
     hard = min(2.5 * share, usable / 2)
-    return Budget(min(share / 2, hard), hard)
+    return Budget(min(SOFT * share, hard), hard)

@@ -1,1 +1,1 @@
-"""A bot's side of the wire."""
+"""Client side of the wire protocol."""

@@ -1,10 +1,10 @@
-"""The client: connects a bot to a server and plays the matches that come.
+"""Client that connects a bot to a server and plays the matches it is given.
 
     tally = await Client(make_bot, Options("ws://127.0.0.1:8765", "my-bot")).run()
 
-The state machine (`bots.client.state.machine`) decides, workers (`bots.client.worker`) think in threads of their own, and
-this file moves messages between them and the websocket. A lost connection is made again, and the matches go on, if the
-server still waits. Errors are those of `bots.client.connection`.
+The state machine (`bots.client.state.machine`) decides, workers (`bots.client.worker`) run the bots in their own
+threads, and this file moves messages between them and the websocket. The client reconnects after a lost connection
+and resumes its matches, if the server still waits for it. Errors are defined in `bots.client.connection`.
 """
 
 from __future__ import annotations
@@ -13,7 +13,6 @@ import asyncio
 import logging
 import math
 import random
-import time
 from collections.abc import Callable
 
 import anyio
@@ -23,33 +22,42 @@ from msgspec import UNSET
 from websockets.asyncio.client import ClientConnection
 from websockets.exceptions import ConnectionClosed
 
-from arena.bots.api.match import Ending, Match
+from arena.bots.api.bot import Ending, Match
 from arena.bots.client.connection import (
     ClientError,
-    Lost,
+    ConnectionLost,
     NoServer,
     ServerRefused,
     open_connection,
     printable,
 )
 from arena.bots.client.options import Options
-from arena.bots.client.presence import Presence
 from arena.bots.client.state.actions import (
     Action,
-    Again,
     Choose,
-    Complain,
-    Finish,
-    Leave,
+    Disconnect,
+    EndMatch,
     Prepare,
+    ReportStatus,
+    ScheduleChallenge,
     Send,
-    Stand,
     Stop,
+    Warn,
 )
 from arena.bots.client.state.machine import Machine
-from arena.bots.client.state.returning import comes_back, pause
-from arena.bots.client.tally import Tally
-from arena.bots.client.worker import BotFactory, Broke, Chosen, Ended, Prepared, Report, Worker, look_after
+from arena.bots.client.state.reconnection import reconnect_delay, should_reconnect
+from arena.bots.client.status import ResultCounts, StatusReporter, page_of
+from arena.bots.client.worker import (
+    BotEnded,
+    BotFactory,
+    BotFailed,
+    MoveChosen,
+    Prepared,
+    Report,
+    Worker,
+    supervise,
+)
+from arena.clock import MONOTONIC, Clock
 from arena.protocol.codec import DecodeError, decode_server, encode
 from arena.protocol.codes import Code
 from arena.protocol.messages import ClientMessage, Hello, Status
@@ -57,27 +65,32 @@ from arena.protocol.messages import ClientMessage, Hello, Status
 log = logging.getLogger("arena.client")
 
 WAITING_PAUSE = 5.0
-"""The longest pause between attempts, in seconds, while a server that was never there is waited for."""
+"""Longest pause between connection attempts, in seconds, until a server is reached for the first time."""
 WELCOME_SECONDS = 10.0
-"""How long a server may take to answer hello."""
+"""Time limit for a server to answer `hello`, in seconds."""
 CHALLENGE_SECONDS = 10.0
-"""The pause after a challenge that came to nothing."""
+"""Pause after an unsuccessful challenge, in seconds."""
 IDLE_SECONDS = 10.0
-"""How long a bot is without a match before it asks the server what it waits for."""
+"""Time without a match after which a bot requests its status from the server, in seconds."""
 ASK_SECONDS = 60.0
-"""How often it asks again."""
+"""Interval between such status requests, in seconds."""
+RATING_SECONDS = 5.0
+"""Time to wait for the last new rating, in seconds. A server counts finished matches about once a second."""
 RESIGN_SECONDS = 2.0
-"""How long the ends of matches that were given up may take to come."""
+"""Time to wait for the ends of resigned matches, in seconds."""
 LAST_SECONDS = 0.5
-"""How long bots may take to hear of the end when the client stops."""
+"""Time for bots to handle the end when the client stops, in seconds."""
 
 
 class _EventOver(Exception):
-    """The server has said that its event is over."""
+    """Raised when the server reports that the bot's event is over."""
 
 
-class _Away(Lost):
-    """The connection was lost and is made again: the line says why, `stopped` whether the server stops."""
+class _Disconnected(ConnectionLost):
+    """Raised when the connection is lost and should be retried.
+
+    The message is a one-line reason. `stopped` is True if the server is shutting down.
+    """
 
     def __init__(self, line: str, *, stopped: bool) -> None:
         super().__init__(line)
@@ -85,11 +98,11 @@ class _Away(Lost):
 
 
 class Client:
-    """One bot on one server. `run` once; `stop` from the same event loop.
+    """Connection of one bot to one server. Call `run` once, and `stop` from the same event loop.
 
-    tell       told in a line what goes on: that the bot is connected, and that it is back
-    finished   called with each match that is over
-    complain   told, in one line or a traceback, what the bot's owner should read
+    tell       receives one line about the connection state: connected, or connected again
+    finished   called with each finished match
+    complain   receives a line or a traceback that the bot's owner should read
     """
 
     def __init__(
@@ -100,12 +113,15 @@ class Client:
         tell: Callable[[str], None] = log.info,
         finished: Callable[[Match, Ending], None] = lambda _match, _ending: None,
         complain: Callable[[str], None] = log.warning,
+        clock: Clock = MONOTONIC,
     ) -> None:
         self._make = make
         self._options = options
+        self._memory = options.memory
         self._tell = tell
         self._finished = finished
         self._complain = complain
+        self._clock = clock
         self._machine = Machine(
             Hello(
                 options.name,
@@ -119,54 +135,62 @@ class Client:
                 engine=options.engine,
                 rules=dict(options.rules) or UNSET,
                 quota=UNSET if options.quota is None else options.quota,
+                session="" if self._memory is None else self._memory.session,
             ),
             options.challenge,
+            () if self._memory is None else self._memory.matches,
+            options.event,
         )
         self._workers: dict[str, Worker] = {}
         self._leaving: dict[str, Worker] = {}
         self._outbox: MemoryObjectSendStream[ClientMessage] | None = None
-        self._leave: Leave | None = None
-        self._presence = Presence(options, tell, complain)
+        self._leave: Disconnect | None = None
+        self._presence = StatusReporter(options, tell, complain)
         self._scope = anyio.CancelScope()
         self._idle_since = -math.inf
-        """When the last match ended, or the connection was made."""
+        """Time of the last match's end, or of the connection if that is later."""
         self._refused = ""
-        """Why a challenge came to nothing, as it was told last."""
+        """Last reported reason for an unsuccessful challenge."""
         self._stood = "", ""
-        """The state that the bot was told last, and the line with it."""
-        self.tally = Tally()
+        """Last reported state of the bot and its line of detail."""
+        self._stopping = False
+        """True while the client waits for its last rating."""
+        self.tally = ResultCounts()
         self.connections = 0
-        """How often a connection was made and welcomed."""
+        """Number of connections that the server has welcomed."""
 
     def stop(self) -> None:
-        """End `run` soon. Open matches are not resigned: whoever stops the bots of a whole event must
-        not thereby decide its matches. The server waits for this bot as for any that is lost."""
+        """End `run` soon without resigning open matches.
+
+        Stopping the bots of a whole event must not decide its matches, so the server waits for this bot as after any
+        lost connection.
+        """
         self._scope.cancel()
 
     @property
     def playing(self) -> int:
-        """How many matches are in play."""
+        """Return the number of matches in play."""
         return self._machine.playing
 
     def finish(self) -> None:
-        """Take no more matches, and end `run` when those in play are over."""
+        """Accept no more matches, and end `run` when the matches in play are over."""
         self._act(self._machine.finish())
         if self._outbox is None and not self._machine.playing:
-            self.stop()  # no server can have a match for it that it does not know
+            self.stop()  # without a connection no new match can have been assigned
 
     def resign(self) -> None:
-        """Give up all matches in play and end `run`: at once where no connection is there to say so."""
+        """Resign all matches in play and end `run`, immediately if there is no connection."""
         self.finish()
         self._act(self._machine.resign_all())
         if self._outbox is None:
             self.stop()
         else:
-            self._loop.call_later(RESIGN_SECONDS, self.stop)
+            self._clock.call_later(RESIGN_SECONDS, self.stop)
 
-    async def run(self) -> Tally:
-        """Play until the event is over, the quota is played, or `stop` is called. Raises ClientError."""
+    async def run(self) -> ResultCounts:
+        """Play until the event is over, the quota is reached, or `stop` is called. Raises ClientError."""
         self._loop = asyncio.get_running_loop()
-        # Not bounded by a number, but by the bots: none of them makes a report before the next order.
+        # The buffer needs no limit: a bot sends its next report only after its next request.
         self._reports, reports = anyio.create_memory_object_stream[Report](math.inf)
         problem: ClientError | None = None
         async with anyio.create_task_group() as tasks:
@@ -176,7 +200,7 @@ class Client:
                     self._take(report)
 
             tasks.start_soon(take_reports)
-            tasks.start_soon(self._ask_how_it_stands)
+            tasks.start_soon(self._poll_status)
             with self._scope:
                 try:
                     await self._stay_connected()
@@ -194,49 +218,51 @@ class Client:
         return self.tally
 
     async def _dismiss_workers(self) -> None:
-        """End the bots' threads. One that does not listen is left behind: it is a daemon."""
+        """End the bots' threads. Leave an unresponsive thread behind: it is a daemon."""
         for worker in self._workers.values():
             worker.finish(None)
         self._leaving |= self._workers
         with anyio.move_on_after(LAST_SECONDS):
-            # Threads cannot set an event of this loop once they are past their last report.
-            while any(worker.alive for worker in self._leaving.values()):  # noqa: ASYNC110
-                await anyio.sleep(0.005)
+            # Poll, because threads cannot set an event of this loop after their last report.
+            while any(worker.alive for worker in self._leaving.values()):
+                await self._clock.sleep(0.005)
 
     # connections
 
     async def _stay_connected(self) -> None:
-        patience = anyio.current_time() + self._options.wait
+        patience = self._clock.now() + self._options.wait
         tries, paused, stopped = 0, 0.0, False
         while True:
-            before, began = self.connections, anyio.current_time()
+            before, began = self.connections, self._clock.now()
             try:
                 await self._connect_once()
             except NoServer as problem:
-                if self.connections == 0 and anyio.current_time() >= patience:
+                if self.connections == 0 and self._clock.now() >= patience:
                     raise
-                given_up = Lost(f"the connection was lost and did not come back: {problem}")
-                end: Lost | None = given_up if self.connections else None  # else `wait` is the bound
+                given_up = ConnectionLost(f"the connection was lost and did not come back: {problem}")
+                end: ConnectionLost | None = (
+                    given_up if self.connections else None
+                )  # otherwise `wait` is the limit
                 log.debug("no connection: %s", problem)
-            except _Away as problem:
+            except _Disconnected as problem:
                 end, stopped = problem, problem.stopped
-                # A connection that is lost again at once, again and again, is waited for longer and longer.
-                if self.connections > before and anyio.current_time() - began >= paused:
+                # Pauses keep growing if the connection is repeatedly lost again immediately.
+                if self.connections > before and self._clock.now() - began >= paused:
                     tries = 0
-                self._presence.lost(
-                    str(problem), anyio.current_time(), playing=self._machine.playing, stopped=stopped
+                self._presence.disconnected(
+                    str(problem), self._clock.now(), playing=self._machine.playing, stopped=stopped
                 )
             if end is not None and self._options.reconnects is not None and tries >= self._options.reconnects:
                 raise end
-            longest = pause(
+            longest = reconnect_delay(
                 tries, stopped=stopped, playing=self._machine.playing > 0, grace=self._machine.grace
             )
             if self.connections == 0:
                 longest = min(longest, WAITING_PAUSE)
             tries += 1
-            # Bots that one server's end has thrown out together must not all come back at once.
+            # Bots that a stopping server disconnected together must not all reconnect at the same time.
             paused = longest * random.uniform(0.5, 1.0)
-            await anyio.sleep(paused)
+            await self._clock.sleep(paused)
 
     async def _connect_once(self) -> None:
         """Hold one connection, from its handshake to its loss. Always raises."""
@@ -251,12 +277,12 @@ class Client:
                     log.debug("> %s", printable(message))
                     await connection.send(encode(message))
             except ConnectionClosed:
-                pass  # the reader meets the lost connection too, and tells
+                pass  # the reader notices the lost connection too, and reports it
 
         try:
             async with anyio.create_task_group() as tasks:
                 tasks.start_soon(write)
-                self._act(self._machine.opened())
+                self._act(self._machine.connected())
                 try:
                     await self._read(connection, tasks)
                 finally:
@@ -265,55 +291,57 @@ class Client:
             self._outbox = None
             outbox.close()
             outgoing.close()
-            self._machine.lost()
+            self._machine.disconnected()
             with anyio.move_on_after(1, shield=True):
                 await connection.close()
             connection.transport.abort()
-        raise self._why_gone(connection)
+        raise self._close_reason(connection)
 
     async def _read(self, connection: ClientConnection, tasks: TaskGroup) -> None:
-        """Take frames until the connection is lost, or the server is done with this client."""
+        """Handle frames until the connection is lost or the server dismisses this client."""
         tasks.start_soon(self._expect_welcome, connection)
         while self._leave is None:
             try:
                 frame = await connection.recv()
             except ConnectionClosed:
                 return
-            now = time.monotonic()
+            now = self._clock.now()
             try:
                 message = decode_server(frame)
             except DecodeError as error:
-                # A later server may say more than this client knows.
+                # A newer server may send message types that this client does not know.
                 if error.code is not Code.UNKNOWN_TYPE:
                     self._complain(f"the server sent what is no message: {error.detail}")
                 log.debug("< ? %s", error.detail)
                 continue
             log.debug("< %s", printable(message))
             welcomed = self._machine.welcomed
-            self._act(self._machine.received(message, now))
+            self._act(self._machine.handle(message, now))
             if self._machine.welcomed and not welcomed:
                 self.connections += 1
-                self._idle_since = anyio.current_time()
-                self._presence.connected(self._idle_since, playing=self._machine.playing)
+                self._idle_since = self._clock.now()
+                self._presence.connected(self._idle_since, playing=len(self._machine.matches))
 
     async def _expect_welcome(self, connection: ClientConnection) -> None:
-        await anyio.sleep(WELCOME_SECONDS)
+        await self._clock.sleep(WELCOME_SECONDS)
         if not self._machine.welcomed:
             self._complain(f"no welcome came within {WELCOME_SECONDS:g} s")
             connection.transport.abort()
 
-    def _why_gone(self, connection: ClientConnection) -> Exception:
+    def _close_reason(self, connection: ClientConnection) -> Exception:
         leave, url = self._leave, self._options.url
         if leave is None:
             why = connection.close_reason or f"close code {connection.close_code}"
-            return _Away(f"the connection to {url} was lost ({why})", stopped=connection.close_code == 1001)
+            return _Disconnected(
+                f"the connection to {url} was lost ({why})", stopped=connection.close_code == 1001
+            )
         if leave.code is Code.EVENT_OVER:
             return _EventOver()
-        if not comes_back(leave.code, was_in=self.connections > 0):
+        if not should_reconnect(leave.code, was_in=self.connections > 0):
             return ServerRefused(leave.code, leave.detail)
         if leave.code is Code.SHUTTING_DOWN:
-            return _Away(f"the server at {url} stops", stopped=True)
-        return _Away(f"the connection to {url} was lost ({leave.detail})", stopped=False)
+            return _Disconnected(f"the server at {url} stops", stopped=True)
+        return _Disconnected(f"the connection to {url} was lost ({leave.detail})", stopped=False)
 
     # actions and reports
 
@@ -323,51 +351,63 @@ class Client:
                 case Send(message):
                     self._send(message)
                 case Prepare(match):
-                    self._workers[match.id] = Worker(self._make, match, self._report)
+                    self._workers[match.id] = Worker(self._make, match, self._report, self._clock)
                 case Choose():
                     self._workers[action.match].choose(action)
                 case Stop(match_id):
                     self._workers[match_id].stop()
-                case Finish(match, ending):
+                case EndMatch(match, ending):
                     worker = self._leaving[match.id] = self._workers.pop(match.id)
                     worker.finish(ending)
-                    look_after(self._loop, match.id, worker, self._complain)
-                    self._idle_since = anyio.current_time()
+                    supervise(self._clock, match.id, worker, self._complain)
+                    self._idle_since = self._clock.now()
                     self.tally.add(ending.standing(match.seat))
                     self._finished(match, ending)
-                case Complain(text):
+                case Warn(text):
                     self._complain(text)
-                case Stand(state, detail):
-                    self._stand(state, detail)
-                case Again(why):
+                case ReportStatus():
+                    self._presence.rated(action)
+                    where = f"; its table: {page_of(self._options.url)}{action.table}" if action.table else ""
+                    self._report_status(action.state, f"{action.detail}{where}")
+                case ScheduleChallenge(why):
                     if why != self._refused:
                         self._complain(f"{why}; trying again every {CHALLENGE_SECONDS:g} s")
                     self._refused = why
-                    self._loop.call_later(CHALLENGE_SECONDS, self._challenge)
-                case Leave():
+                    self._clock.call_later(CHALLENGE_SECONDS, self._challenge)
+                case Disconnect():
                     self._leave = action
+        if self._memory is not None and self._machine.session:
+            self._memory.save(self._machine.session, self._machine.matches)
         if self._machine.done:
-            self.stop()
+            self._stop_when_rated()
 
-    async def _ask_how_it_stands(self) -> None:
-        """Ask the server now and then what a bot waits for that plays nothing, until cancelled."""
-        asked = -math.inf
+    def _stop_when_rated(self) -> None:
+        """End `run` when the new rating of each match has arrived, or after `RATING_SECONDS`."""
+        if not self._machine.unrated:
+            self.stop()
+        elif not self._stopping:
+            self._stopping = True
+            self._clock.call_later(RATING_SECONDS, self.stop)
+
+    async def _poll_status(self) -> None:
+        """Request the status of an idle bot periodically, until cancelled."""
+        requested = -math.inf
         while True:
-            now = anyio.current_time()
-            due = max(self._idle_since + IDLE_SECONDS, asked + ASK_SECONDS)
+            now = self._clock.now()
+            due = max(self._idle_since + IDLE_SECONDS, requested + ASK_SECONDS)
             if now < due:
-                await anyio.sleep(due - now)
+                await self._clock.sleep(due - now)
             elif self._machine.welcomed and not self._machine.playing:
-                asked = now
+                requested = now
                 self._send(Status())
             else:
-                await anyio.sleep(IDLE_SECONDS)
+                await self._clock.sleep(IDLE_SECONDS)
 
     def _challenge(self) -> None:
         self._act(self._machine.challenge())
 
-    def _stand(self, state: str, detail: str) -> None:
-        """Say how the bot stands, where that is something new."""
+    def _report_status(self, state: str, detail: str) -> None:
+        """Report the bot's state to its owner if it has changed."""
         if (state, detail) != self._stood and state not in ("playing", "finishing"):
             self._tell(f"{self._options.name}: {detail}")
         self._stood = state, detail
@@ -378,28 +418,36 @@ class Client:
         try:
             self._outbox.send_nowait(message)
         except anyio.WouldBlock:
-            # The server has not read for a long time. What is dropped here it asks for again, if it lives.
+            # The server has not read for a long time. If it is alive, it asks again for what is dropped here.
             self._complain("the server does not read what it is sent")
 
     def _report(self, report: Report) -> None:
-        """Hand a bot's report to the event loop. Called in the bot's thread."""
+        """Pass a bot's report to the event loop. Called in the bot's thread."""
         try:
-            self._loop.call_soon_threadsafe(self._reports.send_nowait, report)
+            self._loop.call_soon_threadsafe(self._deliver_report, report)
         except RuntimeError:
+            log.debug("a report came after the end: %s", report)
+
+    def _deliver_report(self, report: Report) -> None:
+        try:
+            self._reports.send_nowait(report)
+        except anyio.ClosedResourceError:
             log.debug("a report came after the end: %s", report)
 
     def _take(self, report: Report) -> None:
         match report:
             case Prepared(match):
                 self._act(self._machine.prepared(match))
-            case Chosen():
+            case MoveChosen():
                 chosen = report
                 self._act(
-                    self._machine.chose(chosen.match, chosen.ply, chosen.move, chosen.thinking, chosen.at)
+                    self._machine.move_chosen(
+                        chosen.match, chosen.ply, chosen.move, chosen.thinking, chosen.at
+                    )
                 )
-            case Broke(match, why, trace, crash):
+            case BotFailed(match, why, trace, crash):
                 if trace:
                     self._complain(trace.rstrip())
-                self._act(self._machine.failed(match, why, crash=crash))
-            case Ended(match):
+                self._act(self._machine.bot_failed(match, why, crash=crash))
+            case BotEnded(match):
                 self._leaving.pop(match, None)

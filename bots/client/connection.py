@@ -1,17 +1,18 @@
-"""A websocket to a server of this protocol, or an error that says what to do.
+"""Websocket connection to a server of this protocol, and errors that say what to do.
 
 Errors::
 
     ClientError
-      BadURL         the URL is none of a websocket
-      NoServer       nobody answers at the URL, or not a server of this protocol
-      ServerRefused  the server does not let this bot in, or throws it out
-      Lost           the connection was lost, and could not be made again
+      BadURL         the URL is not a websocket URL
+      NoServer       nobody answers at the URL, or the server does not speak this protocol
+      ServerRefused  the server rejects or disconnects this bot
+      Lost           the connection was lost and could not be restored
 """
 
 from __future__ import annotations
 
 from ipaddress import ip_address
+from ssl import SSLCertVerificationError, SSLError
 from urllib.parse import urlsplit
 
 from msgspec import structs
@@ -36,35 +37,35 @@ from arena.protocol.messages import (
 )
 
 CONNECT_SECONDS = 10.0
-"""How long a connection with its handshake may take."""
+"""Time limit of a connection and its handshake, in seconds."""
 
 
 class ClientError(Exception):
-    """The client cannot go on: one line for its owner."""
+    """Raised when the client cannot continue; the message is one line for its owner."""
 
 
 class BadURL(ClientError):
-    """The URL is none of a websocket."""
+    """Raised when the URL is not a websocket URL."""
 
 
 class NoServer(ClientError):
-    """Nobody answers at the URL, or it does not speak this protocol."""
+    """Raised when no server answers at the URL, or when it does not speak this protocol."""
 
 
 class ServerRefused(ClientError):
-    """The server does not want this client. `code` says why."""
+    """Raised when the server rejects this client; `code` gives the reason."""
 
     def __init__(self, code: Code, detail: str) -> None:
         super().__init__(f"the server refuses: {detail} ({code.value})")
         self.code = code
 
 
-class Lost(ClientError):
-    """The connection was lost."""
+class ConnectionLost(ClientError):
+    """Raised when the connection was lost."""
 
 
 async def open_connection(url: str) -> ClientConnection:
-    """A connection that speaks the protocol. Raises BadURL or NoServer."""
+    """Return a connection that speaks the protocol. Raises BadURL or NoServer."""
     try:
         connecting = connect(
             url,
@@ -76,22 +77,29 @@ async def open_connection(url: str) -> ClientConnection:
             proxy=None if _is_here(url) else True,
         )
     except (InvalidURI, ValueError) as error:
-        raise BadURL(f"{url!r:.200} is no URL of a server: write ws://HOST:PORT ({error})") from None
+        raise BadURL(f"{url!r:.200} is not a server URL: write ws://HOST:PORT ({error})") from None
     try:
         connection = await connecting
     except InvalidStatus as error:
-        said = (error.response.body or b"").decode(errors="replace").strip()
+        body = (error.response.body or b"").decode(errors="replace").strip()
         status = error.response.status_code
         raise NoServer(
-            f"{url} is no server of {SUBPROTOCOL}: it answers {status} {said:.200}".rstrip()
+            f"{url} does not speak {SUBPROTOCOL}: it answers {status} {body:.200}".rstrip()
         ) from None
     except InvalidProxy as error:
         raise NoServer(f"cannot reach {url}: {error}") from None
     except ConnectionClosed:  # before the request could be sent
-        raise NoServer(f"{url} is no server of {SUBPROTOCOL}: it hangs up") from None
+        raise NoServer(f"{url} does not speak {SUBPROTOCOL}: it closed the connection") from None
     except InvalidHandshake as error:
-        raise NoServer(f"{url} is no server of {SUBPROTOCOL}: {error}") from None
+        raise NoServer(f"{url} does not speak {SUBPROTOCOL}: {error}") from None
+    except SSLCertVerificationError as error:
+        raise NoServer(f"{url} is not trusted: certificate verify failed: {error.verify_message}") from None
     except (OSError, TimeoutError) as error:
+        if url.startswith("wss:") and isinstance(
+            error, SSLError | ConnectionResetError | ConnectionAbortedError
+        ):
+            plain = url.replace("wss:", "ws:", 1)
+            raise NoServer(f"{url} does not speak TLS, which wss:// needs: is it {plain}?") from None
         why = "no answer" if isinstance(error, TimeoutError) else error.strerror or str(error)
         raise NoServer(
             f"no server at {url} ({why}): start one with `arena serve`, or give its --url"
@@ -103,7 +111,7 @@ async def open_connection(url: str) -> ClientConnection:
 
 
 def printable(message: ClientMessage | ServerMessage) -> ClientMessage | ServerMessage:
-    """A message without its secrets: logs are kept, and shown to others."""
+    """Return `message` without its secrets, for logs that are stored and shown to others."""
     match message:
         case Hello():
             return structs.replace(
@@ -115,7 +123,7 @@ def printable(message: ClientMessage | ServerMessage) -> ClientMessage | ServerM
 
 
 def _is_here(url: str) -> bool:
-    """Whether a URL names this machine, which no proxy would find."""
+    """Return True if a URL names this machine, which a proxy could not reach."""
     host = urlsplit(url).hostname or ""
     try:
         return ip_address(host).is_loopback

@@ -1,4 +1,4 @@
-"""How a client is to connect, and as whom."""
+"""Connection settings of a client, and its identity."""
 
 from __future__ import annotations
 
@@ -7,38 +7,43 @@ from dataclasses import dataclass, field
 
 from msgspec import UNSET, UnsetType
 
+from arena.bots.client.session_file import SessionFile
 from arena.protocol.engines import EngineInfo
 from arena.protocol.messages import Challenge
 
 
 @dataclass(frozen=True)
 class Options:
-    """How to connect, and as whom."""
+    """Connection settings and identity."""
 
     url: str
     name: str
     token: str = ""
     matches: int = 1
-    """How many matches to play at once."""
+    """Maximum number of simultaneous matches."""
     games: tuple[str, ...] = ()
-    """The games it plays; empty for all."""
+    """Games to play; empty for all."""
     rules: Mapping[str, str] = field(default_factory=dict)
-    """The digests of the games of somebody's own among them, by which the server compares its own."""
+    """Digests of user-defined games, which the server compares with its own."""
     maps: tuple[str, ...] = ()
-    """The Riskless maps it plays on; empty for all."""
+    """Riskless maps to play on; empty for all."""
     time_controls: tuple[str, ...] = ()
-    """The time controls it plays at, as `10+0.1`; empty for all."""
+    """Time controls to play at, such as `10+0.1`; empty for all."""
     challenge: Challenge | None = None
-    """What it asks for whenever it has room for a match; None for nothing."""
+    """Challenge to open whenever the bot can play another match; None for none."""
+    event: str = ""
+    """Event to enter; empty for none."""
     pool: bool = True
-    """Whether the server's matchmaker may give it matches; else it only plays whom challenges it."""
+    """True if the server's matchmaker may pair the bot; otherwise it only plays challenges."""
     program: str = ""
-    """What runs behind the name, for people."""
+    """Program and version, for people."""
     engine: EngineInfo | UnsetType = UNSET
-    """What chooses the moves, and with how many threads it searches in each match."""
+    """Engine that chooses the moves, and its threads in each match."""
     reconnects: int | None = None
-    """How often in a row to try to connect again when the connection is lost; None for ever."""
+    """Maximum number of consecutive reconnection attempts; None for no limit."""
     quota: int | None = None
-    """How many matches to play in all; None for as many as come."""
+    """Total number of matches to play; None for no limit."""
     wait: float = 0.0
-    """Seconds for which to try the first connection again when there is no server yet."""
+    """Seconds to keep trying the first connection while there is no server."""
+    memory: SessionFile | None = None
+    """Storage of the session and its matches, read at the start and written during the run; None to keep neither."""

@@ -1,6 +1,6 @@
-"""One bot in one thread: everything it is asked, one after another, away from the event loop.
+"""One bot in its own thread, which handles requests one after another, outside of the event loop.
 
-The thread is a daemon: a bot that never returns must not keep a program from ending.
+The thread is a daemon, so that a bot that never returns cannot keep the program from ending.
 """
 
 from __future__ import annotations
@@ -8,80 +8,88 @@ from __future__ import annotations
 import ctypes
 import logging
 import threading
-import time
 import traceback
-from asyncio import AbstractEventLoop
 from collections.abc import Callable
 from dataclasses import dataclass
 from queue import SimpleQueue
 from typing import Any
 
-from arena.bots.api.bot import Bot, Crash, Resign, ask, begin
-from arena.bots.api.match import Ending, Match
-from arena.bots.api.thinking import Thinking
+from arena.bots.api.bot import Bot, Crash, Ending, Match, Resign, Thinking, ask, begin
 from arena.bots.client.state.actions import Choose
+from arena.clock import MONOTONIC, Clock
 
 log = logging.getLogger("arena.client")
 
 HUNG_SECONDS = 1.0
-"""How long a bot may think on when its match is over, before its owner is told and it is interrupted."""
+"""Time that a bot may keep thinking after its match, in seconds. Then its owner is informed, and the bot is
+interrupted.
+"""
 
 BotFactory = Callable[[], Bot]
-"""Makes a bot for one match."""
+"""Function that creates a bot for one match."""
 
 
 @dataclass(frozen=True)
 class Prepared:
-    """The bot is made and prepared."""
+    """Report that the bot is created and prepared."""
 
     match: str
 
 
 @dataclass(frozen=True)
-class Chosen:
-    """The bot has chosen."""
+class MoveChosen:
+    """Report that the bot has chosen a move."""
 
     match: str
     ply: int
     move: Any
     thinking: Thinking | None
     at: float
-    """When the bot had chosen, as `time.monotonic()` tells it."""
+    """Time of the choice, in seconds."""
 
 
 @dataclass(frozen=True)
-class Broke:
-    """The bot raised: `why` is one line, `trace` what its author reads; empty where it
-    chose to resign, and where none of the lines is its own."""
+class BotFailed:
+    """Report that the bot raised an exception: `why` is one line, `trace` the traceback for its author.
+
+    `trace` is empty if the bot resigned or if the traceback contains none of its code.
+    """
 
     match: str
     why: str
     trace: str
     crash: bool = True
-    """False where it chose to resign."""
+    """False if the bot chose to resign."""
 
 
 @dataclass(frozen=True)
-class Ended:
-    """The bot was told of the end, and its thread is over."""
+class BotEnded:
+    """Report that the bot's thread has finished."""
 
     match: str
 
 
-Report = Prepared | Chosen | Broke | Ended
+Report = Prepared | MoveChosen | BotFailed | BotEnded
 
 
 class _Interrupted(BaseException):
-    """The match is over, and the bot thought on."""
+    """Raised in a bot's thread when the bot keeps thinking after the match."""
 
 
 class Worker:
-    """Runs a bot. The methods return at once; `report` is called in the bot's thread."""
+    """Thread of one bot. The methods return immediately; `report` is called in the bot's thread."""
 
-    def __init__(self, make: BotFactory, match: Match, report: Callable[[Report], None]) -> None:
+    def __init__(
+        self,
+        make: BotFactory,
+        match: Match,
+        report: Callable[[Report], None],
+        clock: Clock = MONOTONIC,
+    ) -> None:
         self._make = make
         self._match = match
         self._report = report
+        self._clock = clock
         self._orders: SimpleQueue[tuple[Choose, threading.Event] | Ending | None] = SimpleQueue()
         self._stop = threading.Event()
         self._doing = "__init__"
@@ -89,33 +97,33 @@ class Worker:
         self._thread.start()
 
     def choose(self, order: Choose) -> None:
-        """Have the bot choose once it is done with what it was asked before."""
+        """Let the bot choose after it has finished its earlier requests."""
         self._stop = threading.Event()
         self._orders.put((order, self._stop))
 
     def stop(self) -> None:
-        """Nobody waits for the last choice any more."""
+        """Tell the bot that its last requested move is no longer needed."""
         self._stop.set()
 
     def finish(self, ending: Ending | None) -> None:
-        """Tell the bot of the end (None: without a word), and end its thread."""
+        """Tell the bot about the end of the match and end its thread. With None, end the thread without telling it."""
         self.stop()
         self._orders.put(ending)
 
     def interrupt(self) -> None:
-        """End a thread that does not listen, where it runs Python: it raises at its next step there."""
+        """Raise an exception in an unresponsive thread. It takes effect at the next step of Python code."""
         ident = self._thread.ident
         if ident is not None and self._thread.is_alive():
             ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(ident), ctypes.py_object(_Interrupted))
 
     @property
-    def doing(self) -> str:
-        """The method of the bot that it is in, or was in last."""
+    def current_method(self) -> str:
+        """Return the name of the bot's method that is running, or ran last."""
         return self._doing
 
     @property
     def alive(self) -> bool:
-        """Whether the thread still runs."""
+        """Return True while the thread runs."""
         return self._thread.is_alive()
 
     def _run(self) -> None:
@@ -126,17 +134,17 @@ class Worker:
             finally:
                 doing, self._doing = self._doing, "close"
                 bot.close()
-                self._doing = doing  # an exception that is on its way comes from there
+                self._doing = doing  # an exception being raised comes from that method
         except _Interrupted:
             log.debug("match %s: %s was interrupted", self._match.id, self._doing)
         except Resign as why:
-            self._report(Broke(self._match.id, str(why).partition("\n")[0], "", crash=False))
+            self._report(BotFailed(self._match.id, str(why).partition("\n")[0], "", crash=False))
         except Crash as why:
-            self._report(Broke(self._match.id, str(why).partition("\n")[0], ""))
-        except BaseException as error:  # noqa: BLE001 - whatever an author's code raises, sys.exit too, is told
-            told = f"{self._doing} raised {type(error).__name__}: {error}".splitlines()[0]
-            self._report(Broke(self._match.id, told, _own_part(error)))
-        self._report(Ended(self._match.id))
+            self._report(BotFailed(self._match.id, str(why).partition("\n")[0], ""))
+        except BaseException as error:  # noqa: BLE001 - report everything that a bot raises, even SystemExit
+            message = f"{self._doing} raised {type(error).__name__}: {error}".splitlines()[0]
+            self._report(BotFailed(self._match.id, message, _own_part(error)))
+        self._report(BotEnded(self._match.id))
 
     def _play(self, bot: Bot) -> None:
         begin(bot, self._match, self._stop)
@@ -150,39 +158,39 @@ class Worker:
                 bot.opponent_moved(choose.reply_to, choose.position)
             self._doing = "choose"
             move = ask(bot, choose.position, choose.clock, stop)
-            self._report(Chosen(self._match.id, choose.ply, move, bot.thinking, time.monotonic()))
+            self._report(MoveChosen(self._match.id, choose.ply, move, bot.thinking, self._clock.now()))
         if order is not None:
             self._doing = "ended"
             bot.ended(order)
 
 
-def look_after(loop: AbstractEventLoop, match: str, worker: Worker, complain: Callable[[str], None]) -> None:
-    """Look in a while whether a bot whose match is over has come to its end, and end it if not."""
-    loop.call_later(HUNG_SECONDS, _interrupt, loop, match, worker, complain)
+def supervise(clock: Clock, match: str, worker: Worker, complain: Callable[[str], None]) -> None:
+    """Check after a while whether the bot of a finished match has ended, and interrupt it if not."""
+    clock.call_later(HUNG_SECONDS, _interrupt, clock, match, worker, complain)
 
 
-def _interrupt(loop: AbstractEventLoop, match: str, worker: Worker, complain: Callable[[str], None]) -> None:
+def _interrupt(clock: Clock, match: str, worker: Worker, complain: Callable[[str], None]) -> None:
     if worker.alive:
         complain(
-            f"match {match}: {worker.doing} has not returned {HUNG_SECONDS:g} s after the end of the match,"
+            f"match {match}: {worker.current_method} has not returned {HUNG_SECONDS:g} s after the end of the match,"
             " and is interrupted; a long search looks at self.stopped"
         )
         worker.interrupt()
-        loop.call_later(HUNG_SECONDS, _give_up, match, worker, complain)
+        clock.call_later(HUNG_SECONDS, _give_up, match, worker, complain)
 
 
 def _give_up(match: str, worker: Worker, complain: Callable[[str], None]) -> None:
     if worker.alive:
         complain(
-            f"match {match}: {worker.doing} runs on beside the next matches, as it cannot be interrupted: with"
+            f"match {match}: {worker.current_method} runs on beside the next matches, as it cannot be interrupted: with"
             " --isolate each match has a process of its own, which can"
         )
 
 
 def _own_part(error: BaseException) -> str:
-    """The traceback from the bot's own code on: what called it is of no use to its author.
+    """Return the traceback from the bot's own code on, because its callers do not help the bot's author.
 
-    Where none of it is the bot's, nothing: then it was called wrongly, which `why` tells.
+    Return an empty string if none of the traceback is in the bot's code: then its call was wrong, and `why` says so.
     """
     trace = error.__traceback__
     while trace is not None and trace.tb_frame.f_code.co_filename in (__file__, ask.__code__.co_filename):

@@ -1,1 +1,1 @@
-"""The commands of whoever writes bots and looks into searches."""
+"""Commands for bot authors and for inspecting searches."""

@@ -10,23 +10,24 @@ from typing import Annotated
 import typer
 from msgspec.structs import replace
 
-from arena.bots.api.options import PROGRAM, BadSpec
+from arena.bots.api.options import IMAGE, PROGRAM, SUBMISSION, BadSpec
 from arena.bots.commands.bot_settings import (
     DEFAULT_URL,
-    BadSettings,
+    BadBotSettings,
     BotSettings,
-    checked,
-    listed,
+    check_settings,
     read_settings,
+    split_list,
 )
-from arena.bots.commands.options import load_engine
+from arena.bots.commands.lookup import load_engine
+from arena.bots.engines.box import box_engine
 from arena.bots.engines.from_program import program_engine
-from arena.bots.engines.isolated import isolated
+from arena.bots.engines.isolated import isolate_engine
 from arena.bots.engines.registry import Engine
-from arena.console import Failure, Misuse, is_given
+from arena.console import CommandError, UsageError, is_given
 
 SWITCH_SECONDS = 0.001
-"""How long a searching thread may keep the interpreter from the one that reads the clock and the wire."""
+"""Interpreter's switch interval in seconds, short so that a search cannot delay the thread of clock and network."""
 
 
 def register(app: typer.Typer) -> None:
@@ -39,13 +40,16 @@ def bot(
     engine: Annotated[
         str,
         typer.Argument(
-            metavar="ENGINE", help="A built-in engine, file.py, file.py:Class, exec:COMMAND, or bot.toml."
+            metavar="ENGINE",
+            help="A built-in engine, FILE.py, FILE.py:Class, exec:COMMAND, image:NAME, submit:FILE.zip, or bot.toml.",
         ),
     ] = "",
     program: Annotated[
         str,
         typer.Option(
-            "--exec", metavar="COMMAND", help="Any program, by JSON lines (docs/stdio.md), instead."
+            "--exec",
+            metavar="COMMAND",
+            help="Run this program as the bot, over lines of JSON (docs/stdio.md).",
         ),
     ] = "",
     logs: Annotated[
@@ -53,16 +57,19 @@ def bot(
         typer.Option(
             "--logs",
             metavar="FOLDER",
-            help="With --exec or --isolate: keep what it writes to standard error here, MATCH.log.",
+            help="With --exec or --isolate: folder for stderr logs, one MATCH.log per match.",
         ),
     ] = None,
     url: Annotated[
-        str, typer.Option("--url", metavar="URL", envvar="ARENA_URL", help="Where the server listens.")
+        str, typer.Option("--url", metavar="URL", envvar="ARENA_URL", help="Address of the server.")
     ] = DEFAULT_URL,
     name: Annotated[
         str,
         typer.Option(
-            "--name", metavar="NAME", envvar="ARENA_NAME", help="The bot's name; else the engine's."
+            "--name",
+            metavar="NAME",
+            envvar="ARENA_NAME",
+            help="Name of the bot; default: the name of its engine.",
         ),
     ] = "",
     token: Annotated[
@@ -71,19 +78,28 @@ def bot(
             "--token",
             metavar="TOKEN",
             envvar="ARENA_TOKEN",
-            help="The token of that name, if the host gave one.",
+            help="Token of the name, if the host requires one.",
         ),
     ] = "",
     matches: Annotated[
-        int, typer.Option("--matches", metavar="N", min=1, max=1000, help="Matches at once.")
+        int, typer.Option("--matches", metavar="N", min=1, max=1000, help="Number of parallel matches.")
     ] = 1,
     games: Annotated[
         int | None,
-        typer.Option("--games", metavar="N", min=1, help="Play so many matches, then end; else until told."),
+        typer.Option(
+            "--games",
+            metavar="N",
+            min=1,
+            help="Exit after this number of matches; default: no limit.",
+        ),
     ] = None,
     for_: Annotated[
         str,
-        typer.Option("--for", metavar="TIME", help="Take no more matches after 30s, 10m or 2h, then end."),
+        typer.Option(
+            "--for",
+            metavar="TIME",
+            help="Exit after this time, e.g. 30s, 10m or 2h; running matches are finished.",
+        ),
     ] = "ever",
     game: Annotated[
         list[str] | None,
@@ -91,22 +107,32 @@ def bot(
             "--game",
             metavar="GAME,GAME",
             envvar="ARENA_GAME",
-            help="Play these games only, of your own too (FILE.py:Class); else all that are known here.",
+            help="Play only these games, or your own FILE.py:Class; default: all.",
         ),
     ] = None,
     map: Annotated[
-        str, typer.Option("--map", metavar="MAP,MAP", help="Play Riskless on these maps only; else on all.")
+        str,
+        typer.Option("--map", metavar="MAP,MAP", help="Play Riskless only on these maps; default: all."),
     ] = "",
     tc: Annotated[
-        str, typer.Option("--tc", metavar="TIME,TIME", help="Play at these time controls only, as 10+0.1.")
+        str,
+        typer.Option(
+            "--tc",
+            metavar="TIME,TIME",
+            help="Play only at these time controls, e.g. 10+0.1; default: all.",
+        ),
     ] = "",
     challenge: Annotated[
         str,
         typer.Option(
             "--challenge",
             metavar="BOT",
-            help="Challenge this bot again and again, to the first of --game, --map and --tc; the pool gives nothing.",
+            help="Challenge this bot repeatedly, instead of playing in the pool.",
         ),
+    ] = "",
+    enter: Annotated[
+        str,
+        typer.Option("--enter", metavar="EVENT", help="Enter this event of the server."),
     ] = "",
     reconnect: Annotated[
         int | None,
@@ -114,50 +140,58 @@ def bot(
             "--reconnect",
             metavar="N",
             min=0,
-            help="Tries in a row to return when the connection is lost or the server stops; else for ever.",
+            help="Number of attempts to reconnect; default: no limit.",
         ),
     ] = None,
     wait: Annotated[
         float,
-        typer.Option(
-            "--wait", metavar="SECONDS", min=0, help="Seconds to wait for a server that is not there yet."
-        ),
+        typer.Option("--wait", metavar="SECONDS", min=0, help="Seconds to wait for the server to start."),
     ] = 0.0,
     log: Annotated[
         Path | None,
-        typer.Option("--log", metavar="FILE", help="Keep all that it says here, with date and time."),
+        typer.Option("--log", metavar="FILE", help="Log file."),
+    ] = None,
+    state: Annotated[
+        Path | None,
+        typer.Option(
+            "--state",
+            metavar="FOLDER",
+            help="Folder of the session file; default: next to bot.toml, or ~/.local/state.",
+        ),
     ] = None,
     *,
-    casual: Annotated[
-        bool, typer.Option("--casual", help="With --challenge: ask for matches that are not rated.")
-    ] = False,
+    casual: Annotated[bool, typer.Option("--casual", help="With --challenge: play unrated matches.")] = False,
     unique: Annotated[
-        bool, typer.Option("--unique", help="When the name is taken, be NAME-2, NAME-3 and so on.")
+        bool, typer.Option("--unique", help="If the name is in use, use NAME-2, NAME-3 and so on.")
     ] = False,
     challenges_only: Annotated[
-        bool, typer.Option("--challenges-only", help="No matchmaker: play only whom challenges it.")
+        bool, typer.Option("--challenges-only", help="Play only when challenged, not in the pool.")
     ] = False,
     isolate: Annotated[
         bool,
-        typer.Option("--isolate", help="Play each match in a process of its own, which is ended with it."),
+        typer.Option("--isolate", help="Play each match in its own process."),
     ] = False,
     verbose: Annotated[
         bool,
-        typer.Option("--verbose", "--wire", help="Show every message, < from and > to the server."),
+        typer.Option("--verbose", help="Print every protocol message: < received, > sent."),
     ] = False,
 ) -> None:
-    """Connect a bot to a server and play the matches that come, until its event is over or Ctrl-C.
+    """Connect a bot to a server.
 
-    Each finished match is printed on a line. A bot's exception is printed with its traceback, and
-    loses the match. The first Ctrl-C takes no more matches and finishes those in play, the second gives
-    them up, and the third leaves; SIGTERM leaves at once, and the server waits for the bot for a while.
-    A file bot.toml may say the same as the options, which then count before it.
+    It plays the matches it is given, until its event is over or you press Ctrl-C.
+
+    Each finished match is printed as one line. An exception of the bot is printed with its traceback, and
+    the match is lost. The first Ctrl-C accepts no more matches and finishes those in play, the second resigns
+    them, and the third exits. SIGTERM exits immediately, and the server waits for the bot for a while: if it is
+    restarted in time, it resumes its matches. A file bot.toml can hold the same settings. Options override the file.
 
     Example: arena bot my_bot.py --url ws://127.0.0.1:8765 --name mine
 
+    Example: arena bot my_bot.py --enter weekly
+
     Example: arena bot --exec "perl my_bot.pl" --name camel --challenge house-greedy --games 10
     """
-    told = BotSettings(
+    settings_file = BotSettings(
         engine=engine,
         program=program,
         logs=logs,
@@ -167,64 +201,76 @@ def bot(
         matches=matches,
         games=games,
         for_=for_,
-        game=listed(",".join(game or ())),
-        map=listed(map),
-        tc=listed(tc),
+        game=split_list(",".join(game or ())),
+        map=split_list(map),
+        tc=split_list(tc),
         challenge=challenge,
         casual=casual,
         reconnect=reconnect,
         wait=wait,
         unique=unique,
         challenges_only=challenges_only,
+        enter=enter,
         isolate=isolate,
         log=log,
         verbose=verbose,
+        state=state,
     )
-    given = {key for key in context.params if is_given(context, key)}
-    settings = _settings(told, given)
+    explicit = {key for key in context.params if is_given(context, key)}
+    settings = _settings(settings_file, explicit)
     made = _engine(settings)
     name = settings.name or made.name
     if len(name) > 64 or not name.isprintable() or name != name.strip():
-        raise Misuse(f"--name {name!r:.80} is no name: 1 to 64 printed characters")
+        raise UsageError(f"--name {name!r:.80} is not a valid name: 1 to 64 printable characters")
     sys.setswitchinterval(SWITCH_SECONDS)
     if settings.verbose:
         logging.getLogger("arena.client").setLevel(logging.DEBUG)
-    # It takes a while to import, and only a bot that runs needs it.
+    # This import is slow, and only a running bot needs it.
     from arena.bots.commands.bot_run import run  # noqa: PLC0415
 
     run(made, settings, name)
 
 
-def _settings(told: BotSettings, given: set[str]) -> BotSettings:
-    """The settings by the options, or by a file and those options that were `given` beside it. Raises Misuse."""
+def _settings(options: BotSettings, explicit: set[str]) -> BotSettings:
+    """Return the settings from the options, or from a file overridden by the options in `given`. Raises UsageError."""
     try:
-        if not told.engine.endswith(".toml"):
-            return checked(told)
-        file = read_settings(Path(told.engine))
-        if "program" in given:
+        if not options.engine.endswith(".toml"):
+            return check_settings(options)
+        file = read_settings(Path(options.engine))
+        if "program" in explicit:
             file = replace(file, engine="")
-        beside = {key: getattr(told, key) for key in given - {"engine"}}
-        return checked(replace(file, **beside))
-    except BadSettings as error:
-        raise Misuse(str(error)) from None
+        beside = {key: getattr(options, key) for key in explicit - {"engine"}}
+        return check_settings(
+            replace(file, **beside), lambda key: f"--{key}" if key in explicit else f"{options.engine}: {key}"
+        )
+    except BadBotSettings as error:
+        raise UsageError(str(error)) from None
 
 
 def _engine(settings: BotSettings) -> Engine:
     if settings.engine.startswith(PROGRAM) and not settings.program:
         settings = replace(settings, engine="", program=settings.engine.removeprefix(PROGRAM))
     if bool(settings.engine) == bool(settings.program):
-        raise Misuse("name an engine or a file.py, or give --exec COMMAND; one of the two")
+        raise UsageError("name an engine or a file.py, or give --exec COMMAND, but not both")
+    boxed = settings.engine.startswith((IMAGE, SUBMISSION))
+    if settings.isolate and boxed:
+        raise UsageError("--isolate: leave it out, because a box is a separate process already")
     if settings.logs is not None:
-        if not (settings.program or settings.isolate):
-            raise Misuse("--logs is for a program: give --exec or --isolate too")
+        if not (settings.program or settings.isolate or boxed):
+            raise UsageError("--logs needs a separate process: give --exec or --isolate too")
         try:
             settings.logs.mkdir(parents=True, exist_ok=True)
         except OSError as error:
-            raise Failure(f"--logs: cannot make the folder {settings.logs}: {error.strerror}") from None
+            raise CommandError(f"--logs: cannot make the folder {settings.logs}: {error.strerror}") from None
+    if boxed:
+        try:
+            return box_engine(settings.engine, settings.logs)
+        except BadSpec as error:
+            raise UsageError(str(error)) from None
     if not settings.program:
-        made = load_engine(settings.engine)
-        return isolated(made, settings.logs) if settings.isolate else made
+        engine = load_engine(settings.engine)
+        return isolate_engine(engine, settings.logs) if settings.isolate else engine
     try:
         return program_engine(settings.program, settings.logs)
     except BadSpec as error:
-        raise Misuse(str(error)) from None
+        raise UsageError(str(error)) from None

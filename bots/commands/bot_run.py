@@ -1,7 +1,8 @@
-"""Runs the bot that `arena bot` is told to connect, until it has played what it is to play, or a signal ends it.
+"""Run loop of `arena bot`: plays until the bot's matches are played or a signal ends it.
 
-The first Ctrl-C takes no more matches and plays those that are begun, the second gives them up, the third leaves. SIGTERM
-leaves at once, and gives nothing up: the server waits for the bot as for any that is lost.
+The first Ctrl-C accepts no more matches and finishes those in play, the second resigns them, the third exits. SIGTERM
+exits immediately without resigning: the server waits for the bot as after any lost connection, and the next process
+resumes its matches.
 """
 
 from __future__ import annotations
@@ -18,82 +19,106 @@ from typing import TextIO
 
 import anyio
 
-from arena.bots.api.match import Ending, Match
+from arena.bots.api.bot import Ending, Match
 from arena.bots.client.client import Client
 from arena.bots.client.connection import BadURL, ClientError, ServerRefused
 from arena.bots.client.options import Options
-from arena.bots.client.tally import finished_line
-from arena.bots.commands.bot_settings import BotSettings
+from arena.bots.client.session_file import SessionFile, file_name
+from arena.bots.client.status import finished_line
+from arena.bots.commands.bot_settings import BotSettings, state_folder
 from arena.bots.engines.registry import Engine
-from arena.console import Failure, Misuse, err, out
+from arena.clock import MONOTONIC
+from arena.console import CommandError, UsageError, err, out
 from arena.cores import cores
 from arena.games.catalogue import KNOWN
 from arena.protocol.codes import Code
 
-MOST_NAMESAKES = 1000
-MOST_GAMES = 32
-"""Games that a hello may name."""
+MAX_NAMESAKES = 1000
+MAX_GAMES = 32
+"""Maximum number of games in a `hello` message."""
 Note = Callable[[str], None]
-"""Tells the bot's owner something beside the results."""
+"""Function that gives the bot's owner information other than results."""
 
 
-def run(made: Engine, settings: BotSettings, name: str) -> None:
-    """Play under this name, or where it is taken and may be varied under the next. Raises Failure and Misuse."""
-    with open_teller(settings.log) as teller:
-        _run(made, settings, name, teller)
+def run(engine: Engine, settings: BotSettings, name: str) -> None:
+    """Play under `name`, or under its next free variant if that is allowed. Raises CommandError and UsageError."""
+    with open_console(settings.log) as teller:
+        _run(engine, settings, name, teller)
 
 
-def _run(made: Engine, settings: BotSettings, name: str, teller: Teller) -> None:
-    names = (name if number == 1 else f"{name}-{number}" for number in range(1, MOST_NAMESAKES + 1))
+def _run(engine: Engine, settings: BotSettings, name: str, teller: Console) -> None:
+    names = (name if number == 1 else f"{name}-{number}" for number in range(1, MAX_NAMESAKES + 1))
     for each in names:
+        memory = _memory(settings, each, teller)
         try:
-            told = anyio.run(
+            end = anyio.run(
                 _play,
-                made,
+                engine,
                 settings,
                 each,
                 teller,
+                memory,
                 backend_options={"use_uvloop": find_spec("uvloop") is not None},
             )
         except BadURL as error:
-            raise Misuse(str(error)) from None
+            raise UsageError(str(error)) from None
         except ClientError as error:
-            taken = isinstance(error, ServerRefused) and error.code is Code.NAME_TAKEN
-            if taken and settings.unique:
+            name_taken = isinstance(error, ServerRefused) and error.code is Code.NAME_TAKEN
+            if name_taken and settings.unique:
                 continue
-            raise Failure(str(error)) from None
-        teller.say(f"{each}: {told}")
+            raise CommandError(str(error)) from None
+        finally:
+            if memory is not None:
+                memory.close()
+        teller.say(f"{each}: {end}")
         return
-    raise Failure(f"every name from {name} to {name}-{MOST_NAMESAKES} is taken")
+    raise CommandError(f"every name from {name} to {name}-{MAX_NAMESAKES} is taken")
 
 
-async def _play(made: Engine, settings: BotSettings, name: str, teller: Teller) -> str:
-    """How it went, in words. Raises ClientError."""
+def _memory(settings: BotSettings, name: str, teller: Console) -> SessionFile | None:
+    """Open the bot's session file. Return None if another process uses it or no file can be created."""
+    folder = settings.state
+    try:
+        return SessionFile((state_folder() if folder is None else folder) / file_name(name, settings.url))
+    except (BlockingIOError, RuntimeError):
+        return None  # another process uses the file, or there is no home directory
+    except OSError as error:
+        why = f"cannot keep the session in {folder or state_folder()}: {error.strerror}"
+        teller.note(f"{why}; without its token, a restarted {name} loses its matches")
+        return None
+
+
+async def _play(
+    engine: Engine, settings: BotSettings, name: str, teller: Console, memory: SessionFile | None
+) -> str:
+    """Play, and return the results in words. Raises ClientError."""
     options = Options(
         settings.url,
         name,
         token=settings.token,
         matches=settings.matches,
-        program=made.spec,
-        engine=made.about(_cores(settings)),
-        games=settings.game or tuple(KNOWN.names()[:MOST_GAMES]),
+        program=engine.spec,
+        engine=engine.about(_cores(settings)),
+        games=settings.game or tuple(KNOWN.names()[:MAX_GAMES]),
         rules=KNOWN.digests(),
         maps=settings.map,
         time_controls=settings.tc,
         challenge=settings.asks(),
+        event=settings.enter,
         pool=not (settings.challenges_only or settings.challenge),
         reconnects=settings.reconnect,
         wait=settings.wait,
         quota=settings.games,
+        memory=memory,
     )
 
     def tell(match: Match, ending: Ending) -> None:
         try:
-            teller.say(finished_line(match, ending))
-        except SystemExit:  # so rich tells that the output is closed, as by `| head`
+            teller.say(finished_line(match, ending, settings.url))
+        except SystemExit:  # rich raises this if the output is closed, such as by `| head`
             client.stop()
 
-    client = Client(made.make, options, finished=tell, tell=teller.note, complain=teller.note)
+    client = Client(engine.make, options, finished=tell, tell=teller.note, complain=teller.note)
     problem: ClientError | None = None
     async with anyio.create_task_group() as tasks:
         await tasks.start(_follow_signals, client, teller.note)
@@ -136,50 +161,51 @@ def _resign(client: Client, note: Note) -> None:
 
 
 async def _finish_after(seconds: float, client: Client, note: Note) -> None:
-    await anyio.sleep(seconds)
+    await MONOTONIC.sleep(seconds)
     if client.playing:
         note(f"the time is over: taking no more matches, and finishing {client.playing}")
     client.finish()
 
 
 def _cores(settings: BotSettings) -> int:
-    """The cores for each match: those of this machine, shared among as many matches as the matchmaker may give at once.
+    """Return the number of cores for each match: all cores divided by the maximum number of simultaneous matches.
 
-    Whom only challenges reach plays with all of them: it mostly waits for people, who think longer than it does.
+    A bot that only plays challenges uses all cores in each match, because it mostly waits for people, who think
+    longer than it does.
     """
     here = len(cores())
     return here if settings.challenges_only or settings.challenge else max(1, here // settings.matches)
 
 
-class Teller:
-    """Tells the owner of a bot what goes on; a line comes out at once, for a bot is watched as it plays."""
+class Console:
+    """Output for the bot's owner. Each line is flushed immediately, because people watch their bots play."""
 
     def __init__(self, log: TextIO | None) -> None:
         self._log = log
 
     def say(self, line: str) -> None:
-        """Tell a result. It has no time before it, so that programs can read it."""
-        self._keep(line)
-        out.print(line, markup=False, highlight=False, soft_wrap=True)
+        """Print a result. It has no timestamp, so that programs can parse it."""
+        self._write_log(line)
+        out.print(line)
         out.file.flush()
 
     def note(self, text: str) -> None:
-        """Tell something beside the results, in one line or a traceback."""
-        self._keep(text)
+        """Print other information, as one line or a traceback, with a timestamp."""
+        self._write_log(text)
         now = datetime.now().astimezone()
-        err.print(f"{now:%H:%M:%S} {text}", markup=False, highlight=False, soft_wrap=True)
+        err.print(f"{now:%H:%M:%S} {text}")
 
-    def _keep(self, text: str) -> None:
+    def _write_log(self, text: str) -> None:
         if self._log is not None:
             now = datetime.now().astimezone()
             self._log.write(f"{now:%Y-%m-%dT%H:%M:%S%z} {text}\n")
             self._log.flush()
 
 
-class _Wire(logging.Handler):
-    """Tells what the client logs: every message, where that is wanted."""
+class _OwnerLogHandler(logging.Handler):
+    """Log handler that passes the client's log to the bot's owner, including every message if requested."""
 
-    def __init__(self, teller: Teller) -> None:
+    def __init__(self, teller: Console) -> None:
         super().__init__()
         self._teller = teller
 
@@ -188,14 +214,14 @@ class _Wire(logging.Handler):
 
 
 @contextmanager
-def open_teller(log: Path | None) -> Iterator[Teller]:
-    """A teller that also appends all that it says to a file, where there is one. Raises Failure."""
+def open_console(log: Path | None) -> Iterator[Console]:
+    """Yield a teller, which also appends its output to the file `log` if given. Raises CommandError."""
     try:
         file = None if log is None else log.open("a", encoding="utf-8")
     except OSError as error:
-        raise Failure(f"--log: cannot write {log}: {error.strerror}") from None
-    teller = Teller(file)
-    wire = _Wire(teller)
+        raise CommandError(f"--log: cannot write {log}: {error.strerror}") from None
+    teller = Console(file)
+    wire = _OwnerLogHandler(teller)
     logger = logging.getLogger("arena.client")
     logger.addHandler(wire)
     logger.propagate = False

@@ -1,9 +1,11 @@
-"""What `arena bot` is told, by options or by a file: as whom to connect where, and what to play."""
+"""Settings of `arena bot`, from options or a file: address, identity, and games."""
 
 from __future__ import annotations
 
 import os
+import re
 import tomllib
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated
 
@@ -11,78 +13,101 @@ import msgspec
 from msgspec import Meta, Struct, field
 from msgspec.structs import asdict, fields, replace
 
+from arena.bot_file import BadBotFile, token_of
 from arena.games.basics import GameError
 from arena.games.catalogue import KNOWN
+from arena.games.loading import is_file_spec
+from arena.games.nearest import hint
 from arena.maps.setup import DEFAULT_MAP
-from arena.protocol.duration import seconds_of
 from arena.protocol.messages import Challenge
-from arena.protocol.timecontrol import BadTimeControl, TimeControl
+from arena.protocol.timecontrol import BadTimeControl, TimeControl, seconds_of
 
 DEFAULT_URL = "ws://127.0.0.1:8765"
 DEFAULT_GAME = "riskless"
 DEFAULT_TIME = "10+0.1"
+SESSIONS_FOLDER = Path("riskless-arena") / "bots"
+"""Path of the sessions inside the user's state folder."""
 
 
-class BadSettings(ValueError):
-    """An option or a file that cannot be followed; one line, with what would be right."""
+class BadBotSettings(ValueError):
+    """Raised when an option or a file is invalid; the message is one line with the valid forms."""
 
 
 class BotFile(Struct, frozen=True, forbid_unknown_fields=True, rename="kebab"):
-    """The keys of a bot.toml: the names of the options of `arena bot`, and where its token is."""
+    """Keys of a bot.toml: the names of the options of `arena bot`, and the location of its token."""
 
     engine: str = ""
-    """A built-in engine, file.py, or file.py:Class; empty where there is a program."""
+    """Built-in engine, file.py, or file.py:Class; empty if `exec` is given."""
     program: str = field(name="exec", default="")
-    """The command line of a program that plays by JSON lines; empty where there is an engine."""
+    """Command line of a program that plays by JSON lines; empty if `engine` is given."""
     logs: Path | None = None
-    """Where the standard error of what runs in a process of its own is kept, match by match."""
+    """Folder for the standard error of separate processes, with one file for each match."""
     url: str = DEFAULT_URL
     name: str = ""
-    """The bot's name; empty for the engine's."""
+    """Name of the bot; empty for the engine's name."""
     token_file: str = ""
     token_env: str = ""
     matches: Annotated[int, Meta(ge=1, le=1000)] = 1
-    """Matches to play at once."""
+    """Maximum number of simultaneous matches."""
     games: Annotated[int, Meta(ge=1)] | None = None
-    """Matches to play in all; None for as many as come."""
+    """Total number of matches to play; None for no limit."""
     for_: str = field(name="for", default="ever")
-    """The time after which it takes no more matches."""
+    """Time after which the bot accepts no more matches, such as `10m`."""
     game: tuple[str, ...] = ()
-    """The games that it plays; none for all. `map` and `tc` likewise."""
+    """Games to play; empty for all. `map` and `tc` work the same way."""
     map: tuple[str, ...] = ()
     tc: tuple[str, ...] = ()
     challenge: str = ""
-    """The bot that it challenges again and again; empty for nobody."""
+    """Bot to challenge repeatedly; empty for none."""
     casual: bool = False
-    """Whether the matches of its challenges are not rated."""
+    """True if the bot's challenges are unrated."""
     reconnect: Annotated[int, Meta(ge=0)] | None = None
-    """Attempts in a row to return; None for ever."""
+    """Maximum number of consecutive reconnection attempts; None for no limit."""
     wait: Annotated[float, Meta(ge=0)] = 0.0
-    """Seconds to wait for a server that is not there yet."""
+    """Seconds to wait for a server that is not running yet."""
     unique: bool = False
-    """Whether to be NAME-2, NAME-3 and so on when the name is taken."""
+    """True to use the name NAME-2, NAME-3 and so on if the name is taken."""
     challenges_only: bool = False
-    """Whether the matchmaker gives it nothing."""
+    """True to play only challenges, without the matchmaker."""
+    enter: str = ""
+    """Event to enter; empty for none."""
     isolate: bool = False
-    """Whether each match is played in a process of its own."""
+    """True to play each match in its own process."""
     log: Path | None = None
-    """The file that keeps all that it says."""
+    """File to which all output is appended."""
     verbose: bool = False
-    """Whether every message of the wire is shown."""
+    """True to show every message to and from the server."""
+    state: Path | None = None
+    """Folder for the session file; None for the user's state folder."""
+
+
+KEYS = tuple(each.encode_name for each in fields(BotFile))
+"""Valid keys of a bot.toml."""
+TYPES = {
+    "str": "a text",
+    "int": "a whole number",
+    "float": "a number",
+    "bool": "true or false",
+    "array": "a list",
+    "object": "a table",
+}
+"""TOML names of the types that msgspec's messages mention."""
+LISTS = frozenset({"game", "map", "tc"})
+"""Keys whose value is a list. A single string is accepted as a list of one."""
 
 
 class BotSettings(BotFile, frozen=True):
-    """One bot on one server."""
+    """Settings of one bot on one server."""
 
     token: str = ""
 
     @property
     def seconds(self) -> float:
-        """Seconds after which it takes no more matches. Raises ValueError."""
+        """Return the seconds after which the bot accepts no more matches. Raises ValueError."""
         return seconds_of(self.for_)
 
     def asks(self) -> Challenge | None:
-        """The challenge that it opens; None where it opens none."""
+        """Return the challenge to open, or None."""
         if not self.challenge:
             return None
         return Challenge(
@@ -94,66 +119,74 @@ class BotSettings(BotFile, frozen=True):
         )
 
 
-def listed(text: str) -> tuple[str, ...]:
-    """The words of a list with commas between."""
+def state_folder() -> Path:
+    """Return the user's folder for bot sessions. Raises RuntimeError if there is no home directory."""
+    xdg_folder = Path(os.environ.get("XDG_STATE_HOME", ""))
+    return (xdg_folder if xdg_folder.is_absolute() else Path.home() / ".local" / "state") / SESSIONS_FOLDER
+
+
+def split_list(text: str) -> tuple[str, ...]:
+    """Return the words of a comma-separated list."""
     return tuple(word.strip() for word in text.split(",") if word.strip())
 
 
-def checked(settings: BotSettings) -> BotSettings:
-    """The settings, with games and time controls as the wire writes them; games of somebody's own are known from now on.
+def check_settings(settings: BotSettings, place_of: Callable[[str], str] = "--{}".format) -> BotSettings:
+    """Return the settings with games and time controls in the form of the protocol. Register user-defined games.
 
-    Raises BadSettings.
+    place_of   returns the place of a setting, for error messages
+
+    Raises BadBotSettings.
     """
     try:
-        games = tuple(KNOWN.name(each) for each in settings.game)
+        games = tuple(KNOWN.register(each) for each in settings.game)
     except GameError as error:
-        raise BadSettings(f"--game: {error}") from None
+        raise BadBotSettings(f"{place_of('game')}: {error}") from None
     try:
         controls = tuple(str(TimeControl.parse(each)) for each in settings.tc)
     except BadTimeControl as error:
-        raise BadSettings(f"--tc: {error}") from None
+        raise BadBotSettings(f"{place_of('tc')}: {error}") from None
     try:
         seconds_of(settings.for_)
     except ValueError as error:
-        raise BadSettings(f"--for: {error}") from None
+        raise BadBotSettings(f"{place_of('for')}: {error}") from None
     if settings.casual and not settings.challenge:
-        raise BadSettings("--casual is for --challenge: what the pool gives is rated as the host says")
+        raise BadBotSettings(
+            f"{place_of('casual')} needs a challenge: the host decides whether pool matches are rated"
+        )
     return replace(settings, game=games, tc=controls)
 
 
 def read_settings(path: Path) -> BotSettings:
-    """The settings of a file; the files that it names are beside it. Raises BadSettings."""
+    """Return the settings in a file. Relative paths in it are relative to its folder. Raises BadBotSettings."""
     beside = path.parent
     try:
         data = tomllib.loads(path.read_text(encoding="utf-8"))
+        for key in LISTS & data.keys():
+            if isinstance(data[key], str):
+                data[key] = [data[key]]
+        for key in data.keys() - set(KEYS):
+            raise BadBotSettings(f"{key}: unknown key; {hint(key, KEYS, 'the keys are')}")
         told = msgspec.convert(data, BotFile, dec_hook=lambda _, file: beside / file)
-        seconds_of(told.for_)
     except OSError as error:
-        raise BadSettings(f"cannot read {path}: {error.strerror}") from None
+        raise BadBotSettings(f"cannot read {path}: {error.strerror}") from None
     except msgspec.ValidationError as error:
-        keys = ", ".join(each.encode_name for each in fields(BotFile))
-        raise BadSettings(f"{path}: {error}; the keys are {keys}") from None
-    except ValueError as error:  # of TOML, of the encoding, and of `for`
-        raise BadSettings(f"{path}: {error}") from None
-    settings = BotSettings(**asdict(told), token=_token(path, told))
-    if told.engine.partition(":")[0].endswith(".py"):
-        settings = replace(settings, engine=str(beside / told.engine))
-    return settings
-
-
-def _token(path: Path, told: BotFile) -> str:
-    """The token, from its own file or from the environment: a settings file is shown to others."""
-    if told.token_file and told.token_env:
-        raise BadSettings(f"{path}: token-file or token-env; one of the two")
-    if told.token_env:
-        if told.token_env not in os.environ:
-            raise BadSettings(f"{path}: token-env: {told.token_env} is not in the environment")
-        return os.environ[told.token_env]
-    if not told.token_file:
-        return ""
-    file = path.parent / told.token_file
+        why, _, place = str(error).replace("`", "").partition(" - at $.")
+        raise BadBotSettings(f"{path}: {place}: {why[0].lower()}{_in_words(why[1:])}") from None
+    except ValueError as error:  # from TOML or the encoding
+        raise BadBotSettings(f"{path}: {error}") from None
     try:
-        return file.read_text(encoding="utf-8").strip()
-    except (OSError, ValueError) as error:
-        why = error.strerror if isinstance(error, OSError) else error
-        raise BadSettings(f"{path}: token-file: cannot read {file}: {why}") from None
+        settings = BotSettings(**asdict(told), token=token_of(path, told.token_file, told.token_env))
+    except BadBotFile as error:
+        raise BadBotSettings(str(error)) from None
+    if told.state is None:
+        settings = replace(settings, state=beside)
+
+    def located(spec: str) -> str:
+        return str(beside / spec) if is_file_spec(spec) else spec
+
+    return replace(settings, engine=located(told.engine), game=tuple(map(located, told.game)))
+
+
+def _in_words(types: str) -> str:
+    """Return a message about types in the words of TOML."""
+    return re.sub(r"\b\w+\b", lambda word: TYPES.get(word[0], word[0]), types)

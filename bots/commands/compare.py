@@ -11,19 +11,19 @@ from rich.table import Table
 from arena.bots.evaluators import evaluator_for
 from arena.bots.search.effort import TWICE, Comparison, Reach, compare
 from arena.bots.search.problem import Problem
-from arena.bots.search.reports.plot import POWERS, plot_svg
-from arena.console import Failure, out, write_json, write_text
+from arena.bots.search.reports.leaves_chart import POWERS, plot_svg
+from arena.console import CommandError, out, write_json, write_text
 from arena.games.core import Game
 
 
 def compare_command(
     game: Game[Any, Any], position: Any, depth: int, budget: int, svg: Path | None, json: Path | None
 ) -> None:
-    """Count, print both tables, and draw the plot. Raises Failure."""
+    """Count the leaves, print both tables, and draw the plot. Raises CommandError."""
     problem = Problem(game, evaluator_for(game))
     comparison = compare(problem, position, depth, budget)
     if comparison.deepest == 0:
-        raise Failure(f"--budget: {budget} leaves are not enough for depth 1")
+        raise CommandError(f"--budget: {budget} leaves are not enough for depth 1")
     reaches = comparison.reaches()
     if svg is not None:
         place = f" on {named}" if (named := game.setup().get("map")) else ""
@@ -45,7 +45,7 @@ def _rows(comparison: Comparison, reaches: list[Reach]) -> dict[str, Any]:
                 "depth": depth,
                 **{
                     name: counts[depth - 1]
-                    for name, counts in comparison.shown.items()
+                    for name, counts in comparison.bounded_leaves.items()
                     if len(counts) >= depth
                 },
                 "q": round(comparison.breadth(depth) or 0, 3),
@@ -63,7 +63,7 @@ def _print_leaves(comparison: Comparison) -> None:
     depths = range(1, comparison.deepest + 1)
     out.print("Leaves by depth p", style="bold")
     table = _table("p", *(str(depth) for depth in depths))
-    for name, counts in comparison.shown.items():
+    for name, counts in comparison.bounded_leaves.items():
         table.add_row(name, *(f"{count:,}" for count in counts), *("·" for _ in depths[len(counts) :]))
     table.add_section()
     table.add_row("q", *(f"{comparison.breadth(depth) or 0:.2f}" for depth in depths))
@@ -73,9 +73,7 @@ def _print_leaves(comparison: Comparison) -> None:
     out.print(
         f"·: more than {comparison.budget:,} leaves, or the game ends before. ordered, sorted and table deepen,\n"
         "so all their depths count; sorted and table also count what they estimate only to sort.\n"
-        "q: the p-th root of minimax's leaves, beyond its reach the last one.\n",
-        highlight=False,
-        soft_wrap=True,
+        "q: the p-th root of minimax's leaves, beyond its reach the last one.\n"
     )
 
 
@@ -89,11 +87,7 @@ def _print_reaches(reaches: list[Reach]) -> None:
             "·" if each.ideal is None else str(each.ideal),
         )
     _print_whole(table)
-    out.print(
-        "ideal: alpha-beta in perfect order on a tree of q moves at every node (Knuth and Moore).",
-        highlight=False,
-        soft_wrap=True,
-    )
+    out.print("ideal: alpha-beta in perfect order on a tree of q moves at every node (Knuth and Moore).")
 
 
 def _table(first: str, *others: str) -> Table:
@@ -105,5 +99,5 @@ def _table(first: str, *others: str) -> Table:
 
 
 def _print_whole(table: Table) -> None:
-    """Print it as wide as it is, so that no figure is cut off in a narrow window or a pipe."""
+    """Print `table` at its full width, so that a narrow window or a pipe does not cut off figures."""
     Console(width=1000).print(table)

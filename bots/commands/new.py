@@ -1,4 +1,4 @@
-"""`arena new`: writes a first bot, to be changed from there."""
+"""`arena new`: writes a first bot for the user to change."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Annotated
 
 import typer
 
-from arena.console import Failure, Misuse, err
+from arena.console import CommandError, UsageError, err
 
 TEMPLATE = '''\
 """A bot that looks one move ahead. It plays: arena match {file} random --rounds 1"""
@@ -38,28 +38,25 @@ def register(app: typer.Typer) -> None:
     app.command("new")(new)
 
 
-def new(file: Annotated[Path, typer.Argument(metavar="FILE", help="The file to write, NAME.py.")]) -> None:
-    """Write a small commented bot that plays every game. A file that is there is left alone.
+def new(file: Annotated[Path, typer.Argument(metavar="FILE", help="File to write, e.g. my_bot.py.")]) -> None:
+    """Write a small commented bot as a starting point.
+
+    It plays every game. An existing file is not overwritten.
 
     Example: arena new my_bot.py
     """
     if file.suffix != ".py":
-        raise Misuse(f"{file} is no Python file: give a name that ends in .py, as in my_bot.py")
+        raise UsageError(f"{file} is not a Python file: give a name that ends in .py, such as my_bot.py")
     words = re.findall(r"[A-Za-z][A-Za-z0-9]*", file.stem)
     name = "".join(word[0].upper() + word[1:] for word in words) or "MyBot"
-    # A class called Bot would hide its own base, and None can be no class.
+    # A class called Bot would hide its base class, and None is not a valid class name.
     name = "MyBot" if name == "Bot" or iskeyword(name) else name
     text = TEMPLATE.format(file=shlex.quote(file.name), name=name)
     try:
         with file.open("x", encoding="utf-8") as target:
             target.write(text)
     except FileExistsError:
-        raise Failure(f"{file} is there already: choose another name, or remove it first") from None
+        raise CommandError(f"{file} exists already: choose another name, or remove it first") from None
     except OSError as error:
-        raise Failure(f"cannot write {file}: {error.strerror}") from None
-    err.print(
-        f"{file} is written. Try it: arena match {shlex.quote(str(file))} random --rounds 1",
-        markup=False,
-        highlight=False,
-        soft_wrap=True,
-    )
+        raise CommandError(f"cannot write {file}: {error.strerror}") from None
+    err.print(f"{file} is written. Try it: arena match {shlex.quote(str(file))} random --rounds 1")

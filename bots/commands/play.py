@@ -9,20 +9,19 @@ from typing import Annotated, Literal
 
 import typer
 
-from arena.bots.api.match import Match
-from arena.bots.api.thinking import Thinking
-from arena.bots.client.local import Local
+from arena.bots.api.bot import Match, Thinking
+from arena.bots.client.local_match import LocalMatch
 from arena.bots.client.state.moves import BadChoice
-from arena.bots.commands.options import load_engine, load_game
+from arena.bots.commands.lookup import load_engine, load_game
 from arena.bots.engines.registry import Engine, refusal
 from arena.console import (
     AdjudicateOption,
-    Failure,
+    CommandError,
     GameOption,
     MapOption,
-    Misuse,
     RecordOption,
     TimeOption,
+    UsageError,
     out,
 )
 from arena.cores import cores
@@ -49,10 +48,10 @@ def register(app: typer.Typer) -> None:
 
 
 def play(
-    engine: Annotated[str, typer.Argument(help="The engine to play against.")] = "alphabeta",
+    engine: Annotated[str, typer.Argument(help="Engine to play against.")] = "alphabeta",
     seat: Annotated[
         Literal["maxie", "minnie"],
-        typer.Option("--seat", metavar="maxie|minnie", help="Yours; maxie begins."),
+        typer.Option("--seat", metavar="maxie|minnie", help="Your seat; maxie moves first."),
     ] = "maxie",
     game: GameOption = "riskless",
     map: MapOption = DEFAULT_MAP,
@@ -60,26 +59,28 @@ def play(
     record: RecordOption = None,
     adjudicate: AdjudicateOption = str(DEFAULT_RULES),
 ) -> None:
-    """Play an engine at the terminal. You have all the time you want; --tc is the engine's.
+    """Play against an engine at the terminal.
+
+    You have unlimited time; --tc applies to the engine.
 
     Example: arena play alphabeta --map world --seat minnie
     """
     try:
         control = TimeControl.parse(tc)
     except BadTimeControl as error:
-        raise Misuse(f"--tc: {error}") from None
+        raise UsageError(f"--tc: {error}") from None
     try:
         adjudication = Adjudication.parse(adjudicate)
     except BadAdjudication as error:
-        raise Misuse(f"--adjudicate: {error}") from None
+        raise UsageError(f"--adjudicate: {error}") from None
     opponent = load_engine(engine)
     rules = load_game(game, map)
     why = refusal(engine, rules)
     if why is not None:
-        raise Misuse(why)
+        raise UsageError(why)
     lacking = lacks_table(adjudication, rules)
     if lacking is not None:
-        raise Misuse(f"--adjudicate: {lacking}")
+        raise UsageError(f"--adjudicate: {lacking}")
     if record is not None:
         _check_writable(record)
     local = _open(opponent, rules, Player(seat), control, adjudication)
@@ -91,12 +92,12 @@ def play(
     finally:
         local.close()
     if record is not None:
-        _keep(local, record, ended=ended)
+        _save_record(local, record, ended=ended)
 
 
 def _open(
     opponent: Engine, game: AnyGame, seat: Player, control: TimeControl, adjudication: Adjudication | None
-) -> Local:
+) -> LocalMatch:
     maxie, minnie = ("you", opponent.name) if seat is Player.MAXIE else (opponent.name, "you")
     engine = opponent.about(len(cores()))
     match = Match(
@@ -109,15 +110,15 @@ def _open(
     )
     typer.echo(f"{opponent.name} prepares …")
     try:
-        return Local(opponent.make, match, engine, adjudication)
+        return LocalMatch(opponent.make, match, engine, adjudication)
     except Exception as error:
-        raise Failure(f"{opponent.name} cannot play this: {type(error).__name__}: {error}") from error
+        raise CommandError(f"{opponent.name} cannot play this: {type(error).__name__}: {error}") from error
 
 
-def _converse(local: Local, game: AnyGame, seat: Player, show: Callable[[], None]) -> bool:
-    """Play to the end. False when the person left before."""
+def _converse(local: LocalMatch, game: AnyGame, seat: Player, show: Callable[[], None]) -> bool:
+    """Play until the match is over and return True, or return False if the user quits before."""
     with suppress(ImportError):
-        import readline  # noqa: F401, PLC0415 - so that the line can be edited, and the last ones come back
+        import readline  # noqa: F401, PLC0415 - adds line editing and history to input()
     typer.echo(f"You are {seat}. Type a move, or help.\n")
     show()
     while (result := local.result) is None:
@@ -159,7 +160,7 @@ def _converse(local: Local, game: AnyGame, seat: Player, show: Callable[[], None
     return True
 
 
-def _move(local: Local, game: AnyGame, line: str) -> bool:
+def _move(local: LocalMatch, game: AnyGame, line: str) -> bool:
     try:
         local.play(game.move_from_text(line))
     except GameError as error:
@@ -168,16 +169,16 @@ def _move(local: Local, game: AnyGame, line: str) -> bool:
     return True
 
 
-def _answer(local: Local, game: AnyGame) -> None:
+def _answer(local: LocalMatch, game: AnyGame) -> None:
     name = local.match.maxie if local.match.seat is Player.MAXIE else local.match.minnie
     try:
         move, thinking = local.answer()
     except (GameError, BadChoice) as error:
-        raise Failure(
-            f"{name} made no move that the rules allow at ply {len(local.moves)}: {error}"
-        ) from None
+        raise CommandError(f"{name} made an illegal move at ply {len(local.moves)}: {error}") from None
     except Exception as error:
-        raise Failure(f"{name} failed at ply {len(local.moves)}: {type(error).__name__}: {error}") from error
+        raise CommandError(
+            f"{name} failed at ply {len(local.moves)}: {type(error).__name__}: {error}"
+        ) from error
     typer.echo(f"\n{name} plays {game.move_to_text(move)}{_figures(game, thinking)}\n")
 
 
@@ -200,10 +201,10 @@ def _check_writable(path: Path) -> None:
     try:
         path.open("a").close()
     except OSError as error:
-        raise Failure(f"cannot write {path}: {error.strerror}") from None
+        raise CommandError(f"cannot write {path}: {error.strerror}") from None
 
 
-def _keep(local: Local, path: Path, *, ended: bool) -> None:
+def _save_record(local: LocalMatch, path: Path, *, ended: bool) -> None:
     if not ended:
         typer.echo("Nothing is recorded: the match has no end.")
         return
@@ -211,5 +212,5 @@ def _keep(local: Local, path: Path, *, ended: bool) -> None:
         with path.open("a", encoding="utf-8") as file:
             file.write(to_line(local.record()) + "\n")
     except OSError as error:
-        raise Failure(f"cannot write {path}: {error.strerror}") from None
+        raise CommandError(f"cannot write {path}: {error.strerror}") from None
     typer.echo(f"The match is in {path}.")

@@ -2,21 +2,34 @@
 
 from __future__ import annotations
 
+import math
 import re
 import sys
 from collections.abc import Sequence
-from http.client import HTTPException
 from pathlib import Path
 from typing import Annotated
-from urllib.error import HTTPError
 from urllib.parse import quote, unquote
-from urllib.request import urlopen
+from urllib.request import Request
 
 import typer
 from rich.table import Table
 
+from arena.bots.client.status import page_of
 from arena.bots.commands.review import judge
-from arena.console import Failure, JsonOption, Misuse, OwnGamesOption, know_games, out, write_json
+from arena.bots.commands.search import NodesOption, TimeOption
+from arena.bots.review.analysis import SearchLimits
+from arena.console import (
+    BotFileOption,
+    CommandError,
+    JsonOption,
+    OwnGamesOption,
+    UsageError,
+    account_of,
+    know_games,
+    out,
+    write_json,
+)
+from arena.fetch import fetch
 from arena.maps.board import print_position
 from arena.match.replay import Replay, verify
 from arena.protocol.record import RECORD_BYTES, BadRecord, Record, from_line, read_numbered
@@ -29,7 +42,6 @@ LAST = {"G", "\x1b[F", "\x1bOF"}
 QUIT = {"q", "Q", "\x1b", "\x04"}
 
 
-NET_SECONDS = 20.0
 _ADDRESS = re.compile(r"(https?://[^/#?]+)/(?:#/)?(?:match|api/record)/([^/#?]+)(?:/\d+)?")
 
 
@@ -43,11 +55,11 @@ def replay(
         str,
         typer.Argument(
             metavar="RECORD",
-            help="A file of records, one JSON a line, or a match's address, http://HOST/match/ID.",
+            help="Record file, match URL, or match id (an id needs --as).",
         ),
     ],
     match: Annotated[
-        str, typer.Option("--match", metavar="ID", help="The match's id, or how it begins.")
+        str, typer.Option("--match", metavar="ID", help="Match id, or its first characters.")
     ] = "",
     ply: Annotated[
         int | None, typer.Option("--ply", metavar="PLY", help="Show only the position before this ply.")
@@ -57,42 +69,60 @@ def replay(
         typer.Option(
             "--analyse",
             metavar="ENGINE",
-            help="Judge every move: alphabeta, minimax …; perfect: by the table.",
+            help="Analyse every move with this engine, or with perfect, the tablebase.",
         ),
     ] = "",
+    nodes: NodesOption = None,
+    time: TimeOption = None,
     depth: Annotated[
-        int, typer.Option("--depth", metavar="PLIES", min=2, max=20, help="With --analyse: plies to search.")
-    ] = 3,
+        int | None,
+        typer.Option(
+            "--depth", metavar="PLIES", min=2, max=100, help="With --analyse: maximum depth, in plies."
+        ),
+    ] = None,
     svg: Annotated[
         Path | None,
-        typer.Option("--svg", metavar="FILE", help="With --analyse: draw the values here; - is the output."),
+        typer.Option(
+            "--svg",
+            metavar="FILE",
+            help="With --analyse: draw the values as SVG to this file; - for standard output.",
+        ),
     ] = None,
+    account: BotFileOption = None,
     game: OwnGamesOption = None,
     json: JsonOption = None,
 ) -> None:
-    """Step through a finished match, after checking that its moves and its result are true.
+    """Check a finished match, and step through it.
 
-    At a terminal: Enter for the next ply, arrow keys, q to leave. Else all plies are printed. A
-    file of several matches is listed, until --match picks one; --json writes that list.
+    At a terminal, press Enter for the next ply, use the arrow keys, and press q to leave. Otherwise all plies are
+    printed. A file with several matches is listed, unless --match selects one; --json writes that list.
 
-    With --analyse an engine tells for each move what it gave away, and the better move: ?? where a
-    certain result was thrown away, ? where an army or more was; --json then writes the moves.
+    With --analyse an engine shows the better move and each move's loss in the chance of winning: ?! marks 5 %
+    or more, ? 10 %, ?? 15 %. --nodes and --time limit each search; --json then writes the moves.
 
-    On a solved map (`arena solve`) it also tells what each move truly was: kept, lost the win, lost the draw;
-    `--analyse perfect` tells that alone.
+    On a solved map (`arena solve`) it also shows the true result of each move: kept, lost the win, lost the draw;
+    `--analyse perfect` shows only that.
 
     Example: arena replay ladder.jsonl --match 3f2a
 
     Example: arena replay http://127.0.0.1:8765/match/3f2ab81c
 
+    Example: arena replay 3f2ab81c --as bot.toml
+
     Example: arena replay ladder.jsonl --match 3f2a --analyse alphabeta --svg values.svg
     """
     know_games(game)
+    if account is not None:
+        record = f"{page_of(account_of(account).url)}/match/{quote(record, safe='')}"
     records = records_of(record)
     if svg is not None and not analyse:
-        raise Misuse("--svg draws what --analyse finds: give --analyse ENGINE too")
+        raise UsageError("--svg draws the values of an analysis: give --analyse ENGINE too")
+    if not analyse and (nodes, time, depth) != (None, None, None):
+        raise UsageError("--nodes, --time and --depth limit the analysis: give --analyse ENGINE too")
     if analyse:
-        judge(_choose(record, records, match), analyse, depth, json, svg)
+        judge(
+            _choose(record, records, match), analyse, SearchLimits(nodes, time or math.inf, depth), json, svg
+        )
     elif json is not None:
         write_json([_row(line, each) for line, each in records], json)
     elif not match and len(records) > 1:
@@ -102,25 +132,27 @@ def replay(
 
 
 def _choose(file: str, records: Sequence[tuple[int, Record]], match: str) -> Replay:
-    """The one match that is meant, checked."""
-    found = [(line, each) for line, each in records if each.match.startswith(match)]
-    if not found:
-        raise Misuse(
+    """Return the only record whose id starts with `match`, verified. Raises UsageError and CommandError."""
+    matching = [(line, each) for line, each in records if each.match.startswith(match)]
+    if not matching:
+        raise UsageError(
             f"--match: no match in {file} begins with {match!r:.70}; leave the option out to list them"
         )
-    if len(found) > 1:
-        raise Misuse(f"--match: {len(found)} matches in {file} begin with {match!r:.70}; give more of the id")
-    line, chosen = found[0]
+    if len(matching) > 1:
+        raise UsageError(
+            f"--match: {len(matching)} matches in {file} begin with {match!r:.70}; give more of the id"
+        )
+    line, chosen = matching[0]
     try:
         return verify(chosen)
     except BadRecord as error:
-        raise Failure(f"{file}, line {line}: match {chosen.match:.12} is wrong: {error}") from None
+        raise CommandError(f"{file}, line {line}: match {chosen.match:.12} is wrong: {error}") from None
 
 
 def _watch(played: Replay, ply: int | None) -> None:
     if ply is not None:
         if not 0 <= ply <= played.plies:
-            raise Misuse(f"--ply must be from 0 to {played.plies}, the end of this match, not {ply}")
+            raise UsageError(f"--ply must be from 0 to {played.plies}, the end of this match, not {ply}")
         _print(played, ply)
     elif sys.stdout.isatty() and sys.stdin.isatty():
         _step(played)
@@ -157,7 +189,7 @@ def _list(records: Sequence[tuple[int, Record]]) -> None:
 
 
 def _print(played: Replay, ply: int) -> None:
-    typer.echo(played.told(ply))
+    typer.echo(played.move_line(ply))
     print_position(played.game, played.positions[ply], out)
     typer.echo()
 
@@ -166,9 +198,9 @@ def _step(played: Replay) -> None:
     ply = 0
     while True:
         out.clear()
-        typer.echo(played.told(0))
+        typer.echo(played.move_line(0))
         if ply > 0:
-            typer.echo(played.told(ply))
+            typer.echo(played.move_line(ply))
         typer.echo()
         print_position(played.game, played.positions[ply], out)
         typer.echo(f"\n{ply} of {played.plies} plies   {KEYS}")
@@ -189,37 +221,30 @@ def _step(played: Replay) -> None:
 
 
 def records_of(source: str) -> list[tuple[int, Record]]:
-    """The records of a file, or the one of a match whose address the page shows, with their lines. Raises Failure, Misuse."""
+    """Return the records of a file, or of a match's web address, with their line numbers. Raises CommandError, UsageError."""
     if source.startswith(("http://", "https://")):
         return [(1, _fetch(source))]
     try:
         records = list(read_numbered(Path(source)))
     except OSError as error:
-        raise Failure(f"cannot read {source}: {error.strerror}") from None
+        raise CommandError(f"cannot read {source}: {error.strerror}") from None
     except BadRecord as error:
-        raise Failure(str(error)) from None
+        raise CommandError(str(error)) from None
     if not records:
-        raise Failure(f"{source} has no record")
+        raise CommandError(f"{source} has no match records")
     return records
 
 
 def _fetch(address: str) -> Record:
-    found = _ADDRESS.fullmatch(address)
-    if found is None:
-        raise Misuse(
-            f"{address!r:.120} is no match's address: copy it from the page, as http://HOST:PORT/match/ID"
+    parts = _ADDRESS.fullmatch(address)
+    if parts is None:
+        raise UsageError(
+            f"{address!r:.120} is not a match URL: copy it from the page, e.g. http://HOST:PORT/match/ID"
         )
-    server, match = found[1], unquote(found[2])
-    try:
-        with urlopen(f"{server}/api/record/{quote(match, safe='')}", timeout=NET_SECONDS) as answer:  # noqa: S310 - http or https
-            body: bytes = answer.read(RECORD_BYTES + 1)
-    except HTTPError as error:
-        with error:
-            why = error.read(1000).decode(errors="replace").strip()
-        raise Failure(f"{server} answers {error.code}: {why}") from None
-    except (OSError, HTTPException) as error:
-        raise Failure(f"no answer from {server}: {getattr(error, 'reason', error)}") from None
+    server, match = parts[1], unquote(parts[2])
+    request = Request(f"{server}/api/record/{quote(match, safe='')}")  # noqa: S310 - http or https
+    body = fetch(server, request, RECORD_BYTES + 1)
     try:
         return from_line(body)
     except BadRecord as error:
-        raise Failure(f"{server} answers with {error}") from None
+        raise CommandError(f"{server} answers with {error}") from None

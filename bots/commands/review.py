@@ -1,7 +1,9 @@
-"""What `arena replay --analyse` prints and draws."""
+"""Output of `arena replay --analyse`."""
 
 from __future__ import annotations
 
+import math
+from contextlib import ExitStack
 from pathlib import Path
 
 from msgspec.structs import asdict
@@ -10,34 +12,43 @@ from rich.table import Table
 from arena.bots.api.options import BadSpec
 from arena.bots.engines.perfect import no_table
 from arena.bots.evaluators.catalogue import UnknownEvaluator
-from arena.bots.evaluators.weights import BadWeights
-from arena.bots.review.plot import review_svg
-from arena.bots.review.review import ENGINE, ReviewedMove, SolvedMove, losses, review, solved_moves
+from arena.bots.evaluators.linear import BadWeights
+from arena.bots.review.analysis import (
+    REFERENCE_DEPTH,
+    Analyst,
+    EngineAnalyst,
+    ReferenceAnalyst,
+    SearchLimits,
+    parse_engine,
+)
+from arena.bots.review.review import ENGINE, ReviewedMove, SolvedMove, player_reviews, review, solved_moves
+from arena.bots.review.values_chart import review_svg
 from arena.bots.search.values import ESTIMATE_LIMIT, is_decided, plies_to_end
-from arena.console import Failure, Misuse, err, out, write_json, write_text
+from arena.console import CommandError, UsageError, err, out, write_json, write_text
 from arena.games.core import Player
 from arena.games.riskless import Riskless
 from arena.match.replay import Replay, summary
 from arena.solved.header import BadTable
-from arena.solved.judgement import Kind
+from arena.solved.move_quality import Kind
 
 
-def judge(played: Replay, engine: str, depth: int, json: Path | None, svg: Path | None) -> None:
-    """Judge a match and show it. Raises Misuse or Failure."""
-    told = _truths(played)
+def judge(played: Replay, engine: str, limits: SearchLimits, json: Path | None, svg: Path | None) -> None:
+    """Analyse the moves of a match and print the result. Raises UsageError or CommandError."""
+    truths = _truths(played)
     if engine == ENGINE:
-        _by_table_alone(played, told, json, svg)
+        _by_table_alone(played, truths, json, svg)
         return
     judged: list[ReviewedMove] = []
     try:
-        for each in review(played, engine, depth):
-            judged.append(each)
-            if err.is_terminal:
-                err.print(f"\rply {each.ply + 1} of {played.plies}", end="", highlight=False)
+        with ExitStack() as stack:
+            for each in review(played, _analyst(played, engine, limits, stack)):
+                judged.append(each)
+                if err.is_terminal:
+                    err.print(f"\rply {each.ply + 1} of {played.plies}", end="")
     except (BadSpec, UnknownEvaluator) as error:
-        raise Misuse(f"--analyse: {error}") from None
+        raise UsageError(f"--analyse: {error}") from None
     except BadWeights as error:
-        raise Failure(f"--analyse: {error}") from None
+        raise CommandError(f"--analyse: {error}") from None
     if err.is_terminal:
         err.print()
     players = played.record.players
@@ -48,90 +59,113 @@ def judge(played: Replay, engine: str, depth: int, json: Path | None, svg: Path 
                 judged, summary(played.record), names, engine, armies=played.game.name == Riskless.name
             )
         except ValueError as error:
-            raise Failure(str(error)) from None
+            raise CommandError(str(error)) from None
         write_text(picture, svg)
     if json is not None:
-        write_json(judged if told is None else _with_truth(judged, told), json)
+        moves = judged if truths is None else _with_truth(judged, truths)
+        write_json({"engine": engine, "players": player_reviews(judged), "moves": moves}, json)
     elif svg is None or str(svg) != "-":
-        _print(played, judged, engine, depth)
-        if told is not None:
-            _print_truths(told)
+        _print(played, judged, engine)
+        if truths is not None:
+            _print_truths(truths)
+
+
+def _analyst(played: Replay, engine: str, limits: SearchLimits, stack: ExitStack) -> Analyst:
+    spec, reference = parse_engine(engine)
+    if not reference:
+        return stack.enter_context(EngineAnalyst(played.game, spec, limits))
+    if limits.nodes is not None or limits.seconds < math.inf:
+        raise BadSpec(f"{spec.name} searches once, to --depth: leave out --nodes and --time")
+    return ReferenceAnalyst(played.game, spec, limits.depth or REFERENCE_DEPTH)
 
 
 def _truths(played: Replay) -> list[SolvedMove] | None:
     try:
         return solved_moves(played)
     except BadTable as error:
-        raise Failure(str(error)) from None
+        raise CommandError(str(error)) from None
 
 
-def _with_truth(judged: list[ReviewedMove], told: list[SolvedMove]) -> list[dict[str, object]]:
-    """The rows of both, in one for each move."""
-    return [{**asdict(each), "truth": truth} for each, truth in zip(judged, told, strict=True)]
+def _with_truth(judged: list[ReviewedMove], truths: list[SolvedMove]) -> list[dict[str, object]]:
+    """Return one row per move, with the evaluations of the engine and of the tablebase."""
+    return [{**asdict(each), "truth": truth} for each, truth in zip(judged, truths, strict=True)]
 
 
 def _by_table_alone(
-    played: Replay, told: list[SolvedMove] | None, json: Path | None, svg: Path | None
+    played: Replay, truths: list[SolvedMove] | None, json: Path | None, svg: Path | None
 ) -> None:
-    if told is None:
-        raise Misuse(f"--analyse: {no_table(played.game)}")
+    if truths is None:
+        raise UsageError(f"--analyse: {no_table(played.game)}")
     if svg is not None:
-        raise Misuse(
-            "--svg draws the values that a search finds: give --analyse alphabeta, or another that searches"
+        raise UsageError(
+            "--svg draws search values: give --analyse alphabeta, or another engine that searches"
         )
     if json is not None:
-        write_json(told, json)
+        write_json(truths, json)
         return
-    out.print(played.told(0), markup=False, highlight=False, soft_wrap=True)
-    _print_truths(told)
+    out.print(played.move_line(0))
+    _print_truths(truths)
 
 
-def _print_truths(told: list[SolvedMove]) -> None:
+def _print_truths(truths: list[SolvedMove]) -> None:
     table = Table(title="by the table of the map; values for the player", title_justify="left")
     for column in ("ply", "player", "move", "truly", "before", "after", "best"):
         table.add_column(column, justify="right" if column == "ply" else "left")
-    for each in told:
+    for each in truths:
         best = each.best if each.best != each.move else ""
         table.add_row(str(each.ply), each.player, each.move, each.kind.value, each.before, each.after, best)
     out.print(table)
     for player in Player:
-        mine = [each for each in told if each.player == player.value]
+        mine = [each for each in truths if each.player == player.value]
         lost = sum(each.kind is not Kind.KEPT for each in mine)
-        out.print(
-            f"{player}: gave something away in {lost} of {len(mine)} moves", markup=False, highlight=False
-        )
+        out.print(f"{player}: gave something away in {lost} of {len(mine)} moves")
 
 
-def _print(played: Replay, judged: list[ReviewedMove], engine: str, depth: int) -> None:
-    out.print(played.told(0), markup=False, highlight=False, soft_wrap=True)
+def _print(played: Replay, judged: list[ReviewedMove], engine: str) -> None:
+    out.print(played.move_line(0))
     unit = ", 100 to an army" if played.game.name == Riskless.name else ""
-    table = Table(title=f"{engine} to depth {depth}; values for maxie{unit}", title_justify="left")
-    for column in ("ply", "player", "move", "", "value", "lost", "better"):
-        table.add_column(column, justify="right" if column in ("ply", "value", "lost") else "left")
+    table = Table(title=f"{engine}; values and chances for maxie{unit}", title_justify="left")
+    for column in ("ply", "player", "move", "", "value", "chance", "lost", "better"):
+        right = column in ("ply", "value", "chance", "lost")
+        table.add_column(column, justify="right" if right else "left")
     for each in judged:
         better = each.better if each.lost else ""
+        share = f"{100 * each.chance:.0f} %"
         table.add_row(
-            str(each.ply), each.player, each.move, each.mark, _told(each.after), _lost(each), better
+            str(each.ply),
+            each.player,
+            each.move,
+            each.mark,
+            _value_text(each.after),
+            share,
+            _loss_text(each),
+            better,
         )
     out.print(table)
-    for player, (marked, moves) in losses(judged).items():
-        out.print(f"{player}: {marked} of {moves} moves marked", markup=False, highlight=False)
+    for player, whole in player_reviews(judged).items():
+        line = (
+            f"{player}: {whole.marked} of {whole.moves} moves marked, "
+            f"{100 * whole.chance_lost:.1f} % of chance lost a move, accuracy {whole.accuracy:.0f} %"
+        )
+        out.print(line)
 
 
-def _told(value: int) -> str:
-    """A value as a person reads it: `-250`, or `maxie in 3`, the plies to a certain win."""
+def _value_text(value: int) -> str:
+    """Return a value as text: `-250`, or `maxie in 3` for a certain win in 3 plies."""
     plies = plies_to_end(value)
     return str(value) if plies is None else f"{'maxie' if value > 0 else 'minnie'} in {plies}"
 
 
-def _lost(each: ReviewedMove) -> str:
-    """What the mover gave away: hundredths of an army, plies to a certain end, or what was certain."""
+def _loss_text(each: ReviewedMove) -> str:
+    """Return the mover's loss as text: the chance in percent, plies to a certain end, or the lost certain result."""
     if not each.lost:
         return ""
     mover = Player(each.player)
-    if mover.sign * each.value > ESTIMATE_LIMIT >= mover.sign * each.after:
+    if each.mark and mover.sign * each.value > ESTIMATE_LIMIT >= mover.sign * each.after:
         return "the win"
-    if mover.sign * each.after < -ESTIMATE_LIMIT <= mover.sign * each.value:
+    if each.mark and mover.sign * each.after < -ESTIMATE_LIMIT <= mover.sign * each.value:
         return "the match"
     plies = "ply" if each.lost == 1 else "plies"
-    return f"{each.lost} {plies}" if is_decided(each.value) else str(each.lost)
+    if is_decided(each.value) and is_decided(each.after):
+        return f"{each.lost} {plies}"
+    return f"{100 * each.chance_lost:.0f} %"

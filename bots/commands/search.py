@@ -1,7 +1,8 @@
-"""`arena trace` and `arena analyse`: the searches at work."""
+"""`arena trace` and `arena analyse`, which show searches in detail."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
@@ -9,34 +10,40 @@ from typing import Annotated, Any
 import typer
 from rich.table import Table
 
-from arena.bots.api.options import BadSpec
+from arena.bots.api.options import BadSpec, Spec
 from arena.bots.commands.compare import compare_command
-from arena.bots.commands.options import load_game
+from arena.bots.commands.lookup import load_game
 from arena.bots.evaluators import BadWeights, UnknownEvaluator
 from arena.bots.review.analysis import (
-    DEEPENING,
+    NODES,
+    NODES_IN_PYTHON,
+    PLAYING,
     REFERENCE,
-    Analysis,
-    analyse,
+    REFERENCE_DEPTH,
+    EngineAnalyst,
+    SearchLimits,
     line_path,
+    parse_engine,
     parse_reference,
+    report_of,
     run_reference,
 )
+from arena.bots.review.chance import chance
 from arena.bots.review.review import SolvedPosition, solved_position
 from arena.bots.review.savings import Saving, savings
 from arena.bots.review.trees import TreeError, tree_names, tree_of
 from arena.bots.search.algorithms import ALGORITHMS
-from arena.bots.search.deepening import MAX_DEPTH
-from arena.bots.search.reports.seen_tree import seen_tree
+from arena.bots.search.deepening import MAX_DEPTH, Report
+from arena.bots.search.monitor import Event, SearchMonitor
 from arena.bots.search.reports.trace_text import closing_lines, results_line, trace_lines, value_text
-from arena.bots.search.reports.tree_picture import TooBig, tree_svg
-from arena.bots.search.watch import Event, Watch
+from arena.bots.search.reports.traced_tree import traced_tree
+from arena.bots.search.reports.tree_picture import TreeTooLarge, tree_svg
 from arena.console import (
-    Failure,
+    CommandError,
     GameOption,
     JsonOption,
     MapOption,
-    Misuse,
+    UsageError,
     is_given,
     out,
     write_json,
@@ -47,10 +54,29 @@ from arena.games.explicit import Explicit, WrongPlace
 from arena.maps.setup import DEFAULT_MAP
 from arena.solved.header import BadTable
 
-SEARCHING_ONCE = [name for name in REFERENCE if name not in DEEPENING]
+SEARCHING_ONCE = [name for name in REFERENCE if name not in PLAYING]
 
+NodesOption = Annotated[
+    int | None,
+    typer.Option(
+        "--nodes",
+        metavar="N",
+        min=100,
+        max=10**12,
+        help=f"Node limit of a search; default: {NODES:,}, or {NODES_IN_PYTHON:,} in Python.",
+    ),
+]
+TimeOption = Annotated[
+    float | None,
+    typer.Option(
+        "--time", metavar="SECONDS", min=0.001, max=86_400, help="Time limit of a search, in seconds."
+    ),
+]
 SvgOption = Annotated[
-    Path | None, typer.Option("--svg", metavar="FILE", help="Draw it here as SVG; - is the output.")
+    Path | None,
+    typer.Option(
+        "--svg", metavar="FILE", help="Write the picture as SVG to this file; - for standard output."
+    ),
 ]
 
 
@@ -63,25 +89,32 @@ def register(app: typer.Typer) -> None:
 def trace_command(
     tree: Annotated[
         str,
-        typer.Argument(help=f"{', '.join(tree_names())}, a file NAME.json, or a map of Riskless, as path4."),
+        typer.Argument(
+            help=f"{', '.join(tree_names())}, a file NAME.json, or a map of Riskless, e.g. path4."
+        ),
     ],
-    algorithm: Annotated[str, typer.Argument(help=f"{', '.join(ALGORITHMS)}; as in jamboree:prune=0.5.")],
+    algorithm: Annotated[str, typer.Argument(help=f"{', '.join(ALGORITHMS)}; e.g. jamboree:prune=0.5.")],
     depth: Annotated[
-        int | None, typer.Option("--depth", metavar="PLIES", min=0, help="Plies; else the whole tree.")
+        int | None,
+        typer.Option("--depth", metavar="PLIES", min=0, help="Depth, in plies; default: the whole tree."),
     ] = None,
     estimates: Annotated[
         bool,
-        typer.Option("--estimates/--no-estimates", help="Lines for leaves, as in Figure 4 of the course."),
+        typer.Option(
+            "--estimates/--no-estimates", help="Print a line for each leaf, like Figure 4 of the course."
+        ),
     ] = True,
     results: Annotated[
-        bool, typer.Option("--results", help="Also list what each move came back with, as Steps and Leaves.")
+        bool, typer.Option("--results", help="Also list the result of each root move.")
     ] = False,
     svg: SvgOption = None,
     json: JsonOption = None,
 ) -> None:
-    """Print how an algorithm searches a tree, in the form of the course's own traces.
+    """Print how an algorithm searches a tree.
 
-    The tree is an explicit one, or that of Riskless on a map, of which --depth says how much.
+    The output has the format of the course's traces.
+
+    The tree is an explicit one, or Riskless on a map, searched to --depth.
 
     Example: arena trace HandoutBig alphabeta --svg tree.svg
     """
@@ -89,30 +122,30 @@ def trace_command(
         game = tree_of(tree)
         spec = parse_reference(algorithm)
     except (TreeError, BadSpec) as error:
-        raise Misuse(str(error)) from None
+        raise UsageError(str(error)) from None
     if isinstance(game, Explicit):
         depth = game.height if depth is None else min(depth, game.height)
     elif depth is None:
-        raise Misuse(f"--depth: say how many plies of the tree of {tree} are searched, as in --depth 3")
+        raise UsageError(f"--depth: give the number of plies of {tree} to search, e.g. --depth 3")
     if depth > MAX_DEPTH and ALGORITHMS[spec.name].recursive:
         endless = ", ".join(name for name, each in ALGORITHMS.items() if not each.recursive)
-        raise Misuse(
+        raise UsageError(
             f"{spec.name} recurses, {MAX_DEPTH} plies at the most, not {depth}; no limit have {endless}"
         )
     start = game.start()
     try:
-        result, watch = run_reference(game, start, depth, spec, tracing=True)
+        result, monitor = run_reference(game, start, depth, spec, tracing=True)
         saved = list(savings(game, start, depth, spec))
     except WrongPlace as error:
-        raise Failure(f"{tree}, {spec.name} to depth {depth}: {error}") from None
+        raise CommandError(f"{tree}, {spec.name} to depth {depth}: {error}") from None
     except (BadSpec, UnknownEvaluator, BadWeights) as error:
-        raise Misuse(str(error)) from None
-    events = watch.events or ()
+        raise UsageError(str(error)) from None
+    events = monitor.events or ()
     lines = [*trace_lines(game, events, estimates=estimates)]
     lines += [results_line(game, events)] if results else []
-    lines += [*closing_lines(game, start, result, watch.leaves), *_effort(watch, saved)]
+    lines += [*closing_lines(game, start, result, monitor.leaves), *_effort(monitor, saved)]
     if svg is not None:
-        title = f"{tree}: {algorithm}, {watch.leaves} leaves, value {result.value}"
+        title = f"{tree}: {algorithm}, {monitor.leaves} leaves, value {result.value}"
         _draw(svg, game, start, depth, events, title, result.line)
     if json is not None:
         row = {
@@ -122,9 +155,9 @@ def trace_command(
             "depth": depth,
             "value": result.value,
             "move": result.move,
-            "nodes": watch.nodes,
-            "terminals_visited": watch.leaves,
-            "held": watch.held,
+            "nodes": monitor.nodes,
+            "terminals_visited": monitor.leaves,
+            "held": monitor.held,
             "savings": saved,
             "trace": lines,
         }
@@ -133,10 +166,12 @@ def trace_command(
         typer.echo("\n".join(lines))
 
 
-def _effort(watch: Watch, saved: Sequence[Saving]) -> list[str]:
-    """What a search that builds a tree held of it, and what one saved that looked at less than it could."""
-    held = [f"In memory at once: at most {watch.held:,} of {watch.nodes:,} nodes"] if watch.held else []
-    return [*held, *(each.told() for each in saved)]
+def _effort(monitor: SearchMonitor, saved: Sequence[Saving]) -> list[str]:
+    """Return lines about the part of the tree held in memory, and about the savings of a search that visits less."""
+    memory = (
+        [f"In memory at once: at most {monitor.held:,} of {monitor.nodes:,} nodes"] if monitor.held else []
+    )
+    return [*memory, *(each.describe() for each in saved)]
 
 
 def analyse_command(
@@ -148,7 +183,7 @@ def analyse_command(
         typer.Option(
             "--position",
             metavar="MOVES",
-            help="A position in one line, as `arena play` prints it; else the start.",
+            help="Position in one line, in the format of `arena play`; default: the start.",
         ),
     ] = "",
     engine: Annotated[
@@ -156,158 +191,231 @@ def analyse_command(
         typer.Option(
             "--engine",
             metavar="ENGINE",
-            help=f"An engine ({', '.join(DEEPENING)}), deepening, ordering and remembering, "
-            f"or an algorithm that searches once: {', '.join(SEARCHING_ONCE)}.",
+            help=f"{', '.join(PLAYING)}, with options, as they play; NAME:reference or "
+            f"{', '.join(SEARCHING_ONCE)}: a readable algorithm that searches once.",
         ),
     ] = "alphabeta",
+    nodes: NodesOption = None,
+    time: TimeOption = None,
     depth: Annotated[
-        int, typer.Option("--depth", metavar="PLIES", min=1, max=MAX_DEPTH, help="Plies to look ahead.")
-    ] = 4,
-    fixed: Annotated[
-        bool,
+        int | None,
         typer.Option(
-            "--fixed", help="Search once, in move order, with nothing remembered: as `arena trace`."
+            "--depth",
+            metavar="PLIES",
+            min=1,
+            max=MAX_DEPTH,
+            help=f"Maximum depth in plies; exact for an algorithm, default {REFERENCE_DEPTH}.",
         ),
+    ] = None,
+    lines: Annotated[
+        int,
+        typer.Option(
+            "--lines",
+            metavar="N",
+            min=1,
+            max=100,
+            help="Number of best moves to show, each with its main line.",
+        ),
+    ] = 1,
+    trace: Annotated[
+        bool, typer.Option("--trace", help="Print every node that an algorithm searches.")
     ] = False,
-    trace: Annotated[bool, typer.Option("--trace", help="Print the search of the last depth.")] = False,
     compare: Annotated[
-        bool, typer.Option("--compare", help="Instead, count the leaves of every algorithm by depth.")
+        bool,
+        typer.Option("--compare", help="Count the leaves of every algorithm by depth, instead of analysing."),
     ] = False,
     budget: Annotated[
         int,
         typer.Option(
-            "--budget", metavar="N", min=10, max=10**8, help="With --compare: the most leaves of one search."
+            "--budget",
+            metavar="N",
+            min=10,
+            max=10**8,
+            help="With --compare: maximum number of leaves of one search.",
         ),
     ] = 20_000,
     svg: SvgOption = None,
     json: JsonOption = None,
 ) -> None:
-    """Show what an engine thinks of a position, and with --trace or --svg its whole search.
+    """Rank the moves of a position with an engine.
 
-    The search is the one in Python, to the full depth, whether or not the engine plays compiled.
+    Shows the best lines, their values and the chance of winning. The engine searches as it plays, compiled, until its
+    limit of nodes, time or depth is reached. --lines 3 also searches the second and the third best move, each with
+    the same budget.
 
-    On a solved map (`arena solve`) a line tells what each move is truly worth to the player.
+    With --engine NAME:reference a readable algorithm searches once, in move order; --trace and --svg show its search.
 
-    With --compare, count instead how many leaves each algorithm visits at each depth, beside q^p,
+    On a solved map (`arena solve`) a line shows the true value of each move for the player.
+
+    With --compare, count instead how many leaves each algorithm visits at each depth, next to q^p,
     q^(3p/4) and q^(p/2), and how deep each gets with the leaves that minimax needs.
 
-    Example: arena analyse --game tictactoe --position X.O/.../... --engine jamboree --depth 6
+    Example: arena analyse --map world --nodes 1000000 --lines 3
+
+    Example: arena analyse --game tictactoe --position X.O/.../... --engine minimax:reference --depth 3 --trace
     """
     rules: Game[Any, Any] = load_game(game, map)
     start = _position(rules, position)
     _check_compare(context, compare=compare)
     if compare:
-        compare_command(rules, start, depth, budget, svg, json)
+        compare_command(rules, start, depth or REFERENCE_DEPTH, budget, svg, json)
         return
-    drawing = trace or svg is not None
     try:
         truth = solved_position(rules, start)
     except BadTable as error:
-        raise Failure(str(error)) from None
+        raise CommandError(str(error)) from None
     try:
-        found = analyse(rules, start, depth, engine, fixed=fixed, tracing=drawing)
-        saved = list(savings(rules, start, depth, found.spec))
-    except BadSpec as error:
-        raise Misuse(f"--engine: {error}") from None
-    except (UnknownEvaluator, BadWeights) as error:
-        raise Misuse(f"--engine: {error}") from None
-    _show(rules, start, found, saved, truth, trace=trace, svg=svg, json=json)
+        spec, reference = parse_engine(engine)
+        if reference:
+            _refuse(context, ("nodes", "time", "lines"), f"{spec.name} searches once, to --depth")
+            _show_search(rules, start, depth or REFERENCE_DEPTH, spec, truth, trace=trace, svg=svg, json=json)
+            return
+        _refuse(
+            context, ("trace", "svg"), f"an engine's search is not shown: say --engine {spec.name}:reference"
+        )
+        with EngineAnalyst(rules, spec, SearchLimits(nodes, time or math.inf, depth)) as analyst:
+            reports = analyst.reports(start)
+            best = analyst.lines(start, lines)
+    except (BadSpec, UnknownEvaluator, BadWeights) as error:
+        raise UsageError(f"--engine: {error}") from None
+    _show(rules, start, spec, reports, best, truth, json)
+
+
+def _refuse(context: typer.Context, names: Sequence[str], why: str) -> None:
+    """Raise UsageError if the user gave one of the options `names`, which would have no effect because of `why`."""
+    for name in names:
+        if is_given(context, name):
+            raise UsageError(f"--{name}: {why}")
 
 
 def _check_compare(context: typer.Context, *, compare: bool) -> None:
-    """Refuse the options that would do nothing: those of one search with --compare, and its budget without it."""
-    for name in ("engine", "fixed", "trace") if compare else ("budget",):
+    """Reject options without effect: options of a single search with --compare, and --budget without --compare."""
+    for name in ("engine", "trace", "nodes", "time", "lines") if compare else ("budget",):
         if is_given(context, name):
             why = (
                 f"--compare searches with every algorithm: leave out --{name}"
                 if compare
                 else "--budget is for --compare"
             )
-            raise Misuse(why)
+            raise UsageError(why)
 
 
 def _position(game: Game[Any, Any], text: str) -> Any:
     try:
         position = game.position_from_text(text) if text else game.start()
     except BadData as error:
-        raise Misuse(f"--position: {error}") from None
+        raise UsageError(f"--position: {error}") from None
     outcome = game.outcome(position)
     if outcome is not None:
-        raise Misuse(f"--position: nothing to think about, the match is over: {outcome}")
+        raise UsageError(f"--position: the match must not be over: {outcome}")
     return position
 
 
-def _show(
+def _show_search(
     game: Game[Any, Any],
     position: Any,
-    found: Analysis,
-    saved: Sequence[Saving],
+    depth: int,
+    spec: Spec,
     truth: SolvedPosition | None,
     *,
     trace: bool,
     svg: Path | None,
     json: Path | None,
 ) -> None:
-    events = found.watch.events or ()
+    """Search once with an algorithm, and show its result and on request its search."""
+    result, monitor = run_reference(game, position, depth, spec, tracing=trace or svg is not None)
+    saved = list(savings(game, position, depth, spec))
+    report = report_of(result, monitor, depth)
+    events = monitor.events or ()
     if svg is not None:
-        title = f"{found.spec.name}, depth {found.last.depth}: {found.watch.nodes} nodes, {found.watch.leaves} leaves"
-        _draw(svg, game, position, found.last.depth, events, title, found.last.line)
+        title = f"{spec.name}, depth {depth}: {monitor.nodes} nodes, {monitor.leaves} leaves"
+        _draw(svg, game, position, depth, events, title, report.line)
     if json is not None:
-        write_json(_rows(game, position, found, saved, truth), json)
+        facts = _facts(game, position, spec, [report], truth)
+        told = list(trace_lines(game, monitor.events)) if monitor.events is not None else None
+        write_json({**facts, "trace": told, "held": monitor.held, "savings": saved}, json)
     if "-" in (str(json), str(svg)):
         return
     if trace:
         typer.echo("\n".join(trace_lines(game, events)))
-    table = Table("depth", "value", "nodes", "line", box=None, header_style="bold")
-    for column in table.columns[:3]:
+    _print_reports(game, [report], chances=False)
+    for line in _effort(monitor, saved):
+        out.print(line)
+    _close(game, position, truth, report)
+
+
+def _show(
+    game: Game[Any, Any],
+    position: Any,
+    spec: Spec,
+    reports: Sequence[Report[Any]],
+    best: Sequence[Report[Any]],
+    truth: SolvedPosition | None,
+    json: Path | None,
+) -> None:
+    if json is not None:
+        facts = _facts(game, position, spec, reports, truth)
+        write_json({**facts, "lines": [_row(game, report) for report in best]}, json)
+        if str(json) == "-":
+            return
+    _print_reports(game, reports)
+    if len(best) > 1:
+        out.print()
+        _print_reports(game, best)
+    _close(game, position, truth, best[0])
+
+
+def _print_reports(game: Game[Any, Any], reports: Sequence[Report[Any]], *, chances: bool = True) -> None:
+    headings = ("depth", "value", *(("chance",) if chances else ()), "nodes", "line")
+    table = Table(*headings, box=None, header_style="bold")
+    for column in table.columns[:-1]:
         column.justify = "right"
-    for report in found.reports:
+    for report in reports:
         value = value_text(report.value).removeprefix("Guess: ").replace("~", "-")
-        table.add_row(str(report.depth), value, f"{report.nodes:,}", _line(game, report.line))
+        share = (f"{100 * chance(game, report.value):.0f} %",) if chances else ()
+        table.add_row(str(report.depth), value, *share, f"{report.nodes:,}", _line(game, report.line))
     out.print(table)
-    for line in _effort(found.watch, saved):
-        out.print(line, markup=False, highlight=False, soft_wrap=True)
+
+
+def _close(game: Game[Any, Any], position: Any, truth: SolvedPosition | None, best: Report[Any]) -> None:
     if truth is not None:
         by_value: dict[str, list[str]] = {}
         for move, value in truth.moves:
             by_value.setdefault(value, []).append(move)
-        told = "; ".join(f"{value}: {', '.join(moves)}" for value, moves in by_value.items())
-        out.print(f"by the table of the map: {told}", markup=False, highlight=False, soft_wrap=True)
-    out.print(
-        f"{game.player(position)} plays {game.move_to_text(found.last.move)}", markup=False, highlight=False
-    )
+        text = "; ".join(f"{value}: {', '.join(moves)}" for value, moves in by_value.items())
+        out.print(f"by the table of the map: {text}")
+    out.print(f"{game.player(position)} plays {game.move_to_text(best.move)}")
 
 
 def _line(game: Game[Any, Any], line: Sequence[Any]) -> str:
     return ", ".join(game.move_to_text(move) for move in line)
 
 
-def _rows(
+def _facts(
     game: Game[Any, Any],
     position: Any,
-    found: Analysis,
-    saved: Sequence[Saving],
+    spec: Spec,
+    reports: Sequence[Report[Any]],
     truth: SolvedPosition | None,
 ) -> dict[str, Any]:
     return {
         "game": game.name,
         "position": game.position_to_text(position),
-        "engine": found.spec.name,
-        "options": dict(found.spec.values),
-        "reports": [
-            {
-                "depth": report.depth,
-                "value": report.value,
-                "move": game.move_to_data(report.move),
-                "line": [game.move_to_text(move) for move in report.line],
-                "nodes": report.nodes,
-            }
-            for report in found.reports
-        ],
-        "trace": list(trace_lines(game, found.watch.events)) if found.watch.events is not None else None,
-        "held": found.watch.held,
-        "savings": saved,
+        "engine": spec.name,
+        "options": dict(spec.values),
+        "reports": [_row(game, report) for report in reports],
         "truth": truth,
+    }
+
+
+def _row(game: Game[Any, Any], report: Report[Any]) -> dict[str, Any]:
+    return {
+        "depth": report.depth,
+        "value": report.value,
+        "chance": chance(game, report.value),
+        "move": game.move_to_data(report.move),
+        "line": [game.move_to_text(move) for move in report.line],
+        "nodes": report.nodes,
     }
 
 
@@ -321,7 +429,7 @@ def _draw(
     line: tuple[Any, ...],
 ) -> None:
     try:
-        picture = tree_svg(seen_tree(game, position, depth, events), title, line_path(game, position, line))
-    except TooBig as error:
-        raise Failure(f"--svg: {error}: choose a smaller --depth") from None
+        picture = tree_svg(traced_tree(game, position, depth, events), title, line_path(game, position, line))
+    except TreeTooLarge as error:
+        raise CommandError(f"--svg: {error}: choose a smaller --depth") from None
     write_text(picture, path)

@@ -1,1 +1,1 @@
-"""The algorithms of `bots.search` compiled with numba, for speed. Design notes: README.md beside this."""
+"""The algorithms of `bots.search` compiled with numba, for speed. README.md in this folder has design notes."""

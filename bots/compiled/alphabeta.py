@@ -1,14 +1,14 @@
-"""The search: alpha-beta as one loop over an explicit stack, with whatever makes it fast.
+"""Main search: alpha-beta as one loop over an explicit stack, with all speed optimizations.
 
 Contract: negamax, fail-soft. A node is searched DEPTH plies deep with the window ALPHA..BETA, both for
-its player to move; a node at depth 0 is estimated, a won one is worth WIN less its distance from the
-root. With option EXACT the value of the root and its leftmost best move are those of the plain minimax
-of that depth, at every number of threads and whatever the table holds. A stop leaves in the root's
-frame the best of the moves that were searched, and in the table only what is true.
+its player to move. A node at depth 0 is estimated, and a won node is worth WIN minus its distance from the
+root. With option EXACT the value of the root and its leftmost best move are those of plain minimax
+to that depth, for every number of threads and any content of the table. After a stop the root's
+frame holds the best of the moves that were searched, and the table holds only correct entries.
 
-Each step of the loop works on the frame at register AT and says what the next step is: a node is
-entered, a move of it begun, a value received, the node finished. Everything lies in memory, none of it
-in Python's stack: a recursive kernel would pass its arrays, seven words each, at every call, and numba
+Each step of the loop works on the frame at register AT and returns the next step: enter a
+node, begin one of its moves, receive a value, or finish the node. All state is in arrays, none
+on Python's stack: a recursive kernel would pass its arrays, seven words each, at every call, and numba
 would not find it in its cache.
 """
 
@@ -19,7 +19,7 @@ from typing import Any
 
 from arena.bots.compiled.cache import inlined, kernel
 from arena.bots.compiled.intrinsics import fetch_add, get, peek, poke, put, rest
-from arena.bots.compiled.jamboree import Jamboree, edge_of, interrupted
+from arena.bots.compiled.jamboree import SplitPoints, edge_of, interrupted
 from arena.bots.compiled.kernel import PLAYING, Kernel
 from arena.bots.compiled.last_ply import LastPly, end_of
 from arena.bots.compiled.layout import (
@@ -36,7 +36,6 @@ from arena.bots.compiled.layout import (
     Stage,
 )
 from arena.bots.compiled.ordering import Ordering
-from arena.bots.compiled.probe import UNKNOWN, make_look
 from arena.bots.compiled.selective import UNSETTLED, Selective
 from arena.bots.compiled.table import (
     EXACT,
@@ -59,12 +58,11 @@ _POLL = 31
 
 
 @cache
-def make_search(game: Kernel, *, truthful: bool = False) -> Any:
-    """search(mem, shared, rules, table, truth, helping) for one game.
+def make_search(game: Kernel) -> Any:
+    """Return the kernel search(mem, shared, rules, table, helping) for one game.
 
-    `helping` 0: search the root in frame 0, and return DONE or STOPPED. `helping` 1: work at split points
-    of other threads until Shared.QUIT. `truth` is what `bots.compiled.probe` makes of a table; a search that is not
-    truthful never reads it.
+    If `helping` is 0, it searches the root in frame 0 and returns DONE or STOPPED. If `helping` is 1, it works at split
+    points of other threads until Shared.QUIT.
     """
     words = game.words
     frame_words = Sizes(words, 0).frame
@@ -74,8 +72,7 @@ def make_search(game: Kernel, *, truthful: bool = False) -> Any:
     score_rest, pick, hint_first = order.score_rest, order.pick, order.hint_first
     selective = Selective(game)
     settled, left_out = selective.settled, selective.left_out
-    jamboree = Jamboree(game, frame_words, pick)
-    look = make_look(game, truthful=truthful)
+    jamboree = SplitPoints(game, frame_words, pick)
     open_split, close_split = jamboree.open_split, jamboree.close_split
     take, report = jamboree.take, jamboree.report
     leave, linger, wait_for_work = jamboree.leave, jamboree.linger, jamboree.wait_for_work
@@ -83,14 +80,14 @@ def make_search(game: Kernel, *, truthful: bool = False) -> Any:
 
     @inlined
     def give(mem: Any, at: Any, value: Any) -> Any:
-        """The node at `at` is worth `value`: tell its parent."""
+        """Pass the value of the node at `at` to its parent."""
         put(mem, Register.VALUE, -value)
         put(mem, Register.AT, at - frame_words)
         return GOT
 
     @inlined
     def descend(mem: Any, at: Any, depth: Any, low: Any, high: Any) -> Any:
-        """Search the child of `at`, whose position is there, with the window low..high of `at`."""
+        """Enter the child of `at`, whose position is already stored, with the window low..high of `at`."""
         node = at + words
         child = node + frame_words
         put(mem, child + Frame.DEPTH, depth)
@@ -102,7 +99,7 @@ def make_search(game: Kernel, *, truthful: bool = False) -> Any:
 
     @inlined
     def poll(mem: Any, shared: Any) -> Any:
-        """Whether to stop; also counts the nodes of all threads against the limit."""
+        """Return True to stop. Also count the nodes of all threads against the limit."""
         new = get(mem, Register.NODES) - get(mem, Register.COUNTED)
         put(mem, Register.COUNTED, get(mem, Register.NODES))
         if fetch_add(shared, Shared.NODES, new) + new >= get(shared, Option.NODE_LIMIT):
@@ -127,7 +124,7 @@ def make_search(game: Kernel, *, truthful: bool = False) -> Any:
         distance = get(mem, node + Frame.DISTANCE)
         key = hash_of(mem, at)
         plies_left = get(shared, Option.PLIES_LEFT) - distance
-        if depth + get(shared, Option.BEYOND) >= plies_left:
+        if depth >= plies_left:
             key = salted(key, plies_left)
         put(mem, node + Frame.KEY, key)
         expect(table, get(shared, Option.TABLE_MASK), key)
@@ -171,14 +168,12 @@ def make_search(game: Kernel, *, truthful: bool = False) -> Any:
             put(mem, node + Frame.COUNT, count)
             for i in range(count):
                 put(mem, list_at + i, get(mem, get(mem, Register.ROOT) + i))
-            # the first iteration puts the root's moves in order, and the caller keeps the order up
+            # only the first iteration sorts the root's moves; the caller maintains their order afterwards
             if get(mem, node + Frame.DEPTH) > 1:
                 put(mem, node + Frame.ORDER, Order.FINAL)
 
     last = LastPly(game, frame_words, list_moves, give)
-    # a truthful search looks leaves up, for which they must be built
-    seeing = last.seeing and not truthful
-    above_leaves, last_ply = last.above_leaves, last.last_ply
+    seeing, above_leaves, last_ply = last.seeing, last.above_leaves, last.last_ply
 
     @inlined
     def advance(mem: Any, shared: Any, rules: Any) -> Any:
@@ -217,15 +212,15 @@ def make_search(game: Kernel, *, truthful: bool = False) -> Any:
 
     @inlined
     def fixing(mem: Any, shared: Any, node: Any, i: Any) -> None:
-        """The course's form: after floor(prune × n) moves the window stays as it is."""
+        """Freeze the window after floor(prune × n) moves, in the course's form of Jamboree."""
         first = get(shared, Option.PRUNE) * get(mem, node + Frame.COUNT) // 1000
         if get(shared, Option.COURSE) != 0 and i == first:
             put(mem, node + Frame.FIXED, get(mem, node + Frame.ALPHA))
             put(mem, node + Frame.FIXED_MOVE, get(mem, node + Frame.BEST_MOVE))
 
     @inlined
-    def begin(mem: Any, shared: Any, rules: Any, truth: Any) -> Any:
-        """Search MOVE, the one at PLACE of the order, against EDGE."""
+    def begin(mem: Any, shared: Any, rules: Any) -> Any:
+        """Begin the search of MOVE, at PLACE of the order, against EDGE."""
         at = get(mem, Register.AT)
         node = at + words
         i = get(mem, node + Frame.PLACE)
@@ -247,10 +242,6 @@ def make_search(game: Kernel, *, truthful: bool = False) -> Any:
             return GOT
         if depth <= 0:
             put(mem, Register.NODES, get(mem, Register.NODES) + 1)
-            value = look(shared, rules, truth, mem, to, distance)
-            if value != UNKNOWN:
-                put(mem, Register.VALUE, -value)
-                return GOT
             put(mem, Register.ESTIMATES, get(mem, Register.ESTIMATES) + 1)
             put(mem, Register.VALUE, -estimate(rules, mem, to) - get(shared, Option.TEMPO))
             return GOT
@@ -284,7 +275,7 @@ def make_search(game: Kernel, *, truthful: bool = False) -> Any:
 
     @inlined
     def improve(mem: Any, shared: Any, node: Any, value: Any, beta: Any) -> Any:
-        """MOVE beat its edge."""
+        """Update the node after MOVE exceeded its edge."""
         move = get(mem, node + Frame.MOVE)
         fixed = get(mem, node + Frame.FIXED) != UNFIXED
         if fixed:
@@ -332,7 +323,7 @@ def make_search(game: Kernel, *, truthful: bool = False) -> Any:
     def advance_shared(mem: Any, shared: Any, at: Any) -> Any:
         node = at + words
         if take(mem, shared, at):
-            # a claimed move is searched like a first one: with the whole window
+            # a claimed move is searched like a first move, with the whole window
             place = get(mem, node + Frame.INDEX) + get(shared, get(mem, node + Frame.SPLIT) + Split.SKIPPED)
             put(mem, node + Frame.PLACE, 0 if get(mem, node + Frame.CLAIMED) != 0 else place)
             put(mem, Register.WAITED, 0)
@@ -348,7 +339,7 @@ def make_search(game: Kernel, *, truthful: bool = False) -> Any:
 
     @inlined
     def unwind(mem: Any, shared: Any) -> Any:
-        """Go back to where the search is not interrupted; nothing on the way is stored."""
+        """Go back to the first node that is not interrupted, without storing anything on the way."""
         at = get(mem, Register.AT)
         node = at + words
         role = get(mem, node + Frame.ROLE)
@@ -367,13 +358,13 @@ def make_search(game: Kernel, *, truthful: bool = False) -> Any:
         put(mem, Register.AT, at - frame_words)
         return UNWIND
 
-    def search(mem: Any, shared: Any, rules: Any, table: Any, truth: Any, helping: Any) -> Any:
+    def search(mem: Any, shared: Any, rules: Any, table: Any, helping: Any) -> Any:
         mode = IDLE if helping != 0 else ENTER
         while True:
             if mode == NEXT:
                 mode = advance(mem, shared, rules)
             elif mode == BEGIN:
-                mode = begin(mem, shared, rules, truth)
+                mode = begin(mem, shared, rules)
             elif mode == GOT:
                 mode = receive(mem, shared)
             elif mode == ENTER:
@@ -387,4 +378,4 @@ def make_search(game: Kernel, *, truthful: bool = False) -> Any:
             else:
                 return mode
 
-    return kernel(search, f"search-{game.name}{'-truth' if truthful else ''}")
+    return kernel(search, f"search-{game.name}")

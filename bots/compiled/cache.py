@@ -1,14 +1,14 @@
-"""Compiling kernels, and finding them compiled in the next process.
+"""Compilation of kernels, and a cache that later processes find.
 
-numba keeps compiled code on disk, but asks only whether the file of the outermost function has
-changed, and identifies a function by what its closure holds, which differs from process to process
-where that is another compiled function or an intrinsic. Kernels here are closures over functions of
-other files. So the folder is named by a digest of all sources of this package, and a kernel in it
-by its name alone. A kernel of another package has the digest of that package's sources (`digest_of`) in its name.
+numba also keeps compiled code on disk, but only checks whether the file of the outermost function has
+changed. It identifies a function by the content of its closure, which differs between processes
+if it contains another compiled function or an intrinsic. The kernels here are closures over functions of
+other files. So the name of the cache folder is a digest of all sources of this package, and a kernel in it
+is identified only by its name. The name of another package's kernel includes a digest of its sources (`digest_of`).
 
-Compiled code is for one model of processor. A process looks for code for its own: in its cache, then in the folders
-that ARENA_KERNELS names, which are only read. If there is none, it takes the code that was compiled there for any
-processor (NUMBA_CPU_NAME=generic), which is some 15 % slower. Only if there is none of that either, it compiles.
+Compiled code is for one processor model. A process looks for code for its own model: first in its cache, then in the
+folders listed in ARENA_KERNELS, which are only read. If there is none, it uses code from those folders compiled for any
+processor (NUMBA_CPU_NAME=generic), which is some 15 % slower. Only if that is missing too, it compiles.
 """
 
 from __future__ import annotations
@@ -31,68 +31,68 @@ if sys.platform != "win32":
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
-# what is used of these is more than their types tell
+# the code uses members of these that their type stubs lack
 _njit: Any = numba.njit
 _caching: Any = caching
 _register: Any = register_jitable
 
 
 def inlined(function: Function) -> Function:
-    """A function for kernels to call; it becomes a part of each."""
+    """Return `function` in a form that is inlined into each kernel that calls it."""
     return cast("Function", _register(forceinline=True, _nrt=False)(function))
 
 
 MADE_BEFORE = "ARENA_KERNELS"
-"""The variable that names folders of kernels that were compiled before, with a colon between (Windows: a semicolon)."""
+"""Environment variable with folders of precompiled kernels, separated by colons (on Windows by semicolons)."""
 
 ANY_PROCESSOR = ("generic", "")
-"""The model and the features for which numba compiles what every processor of an architecture can run."""
+"""Model and features for which numba compiles code that runs on every processor of an architecture."""
 
 
 def digest_of(folder: Path) -> str:
-    """Digest of the Python sources in a folder, and of the versions of numba and Python that compile them."""
+    """Return a digest of the Python sources in a folder, and of the versions of numba and Python."""
     whole = hashlib.sha256(f"{numba.__version__} {sys.version}".encode())
     for path in sorted(folder.rglob("*.py")):
         whole.update(path.name.encode() + b"\0" + path.read_bytes())
     return whole.hexdigest()[:20]
 
 
-# Asked before anything is compiled: a process that goes on through an upgrade must not keep the old code as the new's.
+# Computed at import: a process that runs during an upgrade must not store old code under the new digest.
 DIGEST = digest_of(Path(__file__).parent)
-"""The sources that this process runs."""
+"""Digest of the sources that this process runs."""
 
 
 def inside(cache: Path) -> Path:
-    """The folder of these sources' kernels inside a folder for caches."""
+    """Return the folder for the kernels of these sources inside the cache folder `cache`."""
     return cache / "riskless-arena" / f"kernels-{DIGEST}"
 
 
 def made_before() -> list[Path]:
-    """The folders of kernels that ARENA_KERNELS names: each was the XDG_CACHE_HOME of whoever compiled them."""
+    """Return the kernel folders listed in ARENA_KERNELS. Each entry was an XDG_CACHE_HOME during compilation."""
     named = os.environ.get(MADE_BEFORE, "").split(os.pathsep)
     return [inside(Path(each)) for each in named if each]
 
 
 def places() -> Iterator[Path]:
-    """The folders for caches that this user may have, the best first: the user's own, then that of a virtual environment.
+    """Yield the user's possible cache folders, the best first: the user's own, then the virtual environment's.
 
-    A user without a home, as many services are, may still own the environment that it runs in.
+    A user without a home directory, such as a service account, may still own its virtual environment.
     """
     given = Path(os.environ.get("XDG_CACHE_HOME", ""))
     if given.is_absolute():
         yield given
     else:
-        with suppress(RuntimeError):  # there is no home that anybody knows of
+        with suppress(RuntimeError):  # there is no known home directory
             yield Path.home() / ".cache"
     if sys.prefix != sys.base_prefix:
         yield Path(sys.prefix) / "cache"
 
 
 def folder(bases: Iterable[Path]) -> Path:
-    """Where compiled kernels of these sources are kept: in the first of these that can be written, else a temporary one.
+    """Return the folder for compiled kernels of these sources: the first writable one, or else a temporary one.
 
-    The folder of the temporary kind is made anew by every process, since anybody could have put code
-    into one with a name that can be told beforehand.
+    Every process creates its own temporary folder, because anybody could put code
+    into a folder with a predictable name.
     """
     for base in bases:
         wanted = inside(base)
@@ -107,7 +107,7 @@ _folder: list[Path] = []
 
 
 def chosen_folder() -> Path:
-    """`folder`, asked once in a process."""
+    """Return the result of `folder`, computed once per process."""
     if not _folder:
         _folder.append(folder(places()))
     return _folder[0]
@@ -115,9 +115,9 @@ def chosen_folder() -> Path:
 
 @contextmanager
 def one_at_a_time() -> Iterator[None]:
-    """Of several processes that are about to compile the same, one does, and the others then find it.
+    """Let only one process compile at a time, so that the others find its result in the cache.
 
-    Where files cannot be locked, each compiles for itself.
+    If files cannot be locked, each process compiles for itself.
     """
     with (chosen_folder() / "lock").open("w") as file:
         if sys.platform != "win32":
@@ -126,15 +126,15 @@ def one_at_a_time() -> Iterator[None]:
 
 
 def kernel(function: Function, name: str) -> Function:
-    """`function` compiled at its first call, or taken from the cache, where it is called `name`.
+    """Return `function` compiled at its first call, or loaded from the cache, where it is stored as `name`.
 
-    It runs without the GIL, unchecked: indices must be right, and a division by zero is not noticed.
+    It runs without the GIL and without checks: indices must be valid, and a division by zero is not detected.
     """
-    # without _nrt no array is reference-counted, which would cost more than the search
+    # _nrt=False avoids reference counting of arrays, which would take longer than the search
     dispatcher: Any = _njit(nogil=True, boundscheck=False, error_model="numpy", _nrt=False)(function)
 
     class Impl(_caching.CompileResultCacheImpl):  # type: ignore[misc]
-        """Where the files are."""
+        """Location and base name of the cache files."""
 
         def __init__(self, py_func: Any) -> None:
             self._lineno = 0
@@ -143,7 +143,7 @@ def kernel(function: Function, name: str) -> Function:
             del py_func
 
     class Cache(_caching.Cache):  # type: ignore[misc]
-        """What names a compiled kernel, and where else it is looked for."""
+        """Cache that identifies a kernel by its name and also looks in the folders of precompiled kernels."""
 
         _impl_class = Impl
 
@@ -167,12 +167,12 @@ def kernel(function: Function, name: str) -> Function:
 
 
 def _made_in(path: Path, name: str) -> Any:
-    """The files of a kernel in a folder; a folder that is not there has none."""
+    """Return the cache files of a kernel in a folder. A missing folder has none."""
     return _caching.IndexDataCacheFile(str(path), name, path.name)
 
 
 class _Locator:
-    """Answers numba's question where to keep the files."""
+    """Locator of the cache files, in the interface that numba requires."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -181,8 +181,8 @@ class _Locator:
         return str(self._path)
 
     def ensure_cache_path(self) -> None:
-        """Nothing is to be done: `folder` has made it."""
+        """Do nothing, because `folder` has created the path."""
 
     def get_source_stamp(self) -> str:
-        """The name of the folder, which tells the sources: one stamp for all kernels, wherever the folder is moved to."""
+        """Return the folder's name, which identifies the sources even if the folder is moved."""
         return self._path.name

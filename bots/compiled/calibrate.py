@@ -1,8 +1,8 @@
-"""What having the move is worth in a game, and how far one ply moves the value: measured before the first search.
+"""Value of the right to move, and variation of the value per ply, measured before a game's first search.
 
-Exact values of the depths 1, 2 and 3 rise and fall by turns, because whoever moved last is better off for it.
-With T for that tempo they are v + T, v - T and v + T for the player to move at the root, so the second difference
-is 4 T. What is left of the step from 1 to 2 spreads by SPREAD over the positions.
+Exact values of depths 1, 2 and 3 alternate, because the player who moved last has an advantage, the tempo T.
+For the player to move at the root the values are v + T, v - T and v + T, so their second difference
+is 4 T. SPREAD is the standard deviation over the positions of the step from depth 1 to 2.
 """
 
 from __future__ import annotations
@@ -21,21 +21,21 @@ LENGTH = 60
 STEP = 8
 DEEPEST = 3
 LEAST = 16
-"""The fewest positions that a measurement needs: a game that ends sooner is not played selectively."""
+"""Minimum number of positions for a measurement. A game that ends sooner is not played selectively."""
 
 
 @dataclass(frozen=True)
 class Calibration:
-    """What the selective mode knows of a game on its map, in hundredths of an army."""
+    """Data of the selective mode for a game on its map, in hundredths of an army."""
 
     tempo: int
-    """What it is worth to have the move."""
+    """Value of having the move."""
     spread: int
-    """The standard deviation of what else a ply changes."""
+    """Standard deviation of the change of value by one ply, apart from the tempo."""
 
 
 def walked(game: Game[Any, Any], rng: random.Random) -> Iterator[Any]:
-    """Positions of random matches, every so many plies one, until somebody has won."""
+    """Yield every STEP-th position of random matches, until LENGTH plies or the end of the match."""
     for _ in range(WALKS):
         position = game.start()
         for ply in range(LENGTH):
@@ -48,9 +48,10 @@ def walked(game: Game[Any, Any], rng: random.Random) -> Iterator[Any]:
 
 
 def calibrate(game: Game[Any, Any], value: Callable[[Any, int], int]) -> Calibration | None:
-    """Measure a game; None where random matches give too few positions.
+    """Measure a game. Return None if random matches give too few positions.
 
-    value   the exact value of a position to a depth of 1 to 3 plies, for the player to move, in hundredths
+    value   function that returns the exact value of a position to a depth of 1 to 3 plies, for the player to move, in
+            hundredths of an army
     """
     found = []
     for position in walked(game, random.Random(1)):

@@ -1,8 +1,8 @@
-"""The games that have kernels, and the evaluators by name.
+"""Games that have kernels, and evaluators by name.
 
-A game of somebody's own brings its kernel with it, as `Game.compiled` returns it. It is kept compiled as those of the
-project are. What the project's folder of compiled kernels is named by does not know its sources, so the kernel's own
-name carries a digest of the files that its functions stand in.
+A user-defined game provides its own kernel as the result of `Game.compiled`, which is cached like the project's
+kernels. The name of the project's cache folder does not depend on the user's sources, so the kernel's
+name includes a digest of the files that define its functions.
 """
 
 from __future__ import annotations
@@ -17,34 +17,42 @@ from arena.bots.compiled import riskless_kernel, tictactoe_kernel
 from arena.bots.compiled.kernel import Compiled, Kernel, Weights
 from arena.bots.compiled.limits import has_own_kernel
 from arena.bots.evaluators import riskless, tictactoe
-from arena.bots.evaluators.catalogue import on_its_map
-from arena.bots.evaluators.weights import FOLDER, load_weights
+from arena.bots.evaluators.catalogue import NETWORK_FILE, on_its_map
+from arena.bots.evaluators.linear import FOLDER, load_weights
+from arena.bots.evaluators.network import Network, load_network
 from arena.games.core import BadGame, Game
 from arena.games.riskless import Riskless
 from arena.games.tictactoe import TicTacToe
 
 MOST_MOVES = 1 << 16
-"""Moves that a game may have for a kernel: a table of ordering has a place for each."""
+"""Maximum number of moves of a game with a kernel."""
 MOST_WORDS = 64
-"""Words of a position, at the most."""
+"""Maximum number of words of a position."""
 
 
-def compile_game(game: Game[Any, Any], weights: Weights) -> Compiled | None:
-    """The game for the kernels; None when it has none, or is too large for them. Raises BadGame for a wrong kernel."""
-    if isinstance(game, Riskless):
+def compile_game(game: Game[Any, Any], weights: Weights | Network) -> Compiled | None:
+    """Return the game for the kernels, or None if it has no kernel or is too large. Raises BadGame.
+
+    BadGame means an invalid user-defined kernel. A subclass of a game of the project needs its own kernel, because its
+    rules may differ.
+    """
+    if type(game) is Riskless:
         return riskless_kernel.compile_game(game, weights)
-    if isinstance(game, TicTacToe):
+    if type(game) is TicTacToe and not isinstance(weights, Network):
         return tictactoe_kernel.compile_game(game, weights)
     return _own_kernel(game) if has_own_kernel(game) else None
 
 
-def weights_for(game: Game[Any, Any], evaluator: str) -> Weights:
-    """The weights that make the kernel's estimate that of `bots.evaluators.catalogue.evaluator_for`.
+def weights_for(game: Game[Any, Any], evaluator: str) -> Weights | Network:
+    """Return the weights or the network with which the kernel's estimate equals that of an evaluator.
 
-    Raises BadWeights.
+    `evaluator` is a name for `bots.evaluators.catalogue.evaluator_for`, and a file NAME.npz has a network. Raises
+    BadWeights.
     """
-    if not isinstance(game, Riskless | TicTacToe):
-        return {}  # a kernel of somebody's own has the game's estimate in it
+    if not (type(game) is Riskless or type(game) is TicTacToe):
+        return {}  # a user-defined kernel contains the game's estimate
+    if evaluator.endswith(NETWORK_FILE):
+        return load_network(Path(evaluator))
     names = riskless.NAMES if isinstance(game, Riskless) else tictactoe.NAMES
     if evaluator == "plain":
         # the first feature of each game is its own estimate
@@ -54,7 +62,7 @@ def weights_for(game: Game[Any, Any], evaluator: str) -> Weights:
 
 
 def _own_kernel(game: Game[Any, Any]) -> Compiled | None:
-    """What `game.compiled()` returns, its kernel under a name that its sources are a part of. Raises BadGame."""
+    """Return `game.compiled()`, with a digest of its sources in its kernel's name. Raises BadGame."""
     compiled = game.compiled()
     if compiled is None:
         return None

@@ -1,14 +1,14 @@
-"""The machine instructions that Python has no word for, as functions for kernels.
+"""Machine instructions that Python cannot express, as functions for kernels.
 
-A kernel knows one type: the signed 64-bit word. Masks of 64 territories are such words too; only a
-shift to the right has to mind the sign.
+Kernels have only one type: the signed 64-bit word. Masks of 64 territories are such words too; only
+shifts to the right have to consider the sign.
 
 `get` and `put` are `array[index]` without Python's negative indices: numba would test the sign of
 every index, and those tests cost a fifth of a search. Nothing is checked: an index out of range is a
-fault in the kernel and corrupts memory.
+bug in the kernel and corrupts memory.
 
-The atomic ones are sequentially consistent: what a thread wrote before it released a lock, another
-sees after it took the lock.
+The atomic operations are sequentially consistent: writes of a thread before it releases a lock are visible
+to another thread after it acquires the lock.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def _word(value: int) -> Any:
 
 @_instruction
 def get(_typing: Any, array: Any, index: Any) -> Codegen:
-    """array[index], for a flat array and 0 <= index < its length."""
+    """Return array[index], for a flat array and 0 <= index < its length."""
     del index
 
     def generate(context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
@@ -61,7 +61,7 @@ def get(_typing: Any, array: Any, index: Any) -> Codegen:
 
 @_instruction
 def put(_typing: Any, array: Any, index: Any, value: Any) -> Codegen:
-    """array[index] = value, for a flat array and 0 <= index < its length."""
+    """Set array[index] = value, for a flat array and 0 <= index < its length."""
     del index, value
 
     def generate(context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
@@ -73,14 +73,14 @@ def put(_typing: Any, array: Any, index: Any, value: Any) -> Codegen:
 
 @_instruction
 def popcount(_typing: Any, word: Any) -> Codegen:
-    """How many bits of the word are set."""
+    """Return the number of set bits of the word."""
     del word
     return types.int64(types.int64), lambda _context, builder, _signature, given: builder.ctpop(given[0])
 
 
 @_instruction
 def lowest(_typing: Any, word: Any) -> Codegen:
-    """The number of the lowest set bit of a word that is not 0."""
+    """Return the number of the lowest set bit of a word other than 0."""
     del word
 
     def generate(_context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
@@ -91,10 +91,10 @@ def lowest(_typing: Any, word: Any) -> Codegen:
 
 @_instruction
 def quotient(_typing: Any, dividend: Any, divisor: Any) -> Codegen:
-    """The quotient, rounded towards 0, for numbers below 2^53 and a divisor above 0.
+    """Return the quotient, rounded towards 0, for numbers below 2^53 and a divisor above 0.
 
-    Divided as floating-point numbers, which takes half the time: such a quotient, rounded to the nearest double, is
-    never rounded up to a whole number that it does not reach.
+    The division uses floating-point numbers, which takes half the time. It is exact: a quotient below a whole number is
+    never rounded up to it, even when rounded to the nearest double.
     """
     del dividend, divisor
 
@@ -107,10 +107,10 @@ def quotient(_typing: Any, dividend: Any, divisor: Any) -> Codegen:
 
 @_of_constants
 def column(_typing: Any, array: Any, index: Any, bit: Any, count: Any) -> Codegen | None:
-    """Bit `bit` of `count` words from array[index] on, the first word's as the lowest of the result.
+    """Return bit `bit` of `count` words from array[index] on. The first word gives the lowest bit of the result.
 
-    `count` is a constant. The words are shifted as one vector until the bit is their sign, and the
-    signs are collected by one instruction. A vector has a multiple of four words: the array must have so many.
+    `count` is a constant. The words are shifted as one vector until the bit is their sign, and one instruction
+    collects the signs. A vector has a multiple of four words, so the array must have that many.
     """
     del index, bit
     if not isinstance(count, types.IntegerLiteral):
@@ -135,7 +135,7 @@ def column(_typing: Any, array: Any, index: Any, bit: Any, count: Any) -> Codege
 
 @_instruction
 def mix(_typing: Any, left: Any, right: Any) -> Codegen:
-    """Both halves of the 128-bit product, one xor the other: a strong hash of two words."""
+    """Return the xor of both halves of the 128-bit product: a strong hash of two words."""
     del left, right
 
     def generate(_context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
@@ -148,7 +148,7 @@ def mix(_typing: Any, left: Any, right: Any) -> Codegen:
 
 @_instruction
 def swap(_typing: Any, array: Any, index: Any, value: Any) -> Codegen:
-    """Put a value into array[index] atomically, and return the value before."""
+    """Set array[index] atomically, and return its previous value."""
     del index, value
 
     def generate(context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
@@ -160,7 +160,7 @@ def swap(_typing: Any, array: Any, index: Any, value: Any) -> Codegen:
 
 @_instruction
 def fetch_add(_typing: Any, array: Any, index: Any, value: Any) -> Codegen:
-    """Add to array[index] atomically, and return the value before."""
+    """Add to array[index] atomically, and return its previous value."""
     del index, value
 
     def generate(context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
@@ -172,7 +172,7 @@ def fetch_add(_typing: Any, array: Any, index: Any, value: Any) -> Codegen:
 
 @_instruction
 def peek(_typing: Any, array: Any, index: Any) -> Codegen:
-    """array[index] as it is in memory now, whichever thread wrote it."""
+    """Return array[index] as it is in memory now, including writes of other threads."""
     del index
 
     def generate(context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
@@ -184,7 +184,7 @@ def peek(_typing: Any, array: Any, index: Any) -> Codegen:
 
 @_instruction
 def poke(_typing: Any, array: Any, index: Any, value: Any) -> Codegen:
-    """array[index] = value, seen by every thread that peeks afterwards."""
+    """Set array[index] = value, visible to every thread that peeks afterwards."""
     del index, value
 
     def generate(context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
@@ -197,7 +197,7 @@ def poke(_typing: Any, array: Any, index: Any, value: Any) -> Codegen:
 
 @_instruction
 def prefetch(_typing: Any, array: Any, index: Any) -> Codegen:
-    """Have array[index] fetched from memory meanwhile: it will be asked for, and written, soon."""
+    """Start to fetch array[index] from memory, because it will soon be read and written."""
     del index
 
     def generate(context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
@@ -215,7 +215,7 @@ def prefetch(_typing: Any, array: Any, index: Any) -> Codegen:
 
 @_instruction
 def relax(_typing: Any) -> Codegen:
-    """Wait for some tens of cycles, where the processor has a word for it: for loops that wait shortly."""
+    """Pause for some tens of cycles, if the processor has an instruction for it. For short waiting loops."""
 
     def generate(context: Any, builder: Any, _signature: Any, _arguments: Any) -> Any:
         if platform.machine().lower() in {"x86_64", "amd64"}:
@@ -228,7 +228,7 @@ def relax(_typing: Any) -> Codegen:
 
 @_instruction
 def rest(_typing: Any) -> Codegen:
-    """Let another thread have the core, if one wants it: for loops that wait long."""
+    """Let another thread have the core, if one wants it. For long waiting loops."""
 
     def generate(context: Any, builder: Any, _signature: Any, _arguments: Any) -> Any:
         if sys.platform != "win32":  # its C library has no such function

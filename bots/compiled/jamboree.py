@@ -1,15 +1,15 @@
-"""Jamboree among threads: split points that idle threads join.
+"""Jamboree on threads: split points that idle threads join.
 
-The first moves of a node are searched by the thread that entered it. When others idle, it puts up the
-rest at a split point; whoever is there takes the next move, searches it, and reports. In the original
-form (Joerg and Kuszmaul) each move is first tested with a null window. A test that does not beat alpha
-is done with; one that reaches beta cuts, and all who work below the split point notice at their next
-poll and come back; one in between is only a bound, and is searched again with the whole window after
+The first moves of a node are searched by the thread that entered it. If other threads are idle, it opens a split
+point with the remaining moves. Each participating thread takes the next move, searches it, and reports its value. In
+the original form (Joerg and Kuszmaul) each move is first tested with a null window. If a test does not exceed alpha,
+the move is done. If it reaches beta, the node is cut, and all threads below the split point notice this at their next
+poll and return. A value in between is only a bound: the move is searched again with the whole window after
 all moves before it are done, one at a time. In the course's form (001, section 6) every move gets the
-window that the sequential part left, and nobody tells anybody anything.
+window that the sequential part left, and the threads share no bounds.
 
-An owner who waits for helpers takes work of split points below its own only, so that it is back when
-they are. A split point's fields change under its lock.
+An owner who waits for helpers only takes work of split points below its own, so that it returns when
+they do. A split point's fields change only under its lock.
 """
 
 from __future__ import annotations
@@ -23,7 +23,6 @@ from arena.bots.compiled.layout import (
     FIRST,
     SPLITS,
     UNFIXED,
-    Choice,
     Frame,
     Option,
     Order,
@@ -31,19 +30,22 @@ from arena.bots.compiled.layout import (
     Role,
     Shared,
     Split,
+    SplitMove,
     State,
 )
 
 _SPINS = 64
-"""How often a thread that waits for a lock looks again before it lets others have the core."""
+"""Number of spins on a lock before a thread yields its core."""
 PATIENCE = 2000
-"""How often a thread without work looks for some before it lets others have the core: for about 0.1 ms. Work comes
-within microseconds, and whatever else the machine runs keeps an offered core for milliseconds."""
+"""Number of looks for work before an idle thread yields its core, which takes about 0.1 ms.
+
+Work arrives within microseconds, but another program keeps a yielded core for milliseconds.
+"""
 
 
 @inlined
 def lock(shared: Any, split: Any) -> None:
-    """Wait for the split point's lock, and take it."""
+    """Wait for the split point's lock, and acquire it."""
     spins = 0
     while swap(shared, split + Split.LOCK, 1) != 0:
         while peek(shared, split + Split.LOCK) != 0:
@@ -54,16 +56,14 @@ def lock(shared: Any, split: Any) -> None:
 
 @inlined
 def unlock(shared: Any, split: Any) -> None:
-    """Give the lock back: what was written under it is seen by the next who takes it."""
+    """Release the lock. The next thread that acquires it sees all writes made under it."""
     poke(shared, split + Split.LOCK, 0)
 
 
 @inlined
 def interrupted(mem: Any, shared: Any) -> Any:
-    """Whether all must stop, or a split point that this thread works under was cut."""
+    """Return True if all threads must stop, or if a split point above this thread's work was cut."""
     if peek(shared, Shared.STOP) != 0:
-        return True
-    if get(mem, Register.LAZY) != 0 and peek(shared, Shared.QUIT) != 0:
         return True
     split = get(mem, Register.INSIDE)
     while split >= 0:
@@ -75,7 +75,7 @@ def interrupted(mem: Any, shared: Any) -> Any:
 
 @inlined
 def is_below(shared: Any, split: Any, above: Any) -> Any:
-    """Whether `split` was opened by work under `above`; -1 is above all."""
+    """Return True if `split` was opened by work under `above`; everything is below -1."""
     if above < 0:
         return True
     parent = get(shared, split + Split.PARENT)
@@ -88,15 +88,15 @@ def is_below(shared: Any, split: Any, above: Any) -> Any:
 
 @inlined
 def edge_of(best: Any, best_move: Any, move: Any, distance: Any, exact: Any) -> Any:
-    """The value that the move must exceed to be the best.
+    """Return the value that the move must exceed to be the best.
 
-    At the root of an exact search an equal value is enough for a move that comes before in move order.
+    At the root of an exact search, a move that comes earlier in move order needs only an equal value.
     """
     return best - 1 if exact != 0 and distance == 0 and move < best_move else best
 
 
-class Jamboree:
-    """The functions of split points, for one game."""
+class SplitPoints:
+    """Functions of split points, for one game."""
 
     def __init__(self, kernel: Kernel, frame_words: int, pick: Any) -> None:
         words = kernel.words
@@ -105,11 +105,11 @@ class Jamboree:
 
         @inlined
         def choice(split: Any, i: Any) -> Any:
-            return split + choices_at + i * Choice.END
+            return split + choices_at + i * SplitMove.END
 
         @inlined
         def open_split(mem: Any, shared: Any, at: Any) -> Any:
-            """Put up the moves from NEXT on; False when this thread owns too many already."""
+            """Open a split point with the moves from NEXT on. Return False if this thread owns too many."""
             node = at + words
             split_words = get(shared, Option.SPLIT_WORDS)
             split = Shared.SPLITS + get(mem, Register.THREAD) * SPLITS * split_words
@@ -123,13 +123,13 @@ class Jamboree:
             count = get(mem, node + Frame.COUNT) - begun
             list_at = get(mem, node + Frame.LIST) + begun
             scored = get(mem, node + Frame.ORDER) == Order.SCORED
-            # somebody may still be looking whether it is open
+            # another thread may still be checking whether it is open
             lock(shared, split)
             for i in range(count):
                 if scored:
                     pick(mem, node, begun + i)
-                put(shared, choice(split, i) + Choice.MOVE, get(mem, list_at + i))
-                put(shared, choice(split, i) + Choice.STATE, State.OPEN)
+                put(shared, choice(split, i) + SplitMove.MOVE, get(mem, list_at + i))
+                put(shared, choice(split, i) + SplitMove.STATE, State.OPEN)
             put(mem, node + Frame.ORDER, Order.FINAL)
             for i in range(words):
                 put(shared, split + position_at + i, get(mem, at + i))
@@ -160,7 +160,7 @@ class Jamboree:
 
         @inlined
         def close_split(mem: Any, shared: Any, at: Any) -> Any:
-            """The owner takes the result, if no helper is left; whether it did."""
+            """Let the owner take the result if no helper is left. Return True if it did."""
             node = at + words
             split = get(mem, node + Frame.SPLIT)
             lock(shared, split)
@@ -177,27 +177,27 @@ class Jamboree:
 
         @inlined
         def claim_again(mem: Any, shared: Any, split: Any, node: Any) -> Any:
-            """Claim the move that is to be searched again, if its turn has come; whether it did."""
+            """Claim the move to be searched again if it is its turn. Return True if claimed."""
             count = get(shared, split + Split.COUNT)
             i = get(shared, split + Split.PREFIX)
-            while i < count and get(shared, choice(split, i) + Choice.STATE) == State.DONE:
+            while i < count and get(shared, choice(split, i) + SplitMove.STATE) == State.DONE:
                 i += 1
             put(shared, split + Split.PREFIX, i)
             if (
                 i == count
-                or get(shared, choice(split, i) + Choice.STATE) != State.PENDING
+                or get(shared, choice(split, i) + SplitMove.STATE) != State.PENDING
                 or get(shared, split + Split.SEARCHING) != 0
             ):
                 return False
             best = get(shared, split + Split.ALPHA)
-            move = get(shared, choice(split, i) + Choice.MOVE)
+            move = get(shared, choice(split, i) + SplitMove.MOVE)
             distance = get(shared, split + Split.DISTANCE)
             best_move = get(shared, split + Split.BEST_MOVE)
             edge = edge_of(best, best_move, move, distance, get(shared, Option.EXACT))
-            # alpha may have risen since the test: then test again before it gets the whole window
-            claimed = 1 if get(shared, choice(split, i) + Choice.TESTED) >= edge else 0
+            # if alpha has risen since the test, test again before searching with the whole window
+            claimed = 1 if get(shared, choice(split, i) + SplitMove.TESTED) >= edge else 0
             put(shared, split + Split.SEARCHING, claimed)
-            put(shared, choice(split, i) + Choice.STATE, State.RUNNING)
+            put(shared, choice(split, i) + SplitMove.STATE, State.RUNNING)
             put(mem, node + Frame.CLAIMED, claimed)
             put(mem, node + Frame.INDEX, i)
             put(mem, node + Frame.MOVE, move)
@@ -206,7 +206,7 @@ class Jamboree:
 
         @inlined
         def take(mem: Any, shared: Any, at: Any) -> Any:
-            """The next move to search: into MOVE, INDEX, EDGE and CLAIMED; False when there is none."""
+            """Take the next move to search into MOVE, INDEX, EDGE and CLAIMED. Return False if there is none."""
             node = at + words
             split = get(mem, node + Frame.SPLIT)
             found = False
@@ -216,14 +216,14 @@ class Jamboree:
                 i = get(shared, split + Split.NEXT)
                 if not found and i < get(shared, split + Split.COUNT):
                     found = True
-                    move = get(shared, choice(split, i) + Choice.MOVE)
+                    move = get(shared, choice(split, i) + SplitMove.MOVE)
                     fixed = get(shared, split + Split.FIXED)
                     course = fixed != UNFIXED
                     best = fixed if course else get(shared, split + Split.ALPHA)
                     best_move = get(shared, split + (Split.FIXED_MOVE if course else Split.BEST_MOVE))
                     distance = get(shared, split + Split.DISTANCE)
                     put(shared, split + Split.NEXT, i + 1)
-                    put(shared, choice(split, i) + Choice.STATE, State.RUNNING)
+                    put(shared, choice(split, i) + SplitMove.STATE, State.RUNNING)
                     put(mem, node + Frame.CLAIMED, 0)
                     put(mem, node + Frame.INDEX, i)
                     put(mem, node + Frame.MOVE, move)
@@ -237,7 +237,7 @@ class Jamboree:
 
         @inlined
         def report(mem: Any, shared: Any, at: Any, value: Any, tested: Any) -> None:
-            """Tell the split point what MOVE is worth; `tested`: by a null window only."""
+            """Report the value of MOVE to the split point. `tested` is True after a null-window search only."""
             node = at + words
             split = get(mem, node + Frame.SPLIT)
             move = get(mem, node + Frame.MOVE)
@@ -253,10 +253,10 @@ class Jamboree:
                     alpha, best_move, move, get(shared, split + Split.DISTANCE), get(shared, Option.EXACT)
                 )
                 beta = get(shared, split + Split.BETA)
-                put(shared, place + Choice.STATE, State.DONE)
+                put(shared, place + SplitMove.STATE, State.DONE)
                 if value > edge and tested and value < beta:
-                    put(shared, place + Choice.STATE, State.PENDING)
-                    put(shared, place + Choice.TESTED, edge)
+                    put(shared, place + SplitMove.STATE, State.PENDING)
+                    put(shared, place + SplitMove.TESTED, edge)
                 else:
                     if value > get(shared, split + Split.BEST):
                         put(shared, split + Split.BEST, value)
@@ -277,7 +277,7 @@ class Jamboree:
 
         @inlined
         def join(mem: Any, shared: Any, at: Any, split: Any, above: Any) -> Any:
-            """Become a helper, with frame `at` as this thread's view of the node; whether it could."""
+            """Become a helper, with frame `at` as this thread's view of the node. Return True on success."""
             node = at + words
             joined = False
             lock(shared, split)
@@ -300,7 +300,7 @@ class Jamboree:
 
         @inlined
         def find_work(mem: Any, shared: Any, at: Any, above: Any) -> Any:
-            """Join the split point below `above` with the deepest search left; whether there was one."""
+            """Join the split point below `above` with the deepest remaining search. Return True if joined."""
             chosen = -1
             deepest = 0
             split_words = get(shared, Option.SPLIT_WORDS)
@@ -314,7 +314,7 @@ class Jamboree:
 
         @inlined
         def leave(mem: Any, shared: Any, at: Any) -> Any:
-            """A helper goes; True when frame `at` was the last of this thread's stack."""
+            """End this helper's work. Return True if frame `at` was the last on this thread's stack."""
             node = at + words
             split = get(mem, node + Frame.SPLIT)
             put(mem, Register.INSIDE, get(mem, node + Frame.OUTER))
@@ -329,7 +329,7 @@ class Jamboree:
 
         @inlined
         def linger(mem: Any, shared: Any, at: Any) -> None:
-            """An owner without work: take some from below, or wait a little."""
+            """Let an owner without work take some from below, or wait briefly."""
             node = at + words
             split = get(mem, node + Frame.SPLIT)
             if find_work(mem, shared, at + frame_words, split):
@@ -347,7 +347,7 @@ class Jamboree:
 
         @inlined
         def wait_for_work(mem: Any, shared: Any) -> Any:
-            """A helper without work looks for some; False when it is to quit."""
+            """Let a helper without work look for some. Return False if it must quit."""
             put(mem, Register.INSIDE, -1)
             fetch_add(shared, Shared.IDLE, 1)
             found = False
@@ -365,7 +365,7 @@ class Jamboree:
 
         @inlined
         def interrupted_outside(mem: Any, shared: Any, node: Any) -> Any:
-            """Whether more is interrupted than the split point of this owner's frame."""
+            """Return True if more than the split point of this owner's frame is interrupted."""
             inside = get(mem, Register.INSIDE)
             put(mem, Register.INSIDE, get(mem, node + Frame.OUTER))
             found = interrupted(mem, shared)
@@ -382,4 +382,4 @@ class Jamboree:
         self.interrupted_outside = interrupted_outside
 
 
-__all__ = ["Jamboree", "edge_of", "interrupted"]
+__all__ = ["SplitPoints", "edge_of", "interrupted"]

@@ -1,29 +1,28 @@
-"""What a game is to the compiled searches: four functions over words of memory, and the way in and out.
+"""Interface of a game for the compiled searches: functions over words of memory, and conversions.
 
 A position is `words` signed 64-bit words at mem[at], seen by the player to move; the first `key_words`
-of them identify it. The functions are compiled into the search, so they take arrays and numbers only:
+of them identify it. The functions are compiled into the search, so they take only arrays and numbers:
 
     moves(rules, mem, at, to)         write the numbers of all moves to mem[to], mem[to + 1] …, in
-                                      ascending order, which is move order; their count
+                                      ascending order, which is move order; return their count
     play(rules, mem, at, to, move)    write the position after the move to mem[to], seen by the other
                                       player; `moves` has been called at `at`
-    status(rules, mem, at)            PLAYING, DRAW, LOST or WON for the player to move
-    estimate(rules, mem, at)          the evaluator's value for the player to move, in hundredths
+    status(rules, mem, at)            return PLAYING, DRAW, LOST or WON for the player to move
+    estimate(rules, mem, at)          return the evaluator's value for the player to move, in hundredths
 
-    promise(rules, mem, at, move)     a cheap approximation of the estimate after the move, for ordering
+    promise(rules, mem, at, move)     return a cheap approximation of the estimate after the move, for ordering
 
-Where leaves can be told without being built, which is many times as fast, two more:
+Two more are possible if leaves can be valued without creating their positions, which is many times as fast:
 
-    survey(rules, mem, at)            after `moves`: write down what all moves from here have in common
-    foresee(rules, mem, at, move)     after `survey`: what the estimate is after the move, for the player who makes it, or
-                                      UNSEEN, as where the move ends the match
+    survey(rules, mem, at)            after `moves`: store intermediate results shared by all moves from here
+    foresee(rules, mem, at, move)     after `survey`: return the estimate after the move, for the player who makes it,
+                                      or UNSEEN if it is unknown, for example if the move ends the match
 
-and where tables of solved maps are made of a game's boards (`solved.boards`), two more:
+One more is for programs that learn from many matches in parallel (`bots.compiled.batch`):
 
-    number(rules, mem, at)            the number of the board
-    pieces(rules, mem, at)            how many territories the player has who has fewer
+    observe(rules, mem, at, seen, row)  write what the player to move sees to the row seen[row], in 8-bit numbers
 
-`rules` is an array that `Compiled.rules` makes from the game and the evaluator's weights. A move is a
+`rules` is the array `Compiled.rules`, made from the game and the evaluator's weights. A move is a
 number below `Compiled.moves`. To add a game, write these functions and a `Compiled` for it.
 """
 
@@ -40,12 +39,12 @@ Words = npt.NDArray[np.int64]
 
 PLAYING, DRAW, LOST, WON = 0, 1, 2, 3
 UNSEEN = -3_000_000
-"""Below every value."""
+"""Marker of an unknown estimate, lower than every value."""
 
 
 @dataclass(frozen=True)
 class Kernel:
-    """The functions of one game, and the size of its positions. `name` tells kernels apart."""
+    """Functions of one game, and the size of its positions. `name` identifies the kernel."""
 
     name: str
     words: int
@@ -57,21 +56,20 @@ class Kernel:
     promise: Callable[..., Any]
     survey: Callable[..., Any] | None = None
     foresee: Callable[..., Any] | None = None
-    number: Callable[..., Any] | None = None
-    pieces: Callable[..., Any] | None = None
+    observe: Callable[..., Any] | None = None
 
 
 @dataclass(frozen=True)
 class Compiled:
     """One game on one setup, ready for a kernel.
 
-    rules      what the kernel's functions read
-    moves      how many moves there are in all positions together
-    pack       a position to its words
-    plies_left how many more plies a match can last from a position, at most
-    move       the number of a move to the move, in the game's terms
-    number     the inverse
-    foreseen   whether the kernel's `survey` and `foresee` can tell leaves with these weights
+    rules      array that the kernel's functions read
+    moves      number of different moves in all positions together
+    pack       converts a position to its words
+    plies_left returns the maximum number of further plies from a position
+    move       converts the number of a move to the move, in the game's terms
+    number     the inverse of `move`
+    foreseen   True if the kernel's `survey` and `foresee` can value leaves with these weights
     """
 
     kernel: Kernel
@@ -82,6 +80,8 @@ class Compiled:
     move: Callable[[int], Any]
     number: Callable[[Any], int]
     foreseen: bool = False
+    cells: int = 0
+    """Number of values that the kernel's `observe` writes; 0 if it has no `observe`."""
 
 
 Weights = Mapping[str, int]

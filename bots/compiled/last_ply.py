@@ -1,7 +1,7 @@
-"""The last ply before the leaves, where a game can tell its leaves from the position above them.
+"""Last ply before the leaves, for games that can value leaves from the position above them.
 
-Most nodes of a search are leaves. Here they are valued one after the other by `Kernel.foresee`, without being built, and
-without the steps that an inner node takes for each of its moves.
+Most nodes of a search are leaves. Here they are valued one after another by `Kernel.foresee`, without creating their
+positions and without the steps that an inner node takes for each of its moves.
 """
 
 from __future__ import annotations
@@ -17,26 +17,26 @@ from arena.bots.search.values import INFINITY, WIN
 
 @inlined
 def end_of(ended: Any, distance: Any) -> Any:
-    """What a match's end is worth to the player who made the last move, so many plies from the root."""
+    """Return the value of a finished match for the player of the last move, `distance` plies from the root."""
     value = 0 if ended == DRAW else WIN - distance
     return value if ended == LOST else -value
 
 
 class LastPly:
-    """The functions for one game. `list_moves` and `give` are those of the search."""
+    """Functions of the last ply for one game. `list_moves` and `give` are those of the search."""
 
     def __init__(self, kernel: Kernel, frame_words: int, list_moves: Any, give: Any) -> None:
         words, play, status, estimate = kernel.words, kernel.play, kernel.status, kernel.estimate
         survey: Any = kernel.survey
         foresee: Any = kernel.foresee
         self.seeing = survey is not None and foresee is not None
-        """Whether the game can tell leaves at all."""
+        """True if the game can value leaves from above."""
 
         @inlined
         def above_leaves(mem: Any, shared: Any, node: Any) -> Any:
-            """Whether all that follows from a node is leaves, estimated or over, and it is only asked which side of a value they are on.
+            """Return True if all children are leaves and the window is a null window.
 
-            The table is not asked then, nor told: it would take as long as the leaves, and drive deeper entries out of it.
+            Such nodes neither read nor write the table: it costs as much as the leaves, and would lose deeper entries.
             """
             return (
                 get(mem, node + Frame.DEPTH) == 1
@@ -49,7 +49,7 @@ class LastPly:
 
         @inlined
         def last_ply(mem: Any, shared: Any, rules: Any, at: Any) -> Any:
-            """The best of a node's leaves, one after the other in move order, each seen from here, until one cuts."""
+            """Return the best value of a node's leaves, valued in move order until one cuts."""
             node = at + words
             distance = get(mem, node + Frame.DISTANCE) + 1
             list_moves(mem, rules, at, distance - 1)

@@ -1,8 +1,8 @@
-"""In which order the moves of a node are searched.
+"""Search order of a node's moves.
 
-The table's move comes first and is searched before any other move is looked at. The others get a
-score each, the game's cheap promise.
-Score and move are one word, so that the greatest word is the best move, of equals the leftmost.
+The table's move comes first and is searched before any other move is examined. Each of the others gets a
+score, the game's cheap `promise`.
+Score and move are packed in one word, so that the greatest word is the best move, and the leftmost of equal moves.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _LAST_MOVE = (1 << _MOVE_BITS) - 1
 
 
 class Ordering:
-    """The ordering functions for one game."""
+    """Ordering functions for one game."""
 
     def __init__(self, kernel: Kernel) -> None:
         words, promise = kernel.words, kernel.promise
@@ -36,7 +36,7 @@ class Ordering:
 
         @inlined
         def pick(mem: Any, node: Any, i: Any) -> None:
-            """Bring the best of the scored moves from place i on to place i, as a move."""
+            """Move the best of the scored moves from place i on to place i, without its score."""
             list_at = get(mem, node + Frame.LIST)
             chosen = i
             best = get(mem, list_at + i)
@@ -51,7 +51,7 @@ class Ordering:
 
         @inlined
         def hint_first(mem: Any, node: Any, hint: Any) -> Any:
-            """Bring the hint to the front while the others keep their order, and return whether it is a move here."""
+            """Move the hint to the front, keeping the order of the others. Return False if it is no move here."""
             list_at = get(mem, node + Frame.LIST)
             place = 0
             count = get(mem, node + Frame.COUNT)

@@ -1,4 +1,4 @@
-"""Riskless's weighted features for the compiled searches; `bots.evaluators.riskless` says what they count."""
+"""Riskless's weighted features for the compiled searches. `bots.evaluators.riskless` defines them."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ _HALF = 0xFFFFFFFF
 
 
 class Sets:
-    """Questions about sets of territories, for positions that lie in memory as this `riskless_kernel.Layout` says."""
+    """Functions on sets of territories, for positions in the memory layout `riskless_kernel.Layout`."""
 
     def __init__(self, place: Any) -> None:
         planes, goal_at, rows_at, around_at = place.planes, place.goal, place.rows, place.around
 
         @inlined
         def around(rules: Any, mask: Any) -> Any:
-            """All territories next to one of the mask."""
+            """Return all neighbours of the territories in `mask`."""
             found = 0
             for row in range(get(rules, rows_at)):
                 found |= get(rules, around_at + 256 * row + ((mask >> (8 * row)) & 255))
@@ -46,7 +46,7 @@ class Sets:
 
 
 def make_estimate(place: Any) -> Any:
-    """The estimate of positions that lie in memory as this `riskless_kernel.Layout` says."""
+    """Return the estimate function for positions in the memory layout `riskless_kernel.Layout`."""
     planes = place.planes
     foe_at, own_at, totals_at = place.foe, place.own, place.totals
     only_armies_at, nearness_at = place.only_armies, place.nearness
@@ -69,7 +69,7 @@ def make_estimate(place: Any) -> Any:
 
     @inlined
     def at_least(mem: Any, at: Any, number: Any) -> Any:
-        """The territories with so many armies: numbers are compared digit by digit from the lowest."""
+        """Return the territories with at least `number` armies, comparing bit by bit from the lowest."""
         enough = -1
         for i in range(planes):
             plane = get(mem, at + i)
@@ -79,7 +79,7 @@ def make_estimate(place: Any) -> Any:
 
     @inlined
     def prepare(mem: Any, at: Any) -> None:
-        """Write down for each number which territories have at least so many armies, digit by digit."""
+        """Store for each number the territories with at least that many armies, computed bit by bit."""
         put(mem, at + at_least_at, -1)
         for i in range(planes):
             plane = get(mem, at + i)
@@ -90,7 +90,7 @@ def make_estimate(place: Any) -> Any:
 
     @inlined
     def takeable(rules: Any, mem: Any, at: Any, border: Any, others: Any) -> Any:
-        """How many territories of the border one of the others could take."""
+        """Return the number of territories in `border` that a territory in `others` could take."""
         total = 0
         while border != 0:
             v = lowest(border)
@@ -102,7 +102,7 @@ def make_estimate(place: Any) -> Any:
 
     @inlined
     def beside(rules: Any, mem: Any, at: Any, own: Any, foe: Any) -> Any:
-        """The features that look at neighbours."""
+        """Return the weighted sum of the features that depend on neighbours."""
         by_own = around(rules, own)
         by_foe = around(rules, foe)
         border, their_border = own & by_foe, foe & by_own

@@ -1,13 +1,13 @@
 """Riskless for the compiled searches: up to 64 territories, and a cap of at most 255.
 
-A position is a few words of one bit a territory: `planes` words hold the armies in binary, plane i
-their bit i, and two more say whose a territory is. Four planes hold a cap of 15, six one of 63, eight one of 255.
-So all territories train in a dozen instructions, whatever their number, and whatever can be asked of
-all territories at once (who is next to an enemy, who is at the cap) is a few operations on words.
+A position consists of words with one bit for each territory: `planes` words hold the armies in binary, word i
+their bit i, and two more words hold the owners. Four planes hold a cap of 15, six a cap of 63, eight a cap of 255.
+So all territories are trained in a dozen instructions, whatever their number. A question about
+all territories together (which are next to an enemy, which are at the cap) takes a few operations on words.
 
-What a move does to its two territories, trained, depends only on the armies on both and on whether
-the target is an enemy's: the rules hold it in tables. Both players' totals are one word, the mover's
-in the upper half; a difference of both is a sum of such words.
+The effect of a move on its two territories, including training, depends only on the armies on both and on whether
+the target is an enemy's: the rules hold it in tables. The totals of both players are in one word, the mover's
+in the upper half, so a change of both totals is one addition.
 """
 
 from __future__ import annotations
@@ -24,9 +24,10 @@ from arena.bots.compiled.kernel import DRAW, LOST, PLAYING, WON, Compiled, Kerne
 from arena.bots.compiled.limits import MAX_TERRITORIES, fits
 from arena.bots.compiled.riskless_estimate import make_estimate
 from arena.bots.compiled.riskless_leaves import UNFORESEEN, make_leaves
+from arena.bots.compiled.riskless_network import NETWORK, make_network, network_words
+from arena.bots.evaluators.network import Network, Tables
 from arena.bots.evaluators.riskless import NAMES
 from arena.games.riskless import Armies, Riskless
-from arena.solved.boards import Boards
 
 PLANES = (4, 6, 8)
 
@@ -36,7 +37,7 @@ _HALF = 0xFFFFFFFF
 
 @dataclass(frozen=True)
 class Layout:
-    """Where things are: in the words of a position (first block) and in the rules (second block)."""
+    """Offsets in the words of a position (first block) and in the rules (second block)."""
 
     planes: int
     foe: int
@@ -66,8 +67,6 @@ class Layout:
     around: int
     change: int
     result: int
-    size: int
-    powers: int
     most: int
     nearness: int
 
@@ -75,24 +74,24 @@ class Layout:
     def of(cls, planes: int) -> Layout:
         table = 2 << 2 * planes
         position = [planes, 1, 1, 1, planes, 1, 1 << planes if planes <= 4 else 0, *[1] * 6]
-        rules = [planes, 1, 65, len(NAMES), 1, 1, 1, 64, _ROADS, _ROADS, 8 * 256, table, table, 2, 64, 1]
+        rules = [planes, 1, 65, len(NAMES), 1, 1, 1, 64, _ROADS, _ROADS, 8 * 256, table, table, 1]
         places = [sum(position[:i]) for i in range(1, len(position) + 1)]
         return cls(planes, *places, *(sum(rules[:i]) for i in range(len(rules) + 1)))
 
 
 @cache
 def layout(planes: int) -> Layout:
-    """The layout for armies of so many binary digits."""
+    """Return the layout for armies of `planes` binary digits."""
     return Layout.of(planes)
 
 
 def planes_of(game: Riskless) -> int:
-    """How many planes the kernels hold the armies of a game in, which fits them."""
+    """Return the number of bit planes in which the kernels hold a game's armies."""
     return min(planes for planes in PLANES if game.map.territory_cap < 1 << planes)
 
 
-def compile_game(game: Riskless, weights: Weights) -> Compiled | None:
-    """The game for the kernels, or None when its map is too large for them."""
+def compile_game(game: Riskless, weights: Weights | Network) -> Compiled | None:
+    """Return the game for the kernels, or None if its map is too large for them."""
     if not fits(game):
         return None
     map = game.map
@@ -106,16 +105,22 @@ def compile_game(game: Riskless, weights: Weights) -> Compiled | None:
         return map.ply_limit - position.ply
 
     numbers = {road: number for number, road in enumerate(roads)}
-    rules = _rules(game, weights, planes)
+    if isinstance(weights, Network):
+        tables = Tables.of(weights, map)
+        rules = _rules(game, dict.fromkeys(NAMES, 0), planes)
+        rules = np.concatenate([rules, network_words(tables, map, planes)])
+    else:
+        rules = _rules(game, weights, planes)
     return Compiled(
-        riskless_kernel(planes),
+        riskless_kernel(planes, network=isinstance(weights, Network)),
         rules,
         len(roads),
         pack,
         plies_left,
         roads.__getitem__,
         numbers.__getitem__,
-        foreseen=not any(weights[name] for name in UNFORESEEN),
+        foreseen=not isinstance(weights, Network) and not any(weights[name] for name in UNFORESEEN),
+        cells=map.size,
     )
 
 
@@ -165,16 +170,15 @@ def _rules(game: Riskless, weights: Weights, planes: int) -> Words:
                 rules[place.around + 256 * row + (byte ^ low)] | rules[place.neighbours + v]
             )
     _fill_tables(rules, place, cap)
-    boards = Boards.of(map)
-    if boards.count <= _HALF:  # there is no table of more
-        rules[place.size], rules[place.size + 1] = map.size, boards.count // 2
-        rules[place.powers :][: map.size] = boards.powers
     rules[place.nearness :] = np.arange(goal + 1, dtype=np.int64) ** 2 // goal
     return rules
 
 
 def _fill_tables(rules: Words, place: Layout, cap: int) -> None:
-    """For each (armies moved, enemy's?, armies there): the change of the trained totals, the outcome."""
+    """Fill the tables of the changes of the trained totals, and of the outcomes.
+
+    Their key is (armies moved, True if the target is an enemy's, armies on the target).
+    """
 
     moved = np.arange(1, cap + 1, dtype=np.int64)[:, None]
     there = np.arange(-cap, cap + 1, dtype=np.int64)[None, :]
@@ -191,8 +195,8 @@ def _fill_tables(rules: Words, place: Layout, cap: int) -> None:
 
 
 @cache
-def riskless_kernel(planes: int) -> Kernel:
-    """The functions for armies of so many binary digits."""
+def riskless_kernel(planes: int, *, network: bool = False) -> Kernel:
+    """Return the functions for armies of `planes` binary digits, with the estimate of a network or of features."""
     place = layout(planes)
     wide = planes + 1
     foe_at, own_at, totals_at = place.foe, place.own, place.totals
@@ -276,36 +280,29 @@ def riskless_kernel(planes: int) -> Kernel:
         totals = get(mem, at + trained_totals_at) + get(rules, change_at + cell)
         return 100 * ((totals >> 32) - (totals & _HALF))
 
-    powers_at, size_at = place.powers, place.size
-
     @inlined
-    def number(rules: Any, mem: Any, at: Any) -> Any:
-        """What the digits of all territories count: see solved.boards."""
+    def observe(_rules: Any, mem: Any, at: Any, seen: Any, row: Any) -> None:
         foe = get(mem, at + foe_at)
-        whole = get(rules, size_at + 1)
-        for v in range(get(rules, size_at)):
-            armies = column(mem, at, v, planes) * get(rules, powers_at + v)
-            whole += armies - 2 * armies * ((foe >> v) & 1)
-        return whole
+        for v in range(seen.shape[1]):
+            armies = 0
+            for i in range(planes):
+                armies |= ((get(mem, at + i) >> v) & 1) << i
+            armies = min(armies, 127)
+            seen[row, v] = -armies if (foe >> v) & 1 else armies
 
-    @inlined
-    def pieces(_rules: Any, mem: Any, at: Any) -> Any:
-        return min(popcount(get(mem, at + own_at)), popcount(get(mem, at + foe_at)))
-
-    survey, foresee = make_leaves(place)
+    survey, foresee = (None, None) if network else make_leaves(place)
     return Kernel(
-        name=f"riskless{planes}",
-        words=place.words,
+        name=f"riskless{planes}{NETWORK if network else ''}",
+        words=place.words + (MAX_TERRITORIES if network else 0),
         key_words=planes + 2,
         moves=moves,
         play=play,
         status=status,
-        estimate=make_estimate(place),
+        estimate=make_network(place) if network else make_estimate(place),
         promise=promise,
         survey=survey,
         foresee=foresee,
-        number=number,
-        pieces=pieces,
+        observe=observe,
     )
 
 

@@ -1,8 +1,8 @@
-"""Riskless's leaves, estimated from the position above them: what a move changes is little of what an estimate looks at.
+"""Estimates of Riskless's leaves from the position above them, because a move changes only a small part of an estimate.
 
-A move to an own territory, or an attack that fails, leaves everything as it was but the armies on two territories. Only
-where a territory changes hands are neighbourhoods looked at again, and only those that change with it. What is told is
-exactly what `riskless_estimate` tells of the position after the move, turned round.
+A move to an own territory, or a failed attack, changes only the armies on two territories. Only
+if a territory changes hands, neighbourhoods are computed again, and only those that change with it. The result is
+exactly the estimate of `riskless_estimate` for the position after the move, with the opposite sign.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from arena.bots.evaluators.riskless import NAMES
 from arena.bots.search.values import ESTIMATE_LIMIT
 
 UNFORESEEN = ("attacks", "exposed")
-"""Features for which leaves must be built: they look at who could take what, which a move changes all around it."""
+"""Features that require the leaf's position: a move changes possible attacks all around it."""
 
 _HALF = 0xFFFFFFFF
 
 
 def make_leaves(place: Any) -> tuple[Any, Any]:
-    """`survey` and `foresee` of positions that lie in memory as this `riskless_kernel.Layout` says."""
+    """Return `survey` and `foresee` for positions in the memory layout `riskless_kernel.Layout`."""
     planes = place.planes
     wide = planes + 1
     foe_at, own_at, trained_at, trained_totals_at = place.foe, place.own, place.trained, place.trained_totals
@@ -72,7 +72,7 @@ def make_leaves(place: Any) -> tuple[Any, Any]:
     def beside(
         rules: Any, mem: Any, at: Any, source: Any, target: Any, here: Any, there: Any, result: Any
     ) -> Any:
-        """The features that look at neighbours, after the move."""
+        """Return the weighted sum of the features that depend on neighbours, after the move."""
         own = get(mem, at + own_at)
         foe = get(mem, at + foe_at)
         by_own = get(mem, at + by_own_at)
@@ -85,7 +85,7 @@ def make_leaves(place: Any) -> tuple[Any, Any]:
         their_border = get(mem, at + their_border_at)
         weight = get(rules, borders_at)
         if result & 1 == 0:
-            # an attack that failed: both are at the border, and stay there
+            # a failed attack: both territories are at the border and stay there
             border += 1 - min(here + 1, most)
             their_border += left - min(there + 1, most)
         elif own & to_there != 0:

@@ -1,7 +1,7 @@
-"""The compiled search as Python sees it: a game, a memory, threads, and reports.
+"""Python interface of the compiled search: a game, a memory, threads, and reports.
 
-A `Searcher` belongs to one match and one caller at a time. Its table lives as long as it does, so that
-a search finds what the search of the move before has left.
+A `Searcher` belongs to one match and one caller at a time. It keeps its table, so that
+a search finds the results of the previous move's search.
 """
 
 from __future__ import annotations
@@ -28,43 +28,33 @@ from arena.bots.compiled.layout import (
     Shared,
     Sizes,
 )
-from arena.bots.compiled.limits import MOST_TABLE, table_bytes
-from arena.bots.compiled.line import make_line
-from arena.bots.compiled.probe import NOTHING, unpacked
-from arena.bots.compiled.table import AGES, make_table
-from arena.bots.search.deepening import Report
+from arena.bots.compiled.table import AGES, make_line, make_table
+from arena.bots.evaluators.network import Network
+from arena.bots.search.deepening import NO_LIMIT, Report
 from arena.bots.search.values import ESTIMATE_LIMIT, INFINITY
 from arena.games.core import Game, M, P
-from arena.solved.solution import solution_of
 
+LATE = 3
+"""Number of moves that a shallow selective search examines, for each ply of its depth."""
 POLL_SECONDS = 0.001
-"""How often a plain stop function is asked."""
+"""Interval between calls of a caller's stop function, in seconds."""
 
 
 @dataclass(frozen=True)
 class Settings:
-    """How to search. The defaults are what wins; the rest is for comparison.
+    """Search options. The defaults play best; the others are for comparison.
 
-    threads      that search together
-    exact        value and leftmost move of plain minimax at every depth; else whatever wins games
-    course       the course's form of Jamboree, with `prune`; else the original
-    prune        the course's form: of a node's moves, which part is searched in sequence
-    split_depth  the least depth of a node whose moves are shared out, and of which the course's form keeps the window;
-                 at 1 that is the course's Jamboree to the leaves
-    lazy         nothing is shared out: every thread searches the root by itself, and they meet in the table
+    threads      number of search threads
+    exact        value and leftmost move of plain minimax at every depth; otherwise selective search, which plays better
+    course       the course's form of Jamboree, with `prune`; otherwise the original
+    prune        fraction of a node's moves that the course's form searches in sequence
+    split_depth  minimum depth of a node whose moves are shared among threads, and for which the course's form freezes
+                 the window; 1 gives the course's Jamboree down to the leaves
 
-    What makes play selective, never if exact; `bots.compiled.selective` says how, and when not:
-    tempo        leaves count what it is worth to have the move
-    settle       a shallow search ends where the estimate is far outside its window
-    late         how many moves for each ply of depth a shallow search looks at; 0: all
+    foresee      value leaves from the node above them, if the game can; only used if exact, because selective play
+                 examines only the first few of them
 
-    What the table of a solved map tells, where there is one (`bots.compiled.probe`):
-    pieces       leaves are looked up where a player has at most so many territories; 0: none
-
-    foresee      leaves are told from the node above them, without being built, where the game can, and only if exact: play
-                 looks at the first few of them
-
-    The others switch a device of move ordering or pruning on.
+    The other options each switch on a technique of move ordering or pruning.
     """
 
     threads: int = 1
@@ -73,33 +63,28 @@ class Settings:
     course: bool = False
     prune: float = 0.25
     split_depth: int = 4
-    lazy: bool = False
     table: bool = True
     hints: bool = True
     promise: bool = True
     foresee: bool = True
     null_windows: bool = True
-    late: int = 3
-    settle: bool = True
-    tempo: bool = True
-    pieces: int = 0
-
-
-NO_LIMIT = 1 << 60
 
 
 class Searcher(Generic[P, M]):
-    """A search of one game with one evaluator's weights. Not for two callers at once."""
+    """Search of one game with one evaluator's weights. Use it from one caller at a time."""
 
-    def __init__(self, game: Game[P, M], weights: Weights, settings: Settings | None = None) -> None:
+    def __init__(
+        self, game: Game[P, M], weights: Weights | Network, settings: Settings | None = None
+    ) -> None:
         self.game = game
         self.settings = settings or Settings()
         compiled = compile_game(game, weights)
         if compiled is None:
-            raise ValueError("this map is too large for the compiled engine")
+            raise ValueError(
+                f"there is no compiled search of this {game.name}: its rules are its own, or its map is too large"
+            )
         self._compiled = compiled
-        self._truth, longest = self._known()
-        self._search = make_search(compiled.kernel, truthful=longest > 0)
+        self._search = make_search(compiled.kernel)
         self._reader = make_line(compiled.kernel)
         self._order: list[int] = []
         self._moves: dict[int, M] = {}
@@ -116,25 +101,12 @@ class Searcher(Generic[P, M]):
             memory[Register.LISTS] = sizes.move_lists
             memory[Register.ROOT] = sizes.root
             memory[Register.WIDTH] = sizes.moves
-        self._roots = self._memories if self.settings.lazy else self._memories[:1]
-        for memory in self._roots[1:]:
-            memory[Register.LAZY] = 1
         self._shared = np.zeros(sizes.shared(threads), np.int64)
         self._table = make_table(self.settings.table_mb)
         self._age = 0
         self._pool = ThreadPoolExecutor(threads, thread_name_prefix="search")
         self._ready = False
         self._set_options()
-        self._shared[Option.BEYOND] = longest
-
-    def _known(self) -> tuple[Words, int]:
-        """The table that leaves are looked up in, and the plies of its longest win; 0 where they are not."""
-        if not self.settings.pieces:
-            return NOTHING, 0
-        solution = solution_of(self.game)
-        if solution is None or table_bytes(solution.table) > MOST_TABLE:
-            return NOTHING, 0
-        return unpacked(solution.table, self.settings.threads), solution.table.header.longest
 
     def _set_options(self) -> None:
         s, shared = self.settings, self._shared
@@ -152,42 +124,40 @@ class Searcher(Generic[P, M]):
         shared[Option.SPLIT_WORDS] = self._sizes.split
 
     def _calibrate(self) -> None:
-        """Before the first search: measure what the selective mode needs. Until then every search is exact."""
+        """Measure the data of the selective mode before the first search. Until then every search is exact."""
         if self._ready:
             return
         self._ready = True
         s, shared = self.settings, self._shared
         if s.exact:
-            shared[Option.PIECES] = s.pieces
             return
         shared[Option.HINTS] = 0
         measured = calibrate(
             self.game, lambda position, depth: self._value(position, depth, -INFINITY, INFINITY)
         )
         shared[Option.HINTS] = s.hints
-        shared[Option.PIECES] = s.pieces
         if measured is None:
             return
-        shared[Option.TEMPO] = measured.tempo * s.tempo
+        shared[Option.TEMPO] = measured.tempo
         shared[Option.SPREAD] = measured.spread
-        shared[Option.SETTLE] = s.settle
-        shared[Option.LATE] = s.late
+        shared[Option.SETTLE] = 1
+        shared[Option.LATE] = LATE
 
     def close(self) -> None:
-        """End the threads. The searcher is of no use afterwards."""
+        """End the threads. The searcher cannot be used afterwards."""
         self.stop()
         self._pool.shutdown()
 
     def stop(self) -> None:
-        """End the search that is under way, within microseconds. May be called from any thread."""
+        """Stop the running search within microseconds. May be called from any thread."""
         self._shared[Shared.STOP] = 1
 
     def clear(self) -> None:
-        """Empty the table, for a new match."""
+        """Clear the table for a new match."""
         self._table[:] = 0
 
     def warm_up(self) -> None:
-        """Compile, or load what was compiled before: afterwards the first search starts at once."""
+        """Compile the kernels or load them from the cache, so that the first search starts immediately."""
         with one_at_a_time():
             for _ in self.deepen(self.game.start(), max_depth=2):
                 pass
@@ -201,9 +171,9 @@ class Searcher(Generic[P, M]):
         max_nodes: int = NO_LIMIT,
         moves: Sequence[M] | None = None,
     ) -> Iterator[Report[M]]:
-        """Reports as `bots.search.deepening.deepen` yields them; `stop` is asked every millisecond.
+        """Yield reports as `bots.search.deepening.deepen` does. `stop` is called every millisecond.
 
-        `moves`, where they are given, are the only moves of the root that are searched, in move order. Raises ValueError
+        `moves`, if given, are the only moves of the root that are searched, in move order. Raises ValueError
         for a position that is over.
         """
         self._calibrate()
@@ -224,9 +194,9 @@ class Searcher(Generic[P, M]):
             self._order.insert(0, self._order.pop(self._order.index(best)))
 
     def search(self, position: P, depth: int, low: int, high: int) -> tuple[int, int]:
-        """One search to a depth with a window, without the shallower ones: value and nodes.
+        """Search once to a depth with a window, without the shallower depths. Return value and nodes.
 
-        Fail-soft, for the player to move: exact inside the window, else a bound.
+        The value is fail-soft, for the player to move: exact inside the window, otherwise a bound.
         """
         self._calibrate()
         return self._value(position, depth, low, high), self.nodes
@@ -245,10 +215,10 @@ class Searcher(Generic[P, M]):
         self._order = [compiled.number(move) for move in moves]
         self._moves = dict(zip(self._order, moves, strict=True))
         words = compiled.pack(position)
-        for memory in self._roots:
-            memory[Register.CHOSEN] = len(moves)
-            memory[Register.SOME] = len(moves) < len(every)
-            memory[FIRST : FIRST + len(words)] = words
+        memory = self._memories[0]
+        memory[Register.CHOSEN] = len(moves)
+        memory[Register.SOME] = len(moves) < len(every)
+        memory[FIRST : FIRST + len(words)] = words
         self._age = (self._age + 1) % AGES
         shared[Option.GENERATION] = self._age
         shared[Option.NODE_LIMIT] = max_nodes
@@ -263,7 +233,7 @@ class Searcher(Generic[P, M]):
 
     @property
     def nodes(self) -> int:
-        """How many nodes the last search visited, with all its threads."""
+        """Return the number of nodes visited by all threads in the last search."""
         return int(sum(memory[Register.NODES] for memory in self._memories))
 
     def _horizon(self) -> bool:
@@ -271,16 +241,10 @@ class Searcher(Generic[P, M]):
 
     def _run(self, depth: int, low: int, high: int, stop: Callable[[], bool] | None) -> bool:
         shared, memory = self._shared, self._memories[0]
-        self._begin(memory, depth, low, high, self._order)
+        self._begin(depth, low, high)
         shared[Shared.QUIT] = shared[Shared.IDLE] = 0
         helpers = self._memories[1:] if depth > self.settings.split_depth else []
-        if self.settings.lazy:
-            running = [
-                self._pool.submit(self._lazily, number, depth, low, high)
-                for number in range(1, len(helpers) + 1)
-            ]
-        else:
-            running = [self._pool.submit(self._kernel, each, 1) for each in helpers]
+        running = [self._pool.submit(self._kernel, each, 1) for each in helpers]
         try:
             finished = self._main(memory, stop) == DONE
         finally:
@@ -290,8 +254,9 @@ class Searcher(Generic[P, M]):
             each.result()
         return finished
 
-    def _begin(self, memory: Words, depth: int, low: int, high: int, order: Sequence[int]) -> None:
-        """Write into a thread's memory what it shall search the root for."""
+    def _begin(self, depth: int, low: int, high: int) -> None:
+        """Write the root's depth, window and moves into the first thread's memory."""
+        memory = self._memories[0]
         root, first = FIRST + self._compiled.kernel.words, self._sizes.root
         memory[root + Frame.DEPTH] = depth
         memory[root + Frame.DISTANCE] = 0
@@ -299,31 +264,16 @@ class Searcher(Generic[P, M]):
         memory[root + Frame.BETA] = high
         memory[root + Frame.BEST_MOVE] = -1
         memory[root + Frame.BEST] = -INFINITY
-        memory[first : first + len(order)] = order
+        memory[first : first + len(self._order)] = self._order
         memory[Register.AT] = FIRST
         memory[Register.INSIDE] = -1
 
-    def _lazily(self, number: int, depth: int, low: int, high: int) -> int:
-        """Search the root beside the first thread, every second helper a ply deeper, then deeper, until that is done.
-
-        What a helper finds is in the table only. Behind the best move each has an order of its own.
-        """
-        memory, (best, *others) = self._memories[number], self._order
-        turn = number * len(others) // len(self._memories)
-        order = [best, *others[turn:], *others[:turn]]
-        for deeper in range(depth + number % 2, MAX_DEPTH + 1):
-            self._begin(memory, deeper, low, high, order)
-            if self._kernel(memory, 0) != DONE or self._shared[Shared.QUIT]:
-                break
-        return DONE
-
     def _kernel(self, memory: Words, helping: int) -> int:
-        return cast(
-            "int", self._search(memory, self._shared, self._compiled.rules, self._table, self._truth, helping)
-        )
+        rules = self._compiled.rules
+        return cast("int", self._search(memory, self._shared, rules, self._table, helping))
 
     def _main(self, memory: Words, stop: Callable[[], bool] | None) -> int:
-        """Search the root; here, or where somebody must be asked meanwhile, in another thread."""
+        """Search the root in this thread, or in another thread if `stop` must be polled meanwhile."""
         if stop is None:
             return self._kernel(memory, 0)
         main = self._pool.submit(self._kernel, memory, 0)
@@ -334,7 +284,7 @@ class Searcher(Generic[P, M]):
                 with suppress(TimeoutError):
                     return main.result(timeout=POLL_SECONDS)
         finally:
-            # whatever the caller's function raised: no thread is left searching
+            # stop the search even if the caller's function raised an exception
             self._shared[Shared.STOP] |= not main.done()
             wait([main])
 

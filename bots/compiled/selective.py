@@ -1,9 +1,9 @@
-"""What the selective mode leaves out, because it rarely matters.
+"""Pruning of the selective mode: it skips moves that rarely matter.
 
-All of it compares values of searches that end after different numbers of plies, so whoever is to move at the
-end must not be better off for that alone: `calibrate` measures what having the move is worth, TEMPO, and by how
-much a ply changes a value beyond that, SPREAD; a leaf's estimate then includes the tempo. Only null windows
-are narrowed down so, and no node whose search reaches the ply limit: what is left out there is known.
+Pruning compares values of searches that end after different numbers of plies, so the player to move at the
+end must not have an advantage for that alone. `calibrate` measures TEMPO, the value of having the move, and
+SPREAD, the further change of a value by a ply; a leaf's estimate then includes the tempo. Only null windows
+are pruned, and no node whose search reaches the ply limit, because the results there are certain.
 """
 
 from __future__ import annotations
@@ -17,22 +17,22 @@ from arena.bots.compiled.layout import Frame, Option
 from arena.bots.search.values import ESTIMATE_LIMIT
 
 UNSETTLED = -3_000_000
-"""Below every value."""
+"""Marker of a node that is not settled, lower than every value."""
 SHALLOW = 3
-"""Up to this depth a node may be settled by its estimate, or lose its late moves."""
+"""Maximum depth of a node that may be settled by its estimate, or lose its late moves."""
 MARGIN = 125
-"""How far a search is assumed to change an estimate at most, for each ply of its depth, in hundredths of SPREAD."""
+"""Assumed maximum change of an estimate by a search, for each ply of depth, in hundredths of SPREAD."""
 
 
 class Selective:
-    """The functions for one game."""
+    """Pruning functions for one game."""
 
     def __init__(self, kernel: Kernel) -> None:
         words, estimate = kernel.words, kernel.estimate
 
         @inlined
         def narrow(mem: Any, shared: Any, node: Any) -> Any:
-            """Whether it is only asked which side of a value the node is on, and the search ends before the match."""
+            """Return True for a node with a null window whose search ends before the match does."""
             alpha = get(mem, node + Frame.ALPHA)
             beta = get(mem, node + Frame.BETA)
             plies_left = get(shared, Option.PLIES_LEFT) - get(mem, node + Frame.DISTANCE)
@@ -46,7 +46,7 @@ class Selective:
 
         @inlined
         def settled(mem: Any, shared: Any, rules: Any, at: Any) -> Any:
-            """The bound that the node's estimate is for its search, if that decides the window; else UNSETTLED."""
+            """Return the bound implied by the node's estimate if it decides the window, otherwise UNSETTLED."""
             node = at + words
             depth = get(mem, node + Frame.DEPTH)
             if get(shared, Option.SETTLE) == 0 or depth > SHALLOW or not narrow(mem, shared, node):
@@ -61,7 +61,7 @@ class Selective:
 
         @inlined
         def left_out(mem: Any, shared: Any, node: Any, i: Any) -> Any:
-            """Whether the move at place i and all behind it are not searched."""
+            """Return True if the move at place i and all later ones are skipped."""
             late = get(shared, Option.LATE) * get(mem, node + Frame.DEPTH)
             return (
                 late > 0

@@ -1,22 +1,23 @@
-"""The transposition table that all threads share without a lock.
+"""Transposition table that all threads share without a lock.
 
-A bucket is one cache line: four entries of two words, the data and key xor data. A reader who meets
-a write half done sees two words that do not fit, and takes the entry for another position's. What an
-entry says is packed into one word: the value, counted from the node as in `bots.search.table`, the
-depth that it was searched to, what kind of bound it is, the best or cutting move, and the number of
+A bucket is one cache line with four entries of two words: the data, and key xor data. A reader that finds
+a half-written entry sees two words that do not match, and takes the entry for another position's. The
+data is packed into one word: the value, counted from the node as in `bots.search.table`, the
+searched depth, the kind of bound, the best or cutting move, and the number of
 the search that stored it. A word of 0 is an empty entry: every stored depth is at least 1.
 """
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 import numpy as np
 
-from arena.bots.compiled.cache import inlined
+from arena.bots.compiled.cache import inlined, kernel
 from arena.bots.compiled.intrinsics import get, mix, prefetch, put
-from arena.bots.compiled.kernel import Words
-from arena.bots.compiled.layout import LINE
+from arena.bots.compiled.kernel import PLAYING, Kernel, Words
+from arena.bots.compiled.layout import FIRST, LINE, Option, Register, Sizes
 from arena.bots.search.values import ESTIMATE_LIMIT
 
 UPPER, LOWER, EXACT = 1, 2, 3
@@ -36,16 +37,16 @@ _SALT, _LAST = _MIXED[8], _MIXED[9]
 
 
 def make_table(megabytes: int) -> Words:
-    """An empty table of at most that size, a power of two; its buckets lie on cache lines."""
+    """Return an empty table whose buckets are aligned to cache lines. Its size is the largest power of two within `megabytes`."""
     buckets = 1 << max(megabytes * (1 << 20) // 64, 1).bit_length() - 1
-    # written once here, so that no search waits for the system to find the memory: it took 60 ms
+    # written here, so that no search waits until the system has allocated the memory, which took 60 ms
     raw = np.full((buckets + 1) * LINE, 0, np.int64)
     skip = -raw.ctypes.data % 64 // 8
     return raw[skip : skip + buckets * LINE]
 
 
 def make_hash(words: int) -> Any:
-    """The hash of so many words at mem[at]: products of pairs, folded."""
+    """Return the hash function of the `words` words at mem[at]: the folded products of pairs."""
 
     @inlined
     def hash_of(mem: Any, at: Any) -> Any:
@@ -61,19 +62,19 @@ def make_hash(words: int) -> Any:
 
 @inlined
 def salted(key: Any, plies_left: Any) -> Any:
-    """Another key for each number of plies that are left, for where the ply limit has a say."""
+    """Return a different key for each number of plies left, for positions affected by the ply limit."""
     return key ^ mix(plies_left + _SALT, _LAST)
 
 
 @inlined
 def expect(table: Any, mask: Any, key: Any) -> None:
-    """Have the key's bucket fetched: a table is larger than the caches, and memory slower than an estimate."""
+    """Prefetch the key's bucket: the table exceeds the caches, and memory is slower than an estimate."""
     prefetch(table, (key & mask) * LINE)
 
 
 @inlined
 def probe(table: Any, mask: Any, key: Any) -> Any:
-    """What is known of the position: the data, or 0."""
+    """Return the stored data of the position, or 0."""
     bucket = (key & mask) * LINE
     for way in range(_WAYS):
         data = get(table, bucket + 2 * way + 1)
@@ -86,7 +87,7 @@ def probe(table: Any, mask: Any, key: Any) -> Any:
 def keep(
     table: Any, mask: Any, key: Any, value: Any, distance: Any, depth: Any, bound: Any, move: Any, age: Any
 ) -> None:
-    """Store an entry: over the same position's, else over the oldest, else over the shallowest."""
+    """Store an entry: it replaces the same position's, otherwise an empty or old one, otherwise the shallowest."""
     bucket = (key & mask) * LINE
     chosen = bucket
     least = 1 << 20
@@ -115,7 +116,7 @@ def keep(
 
 @inlined
 def value_of(data: Any, distance: Any) -> Any:
-    """The value as seen from the root, `distance` plies above the node."""
+    """Return the value as seen from the root, `distance` plies above the node."""
     value = (data & (2 * _VALUE - 1)) - _VALUE
     if value > ESTIMATE_LIMIT:
         value -= distance
@@ -126,31 +127,73 @@ def value_of(data: Any, distance: Any) -> Any:
 
 @inlined
 def depth_of(data: Any) -> Any:
-    """The depth that it was searched to."""
+    """Return the depth to which the position was searched."""
     return (data >> _DEPTH_AT) & 255
 
 
 @inlined
 def bound_of(data: Any) -> Any:
-    """UPPER, LOWER or EXACT."""
+    """Return the kind of bound: UPPER, LOWER or EXACT."""
     return (data >> _BOUND_AT) & 3
 
 
 @inlined
 def move_of(data: Any) -> Any:
-    """The number of the move, or -1."""
+    """Return the number of the move, or -1."""
     move = (data >> _MOVE_AT) & _MOVES
     return -1 if move == _MOVES else move
 
 
 @inlined
 def age_of(data: Any) -> Any:
-    """The number of the search that stored it, modulo AGES."""
+    """Return the number of the search that stored the entry, modulo AGES."""
     return (data >> _AGE_AT) & (AGES - 1)
 
 
 @inlined
 def answers(data: Any, value: Any, alpha: Any, beta: Any) -> Any:
-    """Whether a value of this kind decides the window."""
+    """Return True if a stored value, with its bound in `data`, settles a search with the window (alpha, beta)."""
     bound = bound_of(data)
     return bound == EXACT or (bound == LOWER and value >= beta) or (bound == UPPER and value <= alpha)
+
+
+@cache
+def make_line(game: Kernel) -> Any:
+    """Return the kernel line(mem, shared, rules, table, best, depth, found).
+
+    It writes the moves of the main line to `found`, starting with the root's move `best`, and returns their number. The
+    line continues while the table has an exact value.
+    """
+    frame_words = Sizes(game.words, 0).frame
+    moves, play, status = game.moves, game.play, game.status
+    hash_of = make_hash(game.key_words)
+
+    def line(mem: Any, shared: Any, rules: Any, table: Any, best: Any, depth: Any, found: Any) -> Any:
+        at = FIRST
+        move = best
+        length = 0
+        list_at = get(mem, Register.LISTS)
+        for distance in range(depth):
+            count = moves(rules, mem, at, list_at)
+            legal = False
+            for i in range(count):
+                legal |= get(mem, list_at + i) == move
+            if not legal:
+                break
+            put(found, distance, move)
+            length += 1
+            play(rules, mem, at, at + frame_words, move)
+            at += frame_words
+            left = get(shared, Option.PLIES_LEFT) - distance - 1
+            if status(rules, mem, at) != PLAYING or left <= 0:
+                break
+            key = hash_of(mem, at)
+            if depth - distance - 1 >= left:
+                key = salted(key, left)
+            data = probe(table, get(shared, Option.TABLE_MASK), key)
+            if data == 0 or bound_of(data) != EXACT:
+                break
+            move = move_of(data)
+        return length
+
+    return kernel(line, f"line-{game.name}")

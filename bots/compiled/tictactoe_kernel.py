@@ -19,7 +19,7 @@ _FULL = (1 << 9) - 1
 
 
 def compile_game(game: TicTacToe, weights: Weights) -> Compiled:
-    """The game for the kernels."""
+    """Return the game for the kernels."""
 
     def pack(position: Board) -> Words:
         own = game.player(position)
@@ -34,12 +34,12 @@ def compile_game(game: TicTacToe, weights: Weights) -> Compiled:
 
     lines = [sum(1 << cell for cell in line) for line in LINES]
     rules = np.array(lines + [weights[name] for name in NAMES], np.int64)
-    return Compiled(tictactoe_kernel(), rules, 9, pack, plies_left, int, int)
+    return Compiled(tictactoe_kernel(), rules, 9, pack, plies_left, int, int, cells=9)
 
 
 @cache
 def tictactoe_kernel() -> Kernel:
-    """The functions of the game."""
+    """Return the functions of the game."""
 
     @inlined
     def moves(_rules: Any, mem: Any, at: Any, to: Any) -> Any:
@@ -89,4 +89,9 @@ def tictactoe_kernel() -> Kernel:
         other = get(mem, at + 1)
         return lines_of(rules, own, other) - lines_of(rules, other, own)
 
-    return Kernel("tictactoe", 2, 2, moves, play, status, estimate, promise)
+    @inlined
+    def observe(_rules: Any, mem: Any, at: Any, seen: Any, row: Any) -> None:
+        for cell in range(9):
+            seen[row, cell] = ((get(mem, at) >> cell) & 1) - ((get(mem, at + 1) >> cell) & 1)
+
+    return Kernel("tictactoe", 2, 2, moves, play, status, estimate, promise, observe=observe)

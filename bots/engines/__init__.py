@@ -1,1 +1,1 @@
-"""The engines that come with the project, and engines from a file, by the spec that names them."""
+"""Built-in engines, and engines from files, selected by their specs."""

@@ -1,10 +1,10 @@
-"""The forms in which an engine searches, and the options that each form knows.
+"""Forms in which an engine searches, and the options of each form.
 
-    alphabeta   compiled, or in Python where that cannot be
-    jamboree    compiled in two forms: `tests` with null windows, and the course's; in Python the course's only
+    alphabeta   compiled, or in Python if it cannot be compiled
+    jamboree    compiled in two forms: `tests` with null windows, and the course's; in Python only the course's
 
-What a person says is followed or refused, never left out: an option that the form of a match does not know is
-refused in one line, which names the form that does.
+An option that a user gives is never ignored: if the form used in a match does not know it, a one-line error names the
+form that does.
 """
 
 from __future__ import annotations
@@ -12,93 +12,95 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any
 
-from arena.bots.api.options import LEAVES, BadSpec, Spec
+from arena.bots.api.options import BadSpec, Spec
 from arena.bots.compiled.limits import fits, installed
-from arena.bots.evaluators.catalogue import OUTCOMES, OUTCOMES_FILE, features_of
+from arena.bots.evaluators.catalogue import NETWORK_FILE, OUTCOMES, OUTCOMES_FILE, features_of
 from arena.bots.evaluators.outcomes import categorize
 from arena.games.core import Game
+from arena.games.riskless import Riskless
 
 FORMS = ("alphabeta", "jamboree")
-"""The engines that search in several forms."""
+"""Engines that search in several forms."""
 
 
 @dataclass(frozen=True)
-class Chosen:
-    """The form in which an engine searches."""
+class SearchForm:
+    """Form in which an engine searches."""
 
     spec: Spec
-    """With the values of those options only that the form knows."""
+    """Spec with only the options that the form knows."""
     compiled: bool
     why: str = ""
-    """Why it searches in Python, if it does, as in `its compiled search …`."""
+    """Reason for a search in Python, such as `its compiled search …`; empty if there is none."""
 
 
-def choose(spec: Spec, game: Game[Any, Any] | None = None) -> Chosen:
-    """How an engine searches; None: a game that there is a compiled search for. Raises BadSpec."""
+def choose(spec: Spec, game: Game[Any, Any] | None = None) -> SearchForm:
+    """Return the form of an engine for `game`. None stands for a game with a compiled search. Raises BadSpec."""
     if game is not None:
         check_evaluator(spec, game)
     if spec.name not in FORMS:
-        return Chosen(spec, compiled=False)
+        return SearchForm(spec, compiled=False)
     why = _in_python(spec, game)
     return (
-        Chosen(in_python(spec, why), compiled=False, why=why)
+        SearchForm(in_python(spec, why), compiled=False, why=why)
         if why
-        else Chosen(_compiled(spec), compiled=True)
+        else SearchForm(_compiled_spec(spec), compiled=True)
     )
 
 
 def in_python(spec: Spec, why: str) -> Spec:
-    """The spec of an engine that searches in Python, because `why`. Raises BadSpec for what only the compiled one knows."""
+    """Return the spec of an engine that searches in Python for the reason `why`.
+
+    Raises BadSpec for an option that only the compiled search knows.
+    """
     where = f"and here it searches in Python ({why})"
-    if "exact" in spec.given:
-        raise BadSpec(
-            f"{spec.name}: exact is an option of its compiled search, {where}, which always is exact"
-        )
-    if "form" in spec.given and spec.word("form") != "course":
-        raise BadSpec(f"{spec.name}: form=tests is a form of its compiled search, {where}: say form=course")
-    if spec.values.get("truth") in LEAVES:
-        raise BadSpec(
-            f"{spec.name}: truth={spec.word('truth')} is an option of its compiled search, {where}: say truth=root"
-        )
+    if "exact" in spec.explicit:
+        raise BadSpec(f"{spec.name}: exact needs its compiled search, {where}, which is always exact")
+    if "form" in spec.explicit and spec.word("form") != "course":
+        raise BadSpec(f"{spec.name}: form=tests needs its compiled search, {where}: use form=course")
     return _without(spec, "exact", "form")
 
 
 def always_known(spec: Spec) -> dict[str, str]:
-    """The values that hold in whatever form the engine searches: those given, and those that every form knows.
+    """Return the options that apply in every form of the engine, and those that the user gave.
 
-    `truth` is among them where it was given: without a table, which few maps have, every engine searches alike.
+    `truth` and `nodes` are included only if given, because without them all engines search alike.
     """
-    own = {"exact", "form", "prune", "truth"} if spec.name in FORMS else {"truth"}
-    if "form" in spec.given and spec.word("form") == "course":
+    own = {"nodes", "truth"} | ({"exact", "form", "prune"} if spec.name in FORMS else set())
+    if "form" in spec.explicit and spec.word("form") == "course":
         own.discard("prune")
-    return {name: str(value) for name, value in spec.values.items() if name in spec.given or name not in own}
+    return {
+        name: str(value) for name, value in spec.values.items() if name in spec.explicit or name not in own
+    }
 
 
 def check_evaluator(spec: Spec, game: Game[Any, Any]) -> None:
-    """Raises BadSpec for `evaluator=features` where the game has none, so that it would mean `plain`; so for `outcomes`."""
-    if "evaluator" in spec.given and spec.word("evaluator") == "features" and features_of(game) is None:
-        raise BadSpec(f"{spec.name}: {game.name} has no features: say evaluator=plain")
+    """Check that the game supports the evaluator, so that an unknown one does not silently fall back to `plain`. Raises BadSpec."""
+    if "evaluator" in spec.explicit and spec.word("evaluator") == "features" and features_of(game) is None:
+        raise BadSpec(f"{spec.name}: {game.name} has no features: use evaluator=plain")
     if spec.values.get("evaluator") == OUTCOMES and categorize(game) is None:
-        raise BadSpec(f"{spec.name}: {game.name} has no categories of positions: say evaluator=plain")
+        raise BadSpec(f"{spec.name}: {game.name} has no position categories: use evaluator=plain")
+    if str(spec.values.get("evaluator")).endswith(NETWORK_FILE) and not isinstance(game, Riskless):
+        raise BadSpec(f"{spec.name}: networks support only riskless, not {game.name}: use evaluator=plain")
 
 
-def _compiled(spec: Spec) -> Spec:
+def _compiled_spec(spec: Spec) -> Spec:
     if spec.name != "jamboree" or spec.word("form") == "course":
         return spec
-    if "prune" in spec.given:
+    if "prune" in spec.explicit:
         share = spec.share("prune")
-        raise BadSpec(f"jamboree: prune is an option of form=course: say form=course,prune={share:g}")
+        raise BadSpec(f"jamboree: prune needs form=course: use form=course,prune={share:g}")
     return _without(spec, "prune")
 
 
 def _in_python(spec: Spec, game: Game[Any, Any] | None) -> str:
-    """Why there is no compiled search here; empty where there is one."""
+    """Return why the engine has no compiled search here, or an empty string if it has one."""
     if spec.values.get("evaluator") == OUTCOMES or str(spec.values.get("evaluator")).endswith(OUTCOMES_FILE):
         return "its compiled search weighs features, and looks up no outcomes"
     if not installed():
         return "its compiled search needs the extra `engine`, which is not installed"
     if game is not None and not fits(game):
-        return f"its compiled search has no {game.name} of this size"
+        return f"its compiled search has no {game.name} of these rules and this size"
     return ""
 
 

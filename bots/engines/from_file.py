@@ -1,7 +1,7 @@
-"""An engine from a Python file: `my_bot.py`, or `my_bot.py:MyBot` where the file has several bots.
+"""An engine from a Python file: `my_bot.py`, or `my_bot.py:MyBot` if the file has several bots.
 
-The file is loaded under a name of its own, so it may be called anything, `random.py` or `bots.py`
-too. The files beside it can be imported; what the project or Python calls by the same name goes first.
+The file is loaded under a unique module name, so it may be called anything, even `random.py` or `bots.py`.
+It can import the files in its folder; modules of the project or of Python with the same name take precedence.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from pathlib import Path
 
 from arena.bots.api.bot import Bot
 from arena.bots.api.options import BadSpec
-from arena.games.loading import class_in, load_file, split_spec, where_it_broke
+from arena.games.loading import class_in, error_location, load_file, split_spec
 
 _PREFIX = "arena_bot_file_"
 _CALLED = {
@@ -21,24 +21,24 @@ _CALLED = {
     "ended": ("ending",),
     "close": (),
 }
-"""The methods that a match calls, and the arguments that it gives them."""
+"""Methods that a match calls, with the arguments it passes."""
 
 
 def bot_class(spec: str) -> type[Bot]:
-    """The bot that a file spec names. Runs the file. Raises BadSpec with the file, the line and why."""
-    file, wanted = split_spec(spec)
+    """Return the bot class named by a file spec. Runs the file. Raises BadSpec with file, line and reason."""
+    file, class_name = split_spec(spec)
     path = Path(file)
     if not path.is_file():
-        what = "is no file" if path.exists() else "does not exist"
+        what = "is not a file" if path.exists() else "does not exist"
         raise BadSpec(f"{file} {what}: give the path of a Python file with a subclass of Bot")
     try:
         module = load_file(path, _PREFIX)
     except KeyboardInterrupt:
         raise
     except BaseException as error:
-        raise BadSpec(where_it_broke(path, error)) from error
+        raise BadSpec(error_location(path, error)) from error
     try:
-        bot: type[Bot] = class_in(module, Bot, wanted, "bot", file, file)
+        bot: type[Bot] = class_in(module, Bot, class_name, "bot", file, file)
     except LookupError as error:
         raise BadSpec(str(error)) from None
     if inspect.isabstract(bot):
@@ -48,13 +48,11 @@ def bot_class(spec: str) -> type[Bot]:
 
 
 def _check_calls(file: str, bot: type[Bot]) -> None:
-    """Check that the methods can be called as a match calls them: better told now than lost later. Raises BadSpec."""
+    """Check that a match can call the bot's methods, so that a wrong signature costs no match. Raises BadSpec."""
     try:
         inspect.signature(bot).bind()
     except TypeError as error:
-        raise BadSpec(
-            f"{file}: {bot.__name__} is made without arguments, and its __init__ does not allow that: {error}"
-        ) from None
+        raise BadSpec(f"{file}: {bot.__name__} must accept no arguments in __init__: {error}") from None
     for name, parameters in _CALLED.items():
         method = getattr(bot, name)
         try:
@@ -67,5 +65,5 @@ def _check_calls(file: str, bot: type[Bot]) -> None:
 
 
 def engine_name(spec: str) -> str:
-    """The file's name without `.py`."""
+    """Return the file's name without `.py`."""
     return Path(split_spec(spec)[0]).stem

@@ -1,4 +1,4 @@
-"""An engine from any program, by lines of JSON on its standard input and output: docs/stdio.md."""
+"""An engine from any program, which communicates by lines of JSON on standard input and output: docs/stdio.md."""
 
 from __future__ import annotations
 
@@ -13,36 +13,36 @@ from typing import Any, TextIO
 
 from arena.bots.api.bot import Bot, Clock, Crash, Ending, Resign, Thinking
 from arena.bots.api.options import BadSpec
-from arena.bots.engines.program import Program, ProgramFault, Unanswered
+from arena.bots.engines.program import Program, ProgramFault, RequestCancelled
 from arena.bots.engines.registry import Engine
 
 READY = '{"ready": true}'
 PATIENCE = 0.3
-"""Seconds that a program may take to end by itself."""
-MOST_LINES = 1000
-"""Lines of standard error that are kept of a match; the rest is read and dropped."""
+"""Time limit for a program to exit by itself, in seconds."""
+MAX_LINES = 1000
+"""Maximum number of lines of standard error kept for a match. Further lines are read and dropped."""
 
 
 def program_engine(command: str, logs: Path | None = None) -> Engine:
-    """The engine that a command line runs, one process for each match. Raises BadSpec.
+    """Return an engine that runs `command` in a new process for each match. Raises BadSpec.
 
-    logs: a folder that gets what each match's program writes to its standard error, as MATCH.log
+    logs: folder for the standard error of each match's program, as MATCH.log
     """
     try:
         words = shlex.split(command)
     except ValueError as error:
-        raise BadSpec(f"--exec: {command!r:.100} is no command line: {error}") from None
+        raise BadSpec(f"--exec: {command!r:.100} is not a valid command line: {error}") from None
     if not words:
-        raise BadSpec("--exec: write the program and its arguments, as in --exec 'perl my_bot.pl'")
+        raise BadSpec("--exec: give the program and its arguments, e.g. --exec 'perl my_bot.pl'")
     if shutil.which(words[0]) is None:
-        raise BadSpec(f"--exec: there is no program {words[0]!r:.100}: give its path, or put it in the PATH")
-    # In `perl my_bot.pl` it is the file that has a name of its own.
+        raise BadSpec(f"--exec: program {words[0]!r:.100} not found: give its path, or add it to the PATH")
+    # In `perl my_bot.pl` the file has the distinctive name, not the interpreter.
     named = next((word for word in words[1:] if Path(word).is_file()), words[0])
     return Engine(Path(named).stem[:64], command, lambda: ProgramBot(words, logs))
 
 
 class ProgramBot(Bot):
-    """Passes every turn on to a program, and its answer back."""
+    """Bot that forwards every turn to a program and returns its answer."""
 
     def __init__(self, command: list[str], logs: Path | None) -> None:
         self._command = command
@@ -57,7 +57,7 @@ class ProgramBot(Bot):
         if self._logs is not None:
             self._log = (self._logs / f"{match.id}.log").open("w", encoding="utf-8")
         try:
-            self._running = Program(self._command, self._heard)
+            self._running = Program(self._command, self._handle_line)
         except ProgramFault as fault:
             raise Crash(str(fault)) from None
         start = {
@@ -71,9 +71,9 @@ class ProgramBot(Bot):
             "threads": match.threads,
             "setup": self.game.setup(),
         }
-        answer = self._ask(self._running, start, READY)
+        answer = self._request(self._running, start, READY)
         if answer.get("ready") is not True:
-            raise Crash(f"the program answered the start with {answer!r:.100}, not with {READY}")
+            raise Crash(f"the program must answer the start with {READY}, not {answer!r:.100}")
 
     def opponent_moved(self, move: Any, position: Any) -> None:  # noqa: ARG002
         self._last = self.game.move_to_data(move)
@@ -93,12 +93,12 @@ class ProgramBot(Bot):
             "legal": legal,
             "position": self.game.position_to_data(position),
         }
-        answer = self._ask(self._running, turn, json.dumps({"move": legal[0]}))
+        answer = self._request(self._running, turn, json.dumps({"move": legal[0]}))
         try:
             move = self.game.move_from_data(answer.get("move"))
         except ValueError as error:
             raise Crash(
-                f"the program answered {answer!r:.100}, no move of {self.game.name}: {error}"
+                f"the program answered {answer!r:.100}, which is not a move of {self.game.name}: {error}"
             ) from None
         self._think(answer)
         return move
@@ -115,13 +115,13 @@ class ProgramBot(Bot):
         if self._log is not None:
             self._log.close()
 
-    def _ask(self, program: Program, message: Mapping[str, object], example: str) -> dict[str, Any]:
+    def _request(self, program: Program, message: Mapping[str, object], example: str) -> dict[str, Any]:
         try:
             answer = program.ask(message, example, lambda: self.stopped)
-        except Unanswered as late:
-            # The match is over, so that nobody reads why this bot would resign it.
+        except RequestCancelled as late:
+            # The match is over, so nobody reads the reason of the resignation.
             where = f"the turn at ply {message['ply']}" if "ply" in message else "the start"
-            self._say(f"{late} when nobody waited any more for its answer to {where}")
+            self._log_line(f"{late} when nobody waited any more for its answer to {where}")
             raise Resign(str(late)) from None
         except ProgramFault as fault:
             raise Crash(str(fault)) from None
@@ -130,28 +130,28 @@ class ProgramBot(Bot):
         return answer
 
     def _think(self, answer: Mapping[str, Any]) -> None:
-        """Keep what the program tells of its thinking with the move."""
+        """Store the figures of the program's answer with the move."""
         figures = {key: answer.get(key) for key in ("depth", "value", "nodes")}
         try:
             line = tuple(self.game.move_from_data(each) for each in answer.get("line") or ())
             if not all(each is None or type(each) in (int, float) for each in figures.values()):
-                raise ValueError("depth, value and nodes are numbers")  # noqa: TRY301 - the handler tells it as any other fault
+                raise ValueError("depth, value and nodes must be numbers")  # noqa: TRY301 - the handler reports it like any other fault
         except (TypeError, ValueError) as error:
-            self._say(f"what the program tells of its thinking is left out: {error}")
+            self._log_line(f"what the program tells of its thinking is left out: {error}")
             return
         if line or any(each is not None for each in figures.values()):
             self.thinking = Thinking(line=line, **figures)
 
-    def _heard(self, line: str) -> None:
-        """Called in a thread of the program's, with a line of its standard error."""
+    def _handle_line(self, line: str) -> None:
+        """Handle a line of the program's standard error. Called in a thread of the program."""
         self._lines += 1
-        if self._lines <= MOST_LINES:
-            self._say(line)
+        if self._lines <= MAX_LINES:
+            self._log_line(line)
             if self._log is not None:
                 self._log.write(f"{line}\n")
                 self._log.flush()
-        elif self._lines == MOST_LINES + 1:
-            self._say(f"more than {MOST_LINES} lines on its standard error; the rest is not kept")
+        elif self._lines == MAX_LINES + 1:
+            self._log_line(f"more than {MAX_LINES} lines on its standard error; the rest is not kept")
 
-    def _say(self, line: str) -> None:
-        print(f"match {self.match.id:.8}: {line}", file=sys.stderr, flush=True)  # noqa: T201 - for its author
+    def _log_line(self, line: str) -> None:
+        print(f"match {self.match.id:.8}: {line}", file=sys.stderr, flush=True)  # noqa: T201 - for the bot's author

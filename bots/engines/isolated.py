@@ -1,8 +1,10 @@
-"""A bot in a process of its own for each match, by the lines of JSON of docs/stdio.md: what hangs is killed.
+"""A bot in a separate process for each match, so that a hanging bot can be killed.
+
+The processes communicate by lines of JSON, as in docs/stdio.md.
 
     python -m arena.bots.engines.isolated SPEC
 
-is such a process. It plays one match with the engine of that spec, and what the engine prints goes to standard error.
+starts such a process. It plays one match with the engine of SPEC; the engine's output goes to standard error.
 """
 
 from __future__ import annotations
@@ -27,14 +29,14 @@ from arena.protocol.timecontrol import TimeControl
 Message = dict[str, Any]
 
 
-def isolated(engine: Engine, logs: Path | None = None) -> Engine:
-    """The engine with each of its matches in a process of its own; `logs` as of `program_engine`."""
+def isolate_engine(engine: Engine, logs: Path | None = None) -> Engine:
+    """Return an engine that plays each match in a separate process. `logs` is as in `program_engine`."""
     command = [sys.executable, "-P", "-m", "arena.bots.engines.isolated", engine.spec]
-    return Engine(engine.name, engine.spec, lambda: ProgramBot(command, logs), engine.told)
+    return Engine(engine.name, engine.spec, lambda: ProgramBot(command, logs), engine.parsed)
 
 
 def play(bot: Bot, lines: Iterator[Message], answer: IO[str]) -> None:
-    """Let a bot play the match that the lines tell of. Raises what the bot raises, but for Resign."""
+    """Let `bot` play the match described by `lines`. Raises the bot's exceptions, except Resign."""
 
     def say(message: Message) -> None:
         answer.write(json.dumps(message) + "\n")
@@ -94,16 +96,16 @@ def _choose(bot: Bot, match: Match, position: Any, turn: Message) -> Message:
     move = ask(bot, position, clock, Event())
     answer: Message = {"move": game.move_to_data(move)}
     if bot.thinking is not None:
-        told = bot.thinking
-        figures = {"depth": told.depth, "value": told.value, "nodes": told.nodes}
+        thinking = bot.thinking
+        figures = {"depth": thinking.depth, "value": thinking.value, "nodes": thinking.nodes}
         answer |= {key: value for key, value in figures.items() if value is not None}
-        answer["line"] = [game.move_to_data(each) for each in told.line]
+        answer["line"] = [game.move_to_data(each) for each in thinking.line]
     return answer
 
 
 def main() -> None:
-    """Play one match by standard input and output."""
-    # What the bot prints must not stand among the answers.
+    """Play one match over standard input and output."""
+    # The bot's own output must not mix with the answers.
     answers = os.fdopen(os.dup(sys.stdout.fileno()), "w", encoding="utf-8")
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
     play(make_engine(sys.argv[1]).make(), map(json.loads, sys.stdin), answers)

@@ -1,7 +1,7 @@
-"""Another program that chooses the moves of a bot: started for one match, spoken to in lines of JSON (docs/stdio.md).
+"""External program that chooses a bot's moves: started for one match, and addressed in lines of JSON (docs/stdio.md).
 
-Whatever the program does ends in an answer or in a `ProgramFault`: it may end, hang, write what is no
-answer, write without end, or read nothing.
+Every request ends with an answer or a `ProgramFault`, even if the program exits, hangs, writes invalid
+answers or endless output, or stops reading.
 """
 
 from __future__ import annotations
@@ -19,46 +19,46 @@ from collections.abc import Callable, Mapping, Sequence
 from queue import Empty, Queue, SimpleQueue
 from typing import IO, Any
 
-LONGEST_LINE = 64 * 1024
-"""Bytes of one line from the program."""
+MAX_LINE = 64 * 1024
+"""Maximum length of a line from the program, in bytes."""
 LINES_WAITING = 64
-"""Lines that are read ahead; then the program waits in its pipe."""
-SHOWN = 120
-"""Characters of a wrong line that are shown."""
+"""Maximum number of lines read ahead. After that the program blocks on its pipe."""
+MAX_EXCERPT = 120
+"""Maximum number of characters of an invalid line in an error message."""
 POLL_SECONDS = 0.02
-"""How often it is looked whether anybody still waits for the answer."""
+"""Interval for checking whether the answer is still needed, in seconds."""
 DRAIN_SECONDS = 0.5
-"""Seconds for what a program that has ended still has in its pipes."""
+"""Time limit for reading the remaining output of a program that has exited, in seconds."""
 
 
 class ProgramFault(Exception):
-    """The program did not answer as docs/stdio.md says; one line for its author."""
+    """Raised when the program does not answer as docs/stdio.md requires; the message is one line for its author."""
 
 
-class Unanswered(ProgramFault):
-    """Nobody waits any more, and the program had not answered."""
+class RequestCancelled(ProgramFault):
+    """Raised when a request is cancelled before the program has answered it."""
 
 
 class Program:
-    """A running program. `heard` is called with each line of its standard error, in a thread of its own."""
+    """A running program. `on_line` is called with each line of its standard error, in a separate thread."""
 
-    def __init__(self, command: Sequence[str], heard: Callable[[str], None]) -> None:
-        """Start it. Raises ProgramFault."""
-        self._heard = heard
-        self._said: deque[str] = deque(maxlen=1)
-        self._asked = False
+    def __init__(self, command: Sequence[str], on_line: Callable[[str], None]) -> None:
+        """Start the program. Raises ProgramFault."""
+        self._on_line = on_line
+        self._last_line: deque[str] = deque(maxlen=1)
+        self._has_requested = False
         try:
-            self._process = subprocess.Popen(  # noqa: S603 - it is the user's own command
+            self._process = subprocess.Popen(  # noqa: S603 - the user's own command
                 command,
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,
                 bufsize=0,
-                process_group=0,  # a session of its own would be scheduled by itself on Linux, and worse
+                process_group=0,  # not a new session, which Linux would schedule separately and worse
             )
         except OSError as error:
             raise ProgramFault(f"the program cannot be started: {command[0]}: {error.strerror}") from None
-        # Threads that are left behind when this process ends must not leave the program behind too.
+        # Daemon threads that outlive their match must not leave the program running when this process ends.
         atexit.register(self._kill)
         self._closed = threading.Event()
         self._out: SimpleQueue[bytes | None] = SimpleQueue()
@@ -71,19 +71,19 @@ class Program:
             thread.start()
 
     def tell(self, message: Mapping[str, object]) -> None:
-        """Send a line. Returns at once."""
+        """Send `message` as a line, without waiting."""
         self._out.put(json.dumps(message, separators=(",", ":")).encode() + b"\n")
 
     def ask(self, message: Mapping[str, object], example: str, stopped: Callable[[], bool]) -> dict[str, Any]:
-        """Send a line and wait for the answer: a JSON object. Raises ProgramFault.
+        """Send `message` as a line, and return the answer, a JSON object. Raises ProgramFault.
 
-        `example` is what an answer may look like, for the fault; `stopped` says that nobody waits. The first question is
-        answered by the program's first line, also one that it wrote before it was asked: which of the two comes first
-        depends on the machine. Later on a line that is there before the question is a fault.
+        `example` is a valid answer, shown in error messages. `stopped` returns True if the answer is no longer needed.
+        The program's first line answers the first request, even if it was written before the request: the machine
+        determines which comes first. After that, a line written before the request is a fault.
         """
-        if self._asked:
+        if self._has_requested:
             self._expect_silence()
-        self._asked = True
+        self._has_requested = True
         began = time.monotonic()
         self.tell(message)
         while True:
@@ -92,21 +92,21 @@ class Program:
             except Empty:
                 if stopped():
                     took = time.monotonic() - began
-                    raise Unanswered(f"the program had not answered after {took:.2f} s") from None
+                    raise RequestCancelled(f"the program had not answered after {took:.2f} s") from None
                 continue
             if line is None:
-                raise ProgramFault(self._obituary())
+                raise ProgramFault(self._exit_reason())
             return _parse(line, example)
 
     def close(self, patience: float) -> None:
-        """End the program: its input ends, and after `patience` seconds it is killed."""
+        """Close the program's input, and kill the program after `patience` seconds."""
         self._out.put(None)
         with contextlib.suppress(subprocess.TimeoutExpired):
             self._process.wait(patience)
         self._kill()
         self._process.wait()
         atexit.unregister(self._kill)
-        # A reader that waits for room would never see the end of its pipe.
+        # Empty the queue: a reader thread waiting for space in it would never see the end of its pipe.
         self._closed.set()
         with contextlib.suppress(Empty):
             while True:
@@ -120,26 +120,26 @@ class Program:
         except Empty:
             return
         if line is None:
-            raise ProgramFault(self._obituary())
-        raise ProgramFault(f"the program wrote a line that nobody asked for: {_shown(line)}")
+            raise ProgramFault(self._exit_reason())
+        raise ProgramFault(f"the program wrote an unexpected line: {_excerpt(line)}")
 
-    def _obituary(self) -> str:
+    def _exit_reason(self) -> str:
         try:
             code = self._process.wait(DRAIN_SECONDS)
         except subprocess.TimeoutExpired:
             return "the program closed its standard output"
         self._threads[2].join(DRAIN_SECONDS)
         how = f"exit code {code}" if code >= 0 else f"killed by {signal.Signals(-code).name}"
-        last = f"; last on its standard error: {self._said[-1]}" if self._said else ""
+        last = f"; last on its standard error: {self._last_line[-1]}" if self._last_line else ""
         return f"the program ended ({how}){last}"
 
     def _kill(self) -> None:
-        # The whole group: a shell's children too. It may be gone.
+        # Kill the whole group, including a shell's children. It may no longer exist.
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(self._process.pid, signal.SIGKILL)
 
     def _write(self) -> None:
-        pipe = _there(self._process.stdin)
+        pipe = _require_pipe(self._process.stdin)
         with contextlib.suppress(BrokenPipeError):
             while (line := self._out.get()) is not None:
                 pipe.write(line)
@@ -147,44 +147,46 @@ class Program:
             pipe.close()
 
     def _read(self) -> None:
-        with os.fdopen(_there(self._process.stdout).fileno(), "rb", closefd=False) as pipe:
-            while line := pipe.readline(LONGEST_LINE + 1):
+        with os.fdopen(_require_pipe(self._process.stdout).fileno(), "rb", closefd=False) as pipe:
+            while line := pipe.readline(MAX_LINE + 1):
                 if line.strip() and not self._closed.is_set():
                     self._in.put(line)
-        _there(self._process.stdout).close()
+        _require_pipe(self._process.stdout).close()
         if not self._closed.is_set():
             self._in.put(None)
 
     def _listen(self) -> None:
-        with os.fdopen(_there(self._process.stderr).fileno(), "rb", closefd=False) as pipe:
-            while line := pipe.readline(LONGEST_LINE):
+        with os.fdopen(_require_pipe(self._process.stderr).fileno(), "rb", closefd=False) as pipe:
+            while line := pipe.readline(MAX_LINE):
                 text = _printable(line.decode(errors="replace").rstrip())
-                self._said.append(text[:SHOWN])
-                self._heard(text)
-        _there(self._process.stderr).close()
+                self._last_line.append(text[:MAX_EXCERPT])
+                self._on_line(text)
+        _require_pipe(self._process.stderr).close()
 
 
-def _there(pipe: IO[bytes] | None) -> IO[bytes]:
+def _require_pipe(pipe: IO[bytes] | None) -> IO[bytes]:
     if pipe is None:
         raise AssertionError("the process was started with pipes")
     return pipe
 
 
 def _parse(line: bytes, example: str) -> dict[str, Any]:
-    if len(line) > LONGEST_LINE:
-        raise ProgramFault(f"the program wrote a line of more than {LONGEST_LINE} bytes: {_shown(line)}")
+    if len(line) > MAX_LINE:
+        raise ProgramFault(f"the program wrote a line of more than {MAX_LINE} bytes: {_excerpt(line)}")
     try:
         answer = json.loads(line)
     except (ValueError, RecursionError):
         answer = None
     if not isinstance(answer, dict):
-        raise ProgramFault(f"the program wrote {_shown(line)}, which is no answer; one is {example}")
+        raise ProgramFault(
+            f"the program wrote {_excerpt(line)}, which is not an answer; a valid one is {example}"
+        )
     return answer
 
 
-def _shown(line: bytes) -> str:
-    text = _printable(line[: 4 * SHOWN].decode(errors="replace").strip())
-    return f"{text[:SHOWN]}…" if len(text) > SHOWN else text
+def _excerpt(line: bytes) -> str:
+    text = _printable(line[: 4 * MAX_EXCERPT].decode(errors="replace").strip())
+    return f"{text[:MAX_EXCERPT]}…" if len(text) > MAX_EXCERPT else text
 
 
 def _printable(text: str) -> str:

@@ -1,4 +1,4 @@
-"""Engines by name: from a spec that a person typed to something that makes a bot for each match."""
+"""Engines by name: conversion of a user's spec to an engine that creates a bot for each match."""
 
 from __future__ import annotations
 
@@ -9,21 +9,22 @@ from typing import Any
 from arena.bots.api.bot import Bot
 from arena.bots.api.options import ENGINES, BadSpec, Spec, parse_spec, threads_of
 from arena.bots.client.worker import BotFactory
+from arena.bots.compiled.limits import installed
 from arena.bots.engines.forms import always_known, choose
 from arena.bots.engines.from_file import bot_class, engine_name
-from arena.bots.engines.greedy import GreedyBot
 from arena.bots.engines.perfect import PerfectBot, no_table, solution_for
-from arena.bots.engines.random_bot import RandomBot
 from arena.bots.engines.searching import SearchingBot
+from arena.bots.engines.simple import GreedyBot, RandomBot
 from arena.bots.evaluators.catalogue import NAMES as EVALUATORS
+from arena.bots.evaluators.catalogue import NETWORK_FILE
 from arena.games.core import Game
 from arena.games.loading import is_file_spec
 from arena.protocol.engines import EngineInfo
 
 NAME_LENGTH = 64
-"""Characters of an engine's name that a server is told."""
+"""Maximum length of an engine's name sent to a server, in characters."""
 TEXT_LENGTH = 200
-"""Characters of an option's value that a server is told."""
+"""Maximum length of an option's value sent to a server, in characters."""
 
 
 @dataclass(frozen=True)
@@ -31,48 +32,48 @@ class Engine:
     """An engine, ready to play any number of matches."""
 
     name: str
-    """Its short name: the built-in's, or the file's without `.py`."""
+    """Short name: the built-in's name, or the file's without `.py`."""
     spec: str
-    """What it was made from."""
+    """Spec from which the engine was made."""
     make: BotFactory
-    """Makes a bot for one match."""
-    told: Spec | None = None
-    """What a built-in engine was told; None for a file or a program."""
+    """Function that creates a bot for one match."""
+    parsed: Spec | None = None
+    """Parsed spec of a built-in engine; None for a file or a program."""
 
     def about(self, cores: int) -> EngineInfo:
-        """What a server is told of it, with the threads that it asks for in each match on so many cores.
+        """Return the description sent to a server, with the number of threads for a match on `cores` cores.
 
-        A file or a program searches as it likes: of its threads nothing is said.
+        The number of threads of a file or a program is unknown, so it is left out.
         """
-        if self.told is None:
+        if self.parsed is None:
             return EngineInfo(self.name[:NAME_LENGTH] or "?")
-        known = always_known(self.told)
+        known = always_known(self.parsed)
         options = {name: value[:TEXT_LENGTH] for name, value in known.items() if name != "threads"}
-        return EngineInfo(self.name, options, threads_of(self.told, cores))
+        return EngineInfo(self.name, options, threads_of(self.parsed, cores))
 
 
 def make_engine(spec: str) -> Engine:
-    """The engine that a spec names: `NAME`, `NAME:option=value,…`, `file.py` or `file.py:Class`.
+    """Return the engine of `spec`: `NAME`, `NAME:option=value,…`, `file.py` or `file.py:Class`.
 
-    Raises BadSpec with one line that says what would be right.
+    Raises BadSpec, whose message is one line with the valid form.
     """
     if is_file_spec(spec):
         return Engine(engine_name(spec), spec, bot_class(spec))
     try:
         parsed = parse_spec(spec, ENGINES)
     except BadSpec as error:
-        hint = "" if spec.partition(":")[0] in ENGINES else ", or give a file NAME.py"
+        hint = "" if spec.partition(":")[0] in ENGINES else " (or give a file NAME.py)"
         raise BadSpec(f"{error}{hint}") from None
     if "evaluator" in parsed.values:
-        _check_evaluator(parsed)
+        check_evaluator_name(parsed)
     choose(parsed)
     return Engine(parsed.name, spec, lambda: _built_in(parsed), parsed)
 
 
 def refusal(spec: str, game: Game[Any, Any]) -> str | None:
-    """Why a built-in engine cannot play a game as it is told to, in one line; None where it can.
+    """Return why a built-in engine cannot play a game with its options, in one line, or None if it can.
 
-    Nothing is said here of a file, or of a spec that `make_engine` refuses whatever the game.
+    Return None for a file, and for a spec that `make_engine` refuses for every game.
     """
     try:
         parsed = parse_spec(spec, ENGINES)
@@ -98,11 +99,16 @@ def _built_in(spec: Spec) -> Bot:
             return SearchingBot(spec)
 
 
-def _check_evaluator(spec: Spec) -> None:
+def check_evaluator_name(spec: Spec) -> None:
+    """Raise BadSpec if an engine's evaluator is neither a known name nor an existing file."""
     name = spec.word("evaluator")
-    if name.endswith(".toml"):
+    if name.endswith((".toml", NETWORK_FILE)):
         if not Path(name).is_file():
-            raise BadSpec(f"{spec.name}: there is no weights file {name:.200}")
+            raise BadSpec(f"{spec.name}: weights file {name:.200} not found")
+        if name.endswith(NETWORK_FILE) and not installed():
+            raise BadSpec(f"{spec.name}: networks need the extra `engine`, which is not installed")
     elif name not in EVALUATORS:
         known = ", ".join(EVALUATORS)
-        raise BadSpec(f"{spec.name}: evaluator must be {known} or a file NAME.toml, not {name!r:.60}")
+        raise BadSpec(
+            f"{spec.name}: evaluator must be {known} or a file NAME.toml or NAME.npz, not {name!r:.60}"
+        )

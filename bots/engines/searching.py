@@ -1,7 +1,7 @@
-"""`minimax`, `alphabeta` and `jamboree`: searches inside iterative deepening, kept to the clock.
+"""Engines `minimax`, `alphabeta` and `jamboree`: iterative deepening within the limits of the clock.
 
-How they search is a `Backend`: the readable Python of `bots.search`, or the same algorithms
-compiled. `backend_for` is the one place that chooses between them.
+A `Backend` does the search: either the readable Python of `bots.search`, or the same algorithms
+compiled. Only `backend_for` chooses between them.
 """
 
 from __future__ import annotations
@@ -14,51 +14,58 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Protocol
 
 from arena.bots.api.bot import Bot, Clock, Ending, Match, Resign, Thinking
-from arena.bots.api.budget import Budget, plan
+from arena.bots.api.budget import Budget, Effort, plan
 from arena.bots.api.options import BadSpec, Spec
+from arena.bots.engines.collector import COLLECTOR
 from arena.bots.engines.forms import choose
-from arena.bots.engines.perfect import solution_for, without_truth, worth
-from arena.bots.engines.quiet import COLLECTOR
+from arena.bots.engines.perfect import search_value, solution_for, why_no_table
 from arena.bots.evaluators.catalogue import evaluator_for
-from arena.bots.search.deepening import Report, deepen
-from arena.bots.search.play import Pool, Search, Table, alphabeta_search, jamboree_search, minimax_search
+from arena.bots.search.deepening import NO_LIMIT, Report, deepen
+from arena.bots.search.play import AlphaBeta, Jamboree, Minimax, Search, Table, ThreadPool
 from arena.solved.header import BadTable
 from arena.solved.truth import DRAW, Truth
 
 STALLS_KEPT = 8
-"""Searches whose worst stall is remembered."""
+"""Number of recent searches whose worst stall is remembered."""
 WARM_UP = 0.05
-"""Seconds of searching before the first turn."""
+"""Duration of a search before the first turn, in seconds."""
+WARM_UP_NODES = 1_000
+"""Node limit of that search if moves have one. A time limit would leave a different table in every match."""
 
 
 UNLIMITED = Budget(math.inf, math.inf)
 
 
 class Backend(Protocol):
-    """Searches the positions of one match, deeper and deeper."""
+    """Search of positions of one match, to increasing depths."""
 
     @property
     def threads(self) -> int:
-        """How many threads search at once."""
+        """Return the number of search threads."""
         ...
 
     def reports(
-        self, position: Any, stop: Callable[[], bool], max_depth: int, moves: Sequence[Any] | None = None
+        self,
+        position: Any,
+        stop: Callable[[], bool],
+        max_depth: int,
+        moves: Sequence[Any] | None = None,
+        max_nodes: int = NO_LIMIT,
     ) -> Iterator[Report[Any]]:
-        """What `bots.search.deepening.deepen` yields: a report without delay, then one for each depth."""
+        """Yield a report immediately, then one for each depth, as `bots.search.deepening.deepen` does."""
         ...
 
     def close(self) -> None:
-        """Let go of threads and memory."""
+        """Release threads and memory."""
         ...
 
 
 class PythonBackend:
-    """The searches of `bots.search`, for every game."""
+    """Backend with the searches of `bots.search`, for every game."""
 
     def __init__(self, spec: Spec, match: Match) -> None:
         self._game = match.game
-        self._pool: Pool | None = None
+        self._pool: ThreadPool | None = None
         self._search = self._make(spec, match)
 
     @property
@@ -68,16 +75,29 @@ class PythonBackend:
     def _make(self, spec: Spec, match: Match) -> Search[Any, Any]:
         evaluator = evaluator_for(match.game, spec.word("evaluator"))
         if spec.name == "minimax":
-            return minimax_search(evaluator)
+            return Minimax(evaluator)
         if spec.name == "alphabeta":
-            return alphabeta_search(evaluator, table=Table())
-        self._pool = Pool(spec.whole("threads") or match.threads)
-        return jamboree_search(evaluator, self._pool, spec.share("prune"))
+            return AlphaBeta(evaluator, table=Table())
+        self._pool = ThreadPool(spec.whole("threads") or match.threads)
+        return Jamboree(evaluator, self._pool, spec.share("prune"))
 
     def reports(
-        self, position: Any, stop: Callable[[], bool], max_depth: int, moves: Sequence[Any] | None = None
+        self,
+        position: Any,
+        stop: Callable[[], bool],
+        max_depth: int,
+        moves: Sequence[Any] | None = None,
+        max_nodes: int = NO_LIMIT,
     ) -> Iterator[Report[Any]]:
-        return deepen(self._game, position, self._search, stop=stop, max_depth=max_depth, moves=moves)
+        return deepen(
+            self._game,
+            position,
+            self._search,
+            stop=stop,
+            max_depth=max_depth,
+            max_nodes=max_nodes,
+            moves=moves,
+        )
 
     def close(self) -> None:
         if self._pool is not None:
@@ -85,9 +105,9 @@ class PythonBackend:
 
 
 def backend_for(spec: Spec, match: Match) -> Backend:
-    """How an engine searches in a match: compiled where that can be, else in Python, and it says why.
+    """Return the engine's backend for `match`: compiled if possible, otherwise in Python, with a note why.
 
-    Raises BadSpec where it was told what its form for this match does not know.
+    Raises BadSpec for an option that the form used in this match does not know.
     """
     chosen = choose(spec, match.game)
     if chosen.compiled:
@@ -95,15 +115,15 @@ def backend_for(spec: Spec, match: Match) -> Backend:
 
         return CompiledBackend(chosen.spec, match)
     if chosen.why:
-        _tell(f"{spec.name} searches in Python: {chosen.why}")
+        _log_line(f"{spec.name} searches in Python: {chosen.why}")
     return PythonBackend(chosen.spec, match)
 
 
 class Deadline:
-    """The hard limit of one search, on the scale of `time.monotonic()`.
+    """Hard limit of one search, on the scale of `time.monotonic()`.
 
-    `stall` is the longest time, in seconds, between two looks at the clock: what is much more than a
-    node takes is the machine's doing, which had other things to run.
+    `stall` is the longest time, in seconds, between two looks at the clock. If it is much longer than the search
+    of a node, the machine was running something else.
     """
 
     def __init__(self, hard: float, stopped: Callable[[], bool]) -> None:
@@ -112,24 +132,24 @@ class Deadline:
         self._stopped = stopped
         self._last = time.monotonic()
 
-    def look(self) -> float:
-        """The time now, as `time.monotonic()` tells it."""
+    def update(self) -> float:
+        """Return the current `time.monotonic()`, and update `stall`."""
         now = time.monotonic()
         self.stall = max(self.stall, now - self._last)
         self._last = now
         return now
 
     def stop(self) -> bool:
-        """Whether the search is to end. Called at every node."""
-        return self.look() >= self._hard or self._stopped()
+        """Return True if the search must end. Called at every node."""
+        return self.update() >= self._hard or self._stopped()
 
 
-def _tell(line: str) -> None:
-    print(line, file=sys.stderr, flush=True)  # noqa: T201 - the bot's own words go to its standard error
+def _log_line(line: str) -> None:
+    print(line, file=sys.stderr, flush=True)  # noqa: T201 - the bot's messages go to standard error
 
 
 class SearchingBot(Bot):
-    """Deepens until the soft limit, is stopped at the hard one, and plays the last report's move."""
+    """Bot that deepens until the soft limit, stops at the hard limit, and plays the last report's move."""
 
     def __init__(self, spec: Spec) -> None:
         self._spec = spec
@@ -137,64 +157,68 @@ class SearchingBot(Bot):
 
     def prepare(self) -> None:
         try:
-            solution = solution_for(self._spec, self.game)
+            self._solution = solution_for(self._spec, self.game)
             self._backend = backend_for(self._spec, self.match)
         except (BadSpec, BadTable) as error:
             raise Resign(str(error)) from None
-        if why := without_truth(self._spec, solution, self.game):
-            _tell(why)
-        self._solution = None if self._spec.values["truth"] == "leaves" else solution
-        limit = self.game.setup().get("ply_limit")
-        self._last_ply = limit if isinstance(limit, int) else None
-        # The first move then knows how busy the machine is, and finds everything loaded.
-        self._search(self.game.start(), Deadline(time.monotonic() + WARM_UP, lambda: self.stopped))
+        if why := why_no_table(self._spec, self._solution, self.game):
+            _log_line(why)
+        # Warm up: afterwards everything is loaded, and the delays of a busy machine are measured.
+        nodes = self._spec.whole("nodes")
+        self._nodes = nodes or NO_LIMIT
+        deadline = Deadline(time.monotonic() + (math.inf if nodes else WARM_UP), lambda: self.stopped)
+        self._search(self.game.start(), deadline, most=min(nodes, WARM_UP_NODES) or NO_LIMIT)
 
     def choose(self, position: Any, clock: Clock) -> Any:
-        truth, moves = self._known(position)
+        truth, moves = self._solved_root(position)
         if moves is not None and (truth.plies is not None or len(moves) == 1):
-            value = self.seat.sign * worth(truth)
+            value = self.seat.sign * search_value(truth)
             self.thinking = Thinking(depth=truth.plies, value=value, nodes=len(moves), line=moves[:1])
             return moves[0]
         stall = max(self._stalls, default=0.0)
-        budget = plan(clock, self.game.ply(position), self._last_ply, stall)
+        budget = plan(clock, self.game.expected_plies(position), stall)
+        if self._nodes < NO_LIMIT:
+            budget = Budget(budget.hard, budget.hard)
         deadline = Deadline(clock.arrived + budget.hard, lambda: self.stopped)
-        best = self._search(position, deadline, clock.arrived, budget, moves)
+        best = self._search(position, deadline, clock.arrived, budget, moves, most=self._nodes)
         self.thinking = Thinking(depth=best.depth, value=best.value, nodes=best.nodes, line=best.line)
         return best.move
 
-    def _known(self, position: Any) -> tuple[Truth, Sequence[Any] | None]:
-        """What the root is truly worth, and the moves that make it worth that; None: nothing is known of it."""
+    def _solved_root(self, position: Any) -> tuple[Truth, Sequence[Any] | None]:
+        """Return the solved value of the root and the moves that reach it; without a solution, a draw and None."""
         if self._solution is None:
             return DRAW, None
         try:
             return self._solution.best(position)
         except BadTable as error:
             self._solution = None
-            _tell(f"{self._spec.name} goes on without truth: {error}")
+            _log_line(f"{self._spec.name} goes on without truth: {error}")
             return DRAW, None
 
     def _search(
         self,
         position: Any,
         deadline: Deadline,
-        begun: float = 0.0,
+        started: float = 0.0,
         budget: Budget = UNLIMITED,
         moves: Sequence[Any] | None = None,
+        *,
+        most: int,
     ) -> Report[Any]:
         best: Report[Any] | None = None
+        effort: Effort[Any] = Effort(budget)
         depth = self._spec.whole("depth")
-        with COLLECTOR.quiet():
-            for report in self._backend.reports(position, deadline.stop, depth, moves):
-                changed = best is not None and report.move != best.move
+        with COLLECTOR.paused():
+            for report in self._backend.reports(position, deadline.stop, depth, moves, most):
                 best = report
-                if time.monotonic() >= begun + budget.until(changed=changed) or self.stopped:
+                if effort.enough(report.move, time.monotonic() - started) or self.stopped:
                     break
         if best is None:
             raise ValueError("a search reports at least once")
-        deadline.look()
+        deadline.update()
         self._stalls.append(deadline.stall)
         return best
 
-    def ended(self, ending: Ending) -> None:  # noqa: ARG002 - how it ended is all the same
+    def ended(self, ending: Ending) -> None:  # noqa: ARG002 - the result does not matter
         self._backend.close()
-        COLLECTOR.tidy()
+        COLLECTOR.collect()

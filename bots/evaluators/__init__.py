@@ -1,11 +1,12 @@
-"""Evaluators: estimates of positions that are not over, as weighted sums of features (003).
+"""Evaluators: estimates of unfinished positions, as weighted sums of features.
 
-An evaluator gives whole hundredths of an army for Maxie, within ±ESTIMATE_LIMIT, so never a win.
+An evaluator returns whole hundredths of an army for Maxie, within ±ESTIMATE_LIMIT, so never the value of a win. The
+numbers 000 to 004 in docstrings are the sources that docs/search.md lists.
 """
 
 from __future__ import annotations
 
 from arena.bots.evaluators.catalogue import NAMES, UnknownEvaluator, dynamic_for, evaluator_for
-from arena.bots.evaluators.weights import BadWeights
+from arena.bots.evaluators.linear import BadWeights
 
 __all__ = ["NAMES", "BadWeights", "UnknownEvaluator", "dynamic_for", "evaluator_for"]

@@ -1,4 +1,4 @@
-"""The evaluators by name: `plain`, `features`, `outcomes`, or the path of a file that was learned."""
+"""Evaluators by name: `plain`, `features`, `outcomes`, or the path of a file of learned weights."""
 
 from __future__ import annotations
 
@@ -7,9 +7,8 @@ from pathlib import Path
 from typing import Any, cast
 
 from arena.bots.evaluators import riskless, tictactoe
-from arena.bots.evaluators.linear import Features, Weights, weighted
+from arena.bots.evaluators.linear import FOLDER, Features, Weights, linear_evaluator, load_weights
 from arena.bots.evaluators.outcomes import by_category, categorize, load_outcomes
-from arena.bots.evaluators.weights import FOLDER, load_weights
 from arena.bots.search.problem import Evaluator
 from arena.bots.search.values import ESTIMATE_LIMIT, clamp
 from arena.games.core import Game, M, P
@@ -19,18 +18,20 @@ from arena.games.tictactoe import TicTacToe
 OUTCOMES = "outcomes"
 NAMES = ("plain", "features", OUTCOMES)
 OUTCOMES_FILE = "outcomes.toml"
-"""How the name of a file of outcomes ends; that of any other file is of weights."""
+"""Suffix of a file of outcomes. Any other TOML file contains weights."""
+NETWORK_FILE = ".npz"
+"""Suffix of a file with a network."""
 
 CARRIES_VALUES = "explicit"
-"""The game whose positions carry their values: its estimates are taken as they are."""
+"""Game whose positions contain their values. Its estimates are used unscaled."""
 
 
 class UnknownEvaluator(ValueError):
-    """No evaluator of that name; the message says which there are."""
+    """Raised when no evaluator has the given name; the message lists the valid names."""
 
 
 def features_of(game: Game[Any, Any]) -> tuple[Features[Any], Sequence[str]] | None:
-    """The features of a game and their names, or None for a game that has none."""
+    """Return the feature function of a game and the features' names, or None if the game has no features."""
     if isinstance(game, Riskless):
         return riskless.features(game), riskless.NAMES
     if isinstance(game, TicTacToe):
@@ -38,45 +39,50 @@ def features_of(game: Game[Any, Any]) -> tuple[Features[Any], Sequence[str]] | N
     return None
 
 
+def _family(game: Game[Any, Any]) -> str:
+    """Return the name of the game whose weights and outcomes apply: a subclass of Riskless uses Riskless's weights."""
+    return next((each.name for each in (Riskless, TicTacToe) if isinstance(game, each)), game.name)
+
+
 def dynamic_for(game: Game[Any, Any]) -> Callable[[Any], bool] | None:
-    """Which positions of the game are too lively to be judged by an evaluator (000); None where nothing is known of it."""
+    """Return the predicate for positions too lively for an evaluator (000), or None if the game has none."""
     return riskless.under_attack(game) if isinstance(game, Riskless) else None
 
 
 def units(game: Game[Any, Any]) -> Sequence[float]:
-    """What one of each feature's units counts in this game: those of Riskless differ from map to map."""
+    """Return the unit of each feature in this game. For Riskless it depends on the map."""
     if isinstance(game, Riskless):
         return riskless.units(game.map)
     return [1.0] * len(tictactoe.NAMES)
 
 
 def on_its_map(game: Game[Any, Any], weights: Weights) -> Weights:
-    """The weights, in the order of the features' names, for positions of this game: whole numbers for whole features."""
+    """Return the weights scaled to the units of this game and rounded. They have the order of the features' names."""
     return {
         name: round(weight * unit) for (name, weight), unit in zip(weights.items(), units(game), strict=True)
     }
 
 
 def plain(game: Game[P, M]) -> Evaluator[P]:
-    """The game's own estimate in hundredths; for an explicit tree, the value that the leaf carries."""
+    """Return the evaluator of the game's own estimate, in hundredths. In an explicit tree it is the leaf's value."""
     estimate = game.estimate
     if game.name == CARRIES_VALUES:
         return lambda position: clamp(estimate(position))
 
     def evaluate(position: P) -> int:
         value = 100 * estimate(position)
-        # asked here, since a call for each leaf of a search takes as long as the estimate
+        # checked inline, because a call for each leaf would take as long as the estimate
         return value if -ESTIMATE_LIMIT <= value <= ESTIMATE_LIMIT else clamp(value)
 
     return evaluate
 
 
 def evaluator_for(game: Game[P, M], name: str = "plain") -> Evaluator[P]:
-    """The evaluator of that name for positions of `game`.
+    """Return the evaluator called `name` for positions of `game`.
 
-    `features` takes the weights that come with the project; a game without features has only its
-    plain estimate, and `features` means that. `outcomes` takes the outcomes that come with it. A name that ends in
-    `outcomes.toml` is a file of outcomes, in `.toml` a weights file.
+    `features` uses the weights that come with the project; for a game without features it is the same as `plain`.
+    `outcomes` uses the outcomes that come with the project. A name that ends in `outcomes.toml` is a file of outcomes,
+    in `.toml` a weights file, in `.npz` a network (which needs NumPy).
 
     Raises UnknownEvaluator or BadWeights.
     """
@@ -85,12 +91,18 @@ def evaluator_for(game: Game[P, M], name: str = "plain") -> Evaluator[P]:
     if name == OUTCOMES or name.endswith(OUTCOMES_FILE):
         category_of = categorize(game)
         if category_of is None:
-            raise UnknownEvaluator(f"{game.name} has no categories of positions: use plain")
-        path = FOLDER / f"{game.name}-{OUTCOMES_FILE}" if name == OUTCOMES else Path(name)
+            raise UnknownEvaluator(f"{game.name} has no position categories: use plain")
+        path = FOLDER / f"{_family(game)}-{OUTCOMES_FILE}" if name == OUTCOMES else Path(name)
         return by_category(game, category_of, load_outcomes(path))
+    if name.endswith(NETWORK_FILE):
+        if not isinstance(game, Riskless):
+            raise UnknownEvaluator(f"networks support only riskless, not {game.name}: use plain")
+        from arena.bots.evaluators.network import by_network, load_network  # noqa: PLC0415 - an extra
+
+        return cast("Evaluator[P]", by_network(game, load_network(Path(name))))
     if name != "features" and not name.endswith(".toml"):
         raise UnknownEvaluator(
-            f"no evaluator is called {name!r:.60}: there are {', '.join(NAMES)}, and files NAME.toml"
+            f"no evaluator is called {name!r:.60}: there are {', '.join(NAMES)}, and files NAME.toml and NAME.npz"
         )
     found = features_of(game)
     if found is None:
@@ -98,5 +110,7 @@ def evaluator_for(game: Game[P, M], name: str = "plain") -> Evaluator[P]:
             return plain(game)
         raise UnknownEvaluator(f"{game.name} has no features, so no weights file fits: use plain")
     features, names = found
-    path = FOLDER / f"{game.name}.toml" if name == "features" else Path(name)
-    return cast("Evaluator[P]", weighted(features, names, on_its_map(game, load_weights(path, names))))
+    path = FOLDER / f"{_family(game)}.toml" if name == "features" else Path(name)
+    return cast(
+        "Evaluator[P]", linear_evaluator(features, names, on_its_map(game, load_weights(path, names)))
+    )

@@ -1,30 +1,68 @@
-"""The weighted linear evaluation: w₁·f₁ + … + wₙ·fₙ (003, the evaluation function).
+"""Weighted linear evaluation: w₁·f₁ + … + wₙ·fₙ (003, the evaluation function).
 
-The features of a game come together, as one function from a position to as many whole numbers as the
-game has feature names, because they share work. Every feature counts for Maxie: what is good for her
-is positive, and the mirror image of a position has the opposite numbers.
+One function computes all features of a game, because they share work: it maps a position to one whole number
+for each feature name. Every feature counts for Maxie: what is good for her is positive, and the mirror image of
+a position has the opposite numbers.
+
+Weights are TOML files with one table `[weights]`, which has a whole number for each feature.
 """
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 
 from arena.bots.search.problem import Evaluator
 from arena.bots.search.values import clamp
 from arena.games.core import P
 
 Features = Callable[[P], Sequence[int]]
-"""The features of a position, in the order of the game's feature names."""
+"""Function that returns the features of a position, in the order of the game's feature names."""
 
 Weights = Mapping[str, int]
-"""For each feature name, hundredths of an army for each unit of the feature."""
+"""Weight of each feature, by name, in hundredths of an army per unit of the feature."""
 
 
-def weighted(features: Features[P], names: Sequence[str], weights: Weights) -> Evaluator[P]:
-    """The evaluator of these weights. Raises KeyError when a feature has none."""
+def linear_evaluator(features: Features[P], names: Sequence[str], weights: Weights) -> Evaluator[P]:
+    """Return the evaluator with these weights. Raises KeyError if a feature has no weight."""
     factors = tuple(weights[name] for name in names)
 
     def evaluate(position: P) -> int:
         return clamp(sum(w * f for w, f in zip(factors, features(position), strict=True)))
 
     return evaluate
+
+
+FOLDER = Path(__file__).parent / "weights"
+"""Folder of the weights that come with the project, with one file for each game."""
+
+LIMIT = 1_000_000
+
+
+class BadWeights(ValueError):
+    """Raised when a weights file cannot be used; the message contains the file, the key and the valid form."""
+
+
+def load_weights(path: Path, names: Sequence[str]) -> Weights:
+    """Return the weights in the file, one for each of `names`. Raises BadWeights."""
+    try:
+        data = tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise BadWeights(f"cannot read weights {path}: {error.strerror}") from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise BadWeights(f"{path}: not TOML: {error}") from None
+    weights = data.get("weights")
+    if not isinstance(weights, dict):
+        raise BadWeights(f"{path}: must have a table [weights] with {', '.join(names)}")
+    for name in weights:
+        if name not in names:
+            raise BadWeights(f"{path}: weights.{name}: no such feature: there are {', '.join(names)}")
+    for name in names:
+        weight = weights.get(name)
+        if isinstance(weight, bool) or not isinstance(weight, int) or abs(weight) > LIMIT:
+            raise BadWeights(
+                f"{path}: weights.{name} must be a whole number up to ±{LIMIT} "
+                f"(hundredths of an army for each unit), not {weight!r:.40}"
+            )
+    return {name: weights[name] for name in names}

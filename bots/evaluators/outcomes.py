@@ -1,8 +1,8 @@
-"""The expected outcome of a category of positions (003, the evaluation function): 0.5 · 1 + 0.1 · -1 + 0.4 · 0 = 0.4.
+"""Expected outcome of a category of positions (003, the evaluation function): 0.5 · 1 + 0.1 · -1 + 0.4 · 0 = 0.4.
 
-Positions that look alike to whoever is to move are one category. What became of all that were seen in matches tells
-what another one of it is worth: its share of wins less its share of losses. How likely a position of the category
-is has no number of its own: it was seen as often as it came up.
+Positions that look alike to the player to move form a category. The results of all matches with such a position give
+the value of the category: its share of wins minus its share of losses. The frequency of a category needs no number
+of its own, because each position was counted every time it occurred.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from arena.bots.evaluators import riskless, tictactoe
-from arena.bots.evaluators.weights import BadWeights
+from arena.bots.evaluators.linear import BadWeights
 from arena.bots.search.problem import Evaluator
 from arena.games.core import Game
 from arena.games.riskless import Riskless
@@ -21,32 +21,32 @@ from arena.games.tictactoe import TicTacToe
 
 Category = tuple[int, ...]
 Counts = tuple[int, int, int]
-"""How often who was to move won, drew and lost."""
+"""Numbers of wins, draws and losses of the player to move."""
 Categorize = Callable[[Any], Category]
 
 CERTAIN = 10_000
-"""What a certain win is worth; where nothing is known of a category, it is worth 0, as much as a draw."""
+"""Value of a certain win. A category without data has value 0, like a draw."""
 STEPS = 8
-"""Into how many steps either side's half of Riskless's race is parted."""
-FEW = 2
-"""More than so many, of what is counted, are as good as so many."""
+"""Number of steps into which each player's half of Riskless's race is divided."""
+MAX_COUNT = 2
+"""Largest count that is distinguished; larger counts are treated as equal to it."""
 
 
 def categorize(game: Game[Any, Any]) -> Categorize | None:
-    """What tells the categories of a game apart, or None for a game that has none.
+    """Return the function that maps a game's positions to categories, or None for a game without categories.
 
-    Riskless: who is ahead in the race to the goal, by an eighth of it; what could be taken, and what could be lost.
-    Tic-tac-toe: the open lines, those with two marks, and the middle, each as mine less yours.
+    Riskless: the lead in the race to the goal, in eighths of the goal; territories to take; territories to lose.
+    Tic-tac-toe: the open lines, the lines with two marks, and the middle, each as the mover's minus the opponent's.
     """
     if isinstance(game, Riskless):
         count, goal = riskless.features(game), game.map.armies_to_win
         places = [riskless.NAMES.index(name) for name in ("race", "attacks", "exposed")]
 
         def of_riskless(position: Any) -> Category:
-            found, sign = count(position), game.player(position).sign
-            race, attacks, exposed = (sign * found[place] for place in places)
+            counted, sign = count(position), game.player(position).sign
+            race, attacks, exposed = (sign * counted[place] for place in places)
             step = abs(race) * STEPS // goal
-            return (step if race >= 0 else -step, min(attacks, FEW), min(exposed, FEW))
+            return (step if race >= 0 else -step, min(attacks, MAX_COUNT), min(exposed, MAX_COUNT))
 
         return of_riskless
     if isinstance(game, TicTacToe):
@@ -55,14 +55,14 @@ def categorize(game: Game[Any, Any]) -> Categorize | None:
         def of_tictactoe(position: Any) -> Category:
             sign = game.player(position).sign
             opened, _, twos, center = (sign * n for n in lines(position))
-            return (max(-FEW, min(opened, FEW)), max(-FEW, min(twos, FEW)), center)
+            return (max(-MAX_COUNT, min(opened, MAX_COUNT)), max(-MAX_COUNT, min(twos, MAX_COUNT)), center)
 
         return of_tictactoe
     return None
 
 
-def expected(counts: Counts) -> float:
-    """The expected outcome for who is to move, from -1 to 1."""
+def expected_outcome(counts: Counts) -> float:
+    """Return the expected outcome for the player to move, from -1 to 1."""
     won, drawn, lost = counts
     return (won - lost) / (won + drawn + lost)
 
@@ -70,8 +70,8 @@ def expected(counts: Counts) -> float:
 def by_category(
     game: Game[Any, Any], category_of: Categorize, outcomes: Mapping[Category, Counts]
 ) -> Evaluator[Any]:
-    """The evaluator that knows these outcomes."""
-    values = {category: round(CERTAIN * expected(counts)) for category, counts in outcomes.items()}
+    """Return the evaluator that looks up the expected outcome of a position's category in `outcomes`."""
+    values = {category: round(CERTAIN * expected_outcome(counts)) for category, counts in outcomes.items()}
 
     def evaluate(position: Any) -> int:
         return game.player(position).sign * values.get(category_of(position), 0)
@@ -80,7 +80,10 @@ def by_category(
 
 
 def load_outcomes(path: Path) -> Mapping[Category, Counts]:
-    """The outcomes in a file: a table [outcomes], a category's numbers to what was won, drawn and lost. Raises BadWeights."""
+    """Return the outcomes in a file. Raises BadWeights.
+
+    The table [outcomes] maps a category's numbers to its counts of wins, draws and losses.
+    """
     try:
         data = tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
@@ -89,7 +92,7 @@ def load_outcomes(path: Path) -> Mapping[Category, Counts]:
         raise BadWeights(f"{path}: not TOML: {error}") from None
     table = data.get("outcomes")
     if not isinstance(table, dict):
-        raise BadWeights(f"{path}: there must be a table [outcomes]")
+        raise BadWeights(f"{path}: must have a table [outcomes]")
     return {_category(path, key): _counts(path, key, value) for key, value in table.items()}
 
 
@@ -106,11 +109,11 @@ def _counts(path: Path, key: str, value: object) -> Counts:
         if all(type(n) is int and n >= 0 for n in value) and any(value):
             return won, drawn, lost
     raise BadWeights(
-        f"{path}: outcomes.{key!r:.40} must be how often it was won, drawn and lost, as in [5, 4, 1], not {value!r:.40}"
+        f"{path}: outcomes.{key!r:.40} must be the numbers of wins, draws and losses, e.g. [5, 4, 1], not {value!r:.40}"
     )
 
 
-def outcomes_text(told: list[str], outcomes: Mapping[Category, Counts]) -> str:
-    """The file that `load_outcomes` reads, under lines that tell how it was made."""
+def outcomes_text(lines: list[str], outcomes: Mapping[Category, Counts]) -> str:
+    """Return the text of a file for `load_outcomes`. The `lines` become comments on how the table was made."""
     rows = [f'"{" ".join(map(str, category))}" = {list(outcomes[category])}' for category in sorted(outcomes)]
-    return "\n".join([*(f"# {line}" for line in told), "[outcomes]", *rows, ""])
+    return "\n".join([*(f"# {line}" for line in lines), "[outcomes]", *rows, ""])

@@ -1,9 +1,9 @@
-"""The features of Riskless (001, sections 4.1.2 and 4.1.3; `games.riskless` has the rules).
+"""Features of Riskless (001, sections 4.1.2 and 4.1.3; `games.riskless` has the rules).
 
-A move never changes the difference of the armies before training, so armies alone see nothing but
-training and the cap. The other features see what training and the next moves will do.
+A move never changes the difference of the armies before training, so the feature `armies` alone sees only
+training and the cap. The other features see the effects of training and of the next moves.
 
-A weight serves maps of every size, cap and goal. What a feature counts is therefore either armies, or territories; and
+A weight is valid for maps of every size, cap and goal. Features therefore count either armies or territories, and
 a territory weighs as much as its share of the goal, armies_to_win / territories (`units`).
 """
 
@@ -27,35 +27,36 @@ NAMES = (
     "attacks",
     "exposed",
 )
-"""The names of the features. Each is counted for both players, and is Maxie's less Minnie's. In armies:
+"""Names of the features. Each is computed for both players, and its value is Maxie's minus Minnie's. In armies:
 
 armies       armies
-race         armies_to_win, shared out by who reaches it first at one army a ply for each territory: a player's part is
-             what the other one's way takes of both ways. Of m more armies on n territories, it is m / n plies long
-goal         armies² / armies_to_win, rounded down: nearness to the winning total, felt only near it
+race         armies_to_win, divided between the players by their speed: a player gains one army a ply for each
+             territory, so if m armies are missing and n territories train, the way to the goal takes m / n plies;
+             a player's part is the opponent's plies divided by the sum of both
+goal         armies² / armies_to_win, rounded down: nearness to the winning total, significant only near it
 borders      armies on territories next to an enemy's
 
 and in territories:
 
 territories  territories: each trains one army a ply
-waste        territories at the cap: they train for nothing
-safe         territories all of whose neighbours are the player's own
+waste        territories at the cap, whose training has no effect
+safe         territories whose neighbours all belong to the same player
 reach        empty territories next to the player's
 attacks      enemy territories that the player could take now, if it is the player's turn, else 0
 exposed      own territories that the other player could take, if it is the player's turn, else 0
 """
 TERRITORIES = NAMES[NAMES.index("territories") :]
-"""Those that count territories."""
+"""Features that count territories."""
 
 
 def units(map: RisklessMap) -> Sequence[float]:
-    """What one of each feature's units counts on a map: 1 army, or a territory's share of the goal."""
+    """Return the unit of each feature on a map: 1 army, or a territory's share of the goal."""
     share = map.armies_to_win / map.size
     return [share if name in TERRITORIES else 1.0 for name in NAMES]
 
 
 def features(game: Riskless) -> Features[Armies]:
-    """The features of positions of this game. O(V + E) a position."""
+    """Return the function that computes the features of this game's positions. O(V + E) for each position."""
     near = game.map.neighbours
     cap = game.map.territory_cap
     goal = game.map.armies_to_win
@@ -63,7 +64,7 @@ def features(game: Riskless) -> Features[Armies]:
     def count(position: Armies) -> Sequence[int]:
         armies = position.armies
         maxie = minnie = own = others = borders = safe = reach = waste = 0
-        taken = {1: 0, -1: 0}
+        captures = {1: 0, -1: 0}
         for v, n in enumerate(armies):
             around = [armies[w] for w in near[v]]
             if n == 0:
@@ -80,8 +81,8 @@ def features(game: Riskless) -> Features[Armies]:
             enemy = max(-sign * m for m in around)
             if enemy > 0:
                 borders += n
-                # the strongest enemy beside it could take it; a tie is won by the attacker
-                taken[-sign] += enemy >= strength
+                # the strongest enemy neighbour could take it; the attacker wins ties
+                captures[-sign] += enemy >= strength
             elif min(sign * m for m in around) > 0:
                 safe += sign
         mover = position.player.sign
@@ -94,21 +95,21 @@ def features(game: Riskless) -> Features[Armies]:
             waste,
             safe,
             reach,
-            mover * taken[mover],
-            mover * taken[-mover],
+            mover * captures[mover],
+            mover * captures[-mover],
         )
 
     return count
 
 
 GREAT = 5
-"""A territory is worth looking on for when one of so many of a player's armies stands there."""
+"""Divisor of a player's armies: a territory with at least armies / GREAT of them is worth a deeper search."""
 
 
 def under_attack(game: Riskless) -> Callable[[Armies], bool]:
-    """Whether a position of this game is dynamic, as 000 has it: great armies are under attack. O(V + E) a position.
+    """Return a predicate: True if a position is dynamic in the sense of 000. O(V + E) for each position.
 
-    They are when the player to move could take a territory on which a fifth or more of the other's armies stand.
+    A position is dynamic if the player to move could take a territory with at least a fifth of the opponent's armies.
     """
     near = game.map.neighbours
 
@@ -125,10 +126,10 @@ def under_attack(game: Riskless) -> Callable[[Armies], bool]:
 
 
 def race(goal: int, own_armies: int, own: int, other_armies: int, others: int) -> int:
-    """Who is ahead on the way to `goal`, from -goal to goal armies: see NAMES. Rounded towards 0."""
+    """Return the lead on the way to `goal`, from -goal to goal armies, rounded towards 0. See NAMES."""
     mine = (goal - other_armies) * own
     theirs = (goal - own_armies) * others
     if mine + theirs <= 0:
-        return 0  # both have no territory, or have won
+        return 0  # neither has a territory, or both have won
     whole = goal * (mine - theirs)
     return abs(whole) // (mine + theirs) * (1 if whole > 0 else -1)

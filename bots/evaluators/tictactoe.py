@@ -1,4 +1,4 @@
-"""The features of tic-tac-toe: lines that are still open, by how far they have come (003)."""
+"""Features of tic-tac-toe: lines that are still open, by their number of marks (003)."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from arena.bots.evaluators.linear import Features
 from arena.games.tictactoe import EMPTY, LINES, Board, TicTacToe
 
 NAMES = ("open", "ones", "twos", "center")
-"""The names of the features. Each is counted for both players, and is Maxie's less Minnie's:
+"""Names of the features. Each is computed for both players, and its value is Maxie's minus Minnie's:
 
 open    lines without a mark of the opponent
 ones    open lines with exactly one own mark
@@ -18,23 +18,23 @@ center  the middle cell, which lies on four lines
 
 
 def features(_: TicTacToe) -> Features[Board]:
-    """The features of positions of this game."""
+    """Return the function that computes the features of this game's positions."""
 
     def count(position: Board) -> Sequence[int]:
         cells = position.cells
-        found = [0, 0, 0]
+        counts = [0, 0, 0]
         for a, b, c in LINES:
             line = cells[a] + cells[b] + cells[c]
             x, o = line.count("X"), line.count("O")
             if not o:
-                found[0] += 1
+                counts[0] += 1
                 if x in (1, 2):
-                    found[x] += 1
+                    counts[x] += 1
             if not x:
-                found[0] -= 1
+                counts[0] -= 1
                 if o in (1, 2):
-                    found[o] -= 1
+                    counts[o] -= 1
         middle = cells[4]
-        return (*found, 0 if middle == EMPTY else 1 if middle == "X" else -1)
+        return (*counts, 0 if middle == EMPTY else 1 if middle == "X" else -1)
 
     return count

@@ -1,1 +1,1 @@
-"""Finished matches looked at again, by an engine."""
+"""Analysis of finished matches by an engine."""

@@ -1,209 +1,257 @@
-"""What `arena trace` and `arena analyse` search with: an engine as it plays, or a reference algorithm.
+"""Engines and reference algorithms for `arena analyse`, `arena replay --analyse`, `arena trace` and the page.
 
-An engine deepens, orders and remembers, as in a match, but always in Python, which can be traced, and
-to the full depth. A reference algorithm is one of `bots.search.algorithms`, searching once to one depth
-in move order.
+An engine searches as it plays, compiled if possible, within a budget. A reference algorithm is one of
+`bots.search.algorithms`: readable Python that searches once to one depth in move order, and can be traced. If an
+engine has the same name, `NAME:reference` is the algorithm.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from types import TracebackType
+from typing import Any, Protocol, Self
 
-from arena.bots.api.options import ENGINES, BadSpec, Options, Share, Spec, WholeNumber, Word, parse_spec
-from arena.bots.engines.forms import check_evaluator, in_python
+from arena.bots.api.bot import Match
+from arena.bots.api.options import (
+    ENGINES,
+    BadSpec,
+    Options,
+    Share,
+    Spec,
+    WholeNumber,
+    Word,
+    parse_spec,
+    threads_of,
+)
+from arena.bots.engines.forms import check_evaluator, choose
+from arena.bots.engines.registry import check_evaluator_name
+from arena.bots.engines.searching import backend_for
 from arena.bots.evaluators import dynamic_for, evaluator_for
-from arena.bots.search.algorithms import ALGORITHMS, Settings
-from arena.bots.search.deepening import Report, deepen
-from arena.bots.search.play import Search, Table, alphabeta_search, jamboree_search, minimax_search
-from arena.bots.search.pool import Pool
-from arena.bots.search.problem import Problem, Result
-from arena.bots.search.watch import Stop, Watch, never
-from arena.games.core import Game
-from arena.games.explicit import Explicit
+from arena.bots.search.algorithms import ALGORITHMS, AlgorithmSettings
+from arena.bots.search.deepening import MAX_DEPTH, NO_LIMIT, Report
+from arena.bots.search.monitor import SearchMonitor, Stop, never
+from arena.bots.search.pool import ThreadPool
+from arena.bots.search.problem import Problem, SearchResult
+from arena.bots.search.values import from_root
+from arena.clock import MONOTONIC
+from arena.cores import cores
+from arena.games.core import Game, Player
 
-_EVALUATOR = Word("plain", (), "plain, features, or a weights file NAME.toml")
-_THREADS = WholeNumber(1, 1, 64, "threads that search at once")
-_PRUNE = Share(0.5, "the share of a node's moves that is searched in sequence")
-_KEEP = Word("no", ("yes", "no"), "whether the tree stays in memory")
-_DYNAMIC = WholeNumber(0, 0, 20, "plies more, at most, below positions with great armies under attack")
-_TAKE = WholeNumber(0, 0, 1000, "the first moves of each node that are looked at; 0: all")
+REFERENCE_WORD = "reference"
+"""Option that selects a reference algorithm instead of the engine of the same name."""
+REFERENCE_DEPTH = 4
+"""Default depth of a reference algorithm, in plies."""
+NODES = 200_000
+"""Default number of nodes of a compiled search, which takes some tenths of a second."""
+OTHERS_NODES = 4
+"""Node budget of each further line, as a multiple of the best line's, so that it can reach the same depth."""
+NODES_IN_PYTHON = 5_000
+"""Default number of nodes of a search in Python."""
+
+_EVALUATOR = Word("plain")
 
 
 def _options(name: str) -> Options:
     options: dict[str, WholeNumber | Share | Word] = {"evaluator": _EVALUATOR}
     if ALGORITHMS[name].parallel:
-        options["threads"] = _THREADS
+        options["threads"] = WholeNumber(1, 1, 64)
     if name == "jamboree":
-        options["prune"] = _PRUNE
+        options["prune"] = Share(0.5)
     if name.startswith("lazy"):
-        options |= {"keep": _KEEP, "dynamic": _DYNAMIC}
+        options |= {"keep": Word("no", ("yes", "no")), "dynamic": WholeNumber(0, 0, 20)}
     if name == "lazy-ordered":
-        options["take"] = _TAKE
+        options["take"] = WholeNumber(0, 0, 1000)
     return options
 
 
 REFERENCE: Mapping[str, Options] = {name: _options(name) for name in ALGORITHMS}
-"""The reference algorithms and what each can be told."""
+"""Options of each reference algorithm."""
 
-_HERE: Options = {"evaluator": _EVALUATOR, "threads": _THREADS}
-"""Options whose defaults are others here: values are armies unless something else is asked for, and one thread is enough."""
-
-_PLAYED = ("depth", "truth")
-"""Options of an engine in a match alone: `arena analyse` has a depth of its own, and tells the truth beside the search."""
-
-DEEPENING: Mapping[str, Options] = {
-    name: {key: _HERE.get(key, option) for key, option in ENGINES[name].items() if key not in _PLAYED}
-    for name in ("minimax", "alphabeta", "jamboree")
-}
-"""The engines that search, and what each can be told where the depth is given. Here they search in Python, so what
-only the compiled search knows is refused."""
+PLAYING: Mapping[str, Options] = {name: ENGINES[name] for name in ("minimax", "alphabeta", "jamboree")}
+"""Options of each engine that searches."""
 
 
 @dataclass(frozen=True)
-class Analysis:
-    """What was found.
+class SearchLimits:
+    """Budget of one search. `nodes` applies to engines only; an algorithm searches to its depth."""
 
-    reports  one for each finished depth; of a reference algorithm only the depth that was asked for
-    watch    what the search of the last of them saw
-    """
+    nodes: int | None = None
+    seconds: float = math.inf
+    depth: int | None = None
 
-    spec: Spec
-    reports: list[Report[Any]]
-    watch: Watch
-
-    @property
-    def last(self) -> Report[Any]:
-        """The deepest report."""
-        return self.reports[-1]
+    def nodes_for(self, *, compiled: bool) -> int:
+        """Return the node limit of a search: `nodes`, or the default if no other limit is set."""
+        if self.nodes is not None:
+            return self.nodes
+        if self.seconds < math.inf or self.depth is not None:
+            return NO_LIMIT
+        return NODES if compiled else NODES_IN_PYTHON
 
 
 def parse_reference(text: str) -> Spec:
-    """A reference algorithm's spec. Raises BadSpec."""
-    return _parse(text, REFERENCE, "algorithm")
+    """Return a reference algorithm's spec. Raises BadSpec."""
+    return parse_spec(text, REFERENCE, "algorithm")
 
 
-def parse_engine(text: str, *, fixed: bool) -> tuple[Spec, bool]:
-    """An engine's or a reference algorithm's spec, and whether it is the latter. Raises BadSpec.
-
-    Where both have the name, `fixed` decides.
-    """
-    name = text.partition(":")[0].strip()
-    if not fixed and name in DEEPENING:
-        return in_python(_parse(text, DEEPENING, "engine"), "an analysis searches in Python"), False
-    return _parse(text, REFERENCE, "engine that searches"), True
-
-
-def _parse(text: str, known: Mapping[str, Options], what: str) -> Spec:
-    """The spec; an option that the engine knows as it plays, and here does not, is refused as such. Raises BadSpec."""
-    try:
-        return parse_spec(text, known, what)
-    except BadSpec:
-        told = _played(text, known)
-        if told is None or not (here := told.given - known[told.name].keys()):
-            raise
-        option = min(here)
-        instead = "the command's own --depth" if option == "depth" else ", ".join(known[told.name])
-        why = f"{option} is an option of the engine as it plays, in a match; here there is {instead}"
-        raise BadSpec(f"{told.name}: {why}") from None
-
-
-def _played(text: str, known: Mapping[str, Options]) -> Spec | None:
-    """What a spec says to the engine of that name as it plays; None where there is none, or the spec is wrong for it too."""
-    name = text.partition(":")[0].strip()
-    if name not in known or name not in ENGINES:
-        return None
-    try:
-        return parse_spec(text, {name: {**ENGINES[name], **known[name]}})
-    except BadSpec:
-        return None
+def parse_engine(text: str) -> tuple[Spec, bool]:
+    """Return the spec of an engine or a reference algorithm, and True if it is an algorithm. Raises BadSpec."""
+    name, _, rest = (part.strip() for part in text.partition(":"))
+    options = [part.strip() for part in rest.split(",") if part.strip()]
+    if REFERENCE_WORD in options:
+        options.remove(REFERENCE_WORD)
+        return parse_reference(f"{name}:{','.join(options)}" if options else name), True
+    if name in PLAYING:
+        spec = parse_spec(text, PLAYING)
+        if "truth" in spec.explicit:
+            raise BadSpec(
+                f"{name}: truth is an option for matches: leave it out, because the tablebase is shown beside the search anyway"
+            )
+        check_evaluator_name(spec)
+        return spec, False
+    return parse_spec(text, {**PLAYING, **REFERENCE}, "engine that searches"), True
 
 
 def run_reference(
     game: Game[Any, Any], position: Any, depth: int, spec: Spec, *, tracing: bool, stop: Stop = never
-) -> tuple[Result[Any], Watch]:
-    """One search to one depth, until `stop`. Raises what the evaluator raises, BadSpec, and watch.Stopped."""
+) -> tuple[SearchResult[Any], SearchMonitor]:
+    """Search once to one depth, until `stop`. Raises the evaluator's errors, BadSpec, and monitor.Stopped."""
     check_evaluator(spec, game)
     problem = Problem(game, evaluator_for(game, spec.word("evaluator")))
-    watch = Watch(stop, tracing=tracing)
+    monitor = SearchMonitor(stop, tracing=tracing)
     threads = spec.whole("threads") if "threads" in spec.values else 1
-    with Pool(threads) as pool:
-        result = ALGORITHMS[spec.name].run(problem, position, depth, watch, _settings(game, spec, pool))
-    return result, watch
+    with ThreadPool(threads) as pool:
+        result = ALGORITHMS[spec.name].run(problem, position, depth, monitor, _settings(game, spec, pool))
+    return result, monitor
 
 
-def _settings(game: Game[Any, Any], spec: Spec, pool: Pool) -> Settings:
+def _settings(game: Game[Any, Any], spec: Spec, pool: ThreadPool) -> AlgorithmSettings:
     bound = spec.whole("dynamic") if "dynamic" in spec.values else 0
     dynamic = dynamic_for(game) if bound else None
     if bound and dynamic is None:
         raise BadSpec(
-            f"{spec.name}: dynamic is for riskless, as in `arena trace path4 {spec.name}:dynamic=2 --depth 4`: "
-            f"nobody has said which positions of {game.name} are dynamic"
+            f"{spec.name}: dynamic needs riskless, e.g. `arena trace path4 {spec.name}:dynamic=2 --depth 4`: "
+            f"{game.name} does not define dynamic positions"
         )
-    return Settings(
+    return AlgorithmSettings(
         pool,
         prune=spec.share("prune") if "prune" in spec.values else 0.0,
         take=spec.whole("take") if "take" in spec.values else 0,
         dynamic=dynamic,
         bound=bound,
-        kept=spec.values.get("keep") == "yes",
+        memoize=spec.values.get("keep") == "yes",
     )
 
 
-def run_engine(
-    game: Game[Any, Any], position: Any, depth: int, spec: Spec, *, tracing: bool
-) -> tuple[list[Report[Any]], Watch]:
-    """The reports of an engine that deepens to `depth`, and the watch of the last depth."""
-    watches: list[Watch] = []
+class Analyst(Protocol):
+    """Search of positions of one game."""
 
-    def make_watch(stop: Stop) -> Watch:
-        # only the last depth's trace is wanted, and traces are big
-        watches[:] = [Watch(stop, tracing=tracing)]
-        return watches[0]
+    def reports(self, position: Any) -> list[Report[Any]]:
+        """Return a report for each depth, the deepest last."""
+        ...
 
-    threads = spec.whole("threads") if "threads" in spec.values else 1
-    with Pool(threads) as pool:
-        search = _search(game, spec, pool)
-        reports = list(deepen(game, position, search, max_depth=depth, make_watch=make_watch))
-    return [report for report in reports if report.finished], watches[0]
+    def reports_after(self, position: Any, move: Any) -> list[Report[Any]]:
+        """Return the reports of the position after `move`, with values as seen from `position`.
+
+        The list is empty if the move ends the match.
+        """
+        ...
 
 
-def _search(game: Game[Any, Any], spec: Spec, pool: Pool) -> Search[Any, Any]:
-    check_evaluator(spec, game)
-    evaluator = evaluator_for(game, spec.word("evaluator"))
-    # the inner nodes of an explicit tree carry no values to sort by
-    static = not isinstance(game, Explicit)
-    match spec.name:
-        case "minimax":
-            return minimax_search(evaluator)
-        case "alphabeta":
-            return alphabeta_search(evaluator, table=Table(), static=static)
-        case _:
-            return jamboree_search(evaluator, pool, spec.share("prune"), static=static)
+class EngineAnalyst:
+    """An engine that searches as it plays, with a budget for each search. Close it to end its threads."""
+
+    def __init__(self, game: Game[Any, Any], spec: Spec, limits: SearchLimits) -> None:
+        self.spec = spec
+        self._game = game
+        self._depth = min(limits.depth or MAX_DEPTH, spec.whole("depth"))
+        self._seconds = limits.seconds
+        self._nodes = spec.whole("nodes") or limits.nodes_for(compiled=choose(spec, game).compiled)
+        self._backend = backend_for(spec, Match(game, Player.MAXIE, threads=threads_of(spec, len(cores()))))
+        self._last: tuple[Any, list[Report[Any]]] | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._backend.close()
+
+    def reports(self, position: Any) -> list[Report[Any]]:
+        """Return a report for each depth, the deepest last."""
+        if self._last is None or self._last[0] != position:
+            self._last = position, self._search(position, self._depth, self._nodes)
+        return self._last[1]
+
+    def reports_after(self, position: Any, move: Any) -> list[Report[Any]]:
+        """Return the reports of the position after `move`, searched with the same budget.
+
+        The list is empty if the move ends the match.
+        """
+        after = self._game.successor(position, move)
+        if self._game.outcome(after) is not None:
+            return []
+        return [replace(each, value=from_root(each.value, 1)) for each in self.reports(after)]
+
+    def lines(self, position: Any, count: int) -> list[Report[Any]]:
+        """Return the `count` best moves, the best first. Each search excludes the moves already found.
+
+        All have the depth of the first, or less if four times its nodes are not enough.
+        """
+        first = self.reports(position)[-1]
+        found, left = [first], [move for move in self._game.moves(position) if move != first.move]
+        while left and len(found) < count:
+            most = NO_LIMIT if self._nodes == NO_LIMIT else OTHERS_NODES * self._nodes
+            found.append(self._search(position, max(1, first.depth), most, left)[-1])
+            left.remove(found[-1].move)
+        sign = self._game.player(position).sign
+        return sorted(found, key=lambda each: -sign * each.value)
+
+    def _search(
+        self, position: Any, depth: int, nodes: int, moves: Sequence[Any] | None = None
+    ) -> list[Report[Any]]:
+        end = MONOTONIC.now() + self._seconds
+        reports = list(self._backend.reports(position, lambda: MONOTONIC.now() >= end, depth, moves, nodes))
+        return [each for each in reports if each.depth] or reports
 
 
-def analyse(
-    game: Game[Any, Any],
-    position: Any,
-    depth: int,
-    engine: str,
-    *,
-    fixed: bool = False,
-    tracing: bool = False,
-) -> Analysis:
-    """Search a position that is not over. Raises BadSpec, UnknownEvaluator or BadWeights."""
-    spec, reference = parse_engine(engine, fixed=fixed)
-    if not reference:
-        reports, watch = run_engine(game, position, depth, spec, tracing=tracing)
-        return Analysis(spec, reports, watch)
-    result, watch = run_reference(game, position, depth, spec, tracing=tracing)
-    report = Report(depth, result.value, result.move, result.line, watch.nodes, finished=True)
-    return Analysis(spec, [report], watch)
+class ReferenceAnalyst:
+    """A reference algorithm that searches to a fixed depth."""
+
+    def __init__(self, game: Game[Any, Any], spec: Spec, depth: int) -> None:
+        self.spec = spec
+        self._game = game
+        self._depth = depth
+
+    def reports(self, position: Any) -> list[Report[Any]]:
+        """Return a list with the report of the only depth."""
+        return [self._search(position, self._depth)]
+
+    def reports_after(self, position: Any, move: Any) -> list[Report[Any]]:
+        """Return the report of the position after `move`, searched one ply less deep.
+
+        The list is empty if the move ends the match.
+        """
+        after = self._game.successor(position, move)
+        if self._game.outcome(after) is not None:
+            return []
+        report = self._search(after, self._depth - 1)
+        return [replace(report, value=from_root(report.value, 1))]
+
+    def _search(self, position: Any, depth: int) -> Report[Any]:
+        result, monitor = run_reference(self._game, position, depth, self.spec, tracing=False)
+        return report_of(result, monitor, depth)
+
+
+def report_of(result: SearchResult[Any], monitor: SearchMonitor, depth: int) -> Report[Any]:
+    """Return the result of a reference algorithm as a report."""
+    return Report(depth, result.value, result.move, result.line, monitor.nodes, finished=True)
 
 
 def line_path(game: Game[Any, Any], position: Any, line: tuple[Any, ...]) -> tuple[int, ...]:
-    """A line of moves as the path of its last node."""
+    """Return the tree path of the last position of a line of moves."""
     path = []
     for move in line:
         path.append(list(game.moves(position)).index(move))

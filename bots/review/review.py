@@ -1,132 +1,187 @@
-"""A finished match judged: by an engine, which value each move gave away, and by the table of a solved map, what each truly was.
+"""Review of a finished match: the loss caused by each move according to an engine, and its true value according to a tablebase.
 
-An engine searches both the position and the position after the move to the same horizon, so that a move
-is never blamed for what only a deeper search sees.
+The played move and the engine's move are searched in the same way, each from the position after it, and compared at
+the same depth. A move is marked by its loss in the mover's chance of winning, with the thresholds and signs of lichess.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from math import exp
+from statistics import fmean, harmonic_mean, pstdev
 from typing import Any
 
 from msgspec import Struct
 
-from arena.bots.review.analysis import analyse
-from arena.bots.search.values import ESTIMATE_LIMIT, from_root, outcome_value
-from arena.games.core import Game, Player
+from arena.bots.review.analysis import Analyst
+from arena.bots.review.chance import chance
+from arena.bots.search.deepening import Report
+from arena.bots.search.values import is_decided, outcome_value
+from arena.games.core import AnyGame, Game, Player
 from arena.match.replay import Replay
-from arena.solved.judgement import Kind, judge
+from arena.solved.move_quality import Kind, judge
 from arena.solved.solution import Solution, solution_of
 
-MISTAKE = 100
-"""The loss from which on a move is marked, in hundredths of an army."""
+MARKS = ((0.15, "??"), (0.10, "?"), (0.05, "?!"))
+"""Minimum losses in the chance of winning for each mark: a blunder, a mistake, an inaccuracy."""
 ENGINE = "perfect"
-"""The engine whose judgement is the table's alone."""
+"""Name that selects a review by the table alone."""
 
 
 class ReviewedMove(Struct, frozen=True):
-    """One move. Values are for Maxie, as the engine gives them."""
+    """Review of one move. Values and chances are for Maxie, as the engine gives them."""
 
     ply: int
     player: str
     move: str
     better: str
-    """The engine's move; the same as `move` where it found none better."""
+    """The engine's move; the same as `move` if the engine found none better."""
     value: int
-    """The value of the position, if the better move is played."""
+    """Value of the position if the better move is played."""
     after: int
-    """The value after the move that was played."""
+    """Value after the played move."""
     lost: int
-    """What the mover gave away: 0 or more."""
+    """Loss of value for the mover, 0 or more."""
     told: float | None
-    """The value that the bot itself told, in its own unit."""
+    """Value that the bot itself reported, in its own unit."""
+    chance: float
+    """Maxie's chance of winning after the played move."""
+    chance_lost: float
+    """Loss of the mover's chance of winning, 0 or more."""
+    mark: str
+    """Mark from MARKS; empty if the move lost little."""
+    line: list[str]
+    """The engine's main line, beginning with the better move; empty if the engine found none better."""
 
-    @property
-    def mark(self) -> str:
-        """`??` where a win or a draw was given away, `?` where an army or more was."""
-        if self.lost == 0:
-            return ""
-        if _standing(self.value) != _standing(self.after):
-            return "??"
-        return "?" if self.lost >= MISTAKE and _standing(self.value) == 0 else ""
 
-
-def review(played: Replay, engine: str, depth: int) -> Iterator[ReviewedMove]:
-    """Judge the moves one after another, `depth` of at least 2 plies. Raises BadSpec, UnknownEvaluator or BadWeights."""
+def review(played: Replay, analyst: Analyst) -> Iterator[ReviewedMove]:
+    """Yield the review of each move in turn. Raises BadSpec, UnknownEvaluator or BadWeights."""
     game, record = played.game, played.record
     for ply, each in enumerate(record.moves):
-        position, after = played.positions[ply], played.positions[ply + 1]
+        position, after = played.positions[ply : ply + 2]
         player = game.player(position)
         move = game.move_from_data(each.move)
-        best = analyse(game, position, depth, engine).last
-        value = best.value
-        got = value if move == best.move else _value(game, after, depth - 1, engine)
+        report = analyst.reports(position)[-1]
+        best = report.move
+        better = analyst.reports_after(position, best)
+        actual = better if move == best else analyst.reports_after(position, move)
+        depth = min(
+            (of[-1].depth for of in (better, actual) if of and not is_decided(of[-1].value)), default=0
+        )
+        value = _worth(game, game.successor(position, best), better, depth)
+        got = _worth(game, after, actual, depth)
         lost = player.sign * (value - got)
         if lost <= 0:
-            # the move is as good, or better than a search of this depth has seen
-            lost, value, better = 0, got, move
-        else:
-            better = best.move
+            # as good as the engine's move, or better than the engine had seen
+            lost, value = 0, got
+        chance_lost = player.sign * (chance(game, value) - chance(game, got))
         yield ReviewedMove(
             ply=ply,
             player=player.value,
             move=game.move_to_text(move),
-            better=game.move_to_text(better),
+            better=game.move_to_text(best if lost else move),
             value=value,
             after=got,
             lost=lost,
             told=None if each.thinking is None else each.thinking.value,
+            chance=chance(game, got),
+            chance_lost=chance_lost,
+            mark=next((mark for least, mark in MARKS if chance_lost >= least), ""),
+            line=[game.move_to_text(each) for each in report.line] if lost else [],
         )
 
 
-def _value(game: Game[Any, Any], position: Any, depth: int, engine: str) -> int:
-    """The value of a position that is one ply from the root."""
+def _worth(game: AnyGame, position: Any, reports: Sequence[Report[Any]], depth: int) -> int:
+    """Return the value of a position one ply from the root: the mean of its reports at `depth` and one less.
+
+    Estimates alternate with the parity of the depth, because either player may have the last move. A decided value is
+    used as it is, and so is the value of a single report.
+    """
     outcome = game.outcome(position)
     if outcome is not None:
         return outcome_value(outcome, 1)
-    return from_root(analyse(game, position, depth, engine).last.value, 1)
+    if is_decided(reports[-1].value):
+        return reports[-1].value
+    last = [each.value for each in reports if each.depth <= depth and each.finished][-2:] or [
+        reports[-1].value
+    ]
+    return round(sum(last) / len(last))
 
 
-def _standing(value: int) -> int:
-    """1 where Maxie has won for certain, -1 where Minnie has, else 0."""
-    return (value > ESTIMATE_LIMIT) - (value < -ESTIMATE_LIMIT)
+class PlayerReview(Struct, frozen=True):
+    """Review of one player's moves."""
+
+    moves: int
+    marked: int
+    """Number of moves with a mark."""
+    chance_lost: float
+    """Mean loss of the chance of winning, per move."""
+    accuracy: float
+    """Accuracy in percent, as lichess computes it."""
 
 
-def losses(judged: list[ReviewedMove]) -> dict[Player, tuple[int, int]]:
-    """For each player how many moves were marked, and how many there were in all."""
-    return {
-        player: (
-            sum(bool(each.mark) for each in judged if each.player == player.value),
-            sum(each.player == player.value for each in judged),
+def player_reviews(judged: Sequence[ReviewedMove]) -> dict[str, PlayerReview]:
+    """Return the review of each player who has moved.
+
+    The accuracy of a player is computed as on lichess (lichess.org/page/accuracy): the mean of the harmonic mean of its moves'
+    accuracies and of their mean weighted by the volatility of the chances around each move.
+    """
+    if not judged:
+        return {}
+    first = judged[0]
+    before = first.chance + Player(first.player).sign * first.chance_lost
+    chances = [100 * each for each in (before, *(move.chance for move in judged))]
+    width = min(max(len(judged) // 10, 2), 8)
+    starts = [max(0, ply + 2 - width) for ply in range(len(judged))]
+    weights = [min(max(pstdev(chances[start : start + width]), 0.5), 12.0) for start in starts]
+    reviews = {}
+    for player in Player:
+        moves = [(each, at) for each, at in zip(judged, weights, strict=True) if each.player == player.value]
+        if not moves:
+            continue
+        accuracies = [_accuracy(each.chance_lost) for each, _ in moves]
+        weighted = fmean(accuracies, [weight for _, weight in moves])
+        reviews[player.value] = PlayerReview(
+            moves=len(moves),
+            marked=sum(bool(each.mark) for each, _ in moves),
+            chance_lost=fmean(each.chance_lost for each, _ in moves),
+            accuracy=(weighted + harmonic_mean([max(1.0, each) for each in accuracies])) / 2,
         )
-        for player in Player
-    }
+    return reviews
+
+
+def _accuracy(chance_lost: float) -> float:
+    """Return the accuracy of a move in percent."""
+    return min(100.0, max(0.0, 103.1668 * exp(-4.354 * chance_lost) - 3.1669))
 
 
 class SolvedMove(Struct, frozen=True):
-    """One move by the table. Values are for its player, as in `win in 5 plies`."""
+    """Review of one move by the table. Values are for its player, such as `win in 5 plies`."""
 
     ply: int
     player: str
     move: str
     kind: Kind
     before: str
-    """What the position was worth."""
+    """Value of the position."""
     after: str
-    """What it was worth after the move."""
+    """Value after the move."""
     best: str
-    """The move, where no other is better; else the best one."""
+    """The move itself if no other is better, otherwise the best move."""
 
 
 def solved_moves(played: Replay) -> list[SolvedMove] | None:
-    """All moves of a match by the table of its map; None where there is none. Raises solved.header.BadTable."""
+    """Return all moves of a match reviewed by the map's table, or None without a table.
+
+    Raises solved.header.BadTable.
+    """
     solution = solution_of(played.game)
     if solution is None:
         return None
-    told = []
+    moves = []
     for ply, each in enumerate(played.record.moves):
         judged = judge(solution, played.positions[ply], played.game.move_from_data(each.move))
-        told.append(
+        moves.append(
             SolvedMove(
                 ply=ply,
                 player=judged.player.value,
@@ -137,20 +192,23 @@ def solved_moves(played: Replay) -> list[SolvedMove] | None:
                 best=played.game.move_to_text(judged.best),
             )
         )
-    return told
+    return moves
 
 
 class SolvedPosition(Struct, frozen=True):
-    """A position by the table. Values are for the player to move."""
+    """Solved values of a position. Values are for the player to move."""
 
     value: str
     plies: int | None
     moves: list[tuple[str, str]]
-    """Each move with what it makes the position worth, the best first."""
+    """Each move with the value after it, the best first."""
 
 
 def solved_position(game: Game[Any, Any], position: Any) -> SolvedPosition | None:
-    """A position in play by the table of its map; None where there is none. Raises solved.header.BadTable."""
+    """Return the solved values of an unfinished position, or None without a table for its map.
+
+    Raises solved.header.BadTable.
+    """
     solution: Solution | None = solution_of(game)
     if solution is None:
         return None

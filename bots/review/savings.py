@@ -1,6 +1,7 @@
-"""What a search saves that looks at less than it could: the same search without that, counted beside it (000).
+"""Savings and costs of a search with reduced work, compared with the same search without the reduction (000).
 
-000's `taketree` and dynamic pruning change values, so both are a gamble: what they save is told with what they miss.
+Both `taketree` and dynamic pruning of 000 change values, so each is a gamble. Nodes and values of both searches
+are reported.
 """
 
 from __future__ import annotations
@@ -11,21 +12,21 @@ from typing import Any
 
 from arena.bots.api.options import Spec, Value
 from arena.bots.review.analysis import run_reference
+from arena.bots.search.monitor import Stopped
 from arena.bots.search.reports.trace_text import value_text
-from arena.bots.search.watch import Stopped
 from arena.games.core import Game
 
-MOST_NODES = 200_000
-"""After how many nodes a search for comparison is given up, unless another number is asked for."""
+MAX_NODES = 200_000
+"""Default number of nodes after which a search for comparison is abandoned."""
 
 
 @dataclass(frozen=True)
 class Saving:
-    """A search, and one that looks at more.
+    """Comparison of a search with one that visits more nodes.
 
-    what, whole  what the two do, in words
-    nodes, leaves, value                    of the search
-    whole_nodes, whole_leaves, whole_value  of the other; None where it was given up
+    what, whole  descriptions of the two searches
+    nodes, leaves, value                    of the first search
+    whole_nodes, whole_leaves, whole_value  of the second search; None if it was abandoned
     """
 
     what: str
@@ -36,25 +37,26 @@ class Saving:
     whole_nodes: int | None
     whole_leaves: int | None
     whole_value: int | None
-    most: int = MOST_NODES
-    """After how many nodes the other was to be given up."""
+    most: int = MAX_NODES
+    """Number of nodes after which the second search is abandoned."""
 
-    def told(self) -> str:
-        """Both in a line."""
+    def describe(self) -> str:
+        """Return the comparison as one line."""
         mine = f"{self.what}: {self.nodes:,} nodes, {self.leaves:,} estimates, {value_text(self.value)}"
         if self.whole_nodes is None or self.whole_leaves is None or self.whole_value is None:
             return f"{mine}. {self.whole}: more than {self.most:,} nodes"
         share = self.nodes / self.whole_nodes
         other = f"{self.whole_nodes:,} nodes, {self.whole_leaves:,} estimates, {value_text(self.whole_value)}"
-        return f"{mine}. {self.whole}: {other}. That is {share:.0%} of the nodes"
+        times = f"{share:.0%} of" if share < 1 else f"{share:.1f} ×"
+        return f"{mine}. {self.whole}: {other}. That is {times} the nodes"
 
 
 def savings(
-    game: Game[Any, Any], position: Any, depth: int, spec: Spec, most: int = MOST_NODES
+    game: Game[Any, Any], position: Any, depth: int, spec: Spec, most: int = MAX_NODES
 ) -> Iterator[Saving]:
-    """One for each option of the search by which it looks at less; none for a search that has none.
+    """Yield a comparison for each option of the search that changes its work: one for `take`, two for `dynamic`.
 
-    A search for comparison is given up after `most` nodes.
+    A search for comparison is abandoned after `most` nodes.
     """
     take, bound = (_whole(spec.values, option) for option in ("take", "dynamic"))
     if take:
@@ -64,6 +66,11 @@ def savings(
             most,
         )
     if bound:
+        yield _saving(
+            (game, position, depth, spec, f"{depth} plies, up to {depth + bound} where armies are attacked"),
+            (depth, _without(spec, "dynamic"), f"{depth} plies everywhere"),
+            most,
+        )
         yield _saving(
             (game, position, depth, spec, f"{depth} plies, up to {depth + bound} where armies are attacked"),
             (depth + bound, _without(spec, "dynamic"), f"{depth + bound} plies everywhere"),
@@ -84,7 +91,7 @@ def _saving(
     less: tuple[Game[Any, Any], Any, int, Spec, str], more: tuple[int, Spec, str], most: int
 ) -> Saving:
     game, position, depth, spec, what = less
-    result, watch = run_reference(game, position, depth, spec, tracing=False)
+    result, monitor = run_reference(game, position, depth, spec, tracing=False)
     deeper, whole, words = more
     polled = 0
 
@@ -96,6 +103,6 @@ def _saving(
     try:
         other, seen = run_reference(game, position, deeper, whole, tracing=False, stop=stop)
     except Stopped:
-        return Saving(what, watch.nodes, watch.leaves, result.value, words, None, None, None, most)
-    told = Saving(what, watch.nodes, watch.leaves, result.value, words, None, None, None, most)
-    return replace(told, whole_nodes=seen.nodes, whole_leaves=seen.leaves, whole_value=other.value)
+        return Saving(what, monitor.nodes, monitor.leaves, result.value, words, None, None, None, most)
+    saving = Saving(what, monitor.nodes, monitor.leaves, result.value, words, None, None, None, most)
+    return replace(saving, whole_nodes=seen.nodes, whole_leaves=seen.leaves, whole_value=other.value)

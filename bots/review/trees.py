@@ -1,6 +1,6 @@
-"""Trees to search by name: explicit ones that come with the project, any other JSON file, and those of Riskless's maps.
+"""Trees to search, by name: explicit trees of the project, other JSON files, and the game trees of Riskless's maps.
 
-A file is {"tree": node, "player": "maxie", "source": "…"} or just a node, as `games.explicit` says.
+A file contains {"tree": node, "player": "maxie", "source": "…"} or just a node, as `games.explicit` describes.
 """
 
 from __future__ import annotations
@@ -20,20 +20,20 @@ FOLDER = Path(games.__file__).parent / "trees"
 
 
 class TreeError(ValueError):
-    """A tree that cannot be loaded: says file and why, or which names there are."""
+    """Raised when a tree cannot be loaded; the message has the file and the reason, or the valid names."""
 
 
 class UnknownTree(TreeError):
-    """A name that none of the trees has."""
+    """Raised when no tree has the given name."""
 
 
 def tree_names() -> list[str]:
-    """The trees that come with the project."""
+    """Return the names of the trees that come with the project."""
     return sorted(path.stem for path in FOLDER.glob("*.json"))
 
 
 def load_tree(name: str) -> Explicit:
-    """The tree of that name (case is ignored), or in the file NAME.json. Raises TreeError."""
+    """Return the tree called `name`, ignoring case, or the tree in the file NAME.json. Raises TreeError."""
     if name.endswith(".json"):
         return _read(Path(name))
     for known in tree_names():
@@ -45,7 +45,7 @@ def load_tree(name: str) -> Explicit:
 
 
 def tree_of(name: str) -> Game[Any, Any]:
-    """The game whose tree is meant: an explicit tree, or Riskless on the map of that name. Raises TreeError."""
+    """Return the game called `name`: an explicit tree, or Riskless on the map of that name. Raises TreeError."""
     try:
         return load_tree(name)
     except UnknownTree as error:
@@ -62,7 +62,7 @@ def _read(path: Path) -> Explicit:
         raise TreeError(f"cannot read {path}: {error.strerror}") from None
     except RecursionError:
         raise TreeError(
-            f"{path}: nested too deeply to be read: a file holds a tree of some hundred plies"
+            f"{path}: nested too deeply: a file may contain a tree of a few hundred plies"
         ) from None
     except ValueError as error:
         raise TreeError(f"{path}: not JSON: {error}") from None

@@ -1,75 +1,179 @@
-"""The course's alpha-beta: F for Maxie and G for Minnie, on Steps and Leafs (001, section 5).
+"""Alpha-beta in three forms: the course's, Holden's clamping form, and the fail-soft form. They visit the same nodes.
+
+The course's form has F for Maxie and G for Minnie, on Steps and Leafs (001, section 5).
 
 Contract. For a node with the window (α, β), α < β, with minimax value MM and result AB (erratum 2;
-the source's "otherwise AB = MM" is false where both players' bounds meet, as at j and n of Figure 4):
+the source's "otherwise AB = MM" is false if both players' bounds meet, as at j and n of Figure 4):
 
     α < MM < β   AB = MM
     MM ≤ α       MM ≤ AB ≤ α
     MM ≥ β       β ≤ AB ≤ MM
 
-The root has no bounds, so its value is exact; its move is the leftmost best. The value is returned
-also on a cut, and the Step of an inner node may carry an ancestor's move (erratum 4): only the root's
-move means anything, and there is no main line beyond it.
+The root has no bounds, so its value is exact, and its move is the leftmost best. A cut also returns a
+value. The Step of an inner node may carry an ancestor's move (erratum 4), so only the root's
+move is meaningful, and there is no main line beyond it.
 
-A bound is updated first and tested then. The source's text for node g (erratum 3) says that g is set
+A bound is first updated and then tested. The source's text for node g (erratum 3) says that g is set
 to β = 3 and α to a minimum; its own trace, and this code, return 2 and take the maximum.
 """
 
 from __future__ import annotations
 
 from arena.bots.search.edges import NO_ALPHA, NO_BETA, Edge, leaf, max_alpha, min_beta, step
-from arena.bots.search.problem import Problem, Result
+from arena.bots.search.monitor import Path, SearchMonitor
+from arena.bots.search.problem import Line, Problem, SearchResult
+from arena.bots.search.values import INFINITY
 from arena.bots.search.views import Cons, Nil, Seq, showl
-from arena.bots.search.watch import Path, Watch
 from arena.games.core import M, P, Player
 
 
-def alphabeta(problem: Problem[P, M], position: P, depth: int, watch: Watch | None = None) -> Result[M]:
-    """Search the root with no bounds. A stop raises `Stopped`.
+def alphabeta(
+    problem: Problem[P, M], position: P, depth: int, monitor: SearchMonitor | None = None
+) -> SearchResult[M]:
+    """Search the root without bounds, in the course's form. A stop raises `Stopped`.
 
-    The children are walked one at a time through the source's list view.
+    The children are visited one at a time through the source's list view.
     """
-    watch = watch or Watch()
+    monitor = monitor or SearchMonitor()
     game = problem.game
 
     def f(depth: int, position: P, alpha: Edge, beta: Edge, path: Path) -> Edge:
-        watch.enter(path, position, depth, alpha, beta)
+        monitor.enter(path, position, depth, alpha, beta)
         opened = problem.expand(position, depth, len(path))
         if not opened.moves:
-            watch.leaf(path, position, opened.value, horizon=opened.horizon)
+            monitor.leaf(path, position, opened.value, horizon=opened.horizon)
             return leaf(opened.value)
         later = Seq(enumerate(opened.moves))
         while True:
             match showl(later):
                 case Nil():
-                    watch.leave(path, position, alpha)
+                    monitor.leave(path, position, alpha)
                     return alpha
                 case Cons((index, move), later):
-                    child = g(depth - 1, game.successor(position, move), alpha, beta, (*path, index))
+                    child = below(depth - 1, game.successor(position, move), alpha, beta, (*path, index))
                     alpha = max_alpha(alpha, step(move, child.value))
                     if alpha.value >= beta.value:
-                        watch.leave(path, position, alpha, pruned=True)
+                        monitor.leave(path, position, alpha, pruned=True)
                         return alpha
 
     def g(depth: int, position: P, alpha: Edge, beta: Edge, path: Path) -> Edge:
-        watch.enter(path, position, depth, alpha, beta)
+        monitor.enter(path, position, depth, alpha, beta)
         opened = problem.expand(position, depth, len(path))
         if not opened.moves:
-            watch.leaf(path, position, opened.value, horizon=opened.horizon)
+            monitor.leaf(path, position, opened.value, horizon=opened.horizon)
             return leaf(opened.value)
         later = Seq(enumerate(opened.moves))
         while True:
             match showl(later):
                 case Nil():
-                    watch.leave(path, position, beta)
+                    monitor.leave(path, position, beta)
                     return beta
                 case Cons((index, move), later):
-                    child = f(depth - 1, game.successor(position, move), alpha, beta, (*path, index))
+                    child = below(depth - 1, game.successor(position, move), alpha, beta, (*path, index))
                     beta = min_beta(beta, step(move, child.value))
                     if beta.value <= alpha.value:
-                        watch.leave(path, position, beta, pruned=True)
+                        monitor.leave(path, position, beta, pruned=True)
                         return beta
 
-    first = f if game.player(position) is Player.MAXIE else g
-    result = first(depth, position, NO_ALPHA, NO_BETA, ())
-    return Result(result.value, result.move, () if result.move is None else (result.move,))
+    def below(depth: int, position: P, alpha: Edge, beta: Edge, path: Path) -> Edge:
+        # if the players take turns: the source's G below F, and F below G
+        return (f if game.player(position) is Player.MAXIE else g)(depth, position, alpha, beta, path)
+
+    result = below(depth, position, NO_ALPHA, NO_BETA, ())
+    return SearchResult(result.value, result.move, () if result.move is None else (result.move,))
+
+
+def holden_alphabeta(
+    problem: Problem[P, M], position: P, depth: int, monitor: SearchMonitor | None = None
+) -> SearchResult[M]:
+    """Search with Holden's functions max and min, keeping the move with the value (003). A stop raises `Stopped`.
+
+    Contract (fail-hard). An inner node with the window (α, β) returns its minimax value clamped to it:
+    max(α, min(β, MM)). A leaf returns its value unchanged, and the parent clamps it. The root's window
+    includes all values, so the root is exact, with the leftmost best move.
+    """
+    monitor = monitor or SearchMonitor()
+    game = problem.game
+
+    def maxie(alpha: int, beta: int, position: P, depth: int, path: Path) -> tuple[int, Line[M]]:
+        monitor.enter(path, position, depth, alpha, beta)
+        opened = problem.expand(position, depth, len(path))
+        if not opened.moves:
+            monitor.leaf(path, position, opened.value, horizon=opened.horizon)
+            return opened.value, ()
+        line: Line[M] = ()
+        for index, move in enumerate(opened.moves):
+            value, rest = below(alpha, beta, game.successor(position, move), depth - 1, (*path, index))
+            if value > alpha:
+                alpha, line = value, (move, *rest)
+            if alpha >= beta:
+                monitor.leave(path, position, Edge(beta, line[0]), pruned=True)
+                return beta, line
+        monitor.leave(path, position, Edge(alpha, line[0] if line else None))
+        return alpha, line
+
+    def minnie(alpha: int, beta: int, position: P, depth: int, path: Path) -> tuple[int, Line[M]]:
+        monitor.enter(path, position, depth, alpha, beta)
+        opened = problem.expand(position, depth, len(path))
+        if not opened.moves:
+            monitor.leaf(path, position, opened.value, horizon=opened.horizon)
+            return opened.value, ()
+        line: Line[M] = ()
+        for index, move in enumerate(opened.moves):
+            value, rest = below(alpha, beta, game.successor(position, move), depth - 1, (*path, index))
+            if value < beta:
+                beta, line = value, (move, *rest)
+            if beta <= alpha:
+                monitor.leave(path, position, Edge(alpha, line[0]), pruned=True)
+                return alpha, line
+        monitor.leave(path, position, Edge(beta, line[0] if line else None))
+        return beta, line
+
+    def below(alpha: int, beta: int, position: P, depth: int, path: Path) -> tuple[int, Line[M]]:
+        # if the players take turns: the source's min below max, and max below min
+        player = maxie if game.player(position) is Player.MAXIE else minnie
+        return player(alpha, beta, position, depth, path)
+
+    value, line = below(-INFINITY, INFINITY, position, depth, ())
+    return SearchResult(value, line[0] if line else None, line)
+
+
+def failsoft(
+    problem: Problem[P, M], position: P, depth: int, monitor: SearchMonitor | None = None
+) -> SearchResult[M]:
+    """Return the best value seen, even outside a node's window. A stop raises `Stopped`.
+
+    Contract. The bounds of `alphabeta` hold, and are tighter: a result at or below α is the best upper bound
+    that was found, one at or above β the best lower bound. It visits the same nodes. The root is exact, with
+    the leftmost best move and the main line. Inside, values are for the player to move (negamax): window and value
+    change their signs when the turn passes to the other player.
+    (This is Fishburn's form; the sources have only the other two forms. Tables and null windows rely on the tighter bounds.)
+    """
+    monitor = monitor or SearchMonitor()
+    game = problem.game
+
+    def best(alpha: int, beta: int, position: P, depth: int, path: Path) -> tuple[int, Line[M]]:
+        sign = game.player(position).sign
+        monitor.enter(path, position, depth, *((alpha, beta) if sign > 0 else (-beta, -alpha)))
+        opened = problem.expand(position, depth, len(path))
+        if not opened.moves:
+            monitor.leaf(path, position, opened.value, horizon=opened.horizon)
+            return sign * opened.value, ()
+        top: int = -INFINITY
+        line: Line[M] = ()
+        for index, move in enumerate(opened.moves):
+            child, low = game.successor(position, move), max(alpha, top)
+            if game.player(child).sign == sign:
+                value, rest = best(low, beta, child, depth - 1, (*path, index))
+            else:
+                value, rest = best(-beta, -low, child, depth - 1, (*path, index))
+                value = -value
+            if value > top:
+                top, line = value, (move, *rest)
+            if top >= beta:
+                break
+        monitor.leave(path, position, Edge(sign * top, line[0]), pruned=top >= beta)
+        return top, line
+
+    value, line = best(-INFINITY, INFINITY, position, depth, ())
+    return SearchResult(game.player(position).sign * value, line[0] if line else None, line)

@@ -1,6 +1,6 @@
-"""Iterative deepening: searches to depth 1, 2, 3 … until told to stop (003).
+"""Iterative deepening: searches to depth 1, 2, 3 … until stopped (source 003).
 
-It is anytime: the last report is always what to play. The order of one iteration drives the next:
+It is an anytime algorithm: the last report always has a move to play. The results of one iteration order the next:
 each move that became the best goes to the front of the root's order, and the searches keep the best
 or cutting move of every inner node.
 """
@@ -9,28 +9,31 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import count
 from typing import Generic
 
+from arena.bots.search.monitor import SearchMonitor, Stop, Stopped, never
 from arena.bots.search.ordering import to_front
 from arena.bots.search.play import Search
-from arena.bots.search.problem import Line, Result
+from arena.bots.search.problem import Line, SearchResult
 from arena.bots.search.values import is_decided
-from arena.bots.search.watch import Stop, Stopped, Watch, never
 from arena.games.core import Game, M, P
 
 MAX_DEPTH = 100
-"""The searches recurse, a few Python frames a ply; deeper ones are `bots.search.stack`'s."""
+"""Maximum depth. The searches recurse, with a few Python frames per ply; use `bots.search.stack` beyond it."""
+NO_LIMIT = 1 << 60
+"""Number of nodes larger than any search visits."""
 
 
 @dataclass(frozen=True, slots=True)
 class Report(Generic[M]):
-    """The best so far.
+    """Best result so far.
 
-    depth     the depth it comes from; 0 where nothing has been searched yet (value 0, first move)
-    value     for Maxie; of a depth that was not finished, the best of the moves that were searched
-    line      the main line, `move` first
-    nodes     entered since `deepen` was called, all depths together
-    finished  whether the whole of that depth was searched
+    depth     depth of the result; 0 if nothing has been searched yet (value 0, first move)
+    value     for Maxie; for an unfinished depth, the best of the moves that were searched
+    line      main line, starting with `move`
+    nodes     nodes entered since `deepen` was called, in all depths together
+    finished  True if this depth was searched completely
     """
 
     depth: int
@@ -48,18 +51,19 @@ def deepen(
     *,
     stop: Stop = never,
     max_depth: int = MAX_DEPTH,
+    max_nodes: int = NO_LIMIT,
     moves: Sequence[M] | None = None,
-    make_watch: Callable[[Stop], Watch] = Watch,
+    make_monitor: Callable[[Stop], SearchMonitor] = SearchMonitor,
 ) -> Iterator[Report[M]]:
-    """Yield a report at once, one for each finished depth, and one for a depth that was cut short.
+    """Yield a report immediately, one for each finished depth, and one for a depth that was cut short.
 
-    The report of an unfinished depth comes only when its first move, the best of the depth before,
-    has been searched; its move is that one or a better one. `stop` is polled at every node. Ends
-    when told to stop, after `max_depth`, or where no deeper search can answer differently: the game
-    is decided or every leaf was the end of the game.
+    An unfinished depth is reported only if its first move, the best of the depth before,
+    has been searched; its move is that one or a better one. `stop` is polled at every node. The search ends
+    on a stop, after `max_depth` or `max_nodes`, or when no deeper search can give a different answer:
+    the game is decided or every leaf was the end of the game.
 
-    `moves`, where they are given, are the only moves of the root that are searched, in move order.
-    `make_watch` makes the watch of each depth: give one's own to count, or to keep a trace. Raises
+    `moves`, if given, are the only moves of the root that are searched, in move order.
+    `make_monitor` creates the monitor of each depth; pass your own to count, or to keep a trace. Raises
     ValueError for a position that is over.
     """
     order = list(game.moves(position) if moves is None else moves)
@@ -67,25 +71,33 @@ def deepen(
         raise ValueError(f"nothing to search: {game.outcome(position)}")
     yield Report(0, 0, order[0], (order[0],), 0, finished=False)
     nodes = 0
+    entered = count(1)
+
+    def enough() -> bool:
+        return next(entered) > max_nodes or stop()
+
+    polled = stop if max_nodes >= NO_LIMIT else enough
     for depth in range(1, max_depth + 1):
-        found: list[Result[M]] = []
-        watch = make_watch(stop)
+        results: list[SearchResult[M]] = []
+        monitor = make_monitor(polled)
         try:
-            result = search(game, position, depth, order=tuple(order), watch=watch, progress=found.append)
+            result = search(
+                game, position, depth, order=tuple(order), monitor=monitor, progress=results.append
+            )
         except Stopped:
-            if found:
-                yield _report(depth, found[-1], nodes + watch.nodes, finished=False)
+            if results:
+                yield _report(depth, results[-1], nodes + monitor.nodes, finished=False)
             return
-        nodes += watch.nodes
+        nodes += monitor.nodes
         yield _report(depth, result, nodes, finished=True)
-        for each in found:
+        for each in results:
             if each.move is not None and each.move != order[0]:
                 to_front(order, each.move)
-        if is_decided(result.value) or not watch.horizon:
+        if is_decided(result.value) or not monitor.horizon:
             return
 
 
-def _report(depth: int, result: Result[M], nodes: int, *, finished: bool) -> Report[M]:
+def _report(depth: int, result: SearchResult[M], nodes: int, *, finished: bool) -> Report[M]:
     if result.move is None:
         raise ValueError("a search of a position that is not over has a move")
     return Report(depth, result.value, result.move, result.line, nodes, finished)

@@ -1,7 +1,7 @@
-"""Bounds and results as the course's alpha-beta has them (001, section 5.4).
+"""Bounds and results of the course's alpha-beta (001, section 5.4).
 
-The course's datatype `value` is a Step, with the move that leads to the value, or a Leaf, without
-one. Here both are an Edge; a Leaf's move is None.
+The course's datatype `value` is either a Step, with the move that leads to the value, or a Leaf, without
+a move. Here both are an Edge; a Leaf's move is None.
 """
 
 from __future__ import annotations
@@ -14,42 +14,42 @@ from arena.bots.search.values import INFINITY
 
 @dataclass(frozen=True, slots=True)
 class Edge:
-    """A value, and the move that led to it. Make one with `step` or `leaf`."""
+    """A value, and the move that led to it. Create it with `step` or `leaf`."""
 
     value: int
     move: Any = None
 
     @property
     def is_step(self) -> bool:
-        """Whether there is a move."""
+        """Return True if there is a move."""
         return self.move is not None
 
 
 def step(move: object, value: int) -> Edge:
-    """The course's Step(move, value)."""
+    """Return the course's Step(move, value)."""
     return Edge(value, move)
 
 
 def leaf(value: int) -> Edge:
-    """The course's Leaf(value)."""
+    """Return the course's Leaf(value)."""
     return Edge(value)
 
 
 NO_ALPHA = leaf(-INFINITY)
-"""Printed "Minnie wins!": nothing is known to be reachable for Maxie yet."""
+"""Initial alpha, printed as "Minnie wins!": no value is guaranteed to Maxie yet."""
 NO_BETA = leaf(INFINITY)
-"""Printed "Maxie wins!": nothing is known to be reachable for Minnie yet."""
+"""Initial beta, printed as "Maxie wins!": no value is guaranteed to Minnie yet."""
 
 
 def max_alpha(old: Edge, new: Edge) -> Edge:
-    """The greater; on equal values the old one, except that a Step beats a Leaf (erratum 4)."""
+    """Return the greater bound; for equal values the old one, except that a Step beats a Leaf (erratum 4)."""
     if new.value == old.value:
         return new if new.is_step and not old.is_step else old
     return new if new.value > old.value else old
 
 
 def min_beta(old: Edge, new: Edge) -> Edge:
-    """The smaller; on equal values the old one, except that a Step beats a Leaf (erratum 4)."""
+    """Return the smaller bound; for equal values the old one, except that a Step beats a Leaf (erratum 4)."""
     if new.value == old.value:
         return new if new.is_step and not old.is_step else old
     return new if new.value < old.value else old

@@ -1,8 +1,8 @@
-"""How much work each search does, counted in leaves: Holden's question (003, how effective is pruning?).
+"""Work of each search, counted in leaves: Holden's question (003, how effective is pruning?).
 
-A leaf is a position that is valued at the end of a line. For a search that deepens, the leaves of all
-its iterations count; for one that sorts moves by static values, so does every position that it
-estimates only for that.
+A leaf is a position that is valued at the end of a line. The count of a search that deepens includes the leaves
+of all its iterations. The count of a search that sorts moves by static values also includes the positions
+estimated only for sorting.
 """
 
 from __future__ import annotations
@@ -13,29 +13,29 @@ from itertools import islice
 from math import ceil
 from typing import Any
 
-from arena.bots.search.algorithms import ALGORITHMS, Settings
+from arena.bots.search.algorithms import ALGORITHMS, AlgorithmSettings
 from arena.bots.search.deepening import deepen
+from arena.bots.search.monitor import SearchMonitor, Stop, Stopped
 from arena.bots.search.play import AlphaBeta, Table
-from arena.bots.search.pool import Pool
+from arena.bots.search.pool import ThreadPool
 from arena.bots.search.problem import Problem
-from arena.bots.search.watch import Stop, Stopped, Watch
 
 DEEPEST = 40
-"""No comparison looks further, whatever the budget."""
+"""Maximum depth of a comparison, whatever the budget."""
 
 Method = Callable[[Problem[Any, Any], Any, int], Iterator[int]]
-"""The leaves of depth 1, 2, 3 …, until one would take more than the budget or the game is finished."""
+"""Function that yields the leaves of depth 1, 2, 3 …, until the budget is exceeded or the game is finished."""
 
 
 def _budget(counted: Callable[[], int], budget: int) -> Stop:
     return lambda: counted() > budget
 
 
-def _fixed(name: str) -> Method:
+def _fixed_depth(name: str) -> Method:
     def count(problem: Problem[Any, Any], position: Any, budget: int) -> Iterator[int]:
-        with Pool(1) as pool:
+        with ThreadPool(1) as pool:
             for depth in range(1, DEEPEST + 1):
-                # nodes, because the leaves of a parallel part are only known when it has ended
+                # limit nodes instead, because the leaves of a parallel part are only known after its end
                 nodes = 0
 
                 def stop() -> bool:
@@ -43,30 +43,30 @@ def _fixed(name: str) -> Method:
                     nodes += 1
                     return nodes > 2 * budget + 100
 
-                watch = Watch(stop)
+                monitor = SearchMonitor(stop)
                 try:
-                    ALGORITHMS[name].run(problem, position, depth, watch, Settings(pool))
+                    ALGORITHMS[name].run(problem, position, depth, monitor, AlgorithmSettings(pool))
                 except Stopped:
                     return
-                if watch.leaves > budget:
+                if monitor.leaves > budget:
                     return
-                yield watch.leaves
-                if not watch.horizon:
+                yield monitor.leaves
+                if not monitor.horizon:
                     return
 
     return count
 
 
-def _deepened(make: Callable[[Problem[Any, Any]], AlphaBeta[Any, Any]]) -> Method:
+def _iterative(make: Callable[[Problem[Any, Any]], AlphaBeta[Any, Any]]) -> Method:
     def count(problem: Problem[Any, Any], position: Any, budget: int) -> Iterator[int]:
-        watches: list[Watch] = []
+        monitors: list[SearchMonitor] = []
 
         def counted() -> int:
-            return sum(watch.leaves + watch.sorted for watch in watches)
+            return sum(monitor.leaves + monitor.sorted for monitor in monitors)
 
-        def make_watch(stop: Stop) -> Watch:
-            watches.append(Watch(stop))
-            return watches[-1]
+        def make_monitor(stop: Stop) -> SearchMonitor:
+            monitors.append(SearchMonitor(stop))
+            return monitors[-1]
 
         reports = deepen(
             problem.game,
@@ -74,7 +74,7 @@ def _deepened(make: Callable[[Problem[Any, Any]], AlphaBeta[Any, Any]]) -> Metho
             make(problem),
             stop=_budget(counted, budget),
             max_depth=DEEPEST,
-            make_watch=make_watch,
+            make_monitor=make_monitor,
         )
         for report in reports:
             if report.finished:
@@ -84,38 +84,38 @@ def _deepened(make: Callable[[Problem[Any, Any]], AlphaBeta[Any, Any]]) -> Metho
 
 
 METHODS: Mapping[str, Method] = {
-    "minimax": _fixed("minimax"),
-    "lazy": _fixed("lazy"),
-    "jamboree": _fixed("jamboree"),
-    "scouts": _fixed("scouts"),
-    "alphabeta": _fixed("alphabeta"),
-    "ordered": _deepened(lambda problem: AlphaBeta(problem.evaluator, static=False)),
-    "sorted": _deepened(lambda problem: AlphaBeta(problem.evaluator, static=True)),
-    "table": _deepened(lambda problem: AlphaBeta(problem.evaluator, table=Table(), static=True)),
+    "minimax": _fixed_depth("minimax"),
+    "lazy": _fixed_depth("lazy"),
+    "jamboree": _fixed_depth("jamboree"),
+    "scouts": _fixed_depth("scouts"),
+    "alphabeta": _fixed_depth("alphabeta"),
+    "ordered": _iterative(lambda problem: AlphaBeta(problem.evaluator, static=False)),
+    "sorted": _iterative(lambda problem: AlphaBeta(problem.evaluator, static=True)),
+    "table": _iterative(lambda problem: AlphaBeta(problem.evaluator, table=Table(), static=True)),
 }
-"""What is compared:
+"""Compared methods:
 
-minimax    everything
+minimax    all nodes
 lazy       000: shallow cuts
 jamboree   001, half of the moves in sequence (the course's default)
 scouts     the original Jamboree
 alphabeta  001, in move order
-ordered    alpha-beta that deepens, the order of one iteration driving the next (003)
+ordered    alpha-beta that deepens, with moves ordered by the previous iteration (003)
 sorted     alpha-beta that deepens, with new nodes sorted by static values
 table      alpha-beta that deepens and sorts, with a transposition table (003)
 """
 
 
 TWICE = ("minimax", "alphabeta", "ordered", "sorted", "table")
-"""The methods whose reach in equal leaves is compared: pruning alone, then ordered, then with memory."""
+"""Methods whose depth for the same number of leaves is compared: plain pruning, then ordering, then memory."""
 
 
 @dataclass(frozen=True)
 class Reach:
-    """How deep each method gets with the leaves that minimax needs for `depth`.
+    """Depth that each method reaches with the leaves that minimax needs for `depth`.
 
-    `ideal` is how deep alpha-beta would get in perfect order, if every node had q moves: the minimal
-    tree of Knuth and Moore has q^⌈p/2⌉ + q^⌊p/2⌋ - 1 leaves. None where q is 1.
+    `ideal` is the depth that alpha-beta would reach in perfect order if every node had q moves: the minimal
+    tree of Knuth and Moore has q^⌈p/2⌉ + q^⌊p/2⌋ - 1 leaves. It is None if q is 1.
     """
 
     depth: int
@@ -126,7 +126,7 @@ class Reach:
 
 @dataclass(frozen=True)
 class Comparison:
-    """Leaves by method and depth: `leaves[name][p - 1]` for depth p, as far as the budget went.
+    """Leaves by method and depth: `leaves[name][p - 1]` for depth p, within the budget.
 
     Methods of `TWICE` are counted to any depth, the others to `max_depth`.
     """
@@ -136,32 +136,32 @@ class Comparison:
     max_depth: int
 
     @property
-    def shown(self) -> Mapping[str, list[int]]:
-        """The counts to `max_depth`."""
+    def bounded_leaves(self) -> Mapping[str, list[int]]:
+        """Return the counts up to `max_depth`."""
         return {name: counts[: self.max_depth] for name, counts in self.leaves.items()}
 
     @property
     def deepest(self) -> int:
-        """The deepest depth that any method reached, at most `max_depth`."""
-        return max((len(counts) for counts in self.shown.values()), default=0)
+        """Return the greatest depth that any method reached, at most `max_depth`."""
+        return max((len(counts) for counts in self.bounded_leaves.values()), default=0)
 
     def breadth(self, depth: int) -> float | None:
-        """q: minimax's leaves are q to the power of the depth. Beyond minimax's reach, its last q."""
-        counts = self.shown["minimax"]
+        """Return q, the depth-th root of minimax's leaves. Beyond minimax's reach, return its last q."""
+        counts = self.bounded_leaves["minimax"]
         if not counts:
             return None
         known = min(depth, len(counts))
         return float(counts[known - 1] ** (1 / known))
 
     def expected(self, depth: int, share: float) -> int | None:
-        """q to the power of `share` × depth: 1 for minimax, 3/4 for moves in random order, 1/2 for the best."""
+        """Return q^(share × depth). `share` is 1 for minimax, 3/4 for random move order, 1/2 for perfect order."""
         q = self.breadth(depth)
         return None if q is None else round(q ** (share * depth))
 
     def reaches(self) -> list[Reach]:
-        """Holden's "twice as many moves as before": depth reached in equal leaves.
+        """Return the depths reached with equal leaves: Holden's "twice as many moves as before".
 
-        One row for each depth that minimax finished, up to `max_depth`.
+        There is one row for each depth that minimax finished, up to `max_depth`.
         """
         return [
             Reach(
@@ -173,12 +173,12 @@ class Comparison:
                 },
                 _ideal(leaves ** (1 / depth), leaves),
             )
-            for depth, leaves in enumerate(self.shown["minimax"], 1)
+            for depth, leaves in enumerate(self.bounded_leaves["minimax"], 1)
         ]
 
 
 def compare(problem: Problem[Any, Any], position: Any, max_depth: int, budget: int) -> Comparison:
-    """Count the leaves of every method, each as far as `budget` leaves go."""
+    """Count the leaves of every method, each within `budget` leaves."""
     leaves = {
         name: list(islice(count(problem, position, budget), DEEPEST if name in TWICE[1:] else max_depth))
         for name, count in METHODS.items()
@@ -190,7 +190,7 @@ def _ideal(breadth: float, leaves: int) -> int | None:
     if leaves == 1:
         return None
     depth = 0
-    # half a leaf of grace, because q is a root that was rounded
+    # half a leaf of tolerance, because q is a rounded root
     while breadth ** ceil((depth + 1) / 2) + breadth ** ((depth + 1) // 2) - 1 <= leaves + 0.5:
         depth += 1
     return depth

@@ -1,12 +1,12 @@
-"""Jamboree as the course has it: alpha-beta for some children, then the rest in parallel (001, section 6).
+"""The course's Jamboree: alpha-beta for some children, then the rest in parallel (001, section 6).
 
 Of a node's n children the first floor(prune_percentage × n) are searched in sequence, each with the
-bounds that its predecessors left (erratum 5: the floor of a real number). The others are searched in
-parallel, all with the bounds as they are then, and the best of their results is taken in move order.
-With 0 it visits what minimax visits, with 1 what alpha-beta visits.
+bounds that its predecessors left (erratum 5: the floor of a real number). The other children are searched in
+parallel, all with the bounds at that time, and the best of their results is taken in move order.
+With 0 it visits the nodes of minimax, with 1 the nodes of alpha-beta.
 
-Contract: as `bots.search.alphabeta`. The window of a child never depends on when another thread
-finishes, so value, move, nodes and trace are the same in every run and on every pool.
+Contract: the same as `bots.search.alphabeta`. The window of a child never depends on when another thread
+finishes, so value, move, nodes and trace are the same in every run and for every pool.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from arena.bots.search.edges import NO_ALPHA, NO_BETA, Edge, leaf, max_alpha, min_beta, step
-from arena.bots.search.pool import Pool
-from arena.bots.search.problem import Problem, Result
-from arena.bots.search.splitting import split_moves
-from arena.bots.search.watch import Path, Watch
+from arena.bots.search.monitor import Path, SearchMonitor
+from arena.bots.search.ordering import split_moves
+from arena.bots.search.pool import ThreadPool
+from arena.bots.search.problem import Problem, SearchResult
 from arena.games.core import M, P, Player
 
 Numbered = tuple[int, M]
@@ -28,49 +28,49 @@ def jamboree(
     problem: Problem[P, M],
     position: P,
     depth: int,
-    watch: Watch | None = None,
+    monitor: SearchMonitor | None = None,
     *,
-    pool: Pool,
+    pool: ThreadPool,
     prune_percentage: float = 0.5,
-) -> Result[M]:
-    """Search the root with no bounds. A stop raises `Stopped` when all its parts have ended."""
-    watch = watch or Watch()
+) -> SearchResult[M]:
+    """Search the root without bounds. A stop raises `Stopped` after all parallel parts have ended."""
+    monitor = monitor or SearchMonitor()
     game = problem.game
 
-    def f(depth: int, position: P, alpha: Edge, beta: Edge, path: Path, watch: Watch) -> Edge:
-        watch.enter(path, position, depth, alpha, beta)
+    def f(depth: int, position: P, alpha: Edge, beta: Edge, path: Path, monitor: SearchMonitor) -> Edge:
+        monitor.enter(path, position, depth, alpha, beta)
         opened = problem.expand(position, depth, len(path))
         if not opened.moves:
-            watch.leaf(path, position, opened.value, horizon=opened.horizon)
+            monitor.leaf(path, position, opened.value, horizon=opened.horizon)
             return leaf(opened.value)
         abmoves, mmmoves = split_moves(list(enumerate(opened.moves)), prune_percentage)
         for index, move in abmoves:
-            child = g(depth - 1, game.successor(position, move), alpha, beta, (*path, index), watch)
+            child = below(depth - 1, game.successor(position, move), alpha, beta, (*path, index), monitor)
             alpha = max_alpha(alpha, step(move, child.value))
             if alpha.value >= beta.value:
-                watch.leave(path, position, alpha, pruned=True)
+                monitor.leave(path, position, alpha, pruned=True)
                 return alpha
-        for result in in_parallel(mmmoves, depth, position, alpha, beta, path, watch):
+        for result in in_parallel(mmmoves, depth, position, alpha, beta, path, monitor):
             alpha = max_alpha(alpha, result)
-        watch.leave(path, position, alpha)
+        monitor.leave(path, position, alpha)
         return alpha
 
-    def g(depth: int, position: P, alpha: Edge, beta: Edge, path: Path, watch: Watch) -> Edge:
-        watch.enter(path, position, depth, alpha, beta)
+    def g(depth: int, position: P, alpha: Edge, beta: Edge, path: Path, monitor: SearchMonitor) -> Edge:
+        monitor.enter(path, position, depth, alpha, beta)
         opened = problem.expand(position, depth, len(path))
         if not opened.moves:
-            watch.leaf(path, position, opened.value, horizon=opened.horizon)
+            monitor.leaf(path, position, opened.value, horizon=opened.horizon)
             return leaf(opened.value)
         abmoves, mmmoves = split_moves(list(enumerate(opened.moves)), prune_percentage)
         for index, move in abmoves:
-            child = f(depth - 1, game.successor(position, move), alpha, beta, (*path, index), watch)
+            child = below(depth - 1, game.successor(position, move), alpha, beta, (*path, index), monitor)
             beta = min_beta(beta, step(move, child.value))
             if beta.value <= alpha.value:
-                watch.leave(path, position, beta, pruned=True)
+                monitor.leave(path, position, beta, pruned=True)
                 return beta
-        for result in in_parallel(mmmoves, depth, position, alpha, beta, path, watch):
+        for result in in_parallel(mmmoves, depth, position, alpha, beta, path, monitor):
             beta = min_beta(beta, result)
-        watch.leave(path, position, beta)
+        monitor.leave(path, position, beta)
         return beta
 
     def in_parallel(
@@ -80,22 +80,26 @@ def jamboree(
         alpha: Edge,
         beta: Edge,
         path: Path,
-        watch: Watch,
+        monitor: SearchMonitor,
     ) -> list[Edge]:
-        """Steps for the moves, in move order, each searched with the same bounds."""
-        child_of = g if game.player(position) is Player.MAXIE else f
+        """Return a Step for each of the moves, in move order, all searched with the same bounds."""
 
-        def search(part: tuple[Numbered[M], Watch]) -> Edge:
+        def search(part: tuple[Numbered[M], SearchMonitor]) -> Edge:
             (index, move), fork = part
             after = game.successor(position, move)
-            return step(move, child_of(depth - 1, after, alpha, beta, (*path, index), fork).value)
+            return step(move, below(depth - 1, after, alpha, beta, (*path, index), fork).value)
 
-        forks = [watch.fork() for _ in mmmoves]
+        forks = [monitor.fork() for _ in mmmoves]
         try:
             return pool.map(search, list(zip(mmmoves, forks, strict=True)))
         finally:
-            watch.join(forks)
+            monitor.join(forks)
 
-    first = f if game.player(position) is Player.MAXIE else g
-    result = first(depth, position, NO_ALPHA, NO_BETA, (), watch)
-    return Result(result.value, result.move, () if result.move is None else (result.move,))
+    def below(depth: int, position: P, alpha: Edge, beta: Edge, path: Path, monitor: SearchMonitor) -> Edge:
+        # if the players take turns: the source's g below f, and f below g
+        return (f if game.player(position) is Player.MAXIE else g)(
+            depth, position, alpha, beta, path, monitor
+        )
+
+    result = below(depth, position, NO_ALPHA, NO_BETA, (), monitor)
+    return SearchResult(result.value, result.move, () if result.move is None else (result.move,))

@@ -1,64 +1,65 @@
-"""The lazy alpha-beta of 000: maximize and minimize as compositions over a lazy tree.
+"""Lazy alpha-beta of 000: maximize and minimize as compositions over a lazy tree.
 
-`maximize` is max . maximize0, where maximize0 lists the minima that minimize would give for the
-subtrees, but leaves out (`omit`) every list of numbers whose minimum is known not to matter: as soon
-as one number is at most the best minimum so far (`minleq`), the rest of that list is never computed.
+`maximize` is max . maximize0. The function maximize0 lists the minima that minimize would give for the
+subtrees, but leaves out (`omit`) every list of numbers whose minimum cannot matter: as soon
+as one number is at most the best minimum so far (`minleq`), the rest of that list is not computed.
 
-Contract: minimax's value and, at the root, the leftmost best move. It passes its bound down only one
-level, so it has the shallow cut-offs but not the deep ones: its leaves are at least alpha-beta's and
-at most minimax's (erratum 7).
+Contract: minimax's value and, at the root, the leftmost best move. The bound is passed down only one
+level, so the search has the shallow cut-offs but not the deep ones: it visits at least alpha-beta's leaves
+and at most minimax's (erratum 7).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from operator import attrgetter, itemgetter
 from typing import Generic
 
 from arena.bots.search.lazy_tree import LazyList, Tree, highfirst, lowfirst, maptree, prune, reptree, taketree
-from arena.bots.search.problem import Problem, Result
-from arena.bots.search.watch import Path, Watch
+from arena.bots.search.monitor import Path, SearchMonitor
+from arena.bots.search.problem import Problem, SearchResult
 from arena.games.core import M, P, Player
 
 Numbers = Iterable[int]
 
 
 def maximize(tree: Tree[int]) -> int:
-    """The minimax value of a tree of static values, Maxie to move, visiting all of it."""
+    """Return the minimax value of a tree of static values with Maxie to move. Visits the whole tree."""
     return max(map(minimize, tree.subtrees)) if tree.subtrees else tree.label
 
 
 def minimize(tree: Tree[int]) -> int:
-    """The minimax value of a tree of static values, Minnie to move, visiting all of it."""
+    """Return the minimax value of a tree of static values with Minnie to move. Visits the whole tree."""
     return min(map(maximize, tree.subtrees)) if tree.subtrees else tree.label
 
 
 def maximize0(tree: Tree[int]) -> LazyList[int]:
-    """Numbers whose maximum is maximize's value: the minima that may matter."""
+    """Return numbers whose maximum is the result of `maximize`: the minima that may matter."""
     if not tree.subtrees:
         return LazyList([tree.label])
     return LazyList(mapmin(minimize0(each) for each in tree.subtrees))
 
 
 def minimize0(tree: Tree[int]) -> LazyList[int]:
-    """Numbers whose minimum is minimize's value: the maxima that may matter."""
+    """Return numbers whose minimum is the result of `minimize`: the maxima that may matter."""
     if not tree.subtrees:
         return LazyList([tree.label])
     return LazyList(mapmax(maximize0(each) for each in tree.subtrees))
 
 
 Numbered = tuple[int, Numbers]
-"""A list of numbers with its place among its siblings, by which the root finds its move."""
+"""A list of numbers with its index among its siblings, from which the root derives its move."""
 
 
 def mapmin(lists: Iterable[Numbers]) -> Iterator[int]:
-    """The minimum of the first list, and of each later one that is not omitted."""
+    """Return the minimum of the first list, and of each later one that is not omitted."""
     return map(itemgetter(1), minima(enumerate(lists)))
 
 
 def minima(lists: Iterator[Numbered]) -> Iterator[tuple[int, int]]:
-    """`mapmin` with the places of the lists that were not omitted."""
+    """Yield the index and the minimum of each list that is not omitted."""
     for place, numbers in lists:
         least = min(numbers)
         yield place, least
@@ -66,7 +67,7 @@ def minima(lists: Iterator[Numbered]) -> Iterator[tuple[int, int]]:
 
 
 def omit(potential: int, lists: Iterator[Numbered]) -> Iterator[tuple[int, int]]:
-    """The minima of the lists that have one above the potential maximum, which each of them raises."""
+    """Yield the index and the minimum of each list whose minimum exceeds `potential`, which it then replaces."""
     for place, numbers in lists:
         if minleq(numbers, potential):
             continue
@@ -75,12 +76,12 @@ def omit(potential: int, lists: Iterator[Numbered]) -> Iterator[tuple[int, int]]
 
 
 def mapmax(lists: Iterable[Numbers]) -> Iterator[int]:
-    """The mirror image of `mapmin`."""
+    """Return the mirror image of `mapmin`."""
     return map(itemgetter(1), maxima(enumerate(lists)))
 
 
 def maxima(lists: Iterator[Numbered]) -> Iterator[tuple[int, int]]:
-    """The mirror image of `minima`."""
+    """Yield the index and the maximum of each list that is not omitted: the mirror image of `minima`."""
     for place, numbers in lists:
         most = max(numbers)
         yield place, most
@@ -88,7 +89,7 @@ def maxima(lists: Iterator[Numbered]) -> Iterator[tuple[int, int]]:
 
 
 def omit_high(potential: int, lists: Iterator[Numbered]) -> Iterator[tuple[int, int]]:
-    """The mirror image of `omit`: the maxima of the lists that have one below the potential minimum."""
+    """Yield the mirror image of `omit`: each list whose maximum is below `potential`, which it then replaces."""
     for place, numbers in lists:
         if maxgeq(numbers, potential):
             continue
@@ -97,113 +98,137 @@ def omit_high(potential: int, lists: Iterator[Numbered]) -> Iterator[tuple[int, 
 
 
 def minleq(numbers: Numbers, potential: int) -> bool:
-    """Whether the minimum is at most `potential`; looks no further than the first that is."""
+    """Return True if the minimum is at most `potential`; stop at the first such value."""
     return any(number <= potential for number in numbers)
 
 
 def maxgeq(numbers: Numbers, potential: int) -> bool:
-    """Whether the maximum is at least `potential`; looks no further than the first that is."""
+    """Return True if the maximum is at least `potential`; stop at the first such value."""
     return any(number >= potential for number in numbers)
 
 
 @dataclass(frozen=True, slots=True, weakref_slot=True)
-class Spot(Generic[P]):
-    """A node of a game tree: its position, and where in the tree it is."""
+class TreePosition(Generic[P]):
+    """A node of a game tree: its position and its path."""
 
     position: P
     path: Path
 
 
-@dataclass(frozen=True, slots=True)
-class Estimated:
-    """A node's static value, and where in the tree it is."""
+class EstimatedPosition(Generic[P]):
+    """A node's static value, computed on first access, with the node's player and path."""
 
-    value: int
-    path: Path
+    def __init__(self, spot: TreePosition[P], maxie: bool, judge: Callable[[TreePosition[P]], int]) -> None:  # noqa: FBT001
+        self.path = spot.path
+        self.maxie = maxie
+        self._spot = spot
+        self._judge = judge
+
+    @cached_property
+    def value(self) -> int:
+        return self._judge(self._spot)
+
+
+def alternating(tree: Tree[EstimatedPosition[P]]) -> Tree[EstimatedPosition[P]]:
+    """Return the tree with strictly alternating players.
+
+    If a player moves twice in a row, a node of the opponent with a single subtree is inserted.
+    """
+
+    def below() -> Iterator[Tree[EstimatedPosition[P]]]:
+        for each in tree.subtrees:
+            label, inner = each.label, alternating(each)
+            again = label.maxie == tree.label.maxie
+            yield Tree(lambda label=label: label, [inner], memoize=tree.memoize) if again else inner  # type: ignore[misc]
+
+    return Tree(lambda: tree.label, below(), memoize=tree.memoize)
 
 
 def gametree(
-    problem: Problem[P, M], position: P, watch: Watch | None = None, *, kept: bool = True
-) -> Tree[Spot[P]]:
-    """The whole tree of the game from a position: as infinite as the game.
+    problem: Problem[P, M], position: P, monitor: SearchMonitor | None = None, *, memoize: bool = True
+) -> Tree[TreePosition[P]]:
+    """Return the complete, possibly infinite, game tree from a position.
 
-    `watch.enter` is called for each node as it comes into being, and `watch.hold` with it.
+    `monitor.enter` and `monitor.hold` are called for each node when it is created.
 
-    kept   whether what was computed stays; else the tree is walked once
+    memoize   True to keep computed nodes; otherwise the tree can be walked only once
     """
     game = problem.game
 
-    def came(spot: Spot[P]) -> Spot[P]:
-        if watch is not None:
-            watch.enter(spot.path, spot.position, 0)
-            watch.hold(spot)
+    def came(spot: TreePosition[P]) -> TreePosition[P]:
+        if monitor is not None:
+            monitor.enter(spot.path, spot.position, 0)
+            monitor.track(spot)
         return spot
 
-    def successors(spot: Spot[P]) -> Iterator[Spot[P]]:
+    def successors(spot: TreePosition[P]) -> Iterator[TreePosition[P]]:
         for index, move in enumerate(game.moves(spot.position)):
-            yield came(Spot(game.successor(spot.position, move), (*spot.path, index)))
+            yield came(TreePosition(game.successor(spot.position, move), (*spot.path, index)))
 
-    return reptree(successors, came(Spot(position, ())), kept=kept)
+    return reptree(successors, came(TreePosition(position, ())), memoize=memoize)
 
 
 Dynamic = Callable[[P], bool]
-"""Whether a position is too lively to be judged by its static value."""
+"""Predicate: True if a position is too lively for its static value."""
 
 
 def lazy(
     problem: Problem[P, M],
     position: P,
     depth: int,
-    watch: Watch | None = None,
+    monitor: SearchMonitor | None = None,
     *,
     ordered: bool = False,
     take: int = 0,
     dynamic: Dynamic[P] | None = None,
     bound: int = 0,
-    kept: bool = False,
-) -> Result[M]:
-    """000's evaluate: max . maximize0 . maptree static . prune depth . gametree.
+    memoize: bool = False,
+) -> SearchResult[M]:
+    """Return the result of 000's evaluate: max . maximize0 . maptree static . prune depth . gametree.
 
-    ordered  puts highfirst (or lowfirst) before maximize0; the move is then the best that comes first
+    ordered  inserts highfirst (or lowfirst) before maximize0; the move is then the first best one
              in that order, and inner nodes are estimated too
-    take     puts `taketree take` before that: of every node only the first so many moves, which is no longer
-             minimax's value; 0 for all
-    dynamic  lets the look-ahead go on below such positions, `bound` plies at most
-    kept     whether the tree stays in memory as it comes into being; else each part goes once it is visited
+    take     inserts `taketree take` before that, which keeps only the first `take` moves of every node, so the value is
+             no longer minimax's; 0 for all
+    dynamic  extends the search below these positions, by at most `bound` plies
+    memoize     True to keep the tree in memory; otherwise each part is released once it is visited
     """
-    watch = watch or Watch()
+    monitor = monitor or SearchMonitor()
     game = problem.game
     maxie = game.player(position) is Player.MAXIE
 
-    def judge(spot: Spot[P]) -> Estimated:
+    def judge(spot: TreePosition[P]) -> int:
         opened = problem.expand(spot.position, 0, len(spot.path))
-        watch.leaf(spot.path, spot.position, opened.value, horizon=opened.horizon)
-        return Estimated(opened.value, spot.path)
+        monitor.leaf(spot.path, spot.position, opened.value, horizon=opened.horizon)
+        return opened.value
 
-    def lively(spot: Spot[P]) -> bool:
+    def estimated(spot: TreePosition[P]) -> EstimatedPosition[P]:
+        return EstimatedPosition(spot, game.player(spot.position) is Player.MAXIE, judge)
+
+    def lively(spot: TreePosition[P]) -> bool:
         return dynamic is not None and dynamic(spot.position)
 
-    spots = prune(depth, gametree(problem, position, watch, kept=kept), dynamic=lively, bound=bound)
-    tree = maptree(judge, spots)
+    spots = prune(depth, gametree(problem, position, monitor, memoize=memoize), dynamic=lively, bound=bound)
+    tree = alternating(maptree(estimated, spots))
     if ordered:
         tree = (highfirst if maxie else lowfirst)(tree, attrgetter("value"))
     if take:
         tree = taketree(take, tree)
     if not tree.subtrees:
-        return Result(tree.label.value, None)
+        return SearchResult(tree.label.value, None)
     places: list[int] = []
-    """The numbers of the moves to the root's subtrees, in their order. Only sorting may ask for the subtrees' labels."""
+    """Move numbers of the root's subtrees, in their order. Only sorting may access the subtrees' labels."""
 
     def below() -> Iterator[Tree[int]]:
         for number, each in enumerate(tree.subtrees):
             places.append(each.label.path[0] if ordered else number)
             yield maptree(attrgetter("value"), each)
 
-    # max . maximize0 at the root, with the number of the subtree kept beside the value
+    # max . maximize0 at the root, which also keeps the number of each value's subtree
     if maxie:
         survivors = minima(enumerate(map(minimize0, below())))
     else:
         survivors = maxima(enumerate(map(maximize0, below())))
     *_, (place, value) = survivors
     move = game.moves(position)[places[place]]
-    return Result(value, move, (move,))
+    return SearchResult(value, move, (move,))

@@ -1,12 +1,12 @@
-"""Trees that come into being as they are looked at (000, section 5).
+"""Trees whose nodes are created on first access (000, section 5).
 
-A lazy list computes an element when it is first asked for, and keeps it: what Haskell's call by need
-does. A tree has a label, computed on demand as well, and a lazy list of subtrees. So the functions
-here compose freely, also on infinite trees: each does as little as the one that consumes it wants.
+A lazy list computes an element when it is first accessed, and keeps it, like Haskell's call by need.
+A tree has a label, also computed on demand, and a lazy list of subtrees. So the functions
+here compose freely, even on infinite trees: each computes only what its consumer needs.
 
-Haskell also throws away what nobody will look at any more. In Python whoever walks a tree holds its root, and a lazy
-list holds what it has computed. So there is a second kind of tree, whose subtrees are given once and not kept:
-it is walked once, and only a small part of it is in memory at a time.
+Haskell also releases what is no longer needed. In Python the code that walks a tree holds its root, and a lazy
+list holds its computed elements. So there is a second kind of tree, whose subtrees are yielded once and not memoized:
+it can be walked only once, and only a small part of it is in memory at a time.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ B = TypeVar("B")
 
 
 class LazyList(Generic[A]):
-    """The elements of an iterable, each computed once, when it is first reached."""
+    """Elements of an iterable, each computed once, on first access."""
 
     __slots__ = ("_known", "_rest")
 
@@ -40,96 +40,96 @@ class LazyList(Generic[A]):
             position += 1
 
     def __bool__(self) -> bool:
-        """Whether there is an element; computes at most the first."""
+        """Return True if there is an element; compute at most the first."""
         return next(iter(self), self) is not self
 
 
 class VisitedAlready(Exception):
-    """A second look at what was given away: a mistake of the program that walks the tree."""
+    """Raised when subtrees that are not stored are visited twice, which is a bug in the code that traverses the tree."""
 
 
-class Passing(Generic[A]):
-    """The elements of an iterable, each computed when it is reached, given once, and not kept."""
+class SinglePass(Generic[A]):
+    """Elements of an iterable, each computed on access, yielded once, and not memoized."""
 
     __slots__ = ("_first", "_rest")
 
     def __init__(self, elements: Iterable[A] = ()) -> None:
         self._first: list[A] = []
-        """The first element, where somebody has asked whether there is one and it is not given yet."""
+        """First element, if its existence was checked and it is not yielded yet; otherwise empty."""
         self._rest: Iterator[A] | None = iter(elements)
 
     def __iter__(self) -> Iterator[A]:
-        """Give the elements. Raises VisitedAlready the second time."""
-        rest, self._rest = self._untouched(), None
-        return self._given(rest)
+        """Yield the elements. A second iteration raises VisitedAlready."""
+        rest, self._rest = self._unread(), None
+        return self._read(rest)
 
     def __bool__(self) -> bool:
-        """Whether there is an element; computes at most the first. Raises VisitedAlready once they are given."""
-        rest = self._untouched()
+        """Return True if there is an element; compute at most the first. Raises VisitedAlready after iteration."""
+        rest = self._unread()
         if not self._first:
             self._first.extend(islice(rest, 1))
         return bool(self._first)
 
-    def _untouched(self) -> Iterator[A]:
+    def _unread(self) -> Iterator[A]:
         if self._rest is None:
-            raise VisitedAlready("the subtrees of this node were given once, and are not kept")
+            raise VisitedAlready("the children of this node can be read only once")
         return self._rest
 
-    def _given(self, rest: Iterator[A]) -> Iterator[A]:
+    def _read(self, rest: Iterator[A]) -> Iterator[A]:
         while self._first:
             yield self._first.pop()
         yield from rest
 
 
 class Tree(Generic[A]):
-    """000's Node: a label and the subtrees, in a lazy list that keeps them or in one that does not."""
+    """000's Node: a label and the subtrees, which are either memoized or yielded once."""
 
-    __slots__ = ("_compute", "_label", "kept", "subtrees")
+    __slots__ = ("_compute", "_label", "memoize", "subtrees")
 
     def __init__(
-        self, label: Callable[[], A], subtrees: Iterable[Tree[A]] = (), *, kept: bool = True
+        self, label: Callable[[], A], subtrees: Iterable[Tree[A]] = (), *, memoize: bool = True
     ) -> None:
         self._compute: Callable[[], A] | None = label
         self._label: A | None = None
-        self.kept = kept
-        self.subtrees: LazyList[Tree[A]] | Passing[Tree[A]] = (
-            LazyList(subtrees) if kept else Passing(subtrees)
+        self.memoize = memoize
+        self.subtrees: LazyList[Tree[A]] | SinglePass[Tree[A]] = (
+            LazyList(subtrees) if memoize else SinglePass(subtrees)
         )
 
     @property
     def label(self) -> A:
-        """The label, computed when it is first asked for."""
+        """Return the label, computed on first access."""
         if self._compute is not None:
             self._label = self._compute()
             self._compute = None
         return self._label  # type: ignore[return-value]
 
 
-def reptree(successors: Callable[[A], Iterable[A]], label: A, *, kept: bool = True) -> Tree[A]:
-    """The tree that grows from a label by applying `successors` again and again.
+def reptree(successors: Callable[[A], Iterable[A]], label: A, *, memoize: bool = True) -> Tree[A]:
+    """Return the tree that grows from `label` by repeatedly applying `successors`.
 
-    kept   whether the subtrees stay once they are computed; else whatever is made of the tree is walked once
+    memoize   True to keep computed subtrees; otherwise any tree derived from it can be walked only once
     """
 
     def grow() -> Iterator[Tree[A]]:
         for each in successors(label):
-            yield reptree(successors, each, kept=kept)
+            yield reptree(successors, each, memoize=memoize)
 
-    return Tree(lambda: label, grow(), kept=kept)
+    return Tree(lambda: label, grow(), memoize=memoize)
 
 
 def maptree(function: Callable[[A], B], tree: Tree[A]) -> Tree[B]:
-    """The same tree with the function applied to every label, when that label is asked for."""
+    """Return the tree with `function` applied to every label, on access."""
     mapped = (maptree(function, each) for each in tree.subtrees)
-    return Tree(lambda: function(tree.label), mapped, kept=tree.kept)
+    return Tree(lambda: function(tree.label), mapped, memoize=tree.memoize)
 
 
 def prune(
     depth: int, tree: Tree[A], *, dynamic: Callable[[A], bool] | None = None, bound: int = 0
 ) -> Tree[A]:
-    """The tree cut off below `depth`, except below labels that are `dynamic`.
+    """Return the tree cut off below `depth`, except below `dynamic` labels.
 
-    There the look-ahead goes on, at most `bound` plies beyond `depth`: without a bound it need not
+    There the look-ahead continues by at most `bound` plies beyond `depth`: without a bound it might never
     end (erratum 7).
     """
 
@@ -141,7 +141,7 @@ def prune(
             for each in tree.subtrees:
                 yield prune(0, each, dynamic=dynamic, bound=bound - 1)
 
-    return Tree(lambda: tree.label, below(), kept=tree.kept)
+    return Tree(lambda: tree.label, below(), memoize=tree.memoize)
 
 
 def foldtree(node: Callable[[Tree[A], Iterable[Tree[B]]], Tree[B]], tree: Tree[A]) -> Tree[B]:
@@ -150,33 +150,33 @@ def foldtree(node: Callable[[Tree[A], Iterable[Tree[B]]], Tree[B]], tree: Tree[A
 
 
 def taketree(count: int, tree: Tree[A]) -> Tree[A]:
-    """The tree with only the first `count` subtrees of every node. It changes values: a gamble."""
+    """Return the tree with only the first `count` subtrees of every node. This changes values: a gamble."""
     return foldtree(
-        lambda old, subtrees: Tree(lambda: old.label, islice(subtrees, count), kept=old.kept), tree
+        lambda old, subtrees: Tree(lambda: old.label, islice(subtrees, count), memoize=old.memoize), tree
     )
 
 
 Key = Callable[[A], int]
-"""What a label is sorted by: high is good for Maxie."""
+"""Sort key of a label: high is good for Maxie."""
 
 
 def highfirst(tree: Tree[A], key: Key[A]) -> Tree[A]:
-    """The tree with subtrees sorted for Maxie, highest label first, alternating with `lowfirst`.
+    """Return the tree with subtrees sorted for Maxie, highest label first, alternating with `lowfirst`.
 
-    This forces the labels of all subtrees of a node that is looked into. Equals stay in order.
+    Visiting a node computes the labels of all its subtrees. The sort is stable.
     """
-    return Tree(lambda: tree.label, _sorted(tree, lowfirst, key, sign=-1), kept=tree.kept)
+    return Tree(lambda: tree.label, _sort_subtrees(tree, lowfirst, key, sign=-1), memoize=tree.memoize)
 
 
 def lowfirst(tree: Tree[A], key: Key[A]) -> Tree[A]:
-    """The tree with subtrees sorted for Minnie, lowest label first."""
-    return Tree(lambda: tree.label, _sorted(tree, highfirst, key, sign=1), kept=tree.kept)
+    """Return the tree with subtrees sorted for Minnie, lowest label first, alternating with `highfirst`."""
+    return Tree(lambda: tree.label, _sort_subtrees(tree, highfirst, key, sign=1), memoize=tree.memoize)
 
 
-def _sorted(
+def _sort_subtrees(
     tree: Tree[A], then: Callable[[Tree[A], Key[A]], Tree[A]], key: Key[A], *, sign: int
 ) -> Iterator[Tree[A]]:
     waiting = sorted(tree.subtrees, key=lambda subtree: sign * key(subtree.label))
     waiting.reverse()
-    while waiting:  # what was given is not held here
+    while waiting:  # popping releases each subtree once it is yielded
         yield then(waiting.pop(), key)

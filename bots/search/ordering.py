@@ -1,40 +1,41 @@
-"""In which order the moves of a node are searched.
+"""Search order of a node's moves, and their division into sequential and parallel ones.
 
-Alpha-beta cuts the more, the sooner it meets a good move. Two sources of order are used here: the
+Alpha-beta cuts more if it meets a good move sooner. Two sources of order are used here. The first is the
 move that was best, or that cut, when the same position was searched one iteration before (003: the
-order obtained at one iteration drives the next), and behind it the static values of the successors,
-best for the mover first (000: `highfirst` and `lowfirst`). Both sorts are stable: equals stay in move
+order obtained at one iteration drives the next). Then follow the static values of the successors,
+best for the mover first (000: `highfirst` and `lowfirst`). Both sorts are stable: equal moves stay in move
 order.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Generic, NamedTuple
+from math import floor
+from typing import Generic, NamedTuple, TypeVar
 
 from arena.bots.search.problem import Problem
 from arena.games.core import M, P
 
 
-class Choice(NamedTuple, Generic[P, M]):
-    """A move of a node: its number in move order, and the position after it."""
+class OrderedMove(NamedTuple, Generic[P, M]):
+    """A move of a node: its index in move order, and the position after it."""
 
     number: int
     move: M
     child: P
 
 
-def in_move_order(problem: Problem[P, M], position: P, moves: Sequence[M]) -> Iterator[Choice[P, M]]:
-    """All moves, as the game lists them. A position is made as its move is asked for: a cut saves those behind it."""
+def in_move_order(problem: Problem[P, M], position: P, moves: Sequence[M]) -> Iterator[OrderedMove[P, M]]:
+    """Yield all moves in the game's order. Each position is computed on demand, so a cut saves the remaining ones."""
     successor = problem.game.successor
     for number, move in enumerate(moves):
-        yield Choice(number, move, successor(position, move))
+        yield OrderedMove(number, move, successor(position, move))
 
 
 def best_first(
     problem: Problem[P, M], position: P, moves: Sequence[M], hint: M | None, *, distance: int, static: bool
-) -> Iterable[Choice[P, M]]:
-    """The hint first; then, when `static`, by the successors' static values, else in move order."""
+) -> Iterable[OrderedMove[P, M]]:
+    """Return the hint first, then the other moves by static value if `static`, otherwise in move order."""
     if not static:
         if hint is not None:
             return hint_first(problem, position, moves, hint)
@@ -49,14 +50,25 @@ def best_first(
     return ordered
 
 
-def hint_first(problem: Problem[P, M], position: P, moves: Sequence[M], hint: M) -> Iterator[Choice[P, M]]:
-    """The hint, then the others in move order, each made as it is asked for."""
+def hint_first(
+    problem: Problem[P, M], position: P, moves: Sequence[M], hint: M
+) -> Iterator[OrderedMove[P, M]]:
+    """Yield the hint, then the other moves in move order. Each position is computed on demand."""
     successor = problem.game.successor
     for number in sorted(range(len(moves)), key=lambda number: moves[number] != hint):
-        yield Choice(number, moves[number], successor(position, moves[number]))
+        yield OrderedMove(number, moves[number], successor(position, moves[number]))
 
 
 def to_front(moves: list[M], move: M) -> None:
-    """Put one move first; the others keep their order."""
+    """Move one move to the front; the others keep their order."""
     moves.remove(move)
     moves.insert(0, move)
+
+
+T = TypeVar("T")
+
+
+def split_moves(moves: Sequence[T], prune_percentage: float) -> tuple[Sequence[T], Sequence[T]]:
+    """Return the first floor(prune_percentage × n) moves, and the rest (001, section 6; erratum 5)."""
+    cut = floor(prune_percentage * len(moves))
+    return moves[:cut], moves[cut:]

@@ -1,8 +1,8 @@
-"""A pool of threads for work that splits again and again, at any depth and any pool size.
+"""Thread pool for work that splits recursively, at any depth and for any pool size.
 
-A thread that waits for its parts first runs those that nobody has begun, and only then sleeps until
-the others are done. So a part that sleeps waits only for parts below it in the tree, never in a
-ring, and the pool cannot deadlock, not even when all its threads wait, and not when it has only one.
+A thread that waits for its parts first runs those that have not been started, and only then sleeps until
+the others are done. So a sleeping thread waits only for parts below it in the tree, never in a
+cycle, and the pool cannot deadlock, even if all its threads wait, and even with a single thread.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ R = TypeVar("R")
 
 
 class Task(Generic[R]):
-    """A piece of work: queued, then begun by one thread, then done with a result or an error."""
+    """A piece of work: queued, then started by one thread, then done with a result or an error."""
 
     __slots__ = ("_work", "begun", "done", "error", "result")
 
@@ -31,23 +31,23 @@ class Task(Generic[R]):
         self.result: R | None = None
 
     def run(self) -> None:
-        """Do the work, in the thread that has begun it. An error is kept for who waits."""
+        """Do the work in the thread that has started it. An error is stored for the waiting thread."""
         try:
             self.result = self._work()
         except BaseException as error:  # noqa: BLE001 - handed to the thread that waits
             self.error = error
 
 
-class Pool:
-    """`threads` threads that work at once: the one that waits and threads - 1 of the pool's own.
+class ThreadPool:
+    """Pool of `threads` threads working in parallel: the thread that waits, and threads - 1 of the pool.
 
-    Close it, or use it in a `with`. A search may leave by an error (a stop); its tasks are then
-    withdrawn or finished before the error is passed on, so no thread works on for nobody.
+    Close it, or use it in a `with`. If a search ends with an error (such as a stop), its tasks are
+    withdrawn or finished before the error is raised, so no thread does useless work.
     """
 
     def __init__(self, threads: int) -> None:
         if threads < 1:
-            raise ValueError(f"a pool has at least 1 thread, not {threads}")
+            raise ValueError(f"a pool must have at least 1 thread, not {threads}")
         self.threads = threads
         self._lock = threading.Lock()
         self._queued = threading.Condition(self._lock)
@@ -69,7 +69,7 @@ class Pool:
         self.close()
 
     def close(self) -> None:
-        """End the pool's threads, each after the task it is in."""
+        """End the pool's threads, each after its current task."""
         with self._lock:
             self._closed = True
             self._queued.notify_all()
@@ -77,7 +77,7 @@ class Pool:
             worker.join()
 
     def submit(self, work: Callable[[], R]) -> Task[R]:
-        """Queue `work` for the first thread that is free."""
+        """Queue `work` for the next free thread."""
         task = Task(work)
         with self._lock:
             self._queue.append(task)
@@ -85,7 +85,7 @@ class Pool:
         return task
 
     def result(self, task: Task[R]) -> R:
-        """The task's result when it is done, or its error raised; it is run here if nobody has begun it."""
+        """Return the task's result when it is done, or raise its error. Run the task here if it is not started."""
         if self._begin(task):
             self._run(task)
         else:
@@ -95,15 +95,15 @@ class Pool:
         return cast("R", task.result)
 
     def withdraw(self, tasks: Iterable[Task[Any]]) -> None:
-        """Drop the tasks that nobody has begun (they end without a result), and wait for the others."""
+        """Drop the tasks that have not been started, which then have no result, and wait for the others."""
         for task in tasks:
             if not self._begin(task):
                 self._await(task)
 
     def map(self, function: Callable[[T], R], items: Sequence[T]) -> list[R]:
-        """The function's results in the order of the items, computed in parallel.
+        """Return the function's results in the order of `items`, computed in parallel.
 
-        The first error in that order is raised, after the rest was withdrawn.
+        The first error in that order is raised after the remaining tasks are withdrawn.
         """
         tasks = [self.submit(partial(function, item)) for item in items]
         try:
@@ -135,7 +135,7 @@ class Pool:
                 self._queued.wait_for(lambda: self._queue or self._closed)
                 if self._closed:
                     return
-                # the oldest task is the one nearest to the root, and so the biggest
+                # the oldest task is nearest to the root, and therefore the largest
                 task = self._queue.popleft()
                 task.begun = True
             self._run(task)

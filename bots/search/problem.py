@@ -1,8 +1,8 @@
-"""What is searched: a game and an evaluator; and what a search answers.
+"""Search problem (a game and an evaluator) and search result.
 
 Depth is the number of plies that a search looks ahead from a node: a node at depth 0 is estimated.
-Distance is the number of plies from the root down to a node. A leaf is a node with no move searched
-below it: it is over, or at depth 0.
+Distance is the number of plies from the root down to a node. A leaf is a node below which no move is
+searched: it is over, or at depth 0.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ from arena.bots.search.values import outcome_value
 from arena.games.core import Game, M, P, Reason
 
 Evaluator = Callable[[P], int]
-"""Estimates a position that is not over: hundredths of an army for Maxie, within ±ESTIMATE_LIMIT."""
+"""Estimate of an unfinished position: hundredths of an army for Maxie, within ±ESTIMATE_LIMIT."""
 
 
 class Expansion(NamedTuple, Generic[M]):
-    """A node opened: its moves in move order, or, for a leaf, no moves and its value.
+    """An expanded node: its moves in move order, or for a leaf no moves and its value.
 
-    `horizon` tells a leaf that is only estimated: a deeper search may give it another value.
+    `horizon` is True for a leaf that is only estimated: a deeper search may change its value.
     """
 
     moves: Sequence[M]
@@ -31,13 +31,13 @@ class Expansion(NamedTuple, Generic[M]):
 
 @dataclass(frozen=True, slots=True)
 class Problem(Generic[P, M]):
-    """A game to search and the evaluator to search it with."""
+    """A game to search, and the evaluator for its positions."""
 
     game: Game[P, M]
     evaluator: Evaluator[P]
 
     def expand(self, position: P, depth: int, distance: int) -> Expansion[M]:
-        """Open a node that is to be searched `depth` plies deep, `distance` plies below the root."""
+        """Return the expansion of a node to be searched `depth` plies deep, `distance` plies below the root."""
         if depth > 0:
             moves = self.game.moves(position)
             if moves:
@@ -46,7 +46,7 @@ class Problem(Generic[P, M]):
         if outcome is None:
             return Expansion((), self.evaluator(position), horizon=True)
         if outcome.reason is Reason.LEAF:
-            # the leaf of an explicit tree carries its value, whoever "wins" there
+            # a leaf of an explicit tree has its own value, independent of its nominal winner
             return Expansion((), self.evaluator(position), horizon=False)
         return Expansion((), outcome_value(outcome, distance), horizon=False)
 
@@ -56,12 +56,12 @@ Line = tuple[M, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Result(Generic[M]):
-    """What a search of the whole root answers.
+class SearchResult(Generic[M]):
+    """Result of a search of the root.
 
-    value   for Maxie, as `bots.search.values` says
-    move    the best move; None where the root is a leaf
-    line    the moves that lead to the value, `move` first; it may stop short where a table answered
+    value   for Maxie, as `bots.search.values` describes
+    move    the best move; None if the root is a leaf
+    line    the moves that lead to the value, starting with `move`; shorter if a table answered
     """
 
     value: int

@@ -1,14 +1,14 @@
-"""The original Jamboree: parallel scout search (Joerg and Kuszmaul; 001's footnote names its root).
+"""The original Jamboree: parallel scout search (Joerg and Kuszmaul; 001's footnote names its origin).
 
-The first child is searched with the full window. Every other child is only asked, in parallel,
-whether it is better than that: a test with the null window (α, α + 1). A test that passes beta ends
-the node, and aborts all that still runs below it. A test that beats α is followed by a search with
-the real window, but only after all earlier siblings are done, so that this window is as narrow as it
-can be. A failed test is only a bound on the child's value, and so is a passed one: neither is
-ever taken for a value between α and β.
+The first child is searched with the full window. Every other child is only tested, in parallel, for
+being better than that, with the null window (α, α + 1). A test that reaches β ends
+the node, and aborts everything that still runs below it. A test that exceeds α is followed by a search with
+the real window, but only after all earlier siblings are done, so that this window is as narrow as
+possible. Both a failed and a passed test only give a bound on the child's value: neither is
+ever used as a value between α and β.
 
-Contract: fail-soft, as `bots.search.failsoft`; exact at the root, leftmost best move, main line. With
-more than one thread the nodes visited differ from run to run, because aborts come when they come;
+Contract: fail-soft, as `bots.search.alphabeta.failsoft`: exact at the root, leftmost best move, main line. With
+more than one thread the visited nodes differ from run to run, because the times of aborts vary;
 value and move do not.
 """
 
@@ -19,10 +19,10 @@ from functools import partial
 from typing import Generic
 
 from arena.bots.search.edges import Edge
-from arena.bots.search.pool import Pool, Task
-from arena.bots.search.problem import Line, Problem, Result
+from arena.bots.search.monitor import Path, SearchMonitor, Stopped
+from arena.bots.search.pool import Task, ThreadPool
+from arena.bots.search.problem import Line, Problem, SearchResult
 from arena.bots.search.values import INFINITY
-from arena.bots.search.watch import Path, Stopped, Watch
 from arena.games.core import M, P
 
 Answer = tuple[int, Line[M]]
@@ -30,45 +30,45 @@ Answer = tuple[int, Line[M]]
 
 
 def scouts(
-    problem: Problem[P, M], position: P, depth: int, watch: Watch | None = None, *, pool: Pool
-) -> Result[M]:
-    """Search the root with no bounds. A stop raises `Stopped` when all its parts have ended."""
-    watch = watch or Watch()
-    value, line = search(problem, pool, watch, (-INFINITY, INFINITY), position, depth, ())
-    return Result(problem.game.player(position).sign * value, line[0] if line else None, line)
+    problem: Problem[P, M], position: P, depth: int, monitor: SearchMonitor | None = None, *, pool: ThreadPool
+) -> SearchResult[M]:
+    """Search the root without bounds. A stop raises `Stopped` after all parallel parts have ended."""
+    monitor = monitor or SearchMonitor()
+    value, line = search(problem, pool, monitor, (-INFINITY, INFINITY), position, depth, ())
+    return SearchResult(problem.game.player(position).sign * value, line[0] if line else None, line)
 
 
 def search(
     problem: Problem[P, M],
-    pool: Pool,
-    watch: Watch,
+    pool: ThreadPool,
+    monitor: SearchMonitor,
     window: tuple[int, int],
     position: P,
     depth: int,
     path: Path,
 ) -> Answer[M]:
-    """The value of a node within a window, both for the player to move there."""
+    """Return the value of a node within a window, both for the player to move there, and its line."""
     alpha, beta = window
     sign = problem.game.player(position).sign
-    watch.enter(path, position, depth, *((alpha, beta) if sign > 0 else (-beta, -alpha)))
+    monitor.enter(path, position, depth, *((alpha, beta) if sign > 0 else (-beta, -alpha)))
     opened = problem.expand(position, depth, len(path))
     if not opened.moves:
-        watch.leaf(path, position, opened.value, horizon=opened.horizon)
+        monitor.leaf(path, position, opened.value, horizon=opened.horizon)
         return sign * opened.value, ()
-    node = _Node(problem, pool, watch, window, position, depth, path, opened.moves)
+    node = _Node(problem, pool, monitor, window, position, depth, path, opened.moves)
     value, line = node.search()
-    watch.leave(path, position, Edge(sign * value, line[0]), pruned=value >= beta)
+    monitor.leave(path, position, Edge(sign * value, line[0]), pruned=value >= beta)
     return value, line
 
 
 class _Node(Generic[P, M]):
-    """An inner node at work. Tests run in other threads; all else in the thread that waits here."""
+    """An inner node being searched. Tests run in other threads, all other work in the thread that waits here."""
 
     def __init__(
         self,
         problem: Problem[P, M],
-        pool: Pool,
-        watch: Watch,
+        pool: ThreadPool,
+        monitor: SearchMonitor,
         window: tuple[int, int],
         position: P,
         depth: int,
@@ -77,41 +77,41 @@ class _Node(Generic[P, M]):
     ) -> None:
         self.problem = problem
         self.pool = pool
-        self.watch = watch
+        self.monitor = monitor
         self.alpha, self.beta = window
         self.position = position
         self.depth = depth
         self.path = path
         self.moves = moves
-        # forks by child: its test, then its second search if there was one
-        self.forks: list[list[Watch]] = [[watch.fork(self.stopping)] for _ in moves]
+        # forks of each child: its test, then its second search, if any
+        self.forks: list[list[SearchMonitor]] = [[monitor.fork(self.stopping)] for _ in moves]
         # set by a test that passes beta; read by every node below through `stopping`
         self.cut: Answer[M] | None = None
 
     def stopping(self) -> bool:
-        """The stop of all that runs below this node."""
-        return self.cut is not None or self.watch.stop()
+        """Return True if everything below this node must stop."""
+        return self.cut is not None or self.monitor.stop()
 
     def search(self) -> Answer[M]:
         first = self._child(0, self.forks[0][0], (self.alpha, self.beta))
         self.alpha = max(self.alpha, first[0])
         if first[0] >= self.beta or len(self.moves) == 1:
-            self.watch.join(self.forks[0])
+            self.monitor.join(self.forks[0])
             return first
         tests = [self.pool.submit(partial(self._test, index)) for index in range(1, len(self.moves))]
         try:
             return self._gather(tests, first)
         except Stopped:
-            # our own abort, unless the whole search or a node above us was stopped too
-            if self.cut is None or self.watch.stop():
+            # this node's own abort, unless the whole search or a node above was stopped too
+            if self.cut is None or self.monitor.stop():
                 raise
             return self.cut
         finally:
             self.pool.withdraw(test for test in tests if not test.done)
-            self.watch.join(fork for forks in self.forks for fork in forks)
+            self.monitor.join(fork for forks in self.forks for fork in forks)
 
     def _test(self, index: int) -> tuple[Answer[M], bool]:
-        """Ask whether a child is better than alpha as it is now: a bound on it, and whether it passed."""
+        """Test a child against the current alpha. Return the bound on its value, and True if it exceeds alpha."""
         alpha = self.alpha
         bound = self._child(index, self.forks[index][0], (alpha, alpha + 1))
         if bound[0] >= self.beta:
@@ -119,14 +119,14 @@ class _Node(Generic[P, M]):
         return bound, bound[0] > alpha
 
     def _gather(self, tests: Sequence[Task[tuple[Answer[M], bool]]], best: Answer[M]) -> Answer[M]:
-        """Take the tests' answers in move order, searching again where one has passed."""
+        """Process the tests' answers in move order, and search again each child that passed its test."""
         for index, test in enumerate(tests, 1):
             answer, passed = self.pool.result(test)
             if self.cut is not None:
                 return self.cut
             if passed:
-                # every earlier sibling is done, so alpha is what this child has to beat
-                again = self.watch.fork(self.stopping)
+                # every earlier sibling is done, so this child has to beat the current alpha
+                again = self.monitor.fork(self.stopping)
                 self.forks[index].append(again)
                 answer = self._child(index, again, (self.alpha, self.beta))
             if answer[0] > best[0]:
@@ -138,11 +138,14 @@ class _Node(Generic[P, M]):
                 return best
         return best
 
-    def _child(self, index: int, watch: Watch, window: tuple[int, int]) -> Answer[M]:
+    def _child(self, index: int, monitor: SearchMonitor, window: tuple[int, int]) -> Answer[M]:
         move = self.moves[index]
         child = self.problem.game.successor(self.position, move)
         alpha, beta = window
+        player = self.problem.game.player
+        again = player(child) is player(self.position)
         value, line = search(
-            self.problem, self.pool, watch, (-beta, -alpha), child, self.depth - 1, (*self.path, index)
+            *(self.problem, self.pool, monitor, window if again else (-beta, -alpha)),
+            *(child, self.depth - 1, (*self.path, index)),
         )
-        return -value, (move, *line)
+        return value if again else -value, (move, *line)

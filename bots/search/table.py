@@ -1,10 +1,10 @@
-"""The transposition table: positions that were searched before, by whatever path (003).
+"""Transposition table: positions that were searched before, on any path (003).
 
 An entry holds the value of one position searched to one depth. It answers only for that depth: a
-deeper search is more, but it is another value, and a fixed-depth search promises its own. The key is
-the whole position; a Riskless position includes its ply, so what the ply limit decides never leaks
-to another ply. Values are kept as counted from the node, because another path to it may be another
-distance from the root (`values.from_node`).
+deeper search gives a different value, and a fixed-depth search promises the value of its own depth. The key is
+the whole position. A Riskless position includes its ply, so effects of the ply limit never appear
+at another ply. Values are stored relative to the node, because its distance from the root differs between
+paths (`values.from_node`).
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ from arena.bots.search.values import from_node, from_root
 from arena.games.core import M, P
 
 
-class Kind(Enum):
-    """What a stored value says about the true one, both for the player to move."""
+class Bound(Enum):
+    """Relation of a stored value to the true one, both for the player to move."""
 
     EXACT = "exact"
     LOWER = "lower"
-    """A cut: the true value is at least this."""
+    """Result of a cut: the true value is at least this."""
     UPPER = "upper"
-    """All moves failed low: the true value is at most this."""
+    """Result of a node where all moves failed low: the true value is at most this."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,53 +34,53 @@ class Entry(Generic[M]):
 
     depth: int
     value: int
-    kind: Kind
+    kind: Bound
     move: M
     generation: int
 
 
 class Table(Generic[P, M]):
-    """At most `size` positions; the oldest entry makes room. For one thread at a time."""
+    """Table of at most `size` positions, which replaces the oldest entry. For one thread at a time."""
 
     def __init__(self, size: int = 500_000) -> None:
         if size < 1:
-            raise ValueError(f"a table has room for at least 1 position, not {size}")
+            raise ValueError(f"a transposition table must have room for at least 1 position, not {size}")
         self.size = size
         self.generation = 0
-        # a plain dict looks for its oldest key past the places of all that were deleted
+        # not a plain dict, which finds its oldest key only by scanning the slots of all deleted keys
         self._entries: OrderedDict[P, Entry[M]] = OrderedDict()
 
     def __len__(self) -> int:
         return len(self._entries)
 
     def new_search(self) -> None:
-        """A search of a root begins: entries from now on are its own."""
+        """Start a new search of a root, to which later entries belong."""
         self.generation += 1
 
     def move(self, position: P) -> M | None:
-        """The best or cutting move that was found here last, to whatever depth."""
+        """Return the best or cutting move found last for this position, at any depth."""
         entry = self._entries.get(position)
         return entry.move if entry is not None else None
 
-    def look(self, position: P, depth: int, distance: int, alpha: int, beta: int) -> tuple[int, bool] | None:
-        """The value that answers for this window, and whether an earlier search of a root found it.
+    def probe(self, position: P, depth: int, distance: int, alpha: int, beta: int) -> tuple[int, bool] | None:
+        """Return a value that decides this window, and True if an earlier search of a root found it.
 
         Fail-soft, for the player to move: an exact value, a lower bound ≥ beta, or an upper bound
-        ≤ alpha. None where the table cannot answer.
+        ≤ alpha. Return None if the table has no answer.
         """
         entry = self._entries.get(position)
         if entry is None or entry.depth != depth:
             return None
         value = from_root(entry.value, distance)
         answers = (
-            entry.kind is Kind.EXACT
-            or (entry.kind is Kind.LOWER and value >= beta)
-            or (entry.kind is Kind.UPPER and value <= alpha)
+            entry.kind is Bound.EXACT
+            or (entry.kind is Bound.LOWER and value >= beta)
+            or (entry.kind is Bound.UPPER and value <= alpha)
         )
         return (value, entry.generation != self.generation) if answers else None
 
-    def keep(self, position: P, depth: int, distance: int, value: int, kind: Kind, move: M) -> None:
-        """Store what a search of this position to this depth has found. O(1), also when full."""
+    def store(self, position: P, depth: int, distance: int, value: int, kind: Bound, move: M) -> None:
+        """Store the result of a search of this position to this depth. O(1), also when full."""
         self._entries.pop(position, None)
         if len(self._entries) >= self.size:
             self._entries.popitem(last=False)

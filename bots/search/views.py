@@ -1,7 +1,7 @@
-"""The course's sequences seen as lists (001, section 2.1).
+"""The course's sequences, viewed as lists (001, section 2.1).
 
-A sequence is looked into one element at a time through its view: `showl` makes a Nil or a Cons of it, which a `match`
-takes apart, and `hidel` makes a sequence of a view again.
+A sequence is examined one element at a time through its view: `showl` converts it to a Nil or a Cons, which a
+`match` takes apart, and `hidel` converts a view back to a sequence.
 """
 
 from __future__ import annotations
@@ -14,23 +14,23 @@ A = TypeVar("A")
 
 
 class Seq(Generic[A]):
-    """Elements in their order, which are never changed; what follows the first shares them."""
+    """Immutable sequence. The rest after the first element shares storage with the whole."""
 
     __slots__ = ("_elements", "_first")
 
     def __init__(self, elements: Iterable[A] = (), first: int = 0) -> None:
-        """The elements, those before number `first` left out."""
+        """Create a sequence of the elements from index `first` on."""
         self._elements = elements if isinstance(elements, tuple) else tuple(elements)
         self._first = first
 
     def view(self) -> View[A]:
-        """The sequence as `showl` shows it."""
+        """Return the view of the sequence, as `showl` does."""
         if self._first >= len(self._elements):
             return Nil()
         return Cons(self._elements[self._first], Seq(self._elements, self._first + 1))
 
     def after(self, head: A) -> Seq[A]:
-        """The sequence with one element more in front. O(n)."""
+        """Return the sequence with `head` added in front. O(n)."""
         return Seq((head, *self._elements[self._first :]))
 
     def __eq__(self, other: object) -> bool:
@@ -44,12 +44,12 @@ class Seq(Generic[A]):
 
 @dataclass(frozen=True, slots=True)
 class Nil:
-    """The view of a sequence without elements."""
+    """View of an empty sequence."""
 
 
 @dataclass(frozen=True, slots=True)
 class Cons(Generic[A]):
-    """The view of a sequence with a first element; what follows is a sequence and no view."""
+    """View of a sequence with a first element. Its rest is a sequence, not a view."""
 
     head: A
     tail: Seq[A]
@@ -59,12 +59,12 @@ View = Nil | Cons[A]
 
 
 def showl(seq: Seq[A]) -> View[A]:
-    """The view of a sequence, one level deep. O(1)."""
+    """Return the view of a sequence, one level deep. O(1)."""
     return seq.view()
 
 
 def hidel(view: View[A]) -> Seq[A]:
-    """The sequence of a view: showl(hidel(v)) == v. O(n)."""
+    """Return the sequence of a view: showl(hidel(v)) == v. O(n)."""
     match view:
         case Cons(head, tail):
             return tail.after(head)
@@ -73,11 +73,11 @@ def hidel(view: View[A]) -> Seq[A]:
 
 
 def to_list(seq: Seq[A]) -> list[A]:
-    """The elements as a list, found by nothing but views (001, Task 2.1). O(n) work and span."""
-    found: list[A] = []
+    """Return the elements as a list, using only views (001, Task 2.1). O(n) work and span."""
+    items: list[A] = []
     while True:
         match showl(seq):
             case Nil():
-                return found
+                return items
             case Cons(head, seq):
-                found.append(head)
+                items.append(head)

@@ -1,1 +1,1 @@
-"""The commands of the lab."""
+"""Commands of the lab."""

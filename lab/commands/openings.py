@@ -1,4 +1,4 @@
-"""`arena openings`: openings that are worth playing, for ladders and matches."""
+"""`arena openings`: find openings worth playing, for ladders and matches."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from rich.progress import Progress
 
 from arena.bots.api.options import ENGINES, BadSpec, Spec, parse_spec
 from arena.bots.engines.registry import make_engine
-from arena.bots.evaluators.weights import BadWeights
-from arena.console import Failure, MapOption, Misuse, SeedOption, err, write_text
+from arena.bots.evaluators.linear import BadWeights
+from arena.console import CommandError, MapOption, SeedOption, UsageError, err, write_text
 from arena.cores import cores
 from arena.games.board import RisklessMap
 from arena.games.riskless import Riskless
@@ -26,16 +26,14 @@ from arena.maps.setup import DEFAULT_MAP
 from arena.match.openings import Opening
 
 TRIES = 100
-"""For each opening that is wanted, so many random ones are judged at the most."""
+"""Maximum number of random openings judged for each wanted one."""
 
-ENGINE = "alphabeta:evaluator=plain"
+ENGINE = "alphabeta"
 
 
 def register(app: typer.Typer) -> None:
     """Add `arena openings`."""
-    openings = typer.Typer(
-        help="Make openings that are worth playing.", no_args_is_help=True, rich_markup_mode=None
-    )
+    openings = typer.Typer(help="Find openings worth playing.", no_args_is_help=True, rich_markup_mode=None)
     openings.callback()(lambda: None)
     openings.command("make")(make)
     app.add_typer(openings, name="openings")
@@ -44,17 +42,17 @@ def register(app: typer.Typer) -> None:
 def make(
     map: MapOption = DEFAULT_MAP,
     plies: Annotated[
-        int, typer.Option("--plies", metavar="PLIES", min=1, max=100, help="Moves of each opening.")
+        int, typer.Option("--plies", metavar="PLIES", min=1, max=100, help="Number of moves of each opening.")
     ] = 8,
     count: Annotated[
-        int, typer.Option("--count", metavar="N", min=1, max=100_000, help="How many, at the most.")
+        int, typer.Option("--count", metavar="N", min=1, max=100_000, help="Maximum number of openings.")
     ] = 200,
     engine: Annotated[
         str,
         typer.Option(
             "--engine",
             metavar="ENGINE",
-            help="What judges them: alphabeta, with options, on one thread and without a clock.",
+            help="Engine that judges openings: alphabeta with options, single-threaded, without a clock.",
         ),
     ] = ENGINE,
     nodes: Annotated[
@@ -64,48 +62,54 @@ def make(
             metavar="N",
             min=100,
             max=10**9,
-            help="Of the search of an opening; a reply has a quarter.",
+            help="Node limit per opening; each reply gets a quarter of it.",
         ),
     ] = 8_000,
     window: Annotated[
-        int,
+        float,
         typer.Option(
             "--window",
-            metavar="VALUE",
+            metavar="PERCENT",
             min=0,
-            max=900_000,
-            help="Keep values within this of 0: hundredths of an army.",
+            max=50,
+            help="Maximum difference between the chance of winning and 50 %.",
         ),
-    ] = 300,
+    ] = 5.0,
     gap: Annotated[
-        int,
+        float,
         typer.Option(
             "--gap",
-            metavar="VALUE",
+            metavar="PERCENT",
             min=0,
-            max=900_000,
-            help="The best reply is better than the median by this.",
+            max=100,
+            help="Minimum difference in chance of winning between the best and the median reply.",
         ),
-    ] = 100,
+    ] = 3.0,
     seed: SeedOption = 1,
     output: Annotated[
         Path | None,
         typer.Option(
-            "--output", metavar="FILE", help="Write them here, else MAP-openings.txt; - is the output."
+            "--output",
+            metavar="FILE",
+            help="File to write; default: MAP-openings.txt; - for standard output.",
         ),
     ] = None,
     processes: Annotated[
         int,
         typer.Option(
-            "--processes", metavar="N", min=0, max=1024, help="Searches at once; 0: one for each core."
+            "--processes",
+            metavar="N",
+            min=0,
+            max=1024,
+            help="Number of parallel searches; 0 for one per core.",
         ),
     ] = 0,
 ) -> None:
-    """Make openings that differ by their positions, are not decided, and after which the reply matters.
+    """Generate openings with different, undecided positions after which the reply matters.
 
-    Random moves are played and then judged: the value must be near 0, and the best reply better than the median one.
-    The same options give the same openings on every machine. The file has a line of moves for each, in numbers of
-    territories, and tells for which map it was made: --openings of `arena ladder` and `arena match` takes it.
+    Random moves are played and then judged: the chances must be nearly even, and the best reply better than the median one.
+    The same options give the same openings on every machine. The file has one line of moves per opening, in numbers of
+    territories, and names the map. Pass it to --openings of `arena ladder` and `arena match`.
 
     Example: arena openings make --map world --plies 8 --count 200 --nodes 20000 --output world.txt
     """
@@ -114,20 +118,20 @@ def make(
 
     board = compiled_map(map)
     path = output or Path(f"{board.name.replace(':', '-')}-openings.txt")
-    if not path.parent.is_dir():  # which is told before the work, not after it
-        raise Failure(f"cannot write {path}: there is no folder {path.parent}")
+    if not path.parent.is_dir():  # reported before the work, not after it
+        raise CommandError(f"cannot write {path}: folder {path.parent} does not exist")
     criteria = Criteria(
         evaluator=judged_by.word("evaluator"),
         exact=judged_by.word("exact") == "yes",
         depth=judged_by.whole("depth"),
         nodes=nodes,
-        window=window,
-        gap=gap,
+        window=window / 100,
+        gap=gap / 100,
     )
-    found: list[Opening] = []
+    kept_openings: list[Opening] = []
     judged = 0
     try:
-        # Older versions of rich end a bar with an empty line, also where none is shown.
+        # Older versions of rich print an empty line after a bar, even if no bar is shown.
         with Progress(console=err if err.is_terminal else Console(quiet=True), transient=True) as bar:
             task = bar.add_task("openings", total=count)
 
@@ -136,7 +140,7 @@ def make(
                 judged += number
                 bar.update(task, description=f"openings, of {judged:,} judged")
 
-            made = make_openings(
+            openings = make_openings(
                 board,
                 plies,
                 criteria,
@@ -145,42 +149,44 @@ def make(
                 processes=processes or len(cores()),
                 progress=progress,
             )
-            with closing(made):
-                for each in islice(made, count):
-                    found.append(each.opening)
+            with closing(openings):
+                for each in islice(openings, count):
+                    kept_openings.append(each.opening)
                     bar.advance(task)
     except BadWeights as problem:
-        raise Misuse(f"--engine: {problem}") from None
-    if not found:
-        raise Failure(
-            f"no opening of {plies} plies on {board.name} is worth playing, of {judged:,} that were judged: try another "
+        raise UsageError(f"--engine: {problem}") from None
+    if not kept_openings:
+        raise CommandError(
+            f"no opening of {plies} plies on {board.name} is balanced, of {judged:,} that were judged: try another "
             "number of --plies, or a wider --window"
         )
-    # Without the folder of a map's own file, which differs from machine to machine.
+    # Without the folder of a custom map's file, which differs between machines.
     options = {"map": Path(map).name, "plies": plies, "count": count, "engine": engine, "nodes": nodes}
-    options |= {"window": window, "gap": gap, "seed": seed}
-    write_text(_file(board, found, options), path)
+    options |= {"window": f"{window:g}", "gap": f"{gap:g}", "seed": seed}
+    write_text(_file(board, kept_openings, options), path)
     where = "above" if str(path) == "-" else f"in {path}"
-    few = "" if len(found) == count else f", which is all that were found among {judged:,}"
-    err.print(f"{len(found)} openings are {where}{few}", markup=False, highlight=False, soft_wrap=True)
+    few = "" if len(kept_openings) == count else f", which is all that were found among {judged:,}"
+    err.print(f"{len(kept_openings)} openings are {where}{few}")
 
 
 def _alphabeta(engine: str) -> Spec:
     try:
         spec = parse_spec(engine, {"alphabeta": ENGINES["alphabeta"]})
-        make_engine(engine)  # which also knows the evaluators
+        make_engine(engine)  # it also checks the evaluator
     except BadSpec as problem:
-        raise Misuse(f"--engine: {problem}") from None
+        raise UsageError(f"--engine: {problem}") from None
+    if "nodes" in spec.explicit:
+        raise UsageError("--engine: use --nodes instead of the engine's option nodes")
     return spec
 
 
 def _file(map: RisklessMap, openings: Sequence[Opening], options: Mapping[str, object]) -> str:
-    """The text of a file of openings: by which options they were made, for which map, and a line of moves for each."""
+    """Return the text of an openings file: the options used, the map, and one line of moves per opening."""
     command = " ".join(f"--{name} {shlex.quote(str(value))}" for name, value in options.items())
     game = Riskless(map)
     lines = [f"# arena openings make {command}", f"{KEY} {fingerprint(map)}"]
     for opening in openings:
         moves = [game.move_from_data(data) for data in opening]
-        # By numbers: a territory's name may hold a comma.
+        # Numbers, because a territory's name may contain a comma.
         lines.append(", ".join(f"{source} {target}" for source, target in moves))
     return "\n".join(lines) + "\n"

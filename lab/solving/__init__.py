@@ -1,1 +1,1 @@
-"""Retrograde analysis, compiled: every position of a small game, from its ends backwards."""
+"""Retrograde analysis, compiled: solve every position of a small game, from its ends backwards."""

@@ -1,4 +1,7 @@
-"""Compile the solver's kernels now: `python -m arena.lab.solving`. It takes some ten seconds of one core, or one where they are there."""
+"""Compile the solver's kernels now: `python -m arena.lab.solving`.
+
+It takes some ten seconds of one core, or one second if they are cached.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +16,7 @@ from arena.solved.table import Table
 
 
 def main() -> None:
-    """Solve the smallest map, and verify its table."""
+    """Solve the smallest map and verify its table, which compiles all kernels."""
     with TemporaryDirectory() as folder:
         path = Path(folder) / "two.solved"
         Solver(Boards.of(smallest(2).map), path.with_suffix(".part"), 1, lambda _: None, 0).solve(path)

@@ -1,4 +1,4 @@
-"""What is known so far, kept in a file, so that a solution that was killed goes on from there."""
+"""Checkpoint file from which a killed solver resumes."""
 
 from __future__ import annotations
 
@@ -13,17 +13,16 @@ from msgspec import Struct
 from arena.solved.zstandard import zstd
 
 LEVEL = 1
-LENGTH = 8
 
 Codes = npt.NDArray[np.uint16]
 
 
 class BadCheckpoint(ValueError):
-    """A checkpoint that is cut, altered or of something else: one line."""
+    """Raised for a checkpoint that is damaged or belongs to other boards; the message is one line."""
 
 
-class _Told(Struct, frozen=True):
-    """The first line of a checkpoint: the digest of the boards, how far they are solved, and how many codes follow."""
+class _Header(Struct, frozen=True):
+    """First line of a checkpoint: digest of the boards, state of the solution, and number of codes that follow."""
 
     digest: str
     plies: int
@@ -31,23 +30,26 @@ class _Told(Struct, frozen=True):
     codes: int
 
 
-_decode = msgspec.json.Decoder(_Told).decode
+_decode = msgspec.json.Decoder(_Header).decode
 
 
 def save(path: Path, digest: str, plies: int, codes: Codes, *, finished: bool) -> None:
-    """Keep the codes of the boards that stand for others, in the order of their numbers, as they are after so many plies.
+    """Write the codes of the representative boards, in the order of their numbers, as known after `plies` steps.
 
-    A kill in the midst of it leaves the file of before.
+    A kill during the write leaves the previous file unchanged.
     """
-    told = msgspec.json.encode(_Told(digest, plies, finished, len(codes))) + b"\n"
-    body = told + zstd.compress(codes.tobytes(), LEVEL)
+    header = msgspec.json.encode(_Header(digest, plies, finished, len(codes))) + b"\n"
+    body = header + zstd.compress(codes.tobytes(), LEVEL)
     unfinished = path.with_name(f"{path.name}.new")
     unfinished.write_bytes(hashlib.sha256(body).digest() + body)
     unfinished.replace(path)
 
 
 def load(path: Path, digest: str, count: int) -> tuple[int, bool, Codes] | None:
-    """The plies, whether nothing is left to decide, and the codes that were saved; None where nothing was. Raises BadCheckpoint."""
+    """Return the plies, True if the solution is finished, and the saved codes; None if there is no file.
+
+    Raises BadCheckpoint.
+    """
     try:
         data = path.read_bytes()
     except FileNotFoundError:
@@ -56,8 +58,8 @@ def load(path: Path, digest: str, count: int) -> tuple[int, bool, Codes] | None:
     if hashlib.sha256(body).digest() != data[:32]:
         raise BadCheckpoint(f"{path} is damaged")
     line, _, packed = body.partition(b"\n")
-    told = _decode(line)
-    if told.digest != digest or told.codes != count:
-        raise BadCheckpoint(f"{path} is of other boards")
+    header = _decode(line)
+    if header.digest != digest or header.codes != count:
+        raise BadCheckpoint(f"{path} belongs to another map")
     codes = np.frombuffer(zstd.decompress(packed), np.uint16)
-    return told.plies, told.finished, codes
+    return header.plies, header.finished, codes

@@ -1,4 +1,7 @@
-"""Compiling the solver's kernels: their names tell the sources of this folder, which the cache's own digest leaves out."""
+"""Compilation of the solver's kernels.
+
+The names of the kernels contain a digest of this folder's sources, which the cache's own digest omits.
+"""
 
 from __future__ import annotations
 
@@ -10,5 +13,5 @@ DIGEST = digest_of(Path(__file__).parent)
 
 
 def solver_kernel(function: Function, name: str) -> Function:
-    """`function` compiled at its first call, or taken from the cache."""
+    """Return `function` as a kernel that is compiled at its first call, or loaded from the cache."""
     return kernel(function, f"solve-{name}-{DIGEST}")

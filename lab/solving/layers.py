@@ -1,11 +1,11 @@
-"""The step of retrograde analysis, compiled for any game: from what is known within n - 1 plies to what is known within n.
+"""The step of retrograde analysis, compiled for any game: from results within n - 1 plies to results within n.
 
-A position is won in n plies when one of its moves leads to one that is lost in n - 1 for the opponent, and none to one that is
-lost sooner; it is lost in n when all its moves lead to won positions, the slowest of them in n - 1. Whatever is never decided
-is a draw: its player has a move that does not lose, and none that wins.
+A position is won in n plies if one of its moves leads to a position lost in n - 1 for the opponent, and none to one
+lost sooner. It is lost in n if all its moves lead to won positions, the slowest of them in n - 1. Positions that are
+never decided are draws: their player has a move that does not lose, and none that wins.
 
-A thread writes codes while others read them. What a step writes is told apart from what was known before it by its plies, so
-a step finds the same in any order and with any number of threads, and may be broken off and done again.
+A thread writes codes while others read them. New results differ from earlier ones in their number of plies, so
+a step gives the same results in any order and with any number of threads, and can be interrupted and repeated.
 """
 
 from __future__ import annotations
@@ -21,22 +21,22 @@ import numpy.typing as npt
 
 from arena.lab.solving.kernels import solver_kernel
 
-MOST_CODE = 65_535
+MAX_CODE = 65_535
 
 
-class TooLong(ValueError):
-    """A win that takes more plies than a code has room for."""
+class WinTooLong(ValueError):
+    """Raised when a win takes more plies than a code can hold."""
 
 
 @dataclass(frozen=True)
 class Space:
-    """A game as the solver sees it: positions as numbers, and two functions over words that are compiled into its step.
+    """Interface of a game for the solver: positions as numbers, and two functions that are compiled into the step.
 
     expand(rules, scratch, number)               write the numbers of the positions after each move to scratch[0],
-                                                 scratch[1] …; how many there are. The position is in play
-    spread(rules, scratch, number, codes, code)  write the code of a position, and of all that look like it
+                                                 scratch[1] …, and return their count; the position is in play
+    spread(rules, scratch, number, codes, code)  write the code of a position and of all its symmetric images
 
-    `scratch` belongs to a thread alone; `name` tells compiled kernels apart.
+    `scratch` belongs to one thread; `name` distinguishes compiled kernels.
     """
 
     name: str
@@ -46,13 +46,13 @@ class Space:
 
 @cache
 def step_kernel(space: Space) -> Any:
-    """The step over a part of the undecided positions."""
+    """Return the compiled step for a part of the undecided positions."""
     expand, spread = space.expand, space.spread
 
     def step(rules: Any, scratch: Any, codes: Any, live: Any, first: Any, last: Any, plies: Any) -> Any:
-        """Decide those of live[first] to before live[last] that are decided in so many plies.
+        """Decide all positions in live[first:last] that are decided in exactly `plies` plies.
 
-        The others are moved together at the front, in order. Returns the place after the last of these.
+        The others are moved together to the front, in order. Returns the index after the last of these.
         """
         known = 2 * plies + 2
         kept = first
@@ -80,11 +80,11 @@ def step_kernel(space: Space) -> Any:
 
 @dataclass
 class Layers:
-    """What is known of all positions of a game, and the steps that make it more.
+    """Known values of all positions of a game, and the step that extends them.
 
-    codes     for each number of a position the code of what is known (solved.truth); 0 or 1: undecided
-    parts     places in `live` between which the numbers of undecided positions stand
-    scratch   the words that a thread needs beside
+    codes     code of each position by its number (solved.truth); 0 or 1 if undecided
+    parts     ranges of `live` that hold the numbers of undecided positions
+    scratch   number of additional words that each thread needs
     """
 
     space: Space
@@ -94,21 +94,21 @@ class Layers:
     parts: list[tuple[int, int]]
     scratch: int
     plies: int = 0
-    """All that is decided within so many plies is known."""
+    """Number of plies within which all results are known."""
 
     @property
     def left(self) -> int:
-        """How many positions that stand for others are undecided."""
+        """Number of undecided representative positions."""
         return sum(last - first for first, last in self.parts)
 
     def step(self, workers: Executor, advance: Callable[[], None]) -> int:
-        """Find what is decided in one ply more; how many positions were. `advance` is called after each part.
+        """Find all results in one more ply, and return their number. `advance` is called after each part.
 
-        Raises TooLong where a win takes more plies than a code can tell.
+        Raises TooLong if a win takes more plies than a code can hold.
         """
         plies = self.plies + 1
-        if 2 * plies + 3 > MOST_CODE:
-            raise TooLong(f"a win takes more than {plies - 1:,} plies, more than a table can tell")
+        if 2 * plies + 3 > MAX_CODE:
+            raise WinTooLong(f"a win takes more than {plies - 1:,} plies, more than a table can store")
         run = step_kernel(self.space)
 
         def decide(part: tuple[int, int]) -> tuple[int, int]:

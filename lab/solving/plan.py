@@ -1,4 +1,4 @@
-"""The cost of a solution before it begins: bytes of memory, and time; the memory there is, and the largest map that fits."""
+"""Estimated cost of a solution in memory and time, the available memory, and the largest map that fits."""
 
 from __future__ import annotations
 
@@ -7,19 +7,18 @@ from dataclasses import dataclass, replace
 from math import log
 from pathlib import Path
 
-from arena.solved.boards import Boards
-from arena.solved.symmetry import Permutation
+from arena.solved.boards import Boards, Permutation
 
 CODE_BYTES = 2
 FIXED = 400 << 20
-"""Python, the compiled code, blocks on their way into the file."""
+"""Memory for Python, the compiled code, and blocks on their way into the file, in bytes."""
 CHECKPOINT_BYTES = 8
-"""A board that stands for others while a checkpoint is written or read: its code, that packed, and the same once more."""
+"""Memory per representative board during a checkpoint, in bytes: its code, the compressed code, and a copy."""
 SURVEY_SECONDS = 50e-9
-"""Seconds of a core for each board in the first pass over all of them, with the counting and the packing."""
+"""Core seconds per board in the first pass over all boards. This and the following times were measured on m1."""
 PACK_SECONDS = 400e-9
 STEP_SECONDS = 2e-6
-"""Seconds of a core for each board that stands for others, in all steps together; all these were measured on m1."""
+"""Core seconds per representative board in all steps together."""
 
 MEMINFO = Path("/proc/meminfo")
 CGROUP = Path("/sys/fs/cgroup")
@@ -27,32 +26,32 @@ CGROUP = Path("/sys/fs/cgroup")
 
 @dataclass(frozen=True)
 class Plan:
-    """The cost of solving some boards."""
+    """Cost of solving some boards."""
 
     boards: Boards
     representatives: int
-    """Boards that stand for all that look alike, those that are over included."""
+    """Number of boards that represent all their symmetric images, including finished ones."""
 
     @property
     def bytes(self) -> int:
-        """The most memory that is taken, all of it counted."""
+        """Peak memory, in bytes."""
         count = self.boards.count
         each = number_bytes(count) + CHECKPOINT_BYTES
         return FIXED + CODE_BYTES * count + count // 8 + each * self.representatives
 
     def seconds(self, cores: int) -> float:
-        """About how long it lasts."""
+        """Return the approximate duration on `cores` cores, in seconds."""
         work = (SURVEY_SECONDS + PACK_SECONDS) * self.boards.count + STEP_SECONDS * self.representatives
         return 2 + work / cores
 
 
 def number_bytes(count: int) -> int:
-    """The bytes in which the number of a board is kept while the boards are solved."""
+    """Return the size of a board's index during the solution, in bytes."""
     return 4 if count <= 1 << 32 else 8
 
 
 def plan(boards: Boards) -> Plan:
-    """What solving these boards costs; by Burnside's lemma. O(V) for each symmetry."""
+    """Return the cost of solving these boards, by Burnside's lemma. O(V) for each symmetry."""
     symmetries = boards.symmetries
     fixed = sum(boards.base ** _cycles(symmetry) for symmetry in symmetries)
     return Plan(boards, fixed // len(symmetries))
@@ -60,20 +59,22 @@ def plan(boards: Boards) -> Plan:
 
 def _cycles(symmetry: Permutation) -> int:
     left = set(range(len(symmetry)))
-    found = 0
+    count = 0
     while left:
-        found += 1
+        count += 1
         v = left.pop()
         while symmetry[v] in left:
             v = symmetry[v]
             left.discard(v)
-    return found
+    return count
 
 
 def largest_cap(boards: Boards, memory: int, least: int = 1) -> int | None:
-    """The highest cap, from `least` to the one that the boards have, with which they fit into so many bytes; None: none does."""
+    """Return the highest cap, from `least` to the boards' own cap, at which the boards fit into `memory` bytes; None if none
+    does.
+    """
     for cap in range(boards.cap, least - 1, -1):
-        # A board takes two bytes at the least, so most caps are refused without counting symmetries.
+        # A board takes at least two bytes, so most caps are rejected without counting symmetries.
         if boards.territories * log(2 * cap + 1) > log(max(memory, 1)):
             continue
         if plan(replace(boards, cap=cap)).bytes <= memory:
@@ -82,9 +83,10 @@ def largest_cap(boards: Boards, memory: int, least: int = 1) -> int | None:
 
 
 def available(meminfo: Path = MEMINFO, cgroup: Path = CGROUP) -> int:
-    """The bytes that a process can take without pushing others out, its control group's limit kept (version 2).
+    """Return the memory that a process can use without pushing others out, in bytes.
 
-    Where the system does not tell, half of the machine's memory.
+    The limit of its control group (version 2) is respected. If the system does not report free memory, half of the
+    machine's memory is assumed.
     """
     try:
         lines = dict(line.split(":", 1) for line in meminfo.read_text().splitlines())

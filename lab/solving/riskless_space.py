@@ -1,7 +1,7 @@
-"""The boards of a Riskless map for the solver, and the pass that finds which boards are over and which stand for others.
+"""Boards of a Riskless map for the solver, and the pass that finds finished and representative boards.
 
-The number of a board is a sum of digits (solved.boards), so the number of the board after a move is that of the board after
-training with two digits changed. The opponent sees it with all signs turned, which is a difference of numbers.
+The number of a board is a sum of digits (solved.boards). So the number after a move is the number after
+training with two digits changed. The opponent sees the board with all signs turned, which is a subtraction of numbers.
 """
 
 from __future__ import annotations
@@ -9,7 +9,8 @@ from __future__ import annotations
 from functools import cache
 from typing import Any
 
-from arena.bots.compiled.boards import (
+from arena.bots.compiled.cache import inlined
+from arena.lab.solving.boards import (
     CAP,
     GOAL,
     IMAGES,
@@ -20,7 +21,6 @@ from arena.bots.compiled.boards import (
     TURNED,
     unpack,
 )
-from arena.bots.compiled.cache import inlined
 from arena.lab.solving.kernels import solver_kernel
 from arena.lab.solving.layers import Space
 
@@ -29,7 +29,7 @@ PLAYING, DRAWN, LOST, WON = range(4)
 
 @inlined
 def expand(rules: Any, scratch: Any, number: Any) -> Any:
-    """The boards after each move, seen by the opponent."""
+    """Write the boards after each move to scratch, as seen by the opponent, and return their count."""
     size = rules[TERRITORIES]
     cap = rules[CAP]
     roads = rules[ROADS]
@@ -64,7 +64,7 @@ def expand(rules: Any, scratch: Any, number: Any) -> Any:
 
 @inlined
 def spread(rules: Any, scratch: Any, number: Any, codes: Any, code: Any) -> None:
-    """Write the code of a board and of its images."""
+    """Write the code of a board and of its symmetric images."""
     size = rules[TERRITORIES]
     images = rules[IMAGES]
     here = images - rules[ROADS] - size - 1
@@ -82,7 +82,7 @@ RISKLESS = Space("riskless", expand, spread)
 
 @cache
 def survey_kernel() -> Any:
-    """The first pass, compiled: which boards are over, and which of the others stand for all that look alike."""
+    """Return the compiled first pass, which finds finished boards and the representatives among the others."""
 
     @inlined
     def status(rules: Any, scratch: Any, here: Any) -> Any:
@@ -117,11 +117,11 @@ def survey_kernel() -> Any:
         return True
 
     def survey(rules: Any, scratch: Any, codes: Any, marks: Any, counts: Any, first: Any, last: Any) -> Any:
-        """Look at the boards from `first`, a multiple of 8, to before `last`.
+        """Survey the boards from `first`, a multiple of 8, to before `last`.
 
-        codes    gets 2 or 3 for a board that is over and lost or won
-        marks    a bit for each board, the lowest first: it is in play and stands for all that look alike
-        counts   [0] grows by the boards in play, [1] by those that stand for others
+        codes    set to 2 for a finished board that is lost, 3 for one that is won
+        marks    one bit per board, the lowest first: 1 for a representative board in play
+        counts   [0] grows by the boards in play, [1] by the representatives among them
         """
         here = rules[IMAGES] - rules[ROADS] - rules[TERRITORIES] - 1
         unpack(rules, scratch, here, first)
@@ -150,10 +150,10 @@ def survey_kernel() -> Any:
 
 @cache
 def gather_kernel() -> Any:
-    """The second pass, compiled: the numbers of the marked boards."""
+    """Return the compiled second pass, which lists the numbers of the marked boards."""
 
     def gather(marks: Any, live: Any, first: Any, last: Any, to: Any) -> Any:
-        """Write the numbers of the marked boards from `first` to before `last` to live[to] …; where it ended."""
+        """Write the numbers of the marked boards from `first` to before `last` to live[to] …; return the end."""
         for number in range(first, last):
             if (marks[number >> 3] >> (number & 7)) & 1:
                 live[to] = number
@@ -165,10 +165,10 @@ def gather_kernel() -> Any:
 
 @cache
 def spread_kernel() -> Any:
-    """Codes that were known before, put in place again; compiled."""
+    """Return the compiled pass that restores known codes."""
 
     def put(rules: Any, scratch: Any, numbers: Any, known: Any, codes: Any, live: Any, to: Any) -> Any:
-        """Give boards and their images their codes; the undecided ones go to live[to] …. Returns where these end."""
+        """Set the codes of boards and their images; undecided boards go to live[to] …. Return the end of these."""
         for at in range(numbers.size):
             if known[at] >= 2:
                 spread(rules, scratch, numbers[at], codes, known[at])

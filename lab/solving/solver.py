@@ -1,7 +1,7 @@
-"""`arena solve`: all boards of a map from first to last, on all cores, into one file.
+"""The solver of `arena solve`: solve all boards of a map on all cores, and write one file.
 
-The work has three parts: a survey of all boards, one step for each ply, and packing. After steps that took a while what is
-known is kept in a checkpoint beside the file; a solution that was killed surveys again and goes on from there.
+The work has three parts: a survey of all boards, one step for each ply, and packing. After steps that took a while, the
+results are saved to a checkpoint next to the file. A killed solution surveys again and resumes from the checkpoint.
 """
 
 from __future__ import annotations
@@ -16,31 +16,31 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from arena.bots.compiled.boards import rules_of, scratch_words
+from arena.lab.solving.boards import rules_of, scratch_words
 from arena.lab.solving.checkpoint import load, save
 from arena.lab.solving.layers import Layers
 from arena.lab.solving.plan import number_bytes
 from arena.lab.solving.riskless_space import RISKLESS, gather_kernel, spread_kernel, survey_kernel
 from arena.solved.boards import Boards
 from arena.solved.header import BOARDS_IN_BLOCK, Header, Totals, digest
-from arena.solved.table import packed, write
+from arena.solved.table import compress_codes, write
 
 PART = BOARDS_IN_BLOCK * 16
-"""Boards that a thread takes at once: a whole number of blocks."""
+"""Number of boards that a thread handles at a time: a whole number of blocks."""
 LEVEL = 15
-"""Zstandard's level for blocks: above it a table becomes hardly smaller, and takes several times as long to pack."""
+"""Zstandard level for blocks; higher levels hardly save space and take several times as long."""
 SMALL_BLOCKS = 16
 SMALL_LEVEL = 19
-"""The level for tables of few blocks, which may be shipped."""
+"""Zstandard level for tables of few blocks, which may be shipped."""
 
 
 class Progress(NamedTuple):
-    """How far a part of the work is."""
+    """Progress of one part of the work."""
 
     part: str
     done: int
     total: int
-    """0: not known."""
+    """Total number of steps; 0 if unknown."""
 
 
 Tell = Callable[[Progress], None]
@@ -48,10 +48,10 @@ Tell = Callable[[Progress], None]
 
 @dataclass
 class Solver:
-    """One solution of some boards.
+    """Solution of some boards.
 
-    checkpoint   the file in which it keeps what it knows
-    interval     seconds of steps after which it does; a checkpoint that takes long makes it ten times as long as that
+    checkpoint   file for intermediate results
+    interval     seconds between checkpoints, at least; a slow checkpoint extends it to ten times its own duration
     """
 
     boards: Boards
@@ -63,7 +63,7 @@ class Solver:
     def solve(self, path: Path) -> Header:
         """Solve the boards and write the table. Raises TooLong, checkpoint.BadCheckpoint, OSError, MemoryError.
 
-        The file is the same to the byte however often the solution was killed, and with any number of threads.
+        The file is identical to the byte, however often the solution was killed and with any number of threads.
         """
         with ThreadPoolExecutor(self.threads, "solve") as workers:
             self._prepare()
@@ -83,8 +83,8 @@ class Solver:
         self._marks = np.zeros(-(-count // 8), np.uint8)
         self._ranges = [(first, min(first + PART, count)) for first in range(0, count, PART)]
 
-    def _mapped(self, workers: Executor, part: str, work: Callable[[int], Any], total: int) -> Iterator[Any]:
-        """What `work` makes of 0 to `total` - 1, in order, told of as it comes."""
+    def _map(self, workers: Executor, part: str, work: Callable[[int], Any], total: int) -> Iterator[Any]:
+        """Yield `work` of 0 to `total` - 1, in order, and report progress."""
         for done, found in enumerate(workers.map(work, range(total)), 1):
             self.tell(Progress(part, done, total))
             yield found
@@ -98,7 +98,7 @@ class Solver:
             survey(self._rules, scratch, self._codes, self._marks, counts, *self._ranges[place])
             return counts
 
-        counts = np.array(list(self._mapped(workers, "survey", look, len(self._ranges))))
+        counts = np.array(list(self._map(workers, "survey", look, len(self._ranges))))
         self._open = int(counts[:, 0].sum())
         self._ends = np.cumsum(counts[:, 1])
         live = np.zeros(int(self._ends[-1]), np.uint32 if number_bytes(self.boards.count) == 4 else np.int64)
@@ -106,7 +106,7 @@ class Solver:
         self._gather()
 
     def _gather(self) -> None:
-        """List the boards that stand for others, in the order of their numbers."""
+        """List the representative boards in play, in the order of their indices."""
         gather = gather_kernel()
         firsts = [0, *map(int, self._ends[:-1])]
         for (first, last), to in zip(self._ranges, firsts, strict=True):
@@ -142,18 +142,18 @@ class Solver:
         save(self.checkpoint, digest(self.boards), self._layers.plies, codes, finished=finished)
 
     def _numbers(self, place: int) -> npt.NDArray[np.int64]:
-        """The numbers of the boards in a range that stand for others."""
+        """Return the indices of the representative boards in play in range `place`."""
         begin = int(self._ends[place - 1]) if place else 0
         numbers = np.zeros(int(self._ends[place]) - begin, np.int64)
         gather_kernel()(self._marks, numbers, *self._ranges[place], 0)
         return numbers
 
     def _resume(self, workers: Executor) -> bool:
-        """Take what a checkpoint knows; whether that is all."""
-        found = load(self.checkpoint, digest(self.boards), int(self._ends[-1]))
-        if found is None:
+        """Load the results of a checkpoint. Return True if the solution is finished."""
+        checkpoint = load(self.checkpoint, digest(self.boards), int(self._ends[-1]))
+        if checkpoint is None:
             return False
-        self._layers.plies, finished, codes = found
+        self._layers.plies, finished, codes = checkpoint
         spread = spread_kernel()
         firsts = [0, *map(int, self._ends[:-1])]
 
@@ -163,7 +163,7 @@ class Solver:
             live = self._layers.live
             return begin, spread(self._rules, scratch, self._numbers(place), known, self._codes, live, begin)
 
-        self._layers.parts = list(self._mapped(workers, "checkpoint", put, len(self._ranges)))
+        self._layers.parts = list(self._map(workers, "checkpoint", put, len(self._ranges)))
         return finished
 
     def _header(self) -> Header:
@@ -171,7 +171,7 @@ class Solver:
         for first, last in self._ranges:
             found = np.bincount(self._codes[first:last])
             counts[: len(found)] += found
-        # Codes 2 and 3 are of boards that are over.
+        # Codes 2 and 3 belong to finished boards.
         won, lost = int(counts[5::2].sum()), int(counts[4::2].sum())
         highest = int(np.flatnonzero(counts)[-1])
         wins = np.flatnonzero(counts[5::2])
@@ -187,11 +187,11 @@ class Solver:
         )
 
     def _first(self, code: int) -> int:
-        """The lowest number of a board with that code."""
+        """Return the lowest index of a board with this code."""
         for first, last in self._ranges:
-            found = np.flatnonzero(self._codes[first:last] == code)
-            if len(found):
-                return first + int(found[0])
+            indices = np.flatnonzero(self._codes[first:last] == code)
+            if len(indices):
+                return first + int(indices[0])
         raise AssertionError("the code was counted")
 
     def _pack(self, workers: Executor, header: Header) -> Sequence[bytes]:
@@ -202,11 +202,11 @@ class Solver:
             first = block * BOARDS_IN_BLOCK
             codes = self._codes[first : first + BOARDS_IN_BLOCK].astype(kind)
             bits = self._marks[first // 8 : (first + BOARDS_IN_BLOCK) // 8 + 1]
-            told = np.unpackbits(bits, bitorder="little")[: len(codes)]
-            if not told.any():
+            flags = np.unpackbits(bits, bitorder="little")[: len(codes)]
+            if not flags.any():
                 return b""
-            # Where no code is told, the one before it is repeated, which takes hardly any room.
-            latest = np.maximum.accumulate(np.where(told, np.arange(len(codes)), 0))
-            return packed(codes[latest].tobytes(), level)
+            # Boards without a code of their own repeat the previous code, which compresses to almost nothing.
+            latest = np.maximum.accumulate(np.where(flags, np.arange(len(codes)), 0))
+            return compress_codes(codes[latest].tobytes(), level)
 
-        return list(self._mapped(workers, "pack", pack, header.blocks))
+        return list(self._map(workers, "pack", pack, header.blocks))

@@ -1,9 +1,9 @@
-"""Whether a table is true: a second program, which shares with the solver nothing but the file's form.
+"""Verification of a table by a second program that shares only the file format with the solver.
 
-It unfolds the file to all boards of the map, plays every move of every board in play by the rules as they are written, and
-holds the value of each board against those of its successors. That proves the whole table: a win or a loss follows from
-values with fewer plies, down to boards that are over; and from a draw nobody can win, since each player has a move to
-another draw, for ever.
+It expands the file to all boards of the map, plays every move of every board in play by the rules as written, and
+compares the value of each board with those of its successors. That proves the whole table: a win or a loss follows from
+values with fewer plies, down to finished boards. From a draw nobody can win, since each player can always move to
+another draw.
 """
 
 from __future__ import annotations
@@ -19,45 +19,44 @@ import numpy.typing as npt
 
 from arena.bots.compiled.cache import inlined
 from arena.lab.solving.kernels import solver_kernel
-from arena.solved.boards import Boards
+from arena.solved.boards import Boards, Permutation
 from arena.solved.header import Totals
-from arena.solved.symmetry import Permutation
 from arena.solved.table import Table
 
 PART = 1 << 20
-OPEN, WON, LOST, DRAWN, LONGEST = range(5)
+OPEN, WON, LOST, DRAWN, LONGEST_WIN = range(5)
 
 
 @dataclass(frozen=True)
-class Fault:
-    """A board whose value is not what follows from the rules."""
+class WrongCode:
+    """A board whose value does not follow from the rules."""
 
     board: tuple[int, ...]
-    told: int
-    """The code in the file."""
-    right: int
-    """The code that follows from the codes of its successors."""
+    stored: int
+    """Code in the file."""
+    correct: int
+    """Code that follows from the codes of the board's successors."""
 
 
 @dataclass(frozen=True)
-class Verified:
-    """What the second program found. The table is true where there is no fault and no lie."""
+class Verification:
+    """Result of the verification. The table is correct if there is no fault and no wrong statement."""
 
     totals: Totals
     longest: int
-    fault: Fault | None
+    fault: WrongCode | None
     lies: Sequence[str]
-    """What the header tells and does not hold, a sentence each."""
+    """False statements of the header, one sentence each."""
 
 
-def verify(table: Table, threads: int, advance: Callable[[int, int], None]) -> Verified:
-    """Verify every board. `advance(done, total)` is called now and then. Raises solved.header.BadTable for a damaged block.
+def verify(table: Table, threads: int, advance: Callable[[int, int], None]) -> Verification:
+    """Verify every board. `advance(done, total)` is called from time to time. Raises solved.header.BadTable for a damaged block.
 
-    Memory: 3 bytes a board, 4 with codes of two bytes. The dense form of the rules makes it a few times slower than a step
-    of the solver.
+    It needs 3 bytes of memory per board, 4 with codes of two bytes. Because the rules are applied move by move, it is a few
+    times slower than a step of the solver.
     """
     boards = table.boards
-    told = _unpacked(table)
+    told = _unpack_codes(table)
     codes = np.zeros(boards.count, np.uint16)
     rules = _rules(boards)
     ranges = [(first, min(first + PART, boards.count)) for first in range(0, boards.count, PART)]
@@ -67,27 +66,29 @@ def verify(table: Table, threads: int, advance: Callable[[int, int], None]) -> V
         unfold(rules, np.zeros(2 * boards.territories, np.int64), told, codes, *part)
 
     def checked(part: tuple[int, int]) -> tuple[npt.NDArray[np.int64], Any]:
-        counts = np.zeros(LONGEST + 1, np.int64)
+        counts = np.zeros(LONGEST_WIN + 1, np.int64)
         fault = check(rules, np.zeros(3 * boards.territories, np.int64), codes, counts, *part)
         return counts, fault
 
-    counts = np.zeros(LONGEST + 1, np.int64)
+    counts = np.zeros(LONGEST_WIN + 1, np.int64)
     fault = None
     with ThreadPoolExecutor(threads, "verify") as workers:
         for done, _ in enumerate(workers.map(unfolded, ranges), 1):
             advance(done, 2 * len(ranges))
         for done, (found, wrong) in enumerate(workers.map(checked, ranges), len(ranges) + 1):
             advance(done, 2 * len(ranges))
-            counts[:LONGEST] += found[:LONGEST]
-            counts[LONGEST] = max(counts[LONGEST], found[LONGEST])
+            counts[:LONGEST_WIN] += found[:LONGEST_WIN]
+            counts[LONGEST_WIN] = max(counts[LONGEST_WIN], found[LONGEST_WIN])
             if wrong >= 0 and fault is None:
                 number, right = divmod(int(wrong), 1 << 16)
-                fault = Fault(boards.board(number), int(codes[number]), right)
+                fault = WrongCode(boards.board(number), int(codes[number]), right)
     totals = Totals(*(int(n) for n in counts[[OPEN, WON, LOST, DRAWN]]))
-    return Verified(totals, int(counts[LONGEST]), fault, _lies(table, totals, int(counts[LONGEST])))
+    return Verification(
+        totals, int(counts[LONGEST_WIN]), fault, _false_statements(table, totals, int(counts[LONGEST_WIN]))
+    )
 
 
-def _lies(table: Table, totals: Totals, longest: int) -> list[str]:
+def _false_statements(table: Table, totals: Totals, longest: int) -> list[str]:
     header, boards = table.header, table.boards
     lies = []
     if header.totals != totals:
@@ -105,18 +106,18 @@ def _keeps_roads(boards: Boards, symmetry: Permutation) -> bool:
     }
 
 
-def _unpacked(table: Table) -> npt.NDArray[Any]:
+def _unpack_codes(table: Table) -> npt.NDArray[Any]:
     header = table.header
     kind = np.uint8 if header.width == 1 else np.dtype("<u2")
-    told = np.zeros(table.boards.count, kind)
+    codes = np.zeros(table.boards.count, kind)
     for number in range(header.blocks):
         first = number * header.boards_in_block
-        told[first : first + header.boards_in_block] = np.frombuffer(table.block(number), kind)
-    return told
+        codes[first : first + header.boards_in_block] = np.frombuffer(table.block(number), kind)
+    return codes
 
 
 def _rules(boards: Boards) -> npt.NDArray[np.int64]:
-    """Size, cap, goal and the number of symmetries; then for each territory whether it has a road to each; then the symmetries."""
+    """Return size, cap, goal and number of symmetries, then the adjacency matrix, then the symmetries."""
     size = boards.territories
     roads = [int(w in near) for near in boards.neighbours for w in range(size)]
     places = [place for symmetry in boards.symmetries for place in symmetry]
@@ -125,7 +126,7 @@ def _rules(boards: Boards) -> npt.NDArray[np.int64]:
 
 @inlined
 def read_board(rules: Any, work: Any, number: Any) -> Any:
-    """Compiled: writes the board of a number into `work`; the armies of the player to move, and of the other."""
+    """Write board `number` into `work`; return the armies of the player to move and of the opponent. Compiled."""
     size, cap = rules[0], rules[1]
     rest = number
     mine, theirs = 0, 0
@@ -139,7 +140,9 @@ def read_board(rules: Any, work: Any, number: Any) -> Any:
 
 @cache
 def unfold_kernel() -> Any:
-    """Compiled: every board's code, by the rules where it is over, else that of the board that stands for it."""
+    """Return the compiled pass that sets every board's code, by the rules if it is finished, or else from its
+    representative.
+    """
 
     def unfold(rules: Any, work: Any, told: Any, codes: Any, first: Any, last: Any) -> Any:
         size, cap, goal = rules[0], rules[1], rules[2]
@@ -171,10 +174,10 @@ def unfold_kernel() -> Any:
 
 @cache
 def check_kernel() -> Any:
-    """Compiled: the value of each board in play against those of its successors."""
+    """Return the compiled pass that compares the value of each board in play with those of its successors."""
 
     def check(rules: Any, work: Any, codes: Any, counts: Any, first: Any, last: Any) -> Any:
-        """The first board at fault times 2^16, and its right code; -1 where there is none."""
+        """Return the number of the first wrong board times 2^16, plus its right code; -1 if none is wrong."""
         size, cap, goal = rules[0], rules[1], rules[2]
         fault = -1
         for number in range(first, last):
@@ -188,7 +191,7 @@ def check_kernel() -> Any:
                 for target in range(size):
                     if rules[4 + source * size + target] == 0:
                         continue
-                    # the owner of each territory, and its armies: the rules of Riskless, sentence by sentence
+                    # the rules of Riskless, sentence by sentence: the owner of each territory, and its armies
                     for v in range(size):
                         work[size + v] = (work[v] > 0) - (work[v] < 0)
                         work[2 * size + v] = abs(work[v])

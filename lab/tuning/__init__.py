@@ -1,1 +1,1 @@
-"""Learning the weights of compiled evaluators: matches of searchers, fits to what they end with, and climbs by what wins."""
+"""Learning of weights for compiled evaluators: self-play, fits to results, and climbs towards wins."""

@@ -1,12 +1,13 @@
-"""Moving an evaluator's weights to where they win matches (SPSA: Spall 1992).
+"""Climbs of an evaluator's weights towards winning matches (SPSA: Spall 1992).
 
-How a match ends says little about one of its 200 positions, so a fit to ends (`tune`) tells how much a feature
-goes with winning, not how much it helps a search to win. Here the weights themselves play. Each round moves every
-weight by a step up or down, by lot, and lets the weights moved so play pairs against those moved the other way, on
-every map; then all weights go the way that won, by as much as it won. Rounds later steps are smaller, and the
-result is the mean of the second half of the rounds.
+The result of a match says little about each of its 200 positions, so a fit to results (`tune`) measures how a feature
+correlates with winning, not how much it helps a search to win. In a climb the weights themselves play. Each round moves
+every weight randomly by a step up or down, and lets the moved weights play pairs against weights moved the other way, on
+every map. Then all weights move in the direction of the winner, in proportion to its score. The steps shrink from round
+to round, and the result is the mean of the second half of the rounds.
 
-A weight that is 0 stays 0, since the search then saves its feature's cost. With so many nodes a move the matches are the same for the same seed and the same search.
+A weight of 0 stays 0, since the search then saves its feature's cost. Searches have a fixed number of nodes, so the same
+seed and the same search give the same matches.
 """
 
 from __future__ import annotations
@@ -24,26 +25,26 @@ from arena.bots.compiled.searcher import Searcher, Settings
 from arena.bots.evaluators.catalogue import features_of, on_its_map, units
 from arena.games.core import Game
 from arena.games.riskless import Riskless
-from arena.lab.selfplay import Budget, opening, pair
+from arena.lab.selfplay import opening, pair
 
 STEP = 0.15
-"""How far a weight moves in the first round, of what moves an estimate as far as it usually is from 0."""
+"""First step of a weight, as a share of the change that moves an estimate by its usual distance from 0."""
 PACE = 0.9
-"""How many steps the weights go in the first round, where one side has won all of its pairs."""
+"""Steps of the weights in the first round, if one side wins all pairs."""
 SETTLING = 0.1
-"""The part of all rounds in which the pace hardly falls."""
+"""Share of all rounds in which the pace hardly falls."""
 PLIES = (4, 40)
-"""How many random plies, at least and at most, come before a match."""
+"""Minimum and maximum number of random plies before a match."""
 FEW_PLIES = (0, 3)
-"""How many random plies come before a match of tic-tac-toe, which is over after 9."""
+"""Minimum and maximum number of random plies before a match of tic-tac-toe, which is over after 9."""
 PAIRS = 2
-"""How many pairs are played on each map in a round."""
+"""Number of pairs on each map in a round."""
 TABLE_MB = 2
 
 
 @dataclass(frozen=True)
 class Climb:
-    """Where the weights went: as they stood after each tenth of the rounds, and their mean in the second half."""
+    """Result of a climb: the mean weights of the second half of the rounds, and the weights after each tenth of the rounds."""
 
     weights: Mapping[str, int]
     stages: Sequence[Mapping[str, int]]
@@ -60,7 +61,10 @@ def climb(
     seed: int,
     progress: Callable[[], None],
 ) -> Climb:
-    """So many rounds of PAIRS on each game, every move with so many nodes. The games have the same features."""
+    """Play `rounds` rounds of PAIRS on each game, with `nodes` per move, and return the climb.
+
+    All games must have the same features.
+    """
     rng = random.Random(seed)
     names = list(weights)
     at = np.array([float(weights[name]) for name in names])
@@ -71,7 +75,7 @@ def climb(
         lot = np.array([rng.choice((-1.0, 1.0)) for _ in names])
         moved = steps * lot / (number + 1) ** 0.101
         one, other = _whole(names, at + moved), _whole(names, at - moved)
-        won = sum(_won(game, one, other, nodes, rng) for game in games) / len(games)
+        won = sum(_score_round(game, one, other, nodes, rng) for game in games) / len(games)
         pace = PACE * ((1 + SETTLING * rounds) / (1 + number + SETTLING * rounds)) ** 0.602
         at += pace * won * steps * lot
         if 2 * number >= rounds:
@@ -85,12 +89,12 @@ def climb(
 def _steps(
     games: Sequence[Game[Any, Any]], weights: npt.NDArray[np.float64], rng: random.Random
 ) -> npt.NDArray[np.float64]:
-    """How far each weight moves: measured on positions of random matches; 0 for a weight of 0."""
+    """Return the step of each weight, measured on positions of random matches; 0 for a weight of 0."""
     rows = []
     for game in games:
         found = features_of(game)
         if found is None:
-            raise ValueError(f"{game.name} has no features to weigh")
+            raise ValueError(f"{game.name} has no features to tune")
         sizes = np.array(units(game))
         rows += [sizes * found[0](position) for position in walked(game, rng)]
     seen = np.array(rows)
@@ -103,10 +107,10 @@ def _whole(names: Sequence[str], at: npt.NDArray[np.float64]) -> Mapping[str, in
     return {name: round(value) for name, value in zip(names, at, strict=True)}
 
 
-def _won(
+def _score_round(
     game: Game[Any, Any], one: Mapping[str, int], other: Mapping[str, int], nodes: int, rng: random.Random
 ) -> float:
-    """What `one` wins in the pairs of a round: from -1 to 1."""
+    """Return the score of `one` in the pairs of a round, from -1 to 1."""
     first, second = (
         Searcher(game, on_its_map(game, each), Settings(table_mb=TABLE_MB)) for each in (one, other)
     )
@@ -114,7 +118,7 @@ def _won(
     try:
         for _ in range(PAIRS):
             start = opening(game, rng, rng.randint(*(PLIES if isinstance(game, Riskless) else FEW_PLIES)))
-            points += sum(pair(game, start, first, second, Budget(nodes=nodes)))
+            points += sum(pair(game, start, first, second, nodes))
     finally:
         first.close()
         second.close()

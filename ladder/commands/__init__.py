@@ -1,1 +1,1 @@
-"""The commands that play events."""
+"""Commands that play events."""

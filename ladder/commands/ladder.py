@@ -1,4 +1,4 @@
-"""`arena ladder`."""
+"""The command `arena ladder`: play many bots against each other."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from arena.console import (
     JsonOption,
     MapOption,
     MarginOption,
-    Misuse,
     RecordOption,
     RoundsOption,
     SeedOption,
     TimeOption,
+    UsageError,
     is_given,
 )
 from arena.ladder.commands.match import match
@@ -35,8 +35,7 @@ from arena.ladder.commands.options import (
 )
 from arena.ladder.commands.play import play
 from arena.ladder.commands.results import Reports, tell
-from arena.ladder.commands.watch import watch_ladder
-from arena.ladder.dial_in import DialIn
+from arena.ladder.external_bots import ExternalBotSettings
 from arena.ladder.openings import SHIPPED
 from arena.ladder.plan import DEFAULT_ENGINES, DEFAULT_ROUNDS, DEFAULT_TIME, BadLadder, LadderPlan
 from arena.ladder.plan_file import read_ladder
@@ -53,11 +52,11 @@ def register(app: typer.Typer) -> None:
 def ladder(
     context: typer.Context,
     file: Annotated[
-        Path | None, typer.Argument(metavar="[LADDER.toml]", help="What to play; else the built-in bots.")
+        Path | None, typer.Argument(metavar="[LADDER.toml]", help="Ladder file; default: the built-in bots.")
     ] = None,
     bot: Annotated[
         list[str] | None,
-        typer.Option("--bot", metavar="ENGINE", help="A bot, as `arena bot` takes it; repeat the option."),
+        typer.Option("--bot", metavar="ENGINE", help="A bot, as for `arena bot`; repeatable."),
     ] = None,
     game: GameOption = "riskless",
     map: MapOption = DEFAULT_MAP,
@@ -74,22 +73,19 @@ def ladder(
         typer.Option(
             "--format",
             metavar="FORMAT",
-            help="round-robin, gauntlet (the first bot against all), swiss or knockout.",
+            help="round-robin, gauntlet (the first bot against all others), swiss or knockout.",
         ),
     ] = "round-robin",
     openings: OpeningsOption = SHIPPED,
     for_: Annotated[
         str | None,
         typer.Option(
-            "--for", metavar="TIME", help="Begin no match after 30s, 10m or 2h; ever: only Ctrl-C ends it."
+            "--for", metavar="TIME", help="Start no match after 30s, 10m or 2h; ever: run until Ctrl-C."
         ),
     ] = None,
     event: EventOption = None,
     adjudicate: AdjudicateOption = str(DEFAULT_RULES),
     pin: PinOption = False,
-    watch: Annotated[
-        bool, typer.Option("--watch", help="Play nothing: show the ladder that is in --db.")
-    ] = False,
     html: HtmlOption = None,
     csv: CsvOption = None,
     external: Annotated[
@@ -98,7 +94,7 @@ def ladder(
             "--external",
             metavar="N",
             min=0,
-            help="Start no bots: wait for N or more to dial in, without a token. For a private network.",
+            help="Start no bots: wait for at least N to connect, without tokens.",
         ),
     ] = 0,
     cluster: Annotated[
@@ -106,13 +102,15 @@ def ladder(
         typer.Option(
             "--cluster",
             metavar="ADDRESS",
-            help="Let the workers of the Dask cluster with this scheduler play, as in tcp://10.0.0.1:8786.",
+            help="Play on the Dask cluster with this scheduler, e.g. tcp://10.0.0.1:8786.",
         ),
     ] = None,
     host: Annotated[
         str,
         typer.Option(
-            "--host", metavar="ADDRESS", help="With --external: address to listen on; 0.0.0.0 for all."
+            "--host",
+            metavar="ADDRESS",
+            help="With --external: address to listen on; 0.0.0.0 for all interfaces.",
         ),
     ] = "127.0.0.1",
     port: Annotated[
@@ -122,7 +120,7 @@ def ladder(
             metavar="PORT",
             min=0,
             max=65535,
-            help="Of the page; 0, any free one. With --external 8765, for bots too.",
+            help="Port of the page; 0 for any free one. With --external: 8765, also for bots.",
         ),
     ] = None,
     wait: Annotated[
@@ -131,43 +129,39 @@ def ladder(
             "--wait",
             metavar="SECONDS",
             min=0,
-            help="With --external: seconds that the bots may take to come.",
+            help="With --external: seconds to wait for the bots.",
         ),
     ] = 60,
 ) -> None:
-    """Play a whole ladder here: server, bots and table. Needs no arguments.
+    """Play a ladder of many bots on this machine.
 
-    With --db a ladder that was stopped, or killed, goes on where it was when the same command is given
-    again; --watch shows one that is being played there.
+    Starts a server and the bots, and prints the table. Needs no arguments.
 
-    Every two bots play --rounds pairs on each map, seats swapped within a pair. Options given here go
-    before those of the file. Ctrl-C stops, and keeps what is finished.
+    Every two bots play --rounds pairs on each map, with swapped seats within a pair. Options given here override
+    those in the file. Ctrl-C stops the ladder and keeps finished matches.
 
-    With --external the bots are not started here: once N have dialled in (`arena bot ENGINE --url URL`)
-    and nobody new has come for 5 s, all who are there play. A bot that is away for 30 s is lost.
+    With --db a stopped or killed ladder resumes when the same command is given again.
 
-    With --cluster pairs are played by the workers of a Dask cluster; records and table are kept here.
+    With --external no bots are started here. The ladder begins once N bots are connected (`arena bot ENGINE --url URL`)
+    and no new one has come for 5 s. A bot that is away for 30 s is lost.
+
+    With --cluster the workers of a Dask cluster play the pairs; records and table are kept here.
 
     Examples: arena ladder --rounds 4;  arena ladder --game tictactoe;  arena ladder LADDER.toml --tc 1+0.1;
     arena ladder --format swiss --rounds 5 --openings 2 --map m2,path4 --db sqlite:///ladder.db
     """
-    if watch:
-        if db is None:
-            raise Misuse("--watch: say where the ladder is kept, as in --db sqlite:///ladder.db")
-        watch_ladder(db, event, json)
-        return
     dial_in = _dial_in(
         context, external, host, 8765 if port is None else port, wait, no_bots=not (bot or file)
     )
     try:
         plan = read_ladder(file) if file else LadderPlan(engine_bots(DEFAULT_ENGINES))
     except BadLadder as error:
-        raise Misuse(str(error)) from None
+        raise UsageError(str(error)) from None
     if bot:
         if len(bot) < 2:
-            raise Misuse("--bot: a ladder needs two bots or more: repeat the option")
+            raise UsageError("--bot: a ladder needs at least two bots: repeat the option")
         plan = dataclasses.replace(plan, bots=engine_bots(bot))
-    given: dict[str, Any] = {
+    overrides: dict[str, Any] = {
         "game": game,
         "map": map,
         "tc": tc,
@@ -182,11 +176,11 @@ def ladder(
         "adjudicate": adjudicate,
         "pin": pin,
     }
-    plan = with_options(plan, {name: value for name, value in given.items() if is_given(context, name)})
+    plan = with_options(plan, {name: value for name, value in overrides.items() if is_given(context, name)})
     if dial_in is not None:
         plan = dataclasses.replace(plan, bots=())
     if cluster is not None and (external or plan.pin):
-        raise Misuse(
+        raise UsageError(
             f"--cluster: its workers start the bots: leave out {'--external' if external else '--pin'}"
         )
     tell(
@@ -199,15 +193,17 @@ def ladder(
 
 def _dial_in(
     context: typer.Context, bots: int, host: str, port: int, wait: float, *, no_bots: bool
-) -> DialIn | None:
-    """Where bots dial in, or None when they are started here. Raises Misuse."""
+) -> ExternalBotSettings | None:
+    """Return the address for external bots, or None if the ladder starts its bots. Raise UsageError."""
     if bots:
         if bots < 2:
-            raise Misuse("--external: a ladder needs two bots or more")
+            raise UsageError("--external: a ladder needs at least two bots")
         if not no_bots:
-            raise Misuse("--external: bots dial in, so neither --bot nor a file can name them")
-        return DialIn(host, port, bots, wait)
+            raise UsageError(
+                "--external cannot be combined with --bot or a file: external bots name themselves"
+            )
+        return ExternalBotSettings(host, port, bots, wait)
     for name in ("host", "wait"):
         if is_given(context, name):
-            raise Misuse(f"--{name} is for bots that dial in: give --external N too")
+            raise UsageError(f"--{name} needs external bots: give --external N too")
     return None

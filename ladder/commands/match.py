@@ -1,4 +1,4 @@
-"""`arena match`."""
+"""The command `arena match`: play two bots in pairs."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from arena.console import (
     JsonOption,
     MapOption,
     MarginOption,
-    Misuse,
     RecordOption,
     RoundsOption,
     SeedOption,
     TimeOption,
+    UsageError,
 )
 from arena.ladder.commands.options import (
     CsvOption,
@@ -43,15 +43,16 @@ from arena.rating.sprt import BadSprt, Sprt, Verdict
 
 def match(
     a: Annotated[
-        str, typer.Argument(metavar="A", help="An engine, a file, exec:COMMAND or command:COMMAND.")
+        str,
+        typer.Argument(metavar="A", help="First bot: an engine, a file, exec:COMMAND or command:COMMAND."),
     ],
-    b: Annotated[str, typer.Argument(metavar="B", help="Another, or the same again.")],
+    b: Annotated[str, typer.Argument(metavar="B", help="Second bot; may be the same.")],
     sprt: Annotated[
         str | None,
         typer.Option(
             "--sprt",
             metavar="TEST",
-            help="Stop when it is settled: elo0=0,elo1=10,alpha=0.05,beta=0.05; model=normalized.",
+            help="Stop when this SPRT is decided, e.g. elo0=0,elo1=10,alpha=0.05,beta=0.05.",
         ),
     ] = None,
     game: GameOption = "riskless",
@@ -71,23 +72,23 @@ def match(
     html: HtmlOption = None,
     csv: CsvOption = None,
     name_a: Annotated[
-        str, typer.Option("--name-a", metavar="NAME", help="What A is called; else as its engine.")
+        str, typer.Option("--name-a", metavar="NAME", help="Name of A; default: its engine.")
     ] = "",
     name_b: Annotated[
-        str, typer.Option("--name-b", metavar="NAME", help="What B is called; else as its engine.")
+        str, typer.Option("--name-b", metavar="NAME", help="Name of B; default: its engine.")
     ] = "",
     tc_b: Annotated[
         str,
-        typer.Option("--tc-b", metavar="TIME", help="The time control of B: time odds; else that of --tc."),
+        typer.Option("--tc-b", metavar="TIME", help="Time control of B, for time odds; default: --tc."),
     ] = "",
 ) -> None:
-    """Play pairs between two bots, and say how much stronger A is, with the error.
+    """Play two bots in pairs, and estimate their Elo difference.
 
-    While it runs, each pair tells the difference so far. With --sprt, a sequential test of two Elo differences ends
-    the match as soon as it is settled; --rounds is then the most that is played.
+    Each finished pair updates the printed difference. With --sprt, a sequential test of two Elo differences ends
+    the match as soon as it is decided; --rounds is then the maximum.
 
     A side is an engine with its options (alphabeta:depth=4), a file, exec: and the command line of a program that
-    plays by lines of JSON (docs/stdio.md), or command: and that of one that connects by itself.
+    plays by lines of JSON (docs/stdio.md), or command: and the command line of a program that connects by itself.
 
     Examples: arena match alphabeta greedy --rounds 20 --sprt elo0=0,elo1=50;
     arena match my_bot.py "exec:perl my_bot.pl" --name-a new --name-b old --tc 1+0.1 --tc-b 0.5+0.05
@@ -95,7 +96,7 @@ def match(
     try:
         test = Sprt.parse(sprt) if sprt is not None else None
     except BadSprt as error:
-        raise Misuse(f"--sprt: {error}") from None
+        raise UsageError(f"--sprt: {error}") from None
     options = {"game": game, "map": map, "tc": tc, "margin": margin, "rounds": rounds}
     options |= {"concurrency": concurrency, "seed": seed, "openings": openings, "event": event}
     options |= {"adjudicate": adjudicate, "pin": pin}
@@ -105,42 +106,43 @@ def match(
     def settled(played: Ladder) -> bool:
         return test is not None and test.verdict(played.pairs()) is not Verdict.OPEN
 
-    played = play(plan, "match", record, db, settled, status=lambda ladder: _so_far(ladder, test), test=test)
+    played = play(
+        plan, "match", record, db, settled, status=lambda ladder: _progress_line(ladder, test), test=test
+    )
     pairs = played.pairs()
-    found = difference(pairs)
+    elo = difference(pairs)
     crashes = crashes_in_words(played)
-    told = {"pairs": pairs, "difference": found, "sprt": _told(test, pairs, crashes)}
-    tell(played, _findings(first, second, pairs, found, test, crashes), told, Reports(json, html, csv))
+    report = {"pairs": pairs, "difference": elo, "sprt": _sprt_report(test, pairs, crashes)}
+    tell(played, _findings(first, second, pairs, elo, test, crashes), report, Reports(json, html, csv))
 
 
 def _sides(bots: tuple[BotPlan, ...], name_a: str, name_b: str, tc_b: str) -> tuple[BotPlan, ...]:
-    """The two bots under the names that were given, B with a time of its own. Raises Misuse."""
+    """Return the two bots with the given names, and B with its own time control. Raises UsageError."""
     for name, option in ((name_a, "--name-a"), (name_b, "--name-b")):
         if name and name != allowed_name(name):
-            raise Misuse(
-                f"{option}: {name!r:.80} is no name: 1 to {NAME_LENGTH} printed characters without #"
+            raise UsageError(
+                f"{option}: {name!r:.80} is not a valid name: 1 to {NAME_LENGTH} printable characters without #"
             )
     try:
         own = time_control(tc_b, "--tc-b") if tc_b else None
     except BadLadder as error:
-        raise Misuse(str(error)) from None
+        raise UsageError(str(error)) from None
     first, second = bots
     first = dataclasses.replace(first, name=name_a or first.name)
     second = dataclasses.replace(second, name=name_b or second.name, time_control=own)
     if first.name == second.name:
-        raise Misuse(f"--name-a, --name-b: both would be called {first.name!r:.60}")
+        raise UsageError(f"--name-a, --name-b: both would be called {first.name!r:.60}")
     return first, second
 
 
-def _so_far(played: Ladder, test: Sprt | None) -> str:
-    """What the pairs say so far, in one line; empty before the first."""
+def _progress_line(played: Ladder, test: Sprt | None) -> str:
+    """Return the result of the pairs so far in one line; empty before the first."""
     pairs = played.pairs()
-    found = difference(pairs)
-    if found is None:
+    elo = difference(pairs)
+    if elo is None:
         return ""
     first, second = played.bots
-    count = f"{sum(pairs)} pair{'s' if sum(pairs) > 1 else ''}"
-    line = f"{count}: {first} is {found.elo:+z.1f} ± {found.error:.1f} Elo from {second}"
+    line = f"{_number_of(pairs)}: {first} is {elo.elo:+z.1f} Elo from {second} (95 %: {elo.interval})"
     return (
         line
         if test is None
@@ -148,38 +150,47 @@ def _so_far(played: Ladder, test: Sprt | None) -> str:
     )
 
 
+def _number_of(pairs: Counts) -> str:
+    return f"{sum(pairs)} pair{'s' if sum(pairs) > 1 else ''}"
+
+
 def _findings(
-    first: str, second: str, pairs: Counts, found: Difference | None, test: Sprt | None, crashes: str
+    first: str, second: str, pairs: Counts, elo: Difference | None, test: Sprt | None, crashes: str
 ) -> list[str]:
-    """What a match tells, line by line; `crashes` says which bots crashed and how often."""
+    """Yield the result of a match line by line. `crashes` lists the crashes by bot, in words."""
     counts = ", ".join(f"{n} × {points:g}" for n, points in zip(pairs, (0, 0.5, 1, 1.5, 2), strict=True) if n)
-    if found is None:
+    if elo is None:
         return ["no pair is complete: nothing can be said"]
-    strength = f"{first} is {found.elo:+z.1f} ± {found.error:.1f} Elo from {second} (95 %)"
+    strength = f"{first} is {elo.elo:+z.1f} Elo from {second} (95 %: {elo.interval})"
     lines = [
-        f"{strength}, the stronger one with likelihood {found.superiority:.1%}",
-        f"{sum(pairs)} pairs, by the points of {first}: {counts}",
-        "Elo and its error are those of the scores of pairs; the table has half of the difference for each bot",
+        f"{strength}, the stronger one with likelihood {_likelihood(elo.superiority)}",
+        f"{_number_of(pairs)}, by the points of {first}: {counts}",
+        "Elo and its interval are those of the scores of pairs; the table has half of the difference for each bot",
     ]
     if test is not None:
         verdict = test.verdict(pairs)
-        said = {
-            Verdict.H0: f"H0 holds: elo is {test.elo0:g}, not {test.elo1:g}",
-            Verdict.H1: f"H1 holds: elo is {test.elo1:g}, not {test.elo0:g}",
+        findings = {
+            Verdict.H0: f"H0 accepted, elo0={test.elo0:g} against elo1={test.elo1:g}",
+            Verdict.H1: f"H1 accepted, elo1={test.elo1:g} against elo0={test.elo0:g}",
             Verdict.OPEN: "not settled: play more rounds",
         }[verdict]
-        said += f"; but {crashes}: it says little of their play" if crashes else ""
-        lines.append(f"SPRT: {said} (LLR {test.llr(pairs):z.2f} in {test.lower:.2f} .. {test.upper:.2f})")
+        findings += f"; but {crashes}: it says little of their play" if crashes else ""
+        lines.append(f"SPRT: {findings} (LLR {test.llr(pairs):z.2f} in {test.lower:.2f} .. {test.upper:.2f})")
     return lines
 
 
+def _likelihood(share: float) -> str:
+    """Return a likelihood in per cent, never rounded to certainty."""
+    return "over 99.9%" if share > 0.999 else "under 0.1%" if share < 0.001 else f"{share:.1%}"
+
+
 def crashes_in_words(played: Ladder) -> str:
-    """Which bots crashed in how many of their matches; empty where none did."""
+    """Return the crashes by bot in one clause; empty if none crashed."""
     rows = [row for row in played.table() if row.crashes]
     return ", ".join(f"{row.bot} crashed in {row.crashes} of {row.games} matches" for row in rows)
 
 
-def _told(test: Sprt | None, pairs: Counts, crashes: str) -> dict[str, object] | None:
+def _sprt_report(test: Sprt | None, pairs: Counts, crashes: str) -> dict[str, object] | None:
     if test is None:
         return None
     return {

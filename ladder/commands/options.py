@@ -1,4 +1,4 @@
-"""The options that `arena ladder` and `arena match` share, and the plan that they make."""
+"""Options shared by `arena ladder` and `arena match`, and the plan built from them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
-from arena.console import Misuse
+from arena.console import UsageError
 from arena.ladder.plan import (
     BadLadder,
     BotPlan,
@@ -26,46 +26,49 @@ from arena.ladder.plan import (
 
 EventOption = Annotated[
     str | None,
-    typer.Option("--event", metavar="NAME", help="The event's name; with --db it goes on under this name."),
+    typer.Option(
+        "--event",
+        metavar="NAME",
+        help="Event name; with --db, an unfinished event of this name is resumed.",
+    ),
 ]
 OpeningsOption = Annotated[
     str,
     typer.Option(
         "--openings",
         metavar="shipped|N|FILE",
-        help="What is played before the bots begin: shipped, what each map brings with it; N random plies; or a file, "
-        "a line of moves for each.",
+        help="Openings: shipped (the map's built-in ones), N random plies, or a file.",
     ),
 ]
 PinOption = Annotated[
-    bool, typer.Option("--pin/--no-pin", help="Keep the bots of each running match on cores of their own.")
+    bool, typer.Option("--pin/--no-pin", help="Pin the bots of each match to separate cores.")
 ]
 HtmlOption = Annotated[
     Path | None,
-    typer.Option("--html", metavar="FILE", help="Write a report here: one page that needs nothing else."),
+    typer.Option("--html", metavar="FILE", help="Write a self-contained HTML report to this file."),
 ]
 CsvOption = Annotated[
-    Path | None, typer.Option("--csv", metavar="FILE", help="Write the table here, as CSV.")
+    Path | None, typer.Option("--csv", metavar="FILE", help="Write the table to this file as CSV.")
 ]
 
 
 def engine_bots(engines: Sequence[str]) -> tuple[BotPlan, ...]:
-    """The bots of these engines, under names that differ. Raises Misuse."""
+    """Return the bots of these engines, under distinct names. Raises UsageError."""
     try:
         return unique_bots(engine_bot(engine) for engine in engines)
     except BadLadder as error:
-        raise Misuse(str(error)) from None
+        raise UsageError(str(error)) from None
 
 
 def with_options(plan: LadderPlan, options: Mapping[str, Any]) -> LadderPlan:
-    """Return the plan, changed by options of the command line. Raises Misuse."""
+    """Return the plan with the command-line options applied. Raises UsageError."""
     changes = {field: options[name] for name, field in FIELDS.items() if name in options}
     try:
         for name, (field, parse) in PARSED.items():
             if options.get(name) is not None:
                 changes[field] = parse(options[name], f"--{name.strip('_')}")
     except BadLadder as error:
-        raise Misuse(str(error)) from None
+        raise UsageError(str(error)) from None
     if "seconds" in changes:
         changes["rounds"] = options.get("rounds")
     return dataclasses.replace(plan, **changes)
@@ -74,7 +77,7 @@ def with_options(plan: LadderPlan, options: Mapping[str, Any]) -> LadderPlan:
 def _maps(text: str, where: str) -> tuple[str, ...]:
     maps = tuple(name.strip() for name in text.split(","))
     if not all(maps) or len(set(maps)) < len(maps):
-        raise BadLadder(f"{where}: names with commas between, none of them twice")
+        raise BadLadder(f"{where}: must be names separated by commas, each once")
     return maps
 
 
@@ -86,7 +89,7 @@ FIELDS = {
     "pin": "pin",
     "margin": "margin_ms",
 }
-"""The fields of a plan that options give as they are, by the options' names."""
+"""Plan fields that take an option's value unchanged, by option name."""
 
 PARSED: Mapping[str, tuple[str, Callable[[str, str], Any]]] = {
     "map": ("maps", _maps),
@@ -97,4 +100,4 @@ PARSED: Mapping[str, tuple[str, Callable[[str, str], Any]]] = {
     "adjudicate": ("adjudication", adjudication),
     "tc": ("time_control", time_control),
 }
-"""The fields that are parsed from options' texts, each with its parser."""
+"""Plan fields parsed from an option's text, each with its parser."""

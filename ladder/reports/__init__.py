@@ -1,1 +1,1 @@
-"""What people are shown of an event: the table, its progress, and a page."""
+"""Reports of an event: table, progress, and page."""

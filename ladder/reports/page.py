@@ -1,4 +1,4 @@
-"""The report of a ladder as one HTML page that needs nothing else: no network, no other file."""
+"""Report of a ladder as one self-contained HTML page, without network access or other files."""
 
 from __future__ import annotations
 
@@ -8,26 +8,27 @@ from html import escape
 
 from arena.games.catalogue import make_game
 from arena.games.core import GameError
-from arena.games.riskless import Riskless
 from arena.ladder.event import Ladder
 from arena.ladder.plan import odds_of
-from arena.ladder.reports.draws import draws_in_words
-from arena.ladder.reports.match_line import in_words
+from arena.ladder.reports.blunders import Blunders, count_blunders
+from arena.ladder.reports.lines import draws_in_words, match_line
 from arena.ladder.reports.plots import colours, over_plies, ratings, swatch
-from arena.ladder.reports.standings import FAULTS, HEADINGS, LEGEND
-from arena.ladder.reports.truth import GivenAway, given_away
+from arena.ladder.reports.standings import FAULTS, HEADINGS, LEGEND, Column, extra_columns, format_columns
+from arena.maps.setup import has_maps
+from arena.match.replay import movers
 from arena.protocol.record import Record, RecordedMove
 from arena.rating.breakdown import Breakdown, Duel, Part, breakdown
 from arena.rating.draws import count_draws
+from arena.rating.formats import Encounter
 from arena.rating.pairing import Pairing
 from arena.rating.standings import Row, is_void, losers, pair_scores
 from arena.server.processes.identity import PROGRAM
 
-SHOWN = 3
-"""How many of the longest matches are shown, and how many of the most surprising ones."""
+MAX_MATCHES = 3
+"""Number of matches shown as the longest ones, and as the most surprising ones."""
 
 PLIES = 200
-"""How many plies the curves by ply show."""
+"""Maximum number of plies in the curves by ply."""
 
 STYLE = """
 body{font:15px/1.45 system-ui,sans-serif;max-width:60rem;margin:1rem auto;padding:0 .8rem;color:#1d2530;background:#fff;
@@ -54,25 +55,27 @@ const show=()=>all.forEach((each,ply)=>each.hidden=ply!=at.value);at.oninput=sho
 
 
 def page(ladder: Ladder, findings: Sequence[str] = ()) -> str:
-    """The whole page. Names from the network are escaped.
+    """Return the whole page. Names from the network are escaped.
 
-    findings   what follows from the matches, a sentence each
+    findings   conclusions from the matches, one sentence each
     """
     rows = ladder.table()
     bots = [row.bot for row in rows]
     colour = colours(bots)
     parts = breakdown(bots, ladder.played)
+    columns = extra_columns(ladder.records, ())
     records = [record for record in ladder.records if not is_void(record)]
     body = [
         f"<h1>{escape(ladder.plan.event)}</h1>",
         f"<p>{len(records)} matches of {escape(ladder.plan.game)}, {escape(times_of(ladder))}</p>",
         *(f"<p><strong>{escape(each)}</strong></p>" for each in findings),
         f"<p>{escape(draws_in_words(count_draws(ladder.records)))}</p>",
+        *_bracket(ladder),
         "<h2>Ratings</h2>",
         ratings(rows, colour),
-        _standings(rows, colour),
-        f"<p>{escape(LEGEND)}</p>",
-        _given_away(given_away(bots, ladder.records), colour),
+        _standings(rows, columns, colour),
+        *(f"<p>{escape(text)}</p>" for text in (LEGEND, *(column.legend for column in columns))),
+        _losses_on_solved_maps(count_blunders(bots, ladder.records), colour),
         _first_move(parts),
         "<h2>Who against whom</h2><p>The score of the row's bot, in per cent.</p>",
         _heat(bots, parts.by_opponent, colour),
@@ -82,11 +85,14 @@ def page(ladder: Ladder, findings: Sequence[str] = ()) -> str:
         _parts(parts.by_map, colour),
         "<h2>Depth and time by ply</h2>",
         _curves(records, colour),
-        *_decided(ladder, bots),
+        *_deciding_pairs(ladder, bots),
         "<h2>The longest matches</h2>",
-        *map(_replay, sorted(records, key=lambda record: -len(record.moves))[:SHOWN]),
+        *map(_replay, sorted(records, key=lambda record: -len(record.moves))[:MAX_MATCHES]),
         "<h2>The most surprising matches</h2>",
-        *(list(map(_replay, surprises(rows, records)[:SHOWN])) or ["<p>The lower rated bot won none.</p>"]),
+        *(
+            list(map(_replay, upsets(rows, records)[:MAX_MATCHES]))
+            or ["<p>The lower rated bot won none.</p>"]
+        ),
         "<h2>Settings</h2>",
         _settings(ladder),
     ]
@@ -98,24 +104,43 @@ def page(ladder: Ladder, findings: Sequence[str] = ()) -> str:
 
 
 def times_of(ladder: Ladder) -> str:
-    """The time control, and that of bots which have one of their own."""
+    """Return the ladder's time control, and the different ones of single bots."""
     own = "".join(f", {bot} {time}" for bot, time in odds_of(ladder.plan.bots).items())
     return f"{ladder.plan.time_control}{own}"
 
 
+def _bracket(ladder: Ladder) -> list[str]:
+    """Return the encounters of a knockout by round; empty for other formats."""
+    rounds = ladder.bracket()
+    if not rounds:
+        return []
+
+    def told(each: Encounter) -> str:
+        sides = (each.first, each.first_points), (each.second, each.second_points)
+        lines = (f"{bot or '…'} {points:g}" for bot, points in sides)
+        return "<li>" + " – ".join(
+            f"<strong>{escape(line)}</strong>" if bot and bot == each.winner else escape(line)
+            for (bot, _), line in zip(sides, lines, strict=True)
+        )
+
+    lists = (f"<h3>Round {n}</h3><ul>{''.join(map(told, each))}</ul>" for n, each in enumerate(rounds, 1))
+    return ["<h2>Bracket</h2>", *lists]
+
+
 def _settings(ladder: Ladder) -> str:
-    """What it was played with: enough to play it again."""
+    """Return the settings of the event, sufficient to play it again."""
     plan = ladder.plan
-    maps = plan.maps if plan.game == Riskless.name else ()
+    maps = plan.maps if has_maps(plan.game) else ()
     openings = {
         int: f"{plan.openings} random plies",
         str: "those that each map brings with it" if maps else "none",
     }
-    told = {
+    rows = {
         "game": plan.game,
         **({"maps": ", ".join(maps)} if maps else {}),
         "bots": "; ".join(
-            bot.name if bot.what in ("", bot.name) else f"{bot.name}: {bot.what}" for bot in plan.bots
+            bot.name if bot.description in ("", bot.name) else f"{bot.name}: {bot.description}"
+            for bot in plan.bots
         ),
         "format": plan.format,
         "rounds": str(plan.rounds) if plan.rounds is not None else "until told to stop",
@@ -127,11 +152,11 @@ def _settings(ladder: Ladder) -> str:
         "matches at once": str(ladder.concurrency),
         "version": PROGRAM,
     }
-    return f"<dl>{''.join(f'<dt>{escape(key)}</dt><dd>{escape(value)}</dd>' for key, value in told.items())}</dl>"
+    return f"<dl>{''.join(f'<dt>{escape(key)}</dt><dd>{escape(value)}</dd>' for key, value in rows.items())}</dl>"
 
 
-def _decided(ladder: Ladder, bots: Sequence[str]) -> list[str]:
-    """The pairs of matches that put the first of the table before the second: those that were not even."""
+def _deciding_pairs(ladder: Ladder, bots: Sequence[str]) -> list[str]:
+    """Return the pairs of matches that separate the first bot of the table from the second, that is, the uneven ones."""
     if len(bots) < 2:
         return []
     first, second = bots[:2]
@@ -142,14 +167,14 @@ def _decided(ladder: Ladder, bots: Sequence[str]) -> list[str]:
     scored = [(pair_scores(first, pair), [record for _, record in pair]) for pair in pairs.values()]
     whole = [(scores[0], records) for scores, records in scored if scores]
     uneven = sorted((each for each in whole if each[0] != 1), key=lambda each: -abs(each[0] - 1))
-    said = f"{escape(first)} and {escape(second)} shared the points of {len(whole) - len(uneven)} of their {len(whole)} pairs"
-    shown = [record for _, records in uneven[:SHOWN] for record in records]
+    sentence = f"{escape(first)} and {escape(second)} shared the points of {len(whole) - len(uneven)} of their {len(whole)} pairs"
+    shown = [record for _, records in uneven[:MAX_MATCHES] for record in records]
     more = f"; of the other {len(uneven)}, these were the clearest" if shown else ""
-    return ["<h2>The matches that decided it</h2>", f"<p>{said}{more}.</p>", *map(_replay, shown)]
+    return ["<h2>The matches that decided it</h2>", f"<p>{sentence}{more}.</p>", *map(_replay, shown)]
 
 
-def surprises(rows: Sequence[Row], records: Iterable[Record]) -> list[Record]:
-    """The matches that the lower rated bot won, the greatest difference first."""
+def upsets(rows: Sequence[Row], records: Iterable[Record]) -> list[Record]:
+    """Return the matches won by the lower rated bot, the largest difference first."""
     elo = {row.bot: row.elo for row in rows}
 
     def surprise(record: Record) -> float:
@@ -167,53 +192,56 @@ def _row(cells: Iterable[object], tag: str = "td") -> str:
 
 
 def _scrolling(table: str) -> str:
-    """A table that a narrow window scrolls by itself."""
+    """Return the table in a box that scrolls by itself in a narrow window."""
     return f'<div class="scroll" tabindex="0">{table}</div>'
 
 
-def _named(bot: str, colour: Mapping[str, str]) -> str:
-    """The first cell of a bot's line."""
+def _name_cell(bot: str, colour: Mapping[str, str]) -> str:
+    """Return the first cell of a bot's row."""
     return f"<td>{swatch(colour[bot])}{escape(bot)}</td>" if bot in colour else f"<td>{escape(bot)}</td>"
 
 
 def _table(head: Iterable[str], lines: Iterable[Sequence[object]], colour: Mapping[str, str]) -> str:
-    """A table whose lines begin with a bot."""
+    """Return a table whose rows begin with a bot."""
     body = (
-        f"<tr>{_named(str(bot), colour)}{''.join(f'<td>{escape(str(cell))}</td>' for cell in cells)}</tr>"
+        f"<tr>{_name_cell(str(bot), colour)}{''.join(f'<td>{escape(str(cell))}</td>' for cell in cells)}</tr>"
         for bot, *cells in lines
     )
     return _scrolling(f"<table>{_row(head, 'th')}{''.join(body)}</table>")
 
 
-def _standings(rows: Sequence[Row], colour: Mapping[str, str]) -> str:
-    head = ("bot", *HEADINGS)
+def _standings(rows: Sequence[Row], columns: Sequence[Column], colour: Mapping[str, str]) -> str:
+    more = format_columns(rows)
+    head = ("bot", *HEADINGS, *more, *(column.heading for column in columns))
     lines = (
         (
             *(r.bot, r.games, f"{r.points:g}", r.wins, r.draws, r.losses),
             *((f"{r.elo:+z.0f}", f"{r.elo_error:.0f}") if r.games else ("-", "-")),
             *(getattr(r, name) for name in FAULTS),
+            *(value(r) for value in more.values()),
+            *(column.cells.get(r.bot, "-") for column in columns),
         )
         for r in rows
     )
     return _table(head, lines, colour)
 
 
-def _given_away(blunders: Sequence[GivenAway], colour: Mapping[str, str]) -> str:
-    """What the bots gave away on solved maps; nothing where none was played on."""
+def _losses_on_solved_maps(blunders: Sequence[Blunders], colour: Mapping[str, str]) -> str:
+    """Return the bots' losses on solved maps; empty if none was played."""
     if not blunders:
         return ""
     head = ("bot", "matches on solved maps", "moves", "lost the win", "lost the draw", "blunders a match")
-    lines = ((b.bot, b.matches, b.moves, b.lost_wins, b.lost_draws, f"{b.a_match:.2f}") for b in blunders)
+    lines = ((b.bot, b.matches, b.moves, b.lost_wins, b.lost_draws, f"{b.per_match:.2f}") for b in blunders)
     return _table(head, lines, colour)
 
 
 def _duels(duels: Sequence[Duel], colour: Mapping[str, str]) -> str:
-    """How the pairs of each two bots ended."""
-    told = [each for each in duels if each.superiority is not None]
-    if not told:
+    """Return the results of the pairs of each two bots."""
+    comparable = [each for each in duels if each.superiority is not None]
+    if not comparable:
         return ""
     head = ("bot", "against", "0", "½", "1", "1½", "2", "stronger with")
-    lines = ((d.bot, d.opponent, *d.pairs, f"{d.superiority:.1%}") for d in told)
+    lines = ((d.bot, d.opponent, *d.pairs, f"{d.superiority:.1%}") for d in comparable)
     return (
         "<p>Pairs of matches by the points of the first bot, and how likely it is the stronger one.</p>"
         + _table(head, lines, colour)
@@ -231,17 +259,17 @@ def _heat(bots: Sequence[str], parts: Sequence[Part], colour: Mapping[str, str])
     score = {(part.bot, part.of): part for part in parts}
     lines = [_row(("", *bots), "th")]
     for bot in bots:
-        cells = [_named(bot, colour)]
+        cells = [_name_cell(bot, colour)]
         for other in bots:
             part = score.get((bot, other))
             if part is None:
                 cells.append("<td></td>")
                 continue
-            # From red over white to green.
+            # From red through white to green.
             hue, light = (140 if part.score >= 0.5 else 10), 96 - 46 * abs(part.score - 0.5) * 2
-            told = f"{part.wins} won, {part.draws} drawn, {part.losses} lost"
+            tooltip = f"{part.wins} won, {part.draws} drawn, {part.losses} lost"
             cells.append(
-                f'<td style="background:hsl({hue} 60% {light:.0f}%)" title="{told}">{part.score:.0%}</td>'
+                f'<td style="background:hsl({hue} 60% {light:.0f}%)" title="{tooltip}">{part.score:.0%}</td>'
             )
         lines.append(f"<tr>{''.join(cells)}</tr>")
     return _scrolling(f'<table class="heat">{"".join(lines)}</table>')
@@ -254,12 +282,12 @@ def _parts(parts: Sequence[Part], colour: Mapping[str, str]) -> str:
 
 
 def _curves(records: Sequence[Record], colour: Mapping[str, str]) -> str:
-    """The mean time and depth of each bot's moves by ply."""
+    """Return plots of the mean time and depth of each bot's moves by ply."""
     moves: defaultdict[str, defaultdict[int, list[RecordedMove]]] = defaultdict(lambda: defaultdict(list))
     for record in records:
-        for ply, move in enumerate(record.moves[:PLIES]):
+        for ply, (player, move) in enumerate(zip(movers(record), record.moves[:PLIES], strict=False)):
             if not move.opening:
-                moves[record.players.minnie if ply % 2 else record.players.maxie][ply].append(move)
+                moves[record.players.of(player)][ply].append(move)
     times = {
         bot: {ply: sum(each.ms for each in all_) / len(all_) for ply, all_ in by_ply.items()}
         for bot, by_ply in moves.items()
@@ -278,7 +306,7 @@ def _curves(records: Sequence[Record], colour: Mapping[str, str]) -> str:
 
 
 def _replay(record: Record) -> str:
-    """A match to step through."""
+    """Return a match that readers can step through."""
     try:
         game = make_game(record.game, record.setup)
         position = game.start()
@@ -287,11 +315,11 @@ def _replay(record: Record) -> str:
             move = game.move_from_data(each.move)
             text = game.move_to_text(move)
             position = game.play(position, move)
-            made = "opening" if each.opening else f"{each.ms:.1f} ms"
-            steps.append(f"ply {ply}: {text} ({made})\n{game.picture(position)}")
+            source = "opening" if each.opening else f"{each.ms:.1f} ms"
+            steps.append(f"ply {ply}: {text} ({source})\n{game.picture(position)}")
     except GameError as error:
-        return f"<p>{escape(in_words(record))}: {escape(str(error))}</p>"
-    shown = "".join(f"<pre hidden>{escape(step)}</pre>" for step in steps)
+        return f"<p>{escape(match_line(record))}: {escape(str(error))}</p>"
+    views = "".join(f"<pre hidden>{escape(step)}</pre>" for step in steps)
     slider = f'<input type="range" min="0" max="{len(steps) - 1}" value="{len(steps) - 1}" aria-label="ply">'
-    summary = f"{escape(in_words(record))} <small>{escape(record.match)}</small>"
-    return f'<details class="replay"><summary>{summary}</summary>{slider}{shown}</details>'
+    summary = f"{escape(match_line(record))} <small>{escape(record.match)}</small>"
+    return f'<details class="replay"><summary>{summary}</summary>{slider}{views}</details>'

@@ -1,4 +1,4 @@
-"""The plots of a ladder's report, as SVG that scales to the width of a telephone: axes with ticks, units, a colour a bot."""
+"""Plots of a ladder's report, as SVG that scales to a phone's width, with ticks, units and a colour per bot."""
 
 from __future__ import annotations
 
@@ -10,28 +10,28 @@ from arena.charts import Area, dot, line, text
 from arena.rating.standings import Row
 
 WIDTH, LEFT, RIGHT = 360, 46, 20
-"""In units of the drawing, in which a letter is 12 high: 360 is a narrow window, in which it is not scaled down."""
+"""Width and margins, in drawing units. A letter is 12 high, and 360 is a narrow window without scaling."""
 PLOT = 150
-"""The height between the axes of a plot over plies."""
+"""Height between the axes of a plot over plies, in drawing units."""
 INK, GRID = "#1d2530", "#d8dde4"
 NAME = 24
-"""Characters of a name that a plot shows."""
+"""Maximum number of characters of a name in a plot."""
 TURN = 137.508
-"""The golden angle, in degrees: colours that follow each other stay apart however many there are."""
+"""The golden angle, in degrees, which keeps consecutive colours distinct for any number of bots."""
 
 
 def colours(bots: Sequence[str]) -> dict[str, str]:
-    """The colour of each bot in all of the report."""
+    """Return the colour of each bot in the whole report."""
     return {bot: f"hsl({round(215 + TURN * n) % 360} 65% 38%)" for n, bot in enumerate(bots)}
 
 
 def swatch(colour: str) -> str:
-    """A small patch of a bot's colour, to stand before its name."""
+    """Return a small patch of a bot's colour, to place before its name."""
     return f'<i class="swatch" style="background:{colour}"></i>'
 
 
 def ticks(low: float, high: float, most: int = 5) -> list[float]:
-    """At most `most` + 1 round numbers from at or below `low` to at or above `high`, in equal steps of 1, 2 or 5."""
+    """Return at most `most` + 1 round numbers that cover `low` to `high`, in equal steps of 1, 2 or 5 times a power of ten."""
     span = max(high - low, 1e-9)
     step = 10.0 ** math.floor(math.log10(span / most))
     step = next(step * times for times in (1, 2, 5, 10, 20, 50) if _count(low, high, step * times) <= most)
@@ -48,7 +48,7 @@ def _svg(height: float, label: str, drawn: Sequence[str]) -> str:
 
 
 def ratings(rows: Sequence[Row], colour: Mapping[str, str]) -> str:
-    """Each rating as a dot on its 95 % interval, over an axis in Elo."""
+    """Return a plot of each rating as a dot on its 95 % interval, over an axis in Elo."""
     played = [row for row in rows if row.games]
     if not played:
         return ""
@@ -71,10 +71,10 @@ def ratings(rows: Sequence[Row], colour: Mapping[str, str]) -> str:
 def over_plies(
     what: str, unit: str, curves: Mapping[str, Mapping[int, float]], colour: Mapping[str, str]
 ) -> str:
-    """A curve a bot over the plies of a match, under its title and with a legend; nothing without a curve.
+    """Return a plot with a title, a legend and one curve per bot over the plies of a match; empty without curves.
 
-    what   what the curves show, as in "time a move"
-    unit   of it, on the axis
+    what   meaning of the curves, such as "time a move"
+    unit   unit of the values, shown on the axis
     """
     if not curves:
         return ""

@@ -1,53 +1,91 @@
-"""The final table of standings: drawn on a terminal, and elsewhere plain (which is valid Markdown)."""
+"""Final table of standings: drawn on a terminal, or else in plain text that is valid Markdown."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from io import StringIO
-from types import MappingProxyType
 
 from rich import box
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from arena.ladder.reports.blunders import Blunders
+from arena.match.replay import cpu_ms
+from arena.protocol.record import Record
 from arena.rating.standings import Row
 from arena.rating.words import WORDS
 
 NARROWEST = 78
-"""Columns that the drawn table needs; a narrower terminal gets the plain one, and breaks its lines."""
-
-BLUNDERS_WIDTH = 9
+"""Width that the drawn table needs, in columns; a narrower terminal shows the plain table with wrapped lines."""
 
 WIDE = 200
-"""Columns of the plain table: wide enough for every name, as there is no terminal to fit into."""
+"""Width of the plain table, in columns: enough for every name, since there is no terminal to fit into."""
 
 FAULTS = ("crashes", "time_forfeits", "illegal_moves", "disconnects", "other_forfeits")
 HEADINGS = ("games", "points", "won", "drawn", "lost", "Elo", "± 95 %", *(WORDS[name] for name in FAULTS))
-"""The headings of the columns after a bot's name, in every form of the table."""
+"""Headings of the columns after a bot's name, in every form of the table."""
 
 
-def draw(rows: Sequence[Row], blunders: Mapping[str, float], *, plain: bool) -> Table:
-    """The table of standings. `plain`: in characters that every file and log can hold.
+def format_columns(rows: Sequence[Row]) -> dict[str, Callable[[Row], object]]:
+    """Return the columns that only some formats have, by heading."""
+    if any(row.buchholz is not None for row in rows):
+        return {"Buchholz": lambda row: f"{row.buchholz or 0:g}", "byes": lambda row: f"{row.byes:g}"}
+    return {"reached": lambda row: row.reached} if any(row.reached for row in rows) else {}
 
-    blunders   a match, for bots that played on solved maps; without any there is no such column
-    """
-    # Without padding it fits into 80 columns: the box puts a blank between two.
+
+@dataclass(frozen=True)
+class Column:
+    """Column of the table that only some ladders have, with a sentence that explains it."""
+
+    heading: str
+    legend: str
+    cells: Mapping[str, str]
+    """Text by bot; a bot without one gets a dash."""
+
+    @property
+    def name(self) -> str:
+        """Name of the column in CSV."""
+        return self.heading.lower().replace(" ", "_")
+
+
+def extra_columns(records: Sequence[Record], blunders: Sequence[Blunders]) -> list[Column]:
+    """Return the columns of blunders and of CPU time, if these matches have such data."""
+    columns = [
+        Column("blunders", BLUNDERS, {each.bot: f"{each.per_match:.2f}" for each in blunders}),
+        Column("CPU ms", CPU, {bot: f"{ms:.1f}" for bot, ms in cpu_ms(records).items()}),
+    ]
+    return [column for column in columns if column.cells]
+
+
+def draw(rows: Sequence[Row], columns: Sequence[Column] = (), *, plain: bool) -> Table:
+    """Return the table of standings; `plain` limits it to characters that every file and log can hold."""
+    # Without padding it fits into 80 columns; the box separates columns by a space.
     drawn = Table(box=box.MARKDOWN) if plain else Table(box=box.SIMPLE_HEAD, padding=0, pad_edge=False)
     drawn.add_column("#", justify="right", no_wrap=True)
     drawn.add_column("bot", overflow="fold", min_width=9)
-    for heading in HEADINGS:
+    more = format_columns(rows)
+    for heading in (*HEADINGS, *more):
         drawn.add_column(heading, justify="right", no_wrap=True)
-    if blunders:
-        drawn.add_column("blunders", justify="right", no_wrap=True)
+    for column in columns:
+        drawn.add_column(column.heading, justify="right", no_wrap=True)
     for place, row in enumerate(rows, 1):
         numbers = [row.games, f"{row.points:g}", row.wins, row.draws, row.losses]
         rating = [f"{row.elo:+z.0f}", f"{row.elo_error:.0f}"] if row.games else ["-", "-"]
         faults = [
             Text(str(n), style="bold red" if n else "") for n in (getattr(row, name) for name in FAULTS)
         ]
-        given_away = [f"{blunders[row.bot]:.2f}" if row.bot in blunders else "-"] if blunders else []
-        drawn.add_row(str(place), Text(row.bot), *map(str, numbers), *rating, *faults, *given_away)
+        cells = [str(value(row)) for value in more.values()]
+        drawn.add_row(
+            str(place),
+            Text(row.bot),
+            *map(str, numbers),
+            *rating,
+            *faults,
+            *cells,
+            *(column.cells.get(row.bot, "-") for column in columns),
+        )
     return drawn
 
 
@@ -55,20 +93,22 @@ LEGEND = "crash, time, illegal, gone, other: matches lost by a failure of the bo
 
 
 BLUNDERS = "blunders: moves a match that gave a win or a draw away, by the tables of solved maps"
+CPU = "CPU ms: CPU time of a move of a bot in a box, thinking on the opponent's time included"
 
 
-def show(rows: Sequence[Row], console: Console, blunders: Mapping[str, float] = MappingProxyType({})) -> None:
-    """Print the final table, and below it what its last columns mean where they say something."""
-    needed = NARROWEST + (BLUNDERS_WIDTH if blunders else 0)
+def show(rows: Sequence[Row], console: Console, columns: Sequence[Column] = ()) -> None:
+    """Print the final table, and explain its last columns below it if they are used."""
+    more = [*format_columns(rows), *(column.heading for column in columns)]
+    needed = NARROWEST + sum(len(heading) + 1 for heading in more)
     if console.is_terminal and console.width >= needed:
-        console.print(draw(rows, blunders, plain=False))
+        console.print(draw(rows, columns, plain=False))
     else:
         wide = Console(file=StringIO(), width=WIDE)
         with wide.capture() as captured:
-            wide.print(draw(rows, blunders, plain=True))
+            wide.print(draw(rows, columns, plain=True))
         lines = [line.rstrip() for line in captured.get().splitlines()]
         console.print("\n".join(filter(None, lines)), markup=False, highlight=False, soft_wrap=True)
     if any(getattr(row, name) for row in rows for name in FAULTS):
         console.print(LEGEND, markup=False, highlight=False, soft_wrap=True)
-    if blunders:
-        console.print(BLUNDERS, markup=False, highlight=False, soft_wrap=True)
+    for column in columns:
+        console.print(column.legend, markup=False, highlight=False, soft_wrap=True)

@@ -1,33 +1,73 @@
-// The plain questions to the server. Each answer is JSON, or an Error with the server's own line. What is asked while
-// the server is away is answered when it is back; the page says so meanwhile.
+// HTTP requests to the server. Each answer is JSON of the request's shape, or an Error with the server's own
+// line. Requests during an outage are answered afterwards; the page reports the outage meanwhile.
 
-import { back, met, missed } from "./server.js";
+import { whenBack, answered, noAnswer } from "./server.js";
+import { mismatch, shapeOf } from "./shapes.js";
 
-export async function ask(path) {
-  const answer = await reach(path);
-  if (!answer.ok) throw new Error((await answer.text()).trim() || `the server answered ${answer.status}`);
-  return answer.json();
+const MAX_LINE = 300;
+
+export const fetchJson = async (path) => read(path, await reach(path));
+
+// Send a request with a secret in its header, once: after a lost answer nobody knows whether the change was made.
+export async function fetchAs(secret, path, method = "POST") {
+  const headers = { Accept: "application/json", Authorization: secret };
+  let answer;
+  try {
+    answer = await fetch(`/api/${path}`, { method, headers, credentials: "omit", cache: "no-store" });
+  } catch {
+    noAnswer();
+    throw new Error("The server did not answer. See whether it was done before you try again.");
+  }
+  answered();
+  return read(path, answer);
+}
+
+// Return the headers of fetchAs: for a bot and its token, or for an invitation code.
+export const basic = ({ name, token }) => `Basic ${btoa(String.fromCharCode(...new TextEncoder().encode(`${name}:${token}`)))}`;
+export const bearer = (code) => `Bearer ${code}`;
+
+async function read(path, answer) {
+  const text = await answer.text();
+  if (!answer.ok) {
+    const line = isLine(answer, text) ? text.trim() : `The server could not answer (${answer.status}). Try again in a moment.`;
+    throw Object.assign(new Error(line), { status: answer.status });
+  }
+  const found = parse(text);
+  const wrong = found === undefined ? "it is not JSON" : mismatch(found, shapeOf(path));
+  if (wrong) throw new Error(`The server's answer to /api/${path.split("?")[0]} cannot be read: ${wrong}.`);
+  return found;
+}
+
+// Return true if the error is a line of the server, and not a proxy's page.
+const isLine = (answer, text) => text.trim() && text.length < MAX_LINE && (answer.headers.get("Content-Type") ?? "").startsWith("text/plain");
+
+function parse(text) {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
 }
 
 async function reach(path) {
   for (;;) {
     try {
       const answer = await fetch(`/api/${path}`, { headers: { Accept: "application/json" } });
-      met();
+      answered();
       return answer;
     } catch {
-      missed();
-      await back();
+      noAnswer();
+      await whenBack();
     }
   }
 }
 
 const once = new Map();
 
-// For what does not change while the page is open.
-export function askOnce(path) {
+// Fetch data that does not change while the page is open.
+export function fetchOnce(path) {
   if (!once.has(path)) {
-    const asked = ask(path);
+    const asked = fetchJson(path);
     asked.catch(() => once.delete(path));
     once.set(path, asked);
   }

@@ -1,4 +1,4 @@
-// Elements, made by hand. Text is only ever set as text, so no name or message of a bot can become markup.
+// Creation of elements. Text is only ever set as text, so no name or message of a bot can become markup.
 
 const SVG = "http://www.w3.org/2000/svg";
 
@@ -26,14 +26,14 @@ export function set(element, attributes) {
   return element;
 }
 
-// Hear what is dispatched as a CustomEvent of a type: `take` is told its detail. Returns how to stop.
+// Call `take` with the detail of each CustomEvent of a type. Returns a function that stops it.
 export function on(target, type, take) {
   const listener = (event) => take(event.detail);
   target.addEventListener(type, listener);
   return () => target.removeEventListener(type, listener);
 }
 
-// Set the text only where it changes: a screen reader would read it again.
+// Set the text only if it changes, because a screen reader would read it again.
 export function say(element, text) {
   if (element.textContent !== text) element.textContent = text;
 }

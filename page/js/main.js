@@ -1,21 +1,23 @@
 // The page's views, each by the name that its addresses begin with.
 
-import { follow, go, onGone, read, to } from "./address.js";
-import { apply } from "./comfort.js";
+import { start, navigate, onNavigate, parseAddress, addressOf } from "./router.js";
+import { apply } from "./preferences.js";
 import { h, on, set } from "./dom.js";
-import { kept } from "./kept.js";
-import { Bars } from "./parts/bars.js";
-import { acceptDrops, opened } from "./parts/dropped.js";
+import { savedMatch } from "./saved.js";
+import { Banners } from "./parts/banners.js";
+import { acceptDrops, openedFile } from "./parts/recordfiles.js";
 import { showRules } from "./parts/rules.js";
 import { showSettings } from "./parts/settings.js";
 import { playing } from "./playing.js";
-import { back, compare, holdReload } from "./server.js";
+import { whenBack, checkVersion, holdReload } from "./server.js";
 import { spectator } from "./spectator.js";
+import { mapTitle } from "./text.js";
 import { Home } from "./views/home.js";
 
 const VIEWS = new Map(/** @type {[string, (id: string) => Promise<any>][]} */ ([
   ["", async () => Home],
   ["match", async (id) => (plays(id) ? (await import("./views/seat.js")).SeatView : (await import("./views/match.js")).MatchView)],
+  ["tv", async () => (await import("./views/tv.js")).TvView],
   ["file", async () => (await import("./views/file.js")).FileView],
   ["play", async () => (await import("./views/play.js")).PlayView],
   ["table", async (event) => (event ? (await import("./views/event.js")).EventView : (await import("./views/table.js")).TableView)],
@@ -23,8 +25,13 @@ const VIEWS = new Map(/** @type {[string, (id: string) => Promise<any>][]} */ ([
   ["search", async () => (await import("./views/search.js")).SearchView],
   ["versus", async () => (await import("./views/versus.js")).VersusView],
   ["maps", async () => (await import("./views/maps.js")).MapsView],
+  ["join", async () => (await import("./views/join.js")).JoinView],
+  ["host", async () => (await import("./views/host.js")).HostView],
+  ["me", async () => (await import("./views/me.js")).MeView],
   ["bot", async () => (await import("./views/bot.js")).BotView],
 ]));
+
+const NAMED = new Set(["match", "event", "bot"]); // views of one thing: without its name there is nothing to show
 
 const of = (sign) => /** @type {HTMLElement} */ (document.querySelector(sign)); // what the page itself has
 const main = of("main");
@@ -39,7 +46,7 @@ function plays(id) {
 
 async function route() {
   const mine = ++asked; // a view that is still being loaded for an earlier address is not shown any more
-  const [name, parameters] = read();
+  const [name, parameters] = parseAddress();
   // Another ply of what is shown is not another view.
   const key = name === "match" ? `match/${parameters[0]}/${plays(parameters[0])}` : name === "file" ? "file" : location.pathname + location.search;
   const ply = parameters[name === "match" ? 1 : 0];
@@ -47,14 +54,16 @@ async function route() {
     current.go(ply);
     return;
   }
-  const View = await load(name, parameters[0]);
+  const View = NAMED.has(name) && !parameters[0] ? Nowhere : await load(name, parameters[0]);
   if (mine !== asked) return;
   current?.stop();
-  if (current) window.scrollTo(0, 0);
+  const moved = current !== null;
+  if (moved) window.scrollTo(0, 0);
   shown = key;
   document.title = titleOf(name, parameters);
   if (name !== "match" && name !== "play") playing.rest();
   current = new View(main, parameters);
+  if (moved && !main.contains(document.activeElement)) main.focus({ preventScroll: true }); // what had the focus is gone
   for (const link of document.querySelectorAll("header nav a")) {
     set(link, { "aria-current": link.getAttribute("href") === `/${name}` ? "page" : null });
   }
@@ -62,9 +71,10 @@ async function route() {
 
 // What the tab says; a match says more when it is known.
 function titleOf(name, /** @type {any} */ [what, other]) {
+  if (NAMED.has(name) && !what) return "No such page · Riskless Arena";
   const words = {
-    match: "A match", file: "A record file", play: "Play", table: what ? `Ladder ${what}` : "Table", event: `Ladder ${what}`, bot: what,
-    versus: `${what} against ${other}`, search: "Search", maps: what ? `Map ${what}` : "Maps",
+    match: "A match", file: "A record file", play: "Play", tv: "Arena TV", table: what || "Tables", event: what, bot: what,
+    versus: other ? `${what} against ${other}` : "Two bots", search: "Search", join: "An invitation", me: "Your bots", host: "Host", maps: what ? mapTitle(what) : "Maps",
   };
   return Object.hasOwn(words, name) ? `${words[name]} · Riskless Arena` : "Riskless Arena: watch and play";
 }
@@ -72,11 +82,20 @@ function titleOf(name, /** @type {any} */ [what, other]) {
 // The view of a name. What cannot be loaded is of a server that is away, or that has another page by now.
 async function load(name, parameter) {
   try {
-    return await (VIEWS.get(name) ?? (async () => Home))(parameter);
+    return await (VIEWS.get(name) ?? (async () => Nowhere))(parameter);
   } catch {
-    await compare();
+    await checkVersion();
     return Unloaded;
   }
+}
+
+class Nowhere {
+  constructor(place) {
+    place.replaceChildren(h("h1", null, "There is no such page"), h("p", null, "The address may be mistyped, or of an older version."),
+      h("p", null, h("a", { class: "button", href: "/" }, "To the start page")));
+  }
+
+  stop() {}
 }
 
 class Unloaded {
@@ -84,7 +103,7 @@ class Unloaded {
     place.replaceChildren(h("h1", null, "Not loaded yet"),
       h("p", { role: "status" }, "This view could not be loaded from the server. It is shown as soon as that can be done."),
       h("p", null, h("button", { type: "button", class: "button", onclick: () => location.reload() }, "Try now")));
-    back().then(() => this.stopped || location.reload());
+    whenBack().then(() => this.stopped || location.reload());
   }
 
   stop() {
@@ -96,35 +115,37 @@ of(".skip").addEventListener("click", (event) => {
   event.preventDefault(); // the address is the view's
   main.focus();
 });
-const bars = new Bars((match) => {
-  const [name, [id]] = read();
+const bars = new Banners((match) => {
+  const [name, [id]] = parseAddress();
   return name === "match" && id === match && plays(match);
 });
 main.before(bars.element);
 of(".rules-button").addEventListener("click", () => showRules());
-of("header nav").append(h("button", { type: "button", class: "rules-button", onclick: showSettings }, "Comfort"));
+of(".settings-button").addEventListener("click", showSettings);
 apply();
-onGone(() => {
-  const [name, [id]] = read();
-  if (name === "match" && !playing.goesOn && playing.matchId !== id && kept(id)) playing.wake(id);
+onNavigate(() => {
+  const [name, [id]] = parseAddress();
+  if (name === "match" && !playing.goesOn && playing.matchId !== id && savedMatch(id)) playing.wake(id);
   route();
   bars.show();
 });
 on(playing, "started", (detail) => {
-  go(to("match", detail));
+  navigate(addressOf("match", detail));
 });
 let wasPlayed = false;
 playing.addEventListener("change", () => {
-  const [name, [id]] = read();
+  const [name, [id]] = parseAddress();
   const played = name === "match" && plays(id);
   if (played !== wasPlayed) route();
   wasPlayed = played;
 });
-holdReload(() => opened() !== null);
+holdReload(() => openedFile() !== null);
 spectator();
 acceptDrops();
-follow(VIEWS);
-const [name, [id]] = read();
+start(VIEWS);
+const [name, [id]] = parseAddress();
 playing.wake(name === "match" ? id : null);
 wasPlayed = name === "match" && plays(id);
 route();
+// Installed or not, the page opens without a network; a browser that has no such thing does without.
+window.addEventListener("load", () => navigator.serviceWorker?.register("/sw.js").catch(() => null));

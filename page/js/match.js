@@ -1,4 +1,4 @@
-// A match as the page keeps it: what a view, a record or a start says, and every position so far.
+// A match as the page stores it: the data of a view, a record or a start, and every position so far.
 
 import { Declared } from "./games/declared.js";
 import { rules } from "./games/index.js";
@@ -13,9 +13,9 @@ export class Match {
     this.gameName = game;
     this.setup = setup;
     this.players = players;
-    this.engines = engines ?? {}; // by seat what chooses the moves, of players who say so
+    this.engines = engines ?? {}; // engine descriptions by seat, for players who announce one
     const shared = control(time_control), odds = time_odds ?? NO_ODDS;
-    const [maxie, minnie] = [odds.maxie || shared, odds.minnie || shared]; // time odds: not the same for both
+    const [maxie, minnie] = [odds.maxie || shared, odds.minnie || shared]; // time odds: different time controls for the two players
     this.control = maxie === minnie ? maxie : `${maxie} : ${minnie}`;
     this.perMove = maxie.endsWith("/move") && minnie.endsWith("/move");
     this.game = rules(game, setup);
@@ -23,20 +23,23 @@ export class Match {
     this.positions = [this.game.start()];
     this.clocks = null;
     this.clocksAt = 0;
-    this.running = null; // whose clock runs
+    this.running = null; // the seat whose clock runs
+    this.absent = /** @type {Record<string, number>} */ ({}); // by seat: time at which a disconnected player loses the match
     this.end = null;
-    this.started = null; // when, of a match from a record
-    this.expected = null; // the ply of a move of one's own that the server has not acknowledged
+    this.watching = 0; // number of spectators, as of the newest move
+    this.started = null; // start time, for a match from a record
+    this.expected = null; // ply of the reader's move that the server has not acknowledged
   }
 
   static fromView(view) {
     const match = new Match(view);
     view.moves.forEach((played) => match.add(played));
     match.setClocks(view.clocks, view.mover);
+    match.setAbsent(view.absent ?? {});
     return match;
   }
 
-  // Throws an Error in words for what is no record, or one whose moves the rules do not allow.
+  // Throws an Error with a message if the record is invalid or a move is illegal.
   static fromRecord(record) {
     if (record?.format !== "arena-record/1") throw new Error("this is no record: its format is not arena-record/1");
     const match = new Match(record);
@@ -54,26 +57,31 @@ export class Match {
     return this.positions[this.positions.length - 1];
   }
 
+  // Who plays the move at a ply, from 0: in some games a player may move again.
+  seatOf(ply) {
+    return this.positions[ply].player;
+  }
+
   add(played) {
     this.positions.push(this.game.play(this.last, played.move));
     this.moves.push(played);
   }
 
-  // A move of one's own, before the server has said anything of it.
+  // Play the reader's move before the server has answered.
   expect(move) {
     this.expected = this.moves.length;
     this.add({ move });
     this.stopClock();
   }
 
-  // The server has taken it.
+  // Confirm the move: the server has accepted it.
   acknowledge(ply, ms, seat, left) {
     if (this.expected === ply) this.expected = null;
     if (this.moves[ply] && this.moves[ply].ms === undefined) this.moves[ply] = { ...this.moves[ply], ms };
     if (this.clocks) this.setClocks({ ...this.nowClocks(), [`${seat}_ms`]: left }, this.end ? null : this.last.player);
   }
 
-  // The server has not taken it.
+  // Take the move back: the server has refused it.
   takeBack(ply) {
     if (this.expected !== ply) return;
     this.expected = null;
@@ -89,6 +97,19 @@ export class Match {
 
   nowClocks() {
     return { maxie_ms: this.clockNow("maxie"), minnie_ms: this.clockNow("minnie") };
+  }
+
+  // absent: remaining ms of each disconnected player.
+  setAbsent(absent) {
+    const now = performance.now();
+    this.absent = Object.fromEntries(Object.entries(absent).map(([seat, ms]) => [seat, now + ms]));
+  }
+
+  // Return the ms until a disconnected player loses, by absence or by its clock; null if it is connected.
+  returnsIn(seat) {
+    if (this.absent[seat] === undefined || this.end) return null;
+    const left = Math.max(0, this.absent[seat] - performance.now());
+    return this.running === seat ? Math.min(left, this.clockNow(seat) ?? left) : left;
   }
 
   stopClock() {

@@ -1,11 +1,12 @@
 // The match that the reader plays: one player's connection for the whole page, whatever view is shown, and the same
 // match again after a reload, a crash, or in another tab.
 
-import { ask } from "./api.js";
+import { fetchJson } from "./api.js";
 import { on } from "./dom.js";
-import { forget, keep, kept, onForgotten } from "./kept.js";
+import { Declared } from "./games/declared.js";
+import { forgetMatch, saveMatch, savedMatch, onMatchForgotten } from "./saved.js";
 import { Follower } from "./parts/follow.js";
-import { isReloading, missed } from "./server.js";
+import { isReloading, noAnswer } from "./server.js";
 import { Wire } from "./wire.js";
 
 const QUIET_MS = 800;
@@ -17,8 +18,9 @@ const LATER = new Set(["rate_limited", "server_full", "shutting_down", "name_tak
 // "change" whenever something may have to be drawn anew; "started" with a new match; "view" with all of a match anew.
 class Playing extends EventTarget {
   state = "idle"; // "waking" (another tab may play), "asking", "returning", "playing", "elsewhere" (another tab plays), "token" (it is needed), "over"
-  entry = /** @type {any} */ (null); // what is kept of it: see kept.js
+  entry = /** @type {any} */ (null); // what is kept of it: see saved.js
   note = ""; // what goes on, in words; empty where all is well
+  outage = ""; // why the server cannot be reached, in words; empty while it answers
   fault = ""; // why the last thing asked for did not happen
   seat = /** @type {any} */ (null);
   lostAt = /** @type {any} */ (null); // when the connection was lost, or did not answer any more
@@ -27,13 +29,14 @@ class Playing extends EventTarget {
   follower = /** @type {any} */ (null);
   turn = /** @type {any} */ (null); // the turn that waits for a move
   sent = /** @type {any} */ (null); // the move that was sent and is not acknowledged
+  premove = /** @type {any} */ (null); // the move to be sent as soon as it is the reader's turn, if it is legal then
   challenge = /** @type {any} */ (null);
 
   constructor() {
     super();
     this.tabs = "BroadcastChannel" in window ? new BroadcastChannel("arena-match") : null;
     this.tabs?.addEventListener("message", ({ data }) => this.hearTab(data));
-    onForgotten((match) => this.entry?.match === match && this.state === "elsewhere" && this.drop());
+    onMatchForgotten((match) => this.entry?.match === match && this.state === "elsewhere" && this.drop());
     window.addEventListener("beforeunload", (event) => {
       if ((this.state === "playing" || this.challenge) && !isReloading()) event.preventDefault();
     });
@@ -58,7 +61,7 @@ class Playing extends EventTarget {
 
   // Look for a match from before the page was opened; `address` is the match that its address names.
   async wake(address) {
-    const entry = kept(address) ?? kept();
+    const entry = savedMatch(address) ?? savedMatch();
     if (!entry) return;
     this.entry = entry;
     this.state = "waking";
@@ -97,22 +100,22 @@ class Playing extends EventTarget {
   ask({ name, token, ...asked }) {
     this.fault = "";
     const same = this.wire?.open && this.entry?.name === name;
-    if (this.entry?.match) forget(this.entry.match);
+    if (this.entry?.match) forgetMatch(this.entry.match);
     this.entry = { match: null, name, token, session: same ? this.entry.session : "", asked };
     this.follower = null;
     this.state = "asking";
-    this.note = "Asking …";
+    this.note = "Waiting for an opponent…";
     if (same) this.challengeNow();
     else this.connect();
     this.changed();
   }
 
-  // Take what somebody has left open for whoever takes it: { name, token, challenge, asked }, as if `asked` had been asked for.
+  // Accept an open challenge: { name, token, challenge, asked }, where `asked` describes it as an own request would.
   accept({ name, token, challenge, asked }) {
     this.ask({ name, token, ...asked, taken: challenge });
   }
 
-  // Ask for no match after all.
+  // Withdraw the request for a match.
   withdraw() {
     if (this.challenge) this.wire.say("withdraw", { challenge: this.challenge });
     else this.fail("");
@@ -121,7 +124,7 @@ class Playing extends EventTarget {
   challengeNow() {
     this.challenge = null;
     const { opponent, game, map, time_control, seat, taken } = this.entry.asked;
-    keep(this.entry);
+    saveMatch(this.entry);
     if (taken) {
       this.challenge = taken;
       this.wire.say("accept", { challenge: taken });
@@ -142,7 +145,7 @@ class Playing extends EventTarget {
     hear("refused", (error) => this.refused(error));
     hear("challenged", (challenge) => this.challenged(challenge));
     hear("queued", ({ challenge, place }) => challenge === this.challenge && this.say(place === 1
-      ? "You have the next turn; waiting for a place …" : `Waiting for a place: ${place - 1} before you …`));
+      ? "You are next…" : `In the queue: ${place - 1} before you…`));
     hear("challenge_over", (over) => this.challengeOver(over));
     hear("start", (start) => this.start(start));
     hear("turn", (turn) => this.take(turn));
@@ -153,7 +156,7 @@ class Playing extends EventTarget {
     hear("silent", () => this.lost("The server does not answer."));
     hear("heard", () => this.found());
     hear("replaced", () => this.elsewhere());
-    for (const type of ["view", "update", "thought", "end"]) {
+    for (const type of ["view", "presence", "update", "thought", "end"]) {
       hear(type, (message) => message.match === this.matchId && this.follower?.take(message));
     }
   }
@@ -163,15 +166,17 @@ class Playing extends EventTarget {
     this.changed();
   }
 
-  lost(note) {
+  lost(outage) {
     this.lostAt ??= performance.now();
-    missed();
-    this.say(note);
+    this.outage = outage;
+    noAnswer();
+    this.changed();
   }
 
   found() {
     this.lostAt = null;
-    this.say("");
+    this.outage = "";
+    this.changed();
   }
 
   welcome({ session, limits }) {
@@ -181,19 +186,19 @@ class Playing extends EventTarget {
     this.found();
     if (this.state === "asking") {
       clearTimeout(this.starting);
-      // What was asked for may have begun while nobody heard it; else it has ended with the connection.
+      // The requested match may have begun while the connection was lost; otherwise the request has ended with it.
       if (returning && this.challenge) this.starting = setTimeout(() => this.challengeNow(), START_MS);
       else this.challengeNow();
       return;
     }
-    keep(this.entry);
+    saveMatch(this.entry);
     if (this.state === "returning" || this.state === "playing") {
       clearTimeout(this.starting);
       this.starting = setTimeout(() => this.isOver(), START_MS);
     }
   }
 
-  // It came back, and nothing began: what it came back to has ended meanwhile, or is not in the store yet.
+  // The connection is back, but no match began: the earlier match has ended meanwhile, or is not in the store yet.
   async isOver(tries = TRIES) {
     const { match } = this.entry;
     if (!match) {
@@ -201,7 +206,7 @@ class Playing extends EventTarget {
       return;
     }
     try {
-      const record = await ask(`record/${encodeURIComponent(match)}`);
+      const record = await fetchJson(`record/${encodeURIComponent(match)}`);
       if (this.matchId !== match) return;
       if (this.match) this.follower.end({ ...record.result, moves: record.moves.map(({ move }) => move), clocks: this.match.nowClocks() });
       else this.drop();
@@ -214,7 +219,7 @@ class Playing extends EventTarget {
 
   refused({ code, detail }) {
     if (LATER.has(code) && this.goesOn) {
-      this.say(`${detail}; trying again …`);
+      this.lost(`${detail}; trying again…`);
       return;
     }
     this.wire.close();
@@ -222,40 +227,41 @@ class Playing extends EventTarget {
       this.state = "token";
       this.say("");
     } else {
-      this.fail(`Not let in: ${detail}`);
+      this.fail(code === "name_taken" ? "That name is in use." : `The server said no: ${detail}`);
     }
   }
 
   challenged({ challenge, challenger, opponent }) {
     if (challenger !== this.entry.name) {
-      // Somebody asks who may not be answered in the middle of a match.
+      // Decline challenges during a match.
       if (this.state !== "idle" && this.state !== "over") this.wire.say("decline", { challenge, reason: "in a match" });
       return;
     }
     this.challenge = challenge;
-    this.say(`${opponent || "Anybody"} is asked …`);
+    this.say(opponent ? `Waiting for ${opponent} to accept…` : "Waiting for an opponent…");
   }
 
   challengeOver({ challenge, outcome, detail }) {
     if (challenge !== this.challenge) return;
     this.challenge = null;
-    if (outcome === "accepted") this.say("The match begins …");
+    if (outcome === "accepted") this.say("Starting…");
     else this.fail(`No match: ${detail || outcome}`);
   }
 
   start({ match, seat }) {
     clearTimeout(this.starting);
-    const first = this.matchId !== match; // and not one that the reader has come back to
+    const first = this.matchId !== match; // and the reader has not returned to it
     const fresh = first || !this.follower;
     this.seat = seat;
     this.challenge = null;
     this.state = "playing";
     this.note = "";
     this.entry = { ...this.entry, match };
-    keep(this.entry);
+    saveMatch(this.entry);
     if (fresh) {
       this.turn = null;
       this.sent = null;
+      this.premove = null;
       this.follower = new Follower((_, anew) => this.told(anew), () => this.wire.say("watch", { match }));
     }
     this.wire.say("watch", { match });
@@ -272,7 +278,10 @@ class Playing extends EventTarget {
     this.turn = turn;
     this.follower.catchUp(turn.moves);
     this.match?.setClocks(turn.clocks, this.seat);
-    this.changed();
+    const { premove } = this;
+    this.premove = null;
+    if (premove !== null && this.moves.some((move) => String(move) === String(premove))) this.move(premove);
+    else this.changed();
   }
 
   told(anew) {
@@ -285,19 +294,33 @@ class Playing extends EventTarget {
     this.changed();
   }
 
-  // The moves that may be played now; empty where it is not one's turn.
+  // Legal moves now; empty if it is not the reader's turn.
   get moves() {
     const { match, turn } = this;
     return turn && match && !match.end && turn.ply === match.moves.length ? match.game.moves(match.last) : [];
   }
 
-  // Play a move: it is on the board at once.
+  // Moves for a premove while the opponent thinks: legal if it were the reader's turn now.
+  get premoves() {
+    const { match, seat } = this;
+    if (this.state !== "playing" || this.turn || !match || match.end || match.game instanceof Declared || match.last.player === seat) return [];
+    return match.game.moves({ ...match.last, player: seat });
+  }
+
+  // Choose a premove; null cancels it.
+  choosePremove(move) {
+    this.premove = move;
+    this.changed();
+  }
+
+  // Play a move, which is shown immediately.
   move(move) {
     const { match, ply } = this.turn;
     this.sent = { match, ply, move };
     this.turn = null;
+    this.note = "";
     this.match.expect(move);
-    this.wire.say("move", this.sent); // where the connection is lost, it is said when the turn comes again
+    this.wire.say("move", this.sent); // if the connection is lost, it is sent again with the repeated turn
     this.changed();
   }
 
@@ -315,6 +338,7 @@ class Playing extends EventTarget {
     }
     if (match === this.matchId && ply !== null && this.sent?.ply === ply) {
       this.sent = null;
+      this.premove = null;
       this.match?.takeBack(ply);
       this.wire.say("watch", { match });
     }
@@ -322,13 +346,14 @@ class Playing extends EventTarget {
   }
 
   resign() {
-    if (!this.wire?.say("resign", { match: this.matchId })) this.say("The server does not answer: resign again when it does.");
+    if (!this.wire?.say("resign", { match: this.matchId })) this.lost("The server does not answer. Resign again when it does.");
   }
 
   end() {
-    forget(this.matchId);
+    forgetMatch(this.matchId);
     this.turn = null;
     this.sent = null;
+    this.premove = null;
     this.state = "over";
     this.note = "";
     this.lostAt = null;
@@ -338,11 +363,12 @@ class Playing extends EventTarget {
   elsewhere() {
     this.state = this.matchId ? "elsewhere" : "idle";
     this.turn = null;
+    this.premove = null;
     this.say("");
   }
 
   fail(fault) {
-    forget(this.matchId);
+    forgetMatch(this.matchId);
     this.challenge = null;
     this.lostAt = null;
     this.state = "idle";
@@ -350,14 +376,14 @@ class Playing extends EventTarget {
     this.say("");
   }
 
-  // Leave the server, unless something goes on: who is connected is listed as somebody to play against.
+  // Leave the server unless a match is in progress: connected clients are listed as opponents.
   rest() {
     if (this.state === "idle" || this.state === "over") this.drop();
   }
 
-  // Nothing is played any more.
+  // Reset to the state without a match.
   drop() {
-    forget(this.matchId);
+    forgetMatch(this.matchId);
     this.wire?.close();
     this.wire = null;
     this.entry = null;

@@ -33,7 +33,7 @@ function tell() {
 }
 
 // Somebody got no answer.
-export function missed() {
+export function noAnswer() {
   if (!away) {
     away = true;
     tell();
@@ -42,7 +42,7 @@ export function missed() {
 }
 
 // Somebody got an answer.
-export function met() {
+export function answered() {
   clearInterval(trying);
   trying = null;
   if (!away) return;
@@ -51,25 +51,25 @@ export function met() {
   const ready = waiting;
   waiting = [];
   for (const each of ready) each();
-  compare();
+  checkVersion();
 }
 
 // Resolved as soon as the server answers again.
-export const back = () => new Promise((resolve) => {
+export const whenBack = () => new Promise((resolve) => {
   waiting.push(resolve);
 });
 
 async function look() {
   try {
     await fetch("/healthz", { cache: "no-store", signal: /** @type {any} */ (AbortSignal).timeout(PATIENCE_MS) });
-    met();
+    answered();
   } catch {
-    missed();
+    noAnswer();
   }
 }
 
 // Look whether the server has another page by now, and reload where nothing is lost by that.
-export async function compare() {
+export async function checkVersion() {
   try {
     const answer = await fetch("/api/about", { cache: "no-store" });
     if (!answer.ok) return;
@@ -78,7 +78,7 @@ export async function compare() {
     tell();
     if (newer) reload(page);
   } catch {
-    missed();
+    noAnswer();
   }
 }
 

@@ -1,7 +1,7 @@
 // The page's one connection for watching: the listing, and the matches that are watched.
 
 import { on } from "./dom.js";
-import { compare, met, missed } from "./server.js";
+import { checkVersion, answered, noAnswer } from "./server.js";
 import { Wire } from "./wire.js";
 
 const QUIET_MS = 3000;
@@ -10,7 +10,7 @@ let wire = null;
 let listing = null;
 const listeners = new Set();
 const watched = new Map();
-const MOST_LIVE = 5000;
+const MAX_LIVE = 5000;
 const live = new Set();
 
 export function spectator() {
@@ -18,27 +18,27 @@ export function spectator() {
   wire = new Wire(() => ({ name: "page", role: "spectator", program: "the page" }), QUIET_MS);
   let opened = false;
   wire.addEventListener("open", () => {
-    met();
-    if (opened) compare(); // it may be another server by now
+    answered();
+    if (opened) checkVersion(); // it may be another version of the server now
     opened = true;
     if (listeners.size) wire.say("browse");
     for (const match of watched.keys()) wire.say("watch", { match });
   });
   on(wire, "listing", (detail) => {
     listing = detail;
-    if (live.size > MOST_LIVE) live.clear();
+    if (live.size > MAX_LIVE) live.clear();
     for (const { match } of detail.matches) live.add(match);
     for (const listener of listeners) listener(listing);
   });
-  for (const type of ["lost", "failed", "silent"]) wire.addEventListener(type, missed);
-  wire.addEventListener("heard", met);
-  for (const type of ["view", "update", "thought", "end", "error"]) {
+  for (const type of ["lost", "failed", "silent"]) wire.addEventListener(type, noAnswer);
+  wire.addEventListener("heard", answered);
+  for (const type of ["view", "presence", "update", "thought", "end", "error"]) {
     on(wire, type, (detail) => watched.get(detail.match)?.forEach((tell) => tell(detail)));
   }
   return wire;
 }
 
-// Tell of each listing, the last known one first. Returns how to stop.
+// Call a listener with each listing, starting with the last known one. Returns a function that stops it.
 export function onListing(listener) {
   spectator();
   listeners.add(listener);
@@ -47,10 +47,10 @@ export function onListing(listener) {
   return () => listeners.delete(listener);
 }
 
-// Has the match been in progress since the page was opened?
+// Return true if the match has been in progress since the page was opened.
 export const wasLive = (match) => live.has(match);
 
-// Tell of view, update, thought, end and error of a match; several may. Returns how to stop.
+// Call a listener with view, presence, update, thought, end and error of a match. Returns a function that stops it.
 export function watch(match, tell) {
   spectator();
   const tells = watched.get(match) ?? new Set();
@@ -64,5 +64,5 @@ export function watch(match, tell) {
   };
 }
 
-// Ask again for all of a match: a move of it was missed.
-export const watchAgain = (match) => wire.say("watch", { match });
+// Request the whole match again, because a move was missed.
+export const requestView = (match) => wire.say("watch", { match });

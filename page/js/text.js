@@ -1,17 +1,24 @@
-// How things are put into words.
+// Texts for values, results and times.
 
 import { GAMES } from "./games/index.js";
 
 export const SEATS = ["maxie", "minnie"];
 export const other = (seat) => (seat === "maxie" ? "minnie" : "maxie");
 export const SEAT_NAMES = { maxie: "Maxie", minnie: "Minnie" };
+export const SIDES = { maxie: "Blue", minnie: "Orange" }; // by colour, for readers who do not analyse
 export const GAME_NAMES = Object.fromEntries(Object.entries(GAMES).map(([name, game]) => [name, game.title]));
+
+// A map's name as a title: italy is Italy, and usa is USA.
+export const mapTitle = (name) => (/^[a-z]{1,3}[0-9]*$/.test(name) ? name.toUpperCase() : /^[a-z]/.test(name) && !name.includes(":") ? name[0].toUpperCase() + name.slice(1) : name);
+
+// Return the game for a title: "Italy" is enough for a map, other games have their name.
+export const gameTitle = (game, map = "") => (game === "riskless" && map ? mapTitle(map) : [GAME_NAMES[game] ?? game, map].filter(Boolean).join(" "));
 
 export const REASONS = {
   elimination: "no territory left",
   armies: "enough armies",
   both_armies: "both reached the winning total",
-  ply_limit: "the ply limit",
+  ply_limit: "the move limit",
   line: "three in a line",
   board_full: "the board is full",
   adjudicated: "by adjudication",
@@ -29,21 +36,31 @@ export const REASONS = {
 
 export const reason = (word) => REASONS[word] || word.replaceAll("_", " ");
 
-// Why a match ended, with the rule where it was ended by adjudication.
-const why = (end) =>
+// Return the reason for the end of a match, with the rule if it was adjudicated.
+export const why = (end) =>
   end.reason === "adjudicated" && end.detail ? `${reason(end.reason)} (${end.detail})` : reason(end.reason);
 
-// Why a match ended in a word or two, for a list of matches.
+// Return the reason for the end of a match in one or two words, for a list of matches.
 export const shortly = (end) =>
   end.reason === "adjudicated" && (end.detail || "").startsWith("repetition:") ? "repetition" : reason(end.reason);
 
-// The ply that an address names; null for the newest, and for what is no ply.
+// Return the ply in an address; null for the newest, and for an invalid ply.
 export const plyOf = (text) => (/^[0-9]{1,7}$/.test(text ?? "") ? Number(text) : null);
 
 export function result(end, players) {
   if (end.reason === "server_fault") return `Void: ${end.detail || reason(end.reason)}`;
   if (!end.winner) return `Draw: ${why(end)}`;
-  return `${players[end.winner]} (${SEAT_NAMES[end.winner]}) wins: ${why(end)}`;
+  return `${players[end.winner]} wins: ${why(end)}`;
+}
+
+// Return the headline of a match's end. `seat`: the reader's seat; `armies`: of both players.
+export function headline({ winner, reason: how }, players, seat, armies) {
+  if (how === "server_fault") return "The match is void";
+  const [own, others] = armies && seat === "minnie" ? [armies[1], armies[0]] : armies ?? [];
+  const score = armies && seat ? `, ${own} : ${others}` : "";
+  if (!winner) return `Draw${score}`;
+  if (!seat) return `${players[winner]} wins`;
+  return `You ${winner === seat ? "won" : how === "resignation" ? "resigned" : "lost"}${score}`;
 }
 
 export function clock(ms) {
@@ -72,7 +89,7 @@ export function count(n) {
   return n >= 1e4 ? `${(n / 1e3).toFixed(0)} k` : String(n);
 }
 
-// What chooses a bot's moves, with its options as a person writes them, and the threads that it searches with.
+// Return a bot's engine with its options as a person writes them, and its number of search threads.
 export function engine({ name, options, threads }) {
   const given = Object.entries(options ?? {}).map(([option, value]) => `${option}=${value}`).join(",");
   const spec = given ? `${name}:${given}` : name;
@@ -85,10 +102,23 @@ export function when(iso) {
   return date.toLocaleString(undefined, { month: "short", day: "numeric", hour: "2-digit", minute: "2-digit" });
 }
 
+// Return the day of a time: Today, Yesterday, or its date.
+export function day(iso) {
+  const date = new Date(iso);
+  if (Number.isNaN(date.getTime())) return iso;
+  const midnight = (at) => new Date(at.getFullYear(), at.getMonth(), at.getDate()).getTime();
+  const ago = Math.round((midnight(new Date()) - midnight(date)) / 86_400_000);
+  if (ago < 2) return ago < 1 ? "Today" : "Yesterday";
+  return date.toLocaleDateString(undefined, { weekday: "long", month: "long", day: "numeric" });
+}
+
+// Return the number of spectators of a live match, unless the reader is the only one.
+export const watched = ({ watching }) => (watching > 1 ? ` · ${watching} watching` : "");
+
 export const plural = (n, one, many = `${one}s`) => `${n} ${n === 1 ? one : many}`;
 
-// A whole number, of which none is "-0".
+// Return a whole number as text, never "-0".
 export const whole = (n) => String(Math.round(n) + 0);
 
-// The bot that a player is of: in a ladder of many matches at once a bot's second process plays as NAME#2.
+// Return the bot of a player: in a ladder, a bot's second process plays as NAME#2.
 export const botOf = (name) => name.replace(/(?<=.)#[1-9][0-9]*$/, "");

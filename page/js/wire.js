@@ -1,21 +1,21 @@
-// One websocket in the bots' own protocol, which comes back by itself when it is lost.
+// A websocket with the bots' protocol, which reconnects by itself.
 
 import { Decoder, Encoder } from "../vendor/msgpack/msgpack.mjs";
 
 const SUBPROTOCOL = "arena.v1.msgpack";
 const FIRST_WAIT = 250;
-const LONGEST_WAIT = 5000;
+const MAX_WAIT_MS = 5000;
 const BEAT_MS = 125;
-const PATIENCE_MS = 700; // from a ping to saying that nobody answers
-const GIVE_UP_MS = 8000; // from a ping to another connection
+const PATIENCE_MS = 700; // from a ping to the report that the server does not answer
+const GIVE_UP_MS = 8000; // from a ping to a new connection
 
-// Every server message is dispatched under its type, as `event.detail`. Besides: "open" follows each welcome,
-// "lost" each loss of what was open, "failed" each try in vain, "refused" a hello that is not taken, "replaced" that
-// the session goes on elsewhere (this wire is closed then), "silent" and "heard" that the server does not answer,
-// or does again.
+// Every server message is dispatched under its type, as `event.detail`. Other events: "open" after each welcome,
+// "lost" after the loss of an open connection, "failed" after each failed attempt, "refused" if a hello is rejected, "replaced" if
+// the session continues elsewhere (this wire is then closed), "silent" and "heard" if the server stops answering
+// and when it answers again.
 export class Wire extends EventTarget {
-  // hello() makes the first message of each connection. quietMs: after how long a silence the server is asked
-  // whether it is there, for a browser cannot send a websocket's own ping.
+  // hello() returns the first message of each connection. quietMs: silence after which the server is pinged with
+  // a message, because a browser cannot send a websocket ping.
   constructor(hello, quietMs) {
     super();
     this.socket = /** @type {any} */ (null);
@@ -73,7 +73,7 @@ export class Wire extends EventTarget {
     this.tell("heard");
   }
 
-  // Is the server still there? A page that nobody sees does not ask: its timers hardly run.
+  // Ping the server. A hidden page does not ping, because its timers hardly run.
   beat() {
     if (!this.open || document.hidden) {
       this.askedAt = null;
@@ -105,12 +105,12 @@ export class Wire extends EventTarget {
     this.socket = null;
     if (this.closed) return;
     this.tell(was ? "lost" : "failed");
-    // All who watch lose a server that restarts at once; they need not all return at once.
+    // When a server restarts, it loses all spectators at once; spread their reconnections.
     setTimeout(() => this.closed || this.connect(), this.wait * (0.75 + 0.5 * Math.random()));
-    this.wait = Math.min(LONGEST_WAIT, this.wait * 2);
+    this.wait = Math.min(MAX_WAIT_MS, this.wait * 2);
   }
 
-  // Whether it could be said.
+  // Send a message. Returns false if there is no connection.
   say(type, fields) {
     if (this.open) this.socket.send(this.encoder.encode({ type, ...fields }));
     return this.open;

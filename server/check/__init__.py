@@ -1,8 +1,9 @@
-"""`arena check`: a scripted server that finds out whether a bot obeys the protocol.
+"""`arena check`: a scripted server that tests whether a bot follows the protocol.
 
     commands/check -> run -> checks -> scene -> peer -> the bot under test, over a real websocket
                               |
                             stage -> processes.child: the bot's process
 
-It knows no referee and no lobby: each check says what a server might, and judges what comes back.
+It uses neither the referee nor the lobby: each check sends messages that a server might send, and checks the
+answers.
 """

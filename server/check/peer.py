@@ -1,8 +1,7 @@
-"""One connection of the bot under test, as the scripted server sees it: what was said, and what is awaited."""
+"""Connection of the bot under test, as seen by the scripted server."""
 
 from __future__ import annotations
 
-import time
 from collections import deque
 from typing import Any
 
@@ -12,30 +11,31 @@ import msgspec
 from websockets.asyncio.server import ServerConnection
 from websockets.exceptions import ConnectionClosed
 
+from arena.clock import MONOTONIC
 from arena.protocol.codec import DecodeError, decode_client
 from arena.protocol.messages import ClientMessage, Hello, ServerMessage, Status, Welcome
 from arena.protocol.values import Limits
 
 FRAMES_KEPT = 8
-"""How many of the last frames are shown with a fault."""
-SHOWN = 160
-"""Characters of a frame that are shown."""
+"""Number of recent frames shown with a fault."""
+MAX_FRAME_TEXT = 160
+"""Maximum number of characters shown of a frame."""
 HELLO_ALONE_SECONDS = 0.1
-"""How long the welcome is held back, to see whether the bot waits for it."""
+"""Delay of the welcome, to check that the bot waits for it."""
 
 
 class Fault(Exception):
-    """The bot did what the protocol forbids, or did not do what it asks for; one line."""
+    """Raised when the bot violates the protocol; the message is one line."""
 
 
 class Frames:
-    """The last frames of a check, both ways, as text."""
+    """Last frames sent and received during a check, as text."""
 
     def __init__(self) -> None:
-        self._kept: deque[str] = deque(maxlen=FRAMES_KEPT)
+        self._log: deque[str] = deque(maxlen=FRAMES_KEPT)
 
     def add(self, arrow: str, frame: bytes | str) -> None:
-        """Keep a frame: `<` from the bot, `>` to it."""
+        """Add a frame: `>` from the bot, `<` to the bot, as in `arena bot --verbose`."""
         if isinstance(frame, str):
             text = f"text {frame!r}"
         else:
@@ -43,89 +43,93 @@ class Frames:
                 text = msgspec.json.encode(msgpack.unpackb(frame)).decode()
             except (ValueError, TypeError, msgpack.UnpackException, RecursionError):
                 text = f"hex {frame.hex(' ')}"
-        self._kept.append(f"{arrow} {text[:SHOWN]}{'…' if len(text) > SHOWN else ''}")
+        self._log.append(f"{arrow} {text[:MAX_FRAME_TEXT]}{'…' if len(text) > MAX_FRAME_TEXT else ''}")
 
     def note(self, text: str) -> None:
-        """Keep what happened beside the frames."""
-        self._kept.append(f"- {text}")
+        """Add a remark to the frames."""
+        self._log.append(f"- {text}")
 
     def clear(self) -> None:
-        """Forget all frames, because the next check begins."""
-        self._kept.clear()
+        """Forget all frames before the next check."""
+        self._log.clear()
 
     def lines(self) -> list[str]:
-        """The last frames, oldest first."""
-        return list(self._kept)
+        """Return the most recent frames, oldest first."""
+        return list(self._log)
 
 
 class Peer:
-    """A connection past its opening handshake. All waits end in a message or a Fault."""
+    """Connection after the opening handshake. Every wait ends with a message or a Fault."""
 
     def __init__(self, connection: ServerConnection, frames: Frames, patience: float) -> None:
         self.connection = connection
         self.frames = frames
         self.patience = patience
 
-    async def say(self, message: ServerMessage, **unknown: object) -> None:
-        """Send a message, with fields added that no client knows."""
-        await self.say_data({**msgspec.to_builtins(message), **unknown})
+    async def send(self, message: ServerMessage, **unknown: object) -> None:
+        """Send a message, with extra fields that clients do not know."""
+        await self.send_data({**msgspec.to_builtins(message), **unknown})
 
-    async def say_data(self, message: dict[str, Any]) -> None:
-        """Send a map. It goes nowhere where the connection is gone, which the next wait for the bot finds out."""
+    async def send_data(self, message: dict[str, Any]) -> None:
+        """Send a map. If the connection is closed, the map is dropped, and the next wait for the bot raises Fault."""
         frame = msgpack.packb(message)
-        self.frames.add(">", frame)
+        self.frames.add("<", frame)
         try:
             await self.connection.send(frame)
         except ConnectionClosed:
             self.frames.note("the connection was closed already")
 
-    async def hear(self, awaited: str, seconds: float | None = None) -> tuple[ClientMessage, float]:
-        """The next message, and when it came (monotonic seconds). Raises Fault."""
-        heard = await self.hear_within(awaited, self.patience if seconds is None else seconds)
-        if heard is None:
-            raise Fault(f"no {awaited} came within {self.patience if seconds is None else seconds:g} s")
-        return heard
+    async def receive(self, awaited: str, seconds: float | None = None) -> tuple[ClientMessage, float]:
+        """Return the next message, and its arrival time in monotonic seconds. Raises Fault."""
+        message = await self.receive_within(awaited, self.patience if seconds is None else seconds)
+        if message is None:
+            raise Fault(
+                f"the bot must send {awaited} within {self.patience if seconds is None else seconds:g} s"
+            )
+        return message
 
-    async def hear_within(self, awaited: str, seconds: float) -> tuple[ClientMessage, float] | None:
-        """The next message that is about a match, or None when none came in time. Raises Fault."""
-        end = time.monotonic() + seconds
+    async def receive_within(self, awaited: str, seconds: float) -> tuple[ClientMessage, float] | None:
+        """Return the next message other than a status request, or None after `seconds`. Raises Fault."""
+        end = MONOTONIC.now() + seconds
         while True:
             try:
-                with anyio.move_on_after(end - time.monotonic()) as scope:
+                with anyio.move_on_after(end - MONOTONIC.now()) as scope:
                     frame = await self.connection.recv()
             except ConnectionClosed:
                 raise Fault(
-                    f"the connection was closed {self._closed()} where {awaited} was awaited"
+                    f"the connection was closed {self._closed()} while the server waited for {awaited}"
                 ) from None
             if scope.cancelled_caught:
                 return None
-            at = time.monotonic()
-            self.frames.add("<", frame)
+            at = MONOTONIC.now()
+            self.frames.add(">", frame)
             try:
                 message = decode_client(frame)
             except DecodeError as error:
-                raise Fault(f"a frame is no message: {error.detail}") from None
-            if not isinstance(message, Status):  # a bot that has waited for long may ask why
+                raise Fault(f"a frame is not a message: {error.detail}") from None
+            if not isinstance(message, Status):  # a bot may ask for its status after a long wait
                 return message, at
 
     async def welcome(self, session: str) -> Hello:
-        """Take the bot's hello and let it in. Raises Fault."""
-        hello, _ = await self.hear("hello")
+        """Receive the bot's hello and send the welcome. Raises Fault."""
+        hello, _ = await self.receive("hello")
         if not isinstance(hello, Hello):
-            raise Fault(f"the first message is {_kind(hello)}, not hello")
+            raise Fault(f"the first message must be hello, not {_kind(hello)}")
         if not hello.name.isprintable() or hello.name != hello.name.strip():
-            raise Fault(f"hello.name {hello.name!r} is no name: printed characters, no blank at either end")
+            raise Fault(
+                f"hello.name {hello.name!r} is not a valid name: use printable characters, without a space at either end"
+            )
         if hello.role != "bot":
-            raise Fault(f"hello.role is {hello.role!r}: only a bot plays")
-        early = await self.hear_within("welcome", HELLO_ALONE_SECONDS)
+            raise Fault(f"hello.role must be bot, not {hello.role!r}")
+        early = await self.receive_within("welcome", HELLO_ALONE_SECONDS)
         if early is not None:
-            raise Fault(f"{_kind(early[0])} came before the welcome")
+            raise Fault(f"{_kind(early[0])} must not be sent before the welcome")
         limits = Limits(16_384, hello.matches, 10_000)
-        await self.say(Welcome("arena check", hello.name, session, limits))
+        await self.send(Welcome("arena check", hello.name, session, limits))
         return hello
 
     def drop(self) -> None:
-        """Cut the connection without a word."""
+        """Cut the connection without a closing handshake."""
         self.frames.note("the connection is cut")
         self.connection.transport.abort()
 

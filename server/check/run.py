@@ -1,4 +1,4 @@
-"""Runs the checks one after another, each from a clean state, and keeps their results."""
+"""Run the checks one after another, each from a clean state, and collect their results."""
 
 from __future__ import annotations
 
@@ -15,26 +15,32 @@ from arena.server.check.stage import Stage, open_stage
 
 Verdict = Literal["passed", "failed", "skipped"]
 
+BAD_USAGE = 2
+"""Exit code of a program that rejects its arguments."""
 UNREACHED = "the bot could not be reached"
-"""Why all that comes after a handshake that failed is skipped."""
+"""Reason shown for checks skipped after a failed handshake."""
 
 
 class UnknownCheck(ValueError):
-    """A check was asked for that there is not; one line, with those that there are."""
+    """Raised when a requested check does not exist; one line with the existing ones."""
 
 
-class Finding(Struct, frozen=True):
-    """The result of one check."""
+class BadCommand(ValueError):
+    """Raised when the bot's process rejects its arguments; the message is the line that it printed."""
+
+
+class CheckResult(Struct, frozen=True):
+    """Result of one check."""
 
     check: str
     verdict: Verdict
     asked: str
-    """What the check asks of a bot."""
+    """Requirement of the check."""
     why: str = ""
     frames: list[str] = []
-    """The last frames before the fault: `<` from the bot, `>` to it."""
+    """Last frames before the fault: `>` from the bot, `<` to it."""
     printed: list[str] = []
-    """What the bot's process printed last."""
+    """Last output of the bot's process."""
 
 
 async def examine(
@@ -47,52 +53,60 @@ async def examine(
     host: str = "127.0.0.1",
     port: int = 0,
     listening: Callable[[str], None] = lambda _url: None,
-    found: Callable[[Finding], None] = lambda _finding: None,
-) -> list[Finding]:
-    """Check a bot: a command that connects to ARENA_URL, or None for one that dials in by itself.
+    found: Callable[[CheckResult], None] = lambda _finding: None,
+) -> list[CheckResult]:
+    """Check a bot: a command that connects to ARENA_URL, or None for a bot that connects by itself.
 
-    patience  seconds for whatever has no clock of its own
-    only      the names of the checks to run beside the handshake; none for all
+    patience: time limit for steps without a clock, in seconds
+    only: names of checks to run besides the handshake; empty for all
 
-    Raises UnknownCheck when `only` names none of this bot's, and OSError when it cannot listen.
+    Raises UnknownCheck if `only` contains an unknown name, BadCommand if the bot's process prints one line and ends with
+    exit code 2 instead of connecting, and OSError if the port cannot be used.
     """
-    findings: list[Finding] = []
+    findings: list[CheckResult] = []
+    rejected = ""
     async with open_stage(command, patience, host, port) as stage:
         listening(stage.url)
         exam = Exam(stage, tiny, margin_ms)
         usable = True
-        for name, asked, check in schedule(exam):
+        for name, question, check in schedule(exam):
             if only and name not in only and name != "handshake":
                 continue
             stage.frames.clear()
             if not usable:
-                finding = Finding(name, "skipped", asked, UNREACHED)
+                finding = CheckResult(name, "skipped", question, UNREACHED)
             elif check is None:
-                finding = Finding(name, "skipped", asked, "not for this bot, by what its hello says")
+                finding = CheckResult(
+                    name, "skipped", question, "does not apply to this bot, according to its hello"
+                )
             else:
                 try:
                     await check(exam)
-                    finding = Finding(name, "passed", asked)
+                    finding = CheckResult(name, "passed", question)
                 except Fault as fault:
-                    finding = await _failed(name, asked, str(fault), stage)
-                    # Each check begins anew with a bot that has forgotten what went wrong.
+                    finding = await _failure(name, question, str(fault), stage)
+                    ended = None if stage.subject is None else stage.subject.ended
+                    if name == "handshake" and ended == BAD_USAGE and len(finding.printed) == 1:
+                        rejected = finding.printed[0]
+                        break
+                    # The next check starts with a new process and connection of the bot.
                     await stage.clear()
                     usable = name != "handshake"
             findings.append(finding)
             found(finding)
         names = [name for name, _, _ in schedule(exam)]
+    if rejected:
+        raise BadCommand(rejected)
     unknown = set(only) - set(names)
     if unknown and usable:
-        raise UnknownCheck(
-            f"no check of this bot is called {', '.join(sorted(unknown))}: there are {', '.join(names)}"
-        )
+        raise UnknownCheck(f"no check is called {', '.join(sorted(unknown))}: there are {', '.join(names)}")
     return findings
 
 
-async def _failed(name: str, asked: str, why: str, stage: Stage) -> Finding:
+async def _failure(name: str, question: str, why: str, stage: Stage) -> CheckResult:
     printed: list[str] = []
     if stage.subject is not None:
-        with anyio.move_on_after(0.2):  # what it printed last may be on the way
+        with anyio.move_on_after(0.2):  # its last output may still be in the pipe
             await stage.subject.wait_heard()
         printed = list(stage.subject.tail)
-    return Finding(name, "failed", asked, why, stage.frames.lines(), printed)
+    return CheckResult(name, "failed", question, why, stage.frames.lines(), printed)

@@ -1,4 +1,4 @@
-"""The scripted server: listens, starts the bot when there is a command for it, and hands its connections out."""
+"""Scripted server: it listens, starts the bot if there is a command for it, and provides its connections."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from arena.protocol.messages import MAX_CLIENT_FRAME, SUBPROTOCOL, Hello
 from arena.server.check.peer import Fault, Frames, Peer
 from arena.server.processes.child import Child
 
-WAITING = 100
-"""Connections that are kept until a check asks for them."""
+MAX_QUEUED = 100
+"""Maximum number of connections queued for the checks."""
 
 
 class Stage:
-    """One bot under test. `peer` is its connection, made when it is asked for."""
+    """Server for one bot under test. `peer` waits for its connection when first called."""
 
     def __init__(
         self, command: Sequence[str] | None, patience: float, tasks: anyio.abc.TaskGroup, host: str, port: int
@@ -30,13 +30,13 @@ class Stage:
         self.patience = patience
         self.frames = Frames()
         self.hello: Hello | None = None
-        """The last hello of the bot."""
+        """Latest hello of the bot."""
         self.session = ""
-        """The session's secret in the last welcome."""
+        """Session secret in the last welcome."""
         self.arrivals = 0
-        """How many connections there were so far."""
+        """Number of connections so far."""
         self.subject: Child | None = None
-        """The bot's process."""
+        """Process of the bot."""
         self.url = ""
         self._command = command
         self._tasks = tasks
@@ -46,10 +46,10 @@ class Stage:
         self._peer: Peer | None = None
         self._open_for_bots = True
         self._refused = ""
-        self._put, self._queue = anyio.create_memory_object_stream[ServerConnection](WAITING)
+        self._put, self._queue = anyio.create_memory_object_stream[ServerConnection](MAX_QUEUED)
 
     async def listen(self) -> None:
-        """Listen, after the first time on the same port. Raises OSError."""
+        """Listen; after the first time, on the same port. Raises OSError."""
         self._server = await serve(
             self._arrive,
             self._host,
@@ -64,12 +64,16 @@ class Stage:
         self._port = next(iter(self._server.sockets)).getsockname()[1]
         self.url = f"ws://{self._host}:{self._port}"
 
-    def turn_bots_away(self) -> None:
-        """Cut off whoever connects from now on."""
+    def reject_connections(self) -> None:
+        """Drop new connections from now on."""
         self._open_for_bots = False
 
-    async def vanish(self) -> None:
-        """Be gone as a server that was killed, without a port, a connection or a last word."""
+    def accept_connections(self) -> None:
+        """Accept new connections from now on."""
+        self._open_for_bots = True
+
+    async def crash(self) -> None:
+        """Stop like a killed server: close the port and drop all connections."""
         self.frames.note("the server is killed")
         if self._server is not None:
             for connection in self._server.connections:
@@ -80,11 +84,11 @@ class Stage:
         self._peer = None
 
     async def peer(self) -> Peer:
-        """The bot's connection, past the welcome. Raises Fault."""
+        """Return the bot's connection, after the welcome. Raises Fault."""
         if self._peer is not None and self._peer.connection.close_code is None:
             return self._peer
         if self.subject is not None and self.subject.ended is not None:
-            raise Fault(f"the bot ended unasked (exit code {self.subject.ended})")
+            raise Fault(f"the bot ended unexpectedly (exit code {self.subject.ended})")
         if self.subject is None and self._command is not None:
             self.subject = await Child.start(self._command, self.url, "checked", "check-token")
             self._tasks.start_soon(self.subject.listen)
@@ -94,19 +98,21 @@ class Stage:
         self.hello = await self._peer.welcome(self.session)
         return self._peer
 
-    async def back(self) -> Peer:
-        """The bot's connection after the last one was lost: it must come with its session. Raises Fault."""
+    async def reconnection(self) -> Peer:
+        """Return the bot's new connection after a loss. It must use its session again. Raises Fault."""
         session, self._peer = self.session, None
         try:
             peer = await self.peer()
         except Fault as fault:
             raise Fault(f"after a lost connection: {fault}") from None
         if self.hello is None or self.hello.session != session:
-            raise Fault("it came back without the session of its last welcome, so its matches are lost")
+            raise Fault(
+                "the bot must reconnect with the session of its last welcome; otherwise its matches are lost"
+            )
         return peer
 
     async def clear(self) -> None:
-        """Forget the bot's process and its connections."""
+        """End the bot's process and its connections."""
         if self.subject is not None:
             await self.subject.stop()
             self.subject = None
@@ -118,10 +124,10 @@ class Stage:
         self._refused = ""
 
     async def close(self) -> None:
-        """End everything."""
+        """Close the server and end the bot's process."""
         with anyio.CancelScope(shield=True):
             await self.clear()
-            await self.vanish()
+            await self.crash()
         self._put.close()
         self._queue.close()
 
@@ -134,7 +140,7 @@ class Stage:
                     raise Fault(self._refused)
                 if self.subject is not None and self.subject.ended is not None:
                     raise Fault(f"the bot ended (exit code {self.subject.ended}) and did not connect")
-        raise Fault(f"no connection came within {self.patience:g} s")
+        raise Fault(f"the bot must connect within {self.patience:g} s")
 
     async def _arrive(self, connection: ServerConnection) -> None:
         self.arrivals += 1
@@ -162,7 +168,7 @@ class Stage:
 async def open_stage(
     command: Sequence[str] | None, patience: float, host: str = "127.0.0.1", port: int = 0
 ) -> AsyncIterator[Stage]:
-    """A stage that listens; command None: the bot dials in by itself. Raises OSError."""
+    """Open a listening stage; with `command` None the bot connects by itself. Raises OSError."""
     async with anyio.create_task_group() as tasks:
         stage = Stage(command, patience, tasks, host, port)
         await stage.listen()

@@ -1,1 +1,1 @@
-"""The commands of a host."""
+"""Commands for hosts."""

@@ -1,4 +1,4 @@
-"""`arena check`: does a bot obey the protocol?"""
+"""`arena check`: check whether a bot follows the protocol."""
 
 from __future__ import annotations
 
@@ -11,22 +11,23 @@ import anyio
 import typer
 
 from arena.console import (
-    Failure,
+    CommandError,
     JsonOption,
     MarginOption,
-    Misuse,
     OwnGamesOption,
     SeedOption,
     TimeOption,
+    UsageError,
+    err,
     know_games,
     out,
+    print_table,
     write_json,
 )
 from arena.games.catalogue import KNOWN
 from arena.protocol.timecontrol import BadTimeControl, TimeControl
-from arena.server.check.run import UNREACHED, Finding, UnknownCheck, examine
+from arena.server.check.run import UNREACHED, BadCommand, CheckResult, UnknownCheck, examine
 from arena.server.commands.check_games import check_games
-from arena.server.commands.output import print_table, say
 
 
 def register(app: typer.Typer) -> None:
@@ -35,30 +36,39 @@ def register(app: typer.Typer) -> None:
 
 
 def check(
-    bot: Annotated[str, typer.Argument(help="As `arena bot` takes it: a file.py or an engine.")] = "",
+    bot: Annotated[str, typer.Argument(help="A bot, as for `arena bot`: FILE.py or an engine.")] = "",
     program: Annotated[
-        str, typer.Option("--exec", metavar="COMMAND", help="A program by JSON lines (docs/stdio.md).")
+        str,
+        typer.Option(
+            "--exec", metavar="COMMAND", help="Program that plays over lines of JSON (docs/stdio.md)."
+        ),
     ] = "",
     command: Annotated[
         str,
         typer.Option(
             "--command",
             metavar="COMMAND",
-            help="A program that connects by itself, by ARENA_URL, ARENA_NAME and ARENA_TOKEN.",
+            help="Program that connects by itself, using ARENA_URL, ARENA_NAME and ARENA_TOKEN.",
         ),
     ] = "",
     dial_in: Annotated[
-        bool, typer.Option("--dial-in", help="Start nothing: wait for a bot that connects.")
+        bool, typer.Option("--dial-in", help="Start no bot; wait for one to connect.")
     ] = False,
-    host: Annotated[str, typer.Option("--host", metavar="ADDRESS", help="Where to listen.")] = "127.0.0.1",
+    host: Annotated[
+        str, typer.Option("--host", metavar="ADDRESS", help="Address to listen on.")
+    ] = "127.0.0.1",
     port: Annotated[
-        int, typer.Option("--port", metavar="PORT", min=0, max=65535, help="0: any free one.")
+        int, typer.Option("--port", metavar="PORT", min=0, max=65535, help="Port; 0 for any free one.")
     ] = 0,
     game: OwnGamesOption = None,
     matches: Annotated[
         int,
         typer.Option(
-            "--matches", metavar="N", min=1, max=100_000, help="Without a bot: random matches of each --game."
+            "--matches",
+            metavar="N",
+            min=1,
+            max=100_000,
+            help="Without a bot: number of random matches of each --game.",
         ),
     ] = 100,
     seed: SeedOption = 1,
@@ -67,22 +77,28 @@ def check(
     patience: Annotated[
         float,
         typer.Option(
-            "--patience", metavar="SECONDS", min=0.1, max=600, help="Seconds for what has no clock."
+            "--patience",
+            metavar="SECONDS",
+            min=0.1,
+            max=600,
+            help="Time limit of steps without a clock, in seconds.",
         ),
     ] = 10.0,
     only: Annotated[
         list[str] | None,
-        typer.Option("--only", metavar="CHECK", help="Run this check only; may be given several times."),
+        typer.Option("--only", metavar="CHECK", help="Run only this check; repeatable."),
     ] = None,
     json: JsonOption = None,
 ) -> None:
-    """Check whether a bot obeys the protocol, against a scripted server; exit code 1 when it does not.
+    """Check that a bot follows the protocol.
 
-    Each check that fails is told with why and with the frames that show it. --tc and --margin are
-    for the check of a tiny clock.
+    A scripted server plays against it. Exits with 1 if a check fails.
 
-    With --game and no bot it is the game that is checked: it is played at random, and what every game must
-    keep is looked at in each position. With a bot, the bot is checked with that game too.
+    For each failed check, the reason and the last frames are shown. --tc and --margin apply to the check with a
+    tiny clock.
+
+    With --game and no bot, the game itself is checked: random matches are played, and each position is tested for
+    the properties that every game must have. With a bot, the bot is also checked with that game.
 
     Example: arena check my_bot.py
 
@@ -95,11 +111,11 @@ def check(
         return
     own = [word for spec in know_games(game) for word in ("--game", KNOWN.spec(spec))]
     if sum(map(bool, (bot, program, command, dial_in))) != 1:
-        raise Misuse("say which bot: FILE or ENGINE, --exec COMMAND, --command COMMAND, or --dial-in")
+        raise UsageError("name a bot: FILE or ENGINE, --exec COMMAND, --command COMMAND, or --dial-in")
     try:
         tiny = TimeControl.parse(tc)
     except BadTimeControl as error:
-        raise Misuse(f"--tc: {error}") from None
+        raise UsageError(f"--tc: {error}") from None
     arena = [sys.executable, "-P", "-m", "arena", "bot"]
     words: Sequence[str] | None = None
     if bot:
@@ -109,7 +125,7 @@ def check(
     elif command:
         words = _split(command)
 
-    async def main() -> list[Finding]:
+    async def main() -> list[CheckResult]:
         return await examine(
             words,
             tiny=tiny,
@@ -118,53 +134,55 @@ def check(
             only=only or (),
             host=host,
             port=port,
-            listening=lambda url: say(f"connect the bot to {url}") if dial_in else None,
-            found=lambda finding: None if finding.why == UNREACHED else say(_in_a_line(finding)),
+            listening=lambda url: err.print(f"connect the bot to {url}") if dial_in else None,
+            found=lambda finding: None if finding.why == UNREACHED else err.print(_in_a_line(finding)),
         )
 
     try:
         findings = anyio.run(main)
+    except BadCommand as error:
+        raise UsageError(str(error).removeprefix("arena: ")) from None
     except UnknownCheck as error:
-        raise Misuse(f"--only: {error}") from None
+        raise UsageError(f"--only: {error}") from None
     except OSError as error:
-        raise Failure(f"cannot listen on {host}:{port}: {error.strerror or error}") from None
+        raise CommandError(f"cannot listen on {host}:{port}: {error.strerror or error}") from None
     if json is not None:
         write_json(findings, json)
     else:
         _print(findings)
     failed = sum(finding.verdict == "failed" for finding in findings)
     if failed:
-        raise Failure(f"{failed} of {len(findings)} checks failed: {_names(findings)}")
+        raise CommandError(f"{failed} of {len(findings)} checks failed: {_names(findings)}")
 
 
 def _split(command: str) -> list[str]:
     try:
         words = shlex.split(command)
     except ValueError as error:
-        raise Misuse(f"--command: {command!r:.100} is no command line: {error}") from None
+        raise UsageError(f"--command: {command!r:.100} is not a valid command line: {error}") from None
     if not words:
-        raise Misuse("--command: write the program and its arguments")
+        raise UsageError("--command: write the program and its arguments")
     return words
 
 
-def _in_a_line(finding: Finding) -> str:
+def _in_a_line(finding: CheckResult) -> str:
     return f"{finding.verdict}: {finding.check}"
 
 
-def _names(findings: Sequence[Finding]) -> str:
+def _names(findings: Sequence[CheckResult]) -> str:
     return ", ".join(finding.check for finding in findings if finding.verdict == "failed")
 
 
-def _print(findings: Sequence[Finding]) -> None:
+def _print(findings: Sequence[CheckResult]) -> None:
     reached = [each for each in findings if each.why != UNREACHED]
     rows = [(each.check, each.verdict, each.why or each.asked) for each in reached]
     print_table({"check": "left", "verdict": "left", "what": "left"}, rows)
     if len(reached) < len(findings):
-        say(f"{len(findings) - len(reached)} more checks are skipped: {UNREACHED}")
+        err.print(f"{len(findings) - len(reached)} more checks are skipped: {UNREACHED}")
     for each in findings:
         if each.verdict != "failed":
             continue
         lines = ["", f"{each.check}: {each.why}", *(f"  {frame}" for frame in each.frames)]
         if each.printed:
             lines += ["  the bot printed:", *(f"    {line}" for line in each.printed)]
-        out.print("\n".join(lines), markup=False, highlight=False, soft_wrap=True)
+        out.print("\n".join(lines))

@@ -1,4 +1,4 @@
-"""`arena check --game`: are the rules of a game what rules must be?"""
+"""`arena check --game`: check a game against the rules that every game must follow."""
 
 from __future__ import annotations
 
@@ -9,31 +9,33 @@ from typing import Any
 
 from msgspec import Struct
 
-from arena.console import Failure, Misuse, out, write_json
+from arena.console import CommandError, UsageError, err, out, print_table, write_json
 from arena.games.catalogue import KNOWN
 from arena.games.core import GameError
-from arena.games.trial import RULES, Fault, try_rules
-from arena.server.commands.output import print_table
+from arena.games.rule_check import RULES, BrokenRule, check_rules
 
 LAST = 12
-"""Moves of the way to a fault that are shown in the table; --json has all of them."""
+"""Number of last moves before a fault in the table. --json has all of them."""
 
 
-class Finding(Struct, frozen=True):
-    """What was found of one rule of one game."""
+class RuleFinding(Struct, frozen=True):
+    """Finding about one rule of one game."""
 
     game: str
     check: str
     verdict: str
     asked: str
-    """What the rule asks of a game."""
+    """Requirement of the rule."""
     why: str = ""
     moves: list[str] = []
-    """The moves from the start that lead to the fault."""
+    """Moves from the start to the fault."""
 
 
 def check_games(specs: Sequence[str], matches: int, seed: int, json: Path | None) -> None:
-    """Try the rules of these games and show what was found. Raises Failure where one is wrong, Misuse where none is named."""
+    """Check the rules of these games, and show the findings.
+
+    Raises CommandError for a broken rule, UsageError for an unknown game.
+    """
     findings = [finding for spec in specs for finding in _check(spec, matches, seed)]
     if json is not None:
         write_json(findings, json)
@@ -42,33 +44,36 @@ def check_games(specs: Sequence[str], matches: int, seed: int, json: Path | None
         print_table({"check": "left", "verdict": "left", "what": "left"}, rows)
         for each in findings:
             if each.moves:
-                _say(f"{each.check}: after {_way(each.moves)}")
+                out.print(f"{each.check}: after {_last_moves(each.moves)}")
     failed = [each for each in findings if each.verdict == "failed"]
     if failed:
         names = ", ".join(each.check for each in failed)
-        raise Failure(f"{len(failed)} of {len(findings)} checks failed: {names}")
+        raise CommandError(f"{len(failed)} of {len(findings)} checks failed: {names}")
     games = " and ".join(dict.fromkeys(each.game for each in findings))
-    _say(f"{games}: {matches} random matches, and nothing wrong was found")
+    out.print(f"{games}: {matches} random matches, and nothing wrong was found")
 
 
-def _check(spec: str, matches: int, seed: int) -> list[Finding]:
+def _check(spec: str, matches: int, seed: int) -> list[RuleFinding]:
     try:
-        made: Any = KNOWN.look(spec).from_setup({})
+        game: Any = KNOWN.load(spec).from_setup({})
     except GameError as error:
-        raise Misuse(f"--game: {error}") from None
-    faults: dict[str, Fault] = {each.rule: each for each in try_rules(made, Random(seed).randrange, matches)}
+        raise UsageError(f"--game: {error}") from None
+    lengths: list[int] = []
+    findings = check_rules(game, Random(seed).randrange, matches, lengths.append)
+    faults: dict[str, BrokenRule] = {each.rule: each for each in findings}
+    if game.is_too_long(max(lengths, default=0)):
+        err.print(
+            f"{spec}: warning: a random match took {max(lengths):,} plies, and is a draw after {game.ply_limit:,}:"
+            " raise ply_limit, or let the rules end it sooner"
+        )
     return [
-        Finding(made.name, rule, "failed", asked, faults[rule].why, list(faults[rule].moves))
+        RuleFinding(game.name, rule, "failed", requirement, faults[rule].why, list(faults[rule].moves))
         if rule in faults
-        else Finding(made.name, rule, "passed", asked)
-        for rule, asked in RULES.items()
+        else RuleFinding(game.name, rule, "passed", requirement)
+        for rule, requirement in RULES.items()
     ]
 
 
-def _way(moves: Sequence[str]) -> str:
-    shown = ", ".join(moves[-LAST:])
-    return f"{len(moves)} moves: … {shown}" if len(moves) > LAST else shown
-
-
-def _say(line: str) -> None:
-    out.print(line, markup=False, highlight=False, soft_wrap=True)
+def _last_moves(moves: Sequence[str]) -> str:
+    last_moves = ", ".join(moves[-LAST:])
+    return f"{len(moves)} moves: … {last_moves}" if len(moves) > LAST else last_moves

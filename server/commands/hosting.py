@@ -1,125 +1,187 @@
-"""A host by its settings: opened as they say, and changed by SIGHUP while it runs."""
+"""Run a host with its settings, and reload them on SIGHUP."""
 
 from __future__ import annotations
 
 import logging
+import re
 import signal
+import ssl
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from ipaddress import ip_network
 from pathlib import Path
-from ssl import SSLContext
 
 import anyio
 import anyio.to_thread
 
-from arena.console import Failure, err, out
+from arena.clock import MONOTONIC
+from arena.console import CommandError, err, out
 from arena.games.catalogue import KNOWN
 from arena.match.adjudication import lacks_table
 from arena.protocol.adjudication import BadAdjudication
 from arena.protocol.record import Record, to_line
-from arena.server.bus.bus import Bus
-from arena.server.commands.pool import offer_of
-from arena.server.commands.serving import StopSignals, until_told_to_stop
+from arena.server.cluster.bus import BusError
+from arena.server.cluster.core_link import Superseded
+from arena.server.commands.pool import pool_of
+from arena.server.commands.serving import StopSignals, serve_until_signal
 from arena.server.commands.settings_file import BadSetting, BadSettings, GivenOption, load
-from arena.server.commands.tls import load_certificate, tls_of
+from arena.server.core.settings import OPEN_EVENT, Pool
+from arena.server.edge import log as logs
 from arena.server.host import Host, open_host
-from arena.server.lobby.house import HousePlan
-from arena.server.lobby.matchmaking.matchmaker import OPEN_EVENT, Offer
-from arena.server.lobby.roster import NONE, BadHouse, house_bots
-from arena.server.net import log as logs
-from arena.server.settings import RELOADED, TYPES, HouseSettings, Settings
-from arena.server.store.database import file_of
+from arena.server.processes.tasks import cancelled_at_exit
+from arena.server.roles import open_edge, open_leader, try_out
+from arena.server.settings import RELOADED, TYPES, HouseSettings, Role, Settings, TlsSettings, WebhookSettings
+from arena.server.shell.house import NONE, BadHouse, HousePlan, house_engines
+from arena.server.shell.webhooks import BadWebhook, WebhookURL, parse_secret
+from arena.server.store.database import StoreError, failure_reason, file_of, is_transient
+from arena.server.store.lease import LeaseLost
 from arena.server.store.retention import BadRetention
 
 log = logging.getLogger("arena.settings")
 
+AGAIN_SECONDS = 0.25
+"""Pause before a core that no longer leads becomes a standby."""
+
 
 @dataclass(frozen=True)
-class Plan:
-    """Settings, and the parts of a host that are made from them."""
+class HostPlan:
+    """Settings, and the parts of a host built from them."""
 
     settings: Settings
-    offer: Offer | None
+    pool: Pool | None
     house: HousePlan
-    tls: SSLContext | None
+    tls: ssl.SSLContext | None
 
 
-def read_plan(file: Path | None, given: Sequence[GivenOption]) -> Plan:
-    """Read the settings and make the parts from them. Raises BadSettings, and Failure for an unusable certificate."""
-    loaded = load(file, given)
+ORIGIN = re.compile(r"https?://[a-z0-9.:\[\]_-]+")
+"""Pattern of an origin as browsers send it: without a path or a final slash."""
+
+
+def read_plan(file: Path | None, options: Sequence[GivenOption]) -> HostPlan:
+    """Read the settings and build the parts of a host.
+
+    Raises BadSettings, and CommandError for an unusable certificate.
+    """
+    loaded = load(file, options)
     settings = loaded.settings
     try:
-        offer = offer_of(settings.pool)
-        _check_rules(settings, offer)
+        pool = pool_of(settings.pool)
+        _check_rules(settings, pool)
         _check_store(settings)
         _check_proxies(settings)
+        _check_origins(settings)
+        _check_webhooks(settings.webhooks)
         house = _house(settings.house)
         tls = tls_of(settings.tls)
     except BadSetting as bad:
         raise loaded.explain(bad) from None
-    return Plan(settings, offer if settings.pool.matchmaker else None, house, tls)
+    return HostPlan(settings, pool if settings.pool.matchmaker else None, house, tls)
 
 
 class Hosting:
-    """A host and the settings in force."""
+    """Host with its current settings."""
 
-    def __init__(self, file: Path | None, given: Sequence[GivenOption], plan: Plan) -> None:
-        """Host by a plan; `file` and `given` are read again on SIGHUP."""
+    def __init__(self, file: Path | None, options: Sequence[GivenOption], plan: HostPlan) -> None:
+        """Prepare to host by `plan`; `file` and `options` are read again on SIGHUP."""
         self.settings = plan.settings
         self._file = file
-        self._given = given
-        self._offer = plan.offer
+        self._options = options
+        self._pool = plan.pool
         self._house = plan.house
         self._tls = plan.tls
         self._running: Host | None = None
 
-    async def serve(self, stop: StopSignals, bus: Bus | None = None) -> None:
-        """Serve until told to stop. Raises what `open_host` does."""
-        async with open_host(
-            self.settings,
-            offer=self._offer,
-            house=self._house,
-            tls=self._tls,
-            bus=bus,
-            going_on=OPEN_EVENT,
-            on_record=self._tell,
-        ) as running:
+    async def serve(self, stop: StopSignals) -> None:
+        """Serve until stopped. Raises the errors of `open_host`, and BadHouse."""
+        async with (
+            open_host(
+                self.settings,
+                pool=self._pool,
+                house=self._house,
+                tls=self._tls,
+                going_on=OPEN_EVENT,
+                on_record=self._print_result,
+            ) as running,
+            running.open_house(),
+        ):
             self._running = running
-            err.print(f"listening on {running.url}", markup=False, soft_wrap=True)
+            err.print(f"listening on {running.url}")
+            err.print(f"the page is at {running.url.replace('ws', 'http', 1)}")
             if running.resumed:
                 grace = self.settings.matches.grace_seconds
                 err.print(f"going on with {running.resumed} matches; their bots have {grace:g} s to return")
             try:
-                await until_told_to_stop(running, stop)
+                await serve_until_signal(running, stop)
+            finally:
+                self._running = None
+
+    async def serve_edge(self, stop: StopSignals) -> None:
+        """Serve as an edge until stopped. Raises the errors of `open_edge`."""
+        async with open_edge(self.settings, house=self._house, tls=self._tls) as (_, address):
+            err.print(f"an edge listens on {address}")
+            await stop.wait()
+            stop.close()  # from now on another signal ends the process immediately
+
+    async def serve_core(self, stop: StopSignals) -> None:
+        """Serve as leader or standby until stopped.
+
+        Raises the errors of `open_leader`, and BusError and StoreError if NATS or the store is unavailable at the
+        start.
+        """
+        async with cancelled_at_exit() as tasks:
+
+            async def end() -> None:
+                await stop.wait()
+                tasks.cancel_scope.cancel()
+
+            tasks.start_soon(end)
+            await try_out(self.settings)
+            while True:
+                try:
+                    await self._lead()
+                except (LeaseLost, Superseded) as error:
+                    log.warning("%s; this core stands by", error)
+                except Exception as error:
+                    if not (isinstance(error, StoreError | BusError) or is_transient(error)):
+                        raise
+                    log.warning("%s; trying again", failure_reason(error) or error)
+                await MONOTONIC.sleep(AGAIN_SECONDS)
+
+    async def _lead(self) -> None:
+        async with open_leader(
+            self.settings, pool=self._pool, house=self._house, on_record=self._print_result
+        ) as running:
+            self._running = running
+            try:
+                await anyio.sleep_forever()
             finally:
                 self._running = None
 
     async def reload_on_sighup(self) -> None:
-        """Read the file again on each SIGHUP, until cancelled."""
+        """Reload the settings on each SIGHUP, until cancelled."""
         with anyio.open_signal_receiver(signal.SIGHUP) as signals:
             async for _ in signals:
                 try:
-                    plan = await anyio.to_thread.run_sync(partial(read_plan, self._file, self._given))
+                    plan = await anyio.to_thread.run_sync(partial(read_plan, self._file, self._options))
                     if self._tls is not None and plan.tls is not None:
                         load_certificate(self._tls, plan.settings.tls)
-                except (BadSettings, Failure) as error:
+                except (BadSettings, CommandError) as error:
                     log.error("settings stay as they are: %s", error)  # noqa: TRY400  one line, not a stack
                 else:
                     self._apply(plan)
 
-    def _apply(self, plan: Plan) -> None:
-        """Apply the changes that a running server can follow, and log them and the others."""
+    def _apply(self, plan: HostPlan) -> None:
+        """Apply the changes that need no restart, and log which need a restart and which do not."""
         changed = [key for key in TYPES if plan.settings.get(key) != self.settings.get(key)]
         applied = [key for key in changed if key in RELOADED and not self._turns_tls(key, plan)]
         for key in applied:
             self.settings.set(key, plan.settings.get(key))
-        self._offer = plan.offer
+        self._pool = plan.pool
         if self._running is not None:
-            self._running.reconfigure(plan.offer)
-        told = self.settings.log
-        logs.set_up(told.format.value, verbose=told.verbose, wire=told.wire)
+            self._running.core.reconfigure(plan.pool)
+        log_format = self.settings.log
+        logs.set_up(log_format.format.value, verbose=log_format.verbose, wire=log_format.wire)
         left = [key for key in changed if key not in applied]
         log.warning(
             "settings read again: applied %s; a restart is needed for %s",
@@ -127,15 +189,15 @@ class Hosting:
             ", ".join(left) or "none",
         )
 
-    def _turns_tls(self, key: str, plan: Plan) -> bool:
+    def _turns_tls(self, key: str, plan: HostPlan) -> bool:
         """Return True if a key turns TLS on or off, which a listening server cannot."""
         return key.startswith("tls.") and (self._tls is None or plan.tls is None)
 
-    async def _tell(self, record: Record) -> None:
+    async def _print_result(self, record: Record) -> None:
         """Print the result of a match, and append its record to the file."""
         result, players = record.result, record.players
         winner = f"{result.winner} wins" if result.winner else "draw"
-        # Not laid out by the console: on a busy server that would cost as much as some moves of the match.
+        # Written directly, because the console's layout would cost as much as some moves of the match.
         out.file.write(
             f"{players.maxie} - {players.minnie}: {winner}, {result.reason.value}, {len(record.moves)} plies\n"
         )
@@ -145,39 +207,69 @@ class Hosting:
                 await lines.write(to_line(record) + "\n")
 
 
-def _house(house: HouseSettings) -> HousePlan:
-    """Return the plan of the house. Engines that the host names are tried at the start. Raises BadSetting."""
+def tls_of(tls: TlsSettings) -> ssl.SSLContext | None:
+    """Return the TLS context, or None without a certificate. Raises BadSetting, and CommandError for an unusable file."""
+    if not tls.cert and not tls.key:
+        return None
+    if not tls.key:
+        raise BadSetting("tls.cert", "set tls.key too (--tls-key)")
+    if not tls.cert:
+        raise BadSetting("tls.key", "set tls.cert too (--tls-cert)")
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    load_certificate(context, tls)
+    return context
+
+
+def load_certificate(context: ssl.SSLContext, tls: TlsSettings) -> None:
+    """Use this certificate for new connections. Raises CommandError."""
     try:
-        bots = house_bots(",".join(house.engines) if house.engines else NONE)
+        context.load_cert_chain(tls.cert, tls.key)
+    except (OSError, ssl.SSLError) as error:
+        raise CommandError(f"cannot use {tls.cert} with {tls.key}: {error.strerror or error}") from None
+
+
+def _house(house: HouseSettings) -> HousePlan:
+    """Return the plan of the house. Engines that the host lists are tested at the start. Raises BadSetting."""
+    try:
+        engines = house_engines(",".join(house.engines) if house.engines else NONE)
     except BadHouse as error:
         raise BadSetting("house.engines", str(error)) from None
     named = house.engines != HouseSettings().engines
-    return HousePlan(bots, guests=house.guests, check=named, games=KNOWN.specs())
+    return HousePlan(engines, guests=house.guests, check=named, games=KNOWN.specs())
 
 
-def _check_rules(settings: Settings, offer: Offer) -> None:
-    """Raise BadSetting for rules that cannot end a match of the pool."""
+def _check_rules(settings: Settings, pool: Pool) -> None:
+    """Raise BadSetting if an adjudication rule cannot apply to a game of the pool."""
     try:
         rules = settings.matches.adjudication
     except BadAdjudication as error:
         raise BadSetting("matches.adjudicate", str(error)) from None
-    for course in offer.courses:
-        lacking = lacks_table(rules, course.game)
+    for each in pool.games:
+        lacking = lacks_table(rules, each.game)
         if lacking is not None:
             raise BadSetting("matches.adjudicate", lacking)
 
 
 def _check_store(settings: Settings) -> None:
-    """Raise BadSetting for a store that servers cannot share, or that cannot keep what is asked."""
+    """Raise BadSetting for settings of the store, the bus and the processes that do not fit together."""
     store = settings.store
-    several = "server.processes" if settings.server.processes > 1 else "bus.url" if settings.bus.url else ""
+    place = settings.server
+    several = (
+        "server.role" if place.role is not Role.ALL else "server.processes" if place.processes > 1 else ""
+    )
     if several and (not store.url or file_of(store.url) is not None):
-        raise BadSetting(several, "several servers share a PostgreSQL: set store.url = postgresql://…")
+        raise BadSetting(several, "edges and cores share a PostgreSQL: set store.url = postgresql://…")
+    if place.role is not Role.ALL and not settings.bus.url:
+        raise BadSetting("server.role", "edges and cores need a NATS: set bus.url = nats://HOST:4222")
+    if place.role is not Role.ALL and place.processes > 1:
+        raise BadSetting("server.role", "several processes have their roles already: leave it out")
+    if settings.bus.url and not several:
+        raise BadSetting("bus.url", "one process needs no NATS: set server.role, or leave it out")
     if store.archive and not store.keep:
         raise BadSetting("store.archive", "set store.keep too, as 90d or 1000000")
     archive = Path(store.archive)
     if store.archive and archive.exists() and not archive.is_dir():
-        raise BadSetting("store.archive", f"{archive} is no folder")
+        raise BadSetting("store.archive", f"{archive} is not a folder")
     try:
         _ = store.retention
     except BadRetention as error:
@@ -185,9 +277,26 @@ def _check_store(settings: Settings) -> None:
 
 
 def _check_proxies(settings: Settings) -> None:
-    """Raise BadSetting for what is no address or network."""
+    """Raise BadSetting for a proxy that is not an address or network."""
     try:
         for each in settings.server.proxies:
             ip_network(each)
     except ValueError as error:
         raise BadSetting("server.proxies", str(error)) from None
+
+
+def _check_origins(settings: Settings) -> None:
+    """Raise BadSetting for a text that is not an origin."""
+    for each in settings.server.origins:
+        if each != "*" and not ORIGIN.fullmatch(each):
+            raise BadSetting("server.origins", f"{each!r:.70} is no origin: write https://HOST, or *")
+
+
+def _check_webhooks(settings: WebhookSettings) -> None:
+    """Raise BadSetting for an unusable webhook address or secret."""
+    for name, parse in (("url", WebhookURL.parse), ("secret", parse_secret)):
+        if settings.url or settings.secret:
+            try:
+                parse(getattr(settings, name))
+            except BadWebhook as error:
+                raise BadSetting(f"webhooks.{name}", str(error)) from None

@@ -1,4 +1,4 @@
-"""What commands that work on a store share."""
+"""Code shared by commands that work on a store."""
 
 from __future__ import annotations
 
@@ -7,37 +7,38 @@ from typing import TypeVar
 
 import anyio
 
-from arena.console import Failure
+from arena.console import CommandError
 from arena.server.store.database import Engine, StoreError, file_of, open_store
-from arena.server.store.upgrade import make_ready
 
 DATABASE = "sqlite:///arena.db"
-"""The store where none is named, which is that of `arena serve`."""
+"""Default store, also of `arena serve`."""
 
 T = TypeVar("T")
 
 
 def in_store(db: str | None, work: Callable[[Engine], Awaitable[T]], *, make: bool = False) -> T:
-    """What `work` returns for a store that is open while it runs. Raises Failure in one line.
+    """Open the store, run `work` on it, and return its result. Raises CommandError with a one-line message.
 
-    make: whether an SQLite file that is not there is made; else a mistyped name would show an empty store
+    make: True to create a missing SQLite file; False protects against mistyped names
     """
     url = db or DATABASE
     if not make:
         check_there(url)
 
     async def main() -> T:
-        async with open_store(url, make_ready) as engine:
+        async with open_store(url) as engine:
             return await work(engine)
 
     try:
         return anyio.run(main)
     except StoreError as error:
-        raise Failure(str(error)) from None
+        raise CommandError(str(error)) from None
 
 
 def check_there(url: str) -> None:
-    """Raises Failure for an SQLite store whose file is not there."""
+    """Raise CommandError if the file of an SQLite store does not exist."""
     file = file_of(url)
     if file is not None and not file.exists():
-        raise Failure(f"there is no database {file}: name one with --db, or let `arena serve` make it")
+        raise CommandError(
+            f"database {file} does not exist: name one with --db, or let `arena serve` create it"
+        )

@@ -1,4 +1,4 @@
-"""`arena store stats`, `prune` and `vacuum`: how much a store holds, and less of it."""
+"""`arena store stats`, `prune` and `vacuum`: inspect and reduce a store."""
 
 from __future__ import annotations
 
@@ -7,21 +7,17 @@ from typing import Annotated
 
 import typer
 
-from arena.console import DatabaseOption, Failure, JsonOption, Misuse, write_json
+from arena.console import CommandError, DatabaseOption, JsonOption, UsageError, err, print_table, write_json
 from arena.server.commands.in_store import DATABASE, in_store
-from arena.server.commands.output import print_table, say
-from arena.server.commands.retention import retention_of
 from arena.server.store.aggregates.counting import refresh
 from arena.server.store.database import Engine
-from arena.server.store.retention import ArchiveFailed, prune
+from arena.server.store.retention import ArchiveFailed, BadRetention, Retention, prune
 from arena.server.store.stats import stats, vacuum
 
 
 def register(app: typer.Typer) -> None:
     """Add `arena store` and its commands."""
-    store = typer.Typer(
-        help="What a host keeps: how much it is, and how it becomes less.", no_args_is_help=True
-    )
+    store = typer.Typer(help="Inspect and prune the database.", no_args_is_help=True)
     store.command("stats")(stats_command)
     store.command("prune")(prune_command)
     store.command("vacuum")(vacuum_command)
@@ -29,26 +25,26 @@ def register(app: typer.Typer) -> None:
 
 
 def stats_command(db: DatabaseOption = DATABASE, json: JsonOption = None) -> None:
-    """Show how many matches a store holds, since when, and how many bytes that takes, by table.
+    """Show the number and dates of matches in a store, and the bytes used by each table.
 
     Example: arena store stats --db sqlite:///arena.db --json -
     """
-    found = in_store(db, stats)
+    stats_now = in_store(db, stats)
     if json is not None:
-        write_json(found, json)
+        write_json(stats_now, json)
         return
-    each = "-" if found.bytes_a_match is None else f"{found.bytes_a_match:,.0f}"
+    each = "-" if stats_now.bytes_a_match is None else f"{stats_now.bytes_a_match:,.0f}"
     rows = {
-        "finished matches": f"{found.matches:,}",
-        "of these packed": f"{found.packed:,}",
-        "matches in progress": f"{found.in_progress:,}",
-        "oldest": found.oldest or "-",
-        "newest": found.newest or "-",
-        "bytes": f"{found.bytes:,}",
-        "of these free": f"{found.free:,}",
+        "finished matches": f"{stats_now.matches:,}",
+        "of these packed": f"{stats_now.packed:,}",
+        "matches in progress": f"{stats_now.in_progress:,}",
+        "oldest": stats_now.oldest or "-",
+        "newest": stats_now.newest or "-",
+        "bytes": f"{stats_now.bytes:,}",
+        "of these free": f"{stats_now.free:,}",
         "bytes a match": each,
     }
-    rows |= {f"bytes of {name}": f"{size:,}" for name, size in (found.tables or {}).items()}
+    rows |= {f"bytes of {name}": f"{size:,}" for name, size in (stats_now.tables or {}).items()}
     print_table({"": "left", "in the store": "right"}, rows.items())
 
 
@@ -58,43 +54,55 @@ def prune_command(
         typer.Option(
             "--keep",
             metavar="DAYS|MATCHES",
-            help="Keep what is not older, as 90d, or the newest so many, as 1000000.",
+            help="Matches to keep: maximum age, e.g. 90d, or number, e.g. 1000000.",
         ),
     ],
     archive: Annotated[
         Path | None,
-        typer.Option("--archive", metavar="FOLDER", help="Move the others to files in this folder."),
+        typer.Option(
+            "--archive", metavar="FOLDER", help="Folder to archive removed matches in; default: delete them."
+        ),
     ] = None,
     db: DatabaseOption = DATABASE,
 ) -> None:
-    """Remove the oldest finished matches, or move them to files that `arena import` takes again.
+    """Remove the oldest finished matches, or move them to files that `arena import` can read.
 
-    Oldest are those that came in first. Ratings and tables stay as they are. A server may run on the
-    store meanwhile; the setting `store.keep` of `arena serve` does the same every hour.
+    Age is the order in which the store received matches. Ratings and tables are not changed. A server may use the
+    store meanwhile. The setting `store.keep` of `arena serve` does the same every hour.
 
     Example: arena store prune --keep 90d --archive old
     """
-    retention = retention_of(keep, archive)
-    if retention is None:
-        raise Misuse("--keep: say which matches stay in the store, as 90d or 1000000")
+    retention = _retention(keep, archive)
 
     async def work(engine: Engine) -> int:
         await refresh(engine)
         try:
             return await prune(engine, retention)
         except ArchiveFailed as error:
-            raise Failure(str(error)) from None
+            raise CommandError(str(error)) from None
 
     removed = in_store(db, work)
-    say(f"{removed:,} matches are {'removed' if archive is None else f'in {archive}'}")
+    err.print(f"{removed:,} matches are {'removed' if archive is None else f'in {archive}'}")
+
+
+def _retention(keep: str, archive: Path | None) -> Retention:
+    """Return the retention from the options. Raises UsageError."""
+    if archive is not None and archive.exists() and not archive.is_dir():
+        raise UsageError(f"--archive: {archive} is not a folder")
+    try:
+        return Retention.parse(keep, archive)
+    except BadRetention as error:
+        raise UsageError(f"--keep: {error}") from None
 
 
 def vacuum_command(db: DatabaseOption = DATABASE) -> None:
-    """Pack all that is finished, and give the room of what was removed back to the disk.
+    """Pack all finished matches, and return the space of removed ones to the disk.
 
-    No server may run on the store meanwhile. While it is at work, SQLite needs as much room again.
+    No server may use the store meanwhile. SQLite needs free space for a second copy of the store while it works.
 
     Example: arena store vacuum --db sqlite:///arena.db
     """
-    given = in_store(db, vacuum)
-    say(f"the store is {given:,} bytes smaller" if given >= 0 else f"the store is {-given:,} bytes larger")
+    freed = in_store(db, vacuum)
+    err.print(
+        f"the store is {freed:,} bytes smaller" if freed >= 0 else f"the store is {-freed:,} bytes larger"
+    )

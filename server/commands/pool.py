@@ -1,4 +1,4 @@
-"""Offer of the matchmaker by the settings of the pool: games on maps under time controls, and their openings."""
+"""Build the matchmaker's pool from its settings: games on maps, with time controls and openings."""
 
 from __future__ import annotations
 
@@ -9,66 +9,63 @@ from typing import TypeVar
 
 from arena.games.catalogue import KNOWN
 from arena.games.core import AnyGame, GameError
-from arena.games.riskless import Riskless
 from arena.maps.loader import MapError
 from arena.maps.openings import BadOpenings, read, shipped_openings
-from arena.maps.setup import make_setup
+from arena.maps.setup import has_maps, make_setup
 from arena.match.openings import Opening, random_opening
 from arena.protocol.timecontrol import BadTimeControl, TimeControl
 from arena.server.commands.settings_file import BadSetting
-from arena.server.lobby.matchmaking.matchmaker import OPEN_EVENT, Course, Offer
+from arena.server.core.settings import Pool, PoolGame
 from arena.server.settings import PoolSettings
 
 T = TypeVar("T")
 
 SHIPPED, NONE = "shipped", "none"
-MOST_PLIES = 100
-DRAWN = 1_000
-"""Random openings that are drawn of each start; fewer where there are no more."""
+MAX_PLIES = 100
+MAX_RANDOM_OPENINGS = 1_000
+"""Maximum number of random openings for each start."""
 INSTEAD = (2, 3, 4, 6, 8)
-"""Random plies where openings that are shipped are asked for, and there are none: of another game, or a small map."""
+"""Plies of random openings to try if a game or map has no built-in openings."""
 ENOUGH = 20
-"""So many openings must there be before no more plies are tried: two bots that always answer alike then play 40 games."""
+"""Number of openings at which no more plies are tried. With 20, two deterministic bots play 40 different games."""
 
 
-def offer_of(pool: PoolSettings) -> Offer:
-    """Return what the matchmaker gives. Raises BadSetting."""
-    first, *others = courses_of(pool)
-    return Offer(
-        first.game,
-        first.time_control,
-        pool.margin_ms,
-        round(1000 * pool.ready_seconds),
-        OPEN_EVENT,
+def pool_of(pool: PoolSettings) -> Pool:
+    """Return the matchmaker's pool. Raises BadSetting."""
+    return Pool(
+        games=games_of(pool),
+        margin_ms=pool.margin_ms,
+        ready_ms=round(1000 * pool.ready_seconds),
         rated=pool.rated,
-        openings=first.openings,
-        others=tuple(others),
-        pause=pool.pause_seconds,
+        pause_ms=round(1000 * pool.pause_seconds),
     )
 
 
-def courses_of(pool: PoolSettings) -> tuple[Course, ...]:
-    """Return each game on each map under each time control. Raises BadSetting."""
-    times = _each("pool.time_controls", pool.time_controls, TimeControl.parse)
-    games = _each("pool.games", pool.games, KNOWN.name)
+def games_of(pool: PoolSettings) -> tuple[PoolGame, ...]:
+    """Return every game on every map with every time control. Raises BadSetting."""
+    times = _parse_all("pool.time_controls", pool.time_controls, TimeControl.parse)
+    games = _parse_all("pool.games", pool.games, KNOWN.register)
     starts = [start for game in games for start in _starts(game, pool)]
     return tuple(
-        Course(game, time, begun)
+        PoolGame(game, time, tuple(openings))
         for map, game in starts
-        for begun in [_openings(game, map, pool.openings)]
+        for openings in [_openings(game, map, pool.openings)]
         for time in times
     )
 
 
 def _starts(game: str, pool: PoolSettings) -> list[tuple[str, AnyGame]]:
-    """Return the maps of a game, each with the game on it; the map of a game without any is empty."""
-    if game != Riskless.name:
-        return [("", each) for each in _each("pool.games", (game,), make_setup)]
-    return list(zip(pool.maps, _each("pool.maps", pool.maps, partial(make_setup, game)), strict=True))
+    """Return the maps of a game, each with the game on it.
+
+    A game without maps has one start with an empty map name.
+    """
+    if not has_maps(game):
+        return [("", each) for each in _parse_all("pool.games", (game,), make_setup)]
+    return list(zip(pool.maps, _parse_all("pool.maps", pool.maps, partial(make_setup, game)), strict=True))
 
 
-def _each(key: str, words: Sequence[str], parse: Callable[[str], T]) -> list[T]:
-    """Return what each of the words stands for. Raises BadSetting."""
+def _parse_all(key: str, words: Sequence[str], parse: Callable[[str], T]) -> list[T]:
+    """Parse all words, which must be different. Raises BadSetting."""
     if not words or not all(words) or len(set(words)) < len(words):
         raise BadSetting(key, "expected one or more, each once")
     try:
@@ -89,33 +86,35 @@ def _openings_by(game: AnyGame, map: str, openings: str) -> Sequence[Opening]:
         return ((),)
     if openings == SHIPPED:
         path = shipped_openings(map) if map else None
-        return _instead(game) if path is None else _apart(read(path, [game])[0])
+        return _fallback_openings(game) if path is None else _without_prefixes(read(path, [game])[0])
     if not openings.isdecimal():
-        return _apart(read(Path(openings), [game])[0])
-    if not 1 <= int(openings) <= MOST_PLIES:
+        return _without_prefixes(read(Path(openings), [game])[0])
+    if not 1 <= int(openings) <= MAX_PLIES:
         raise BadSetting(
-            "pool.openings", f"expected {SHIPPED}, {NONE}, 1 to {MOST_PLIES} random plies, or a file"
+            "pool.openings", f"expected {SHIPPED}, {NONE}, 1 to {MAX_PLIES} random plies, or a file"
         )
-    return _drawn(game, int(openings))
+    return _random_openings(game, int(openings))
 
 
-def _instead(game: AnyGame) -> tuple[Opening, ...]:
-    """The shortest random openings of which there are enough, or else the most."""
+def _fallback_openings(game: AnyGame) -> tuple[Opening, ...]:
+    """Return the random openings of the shortest length that has enough of them, or of the length that has the most."""
     best: tuple[Opening, ...] = ()
     for plies in INSTEAD:
-        best = max(best, _drawn(game, plies), key=len)
+        best = max(best, _random_openings(game, plies), key=len)
         if len(best) >= ENOUGH:
             break
     return best
 
 
-def _drawn(game: AnyGame, plies: int) -> tuple[Opening, ...]:
-    """Random openings, the same after a restart: what has been played is not drawn anew, but gone through."""
-    return _apart([random_opening(game, plies, f"serve/{number}") for number in range(DRAWN)])
+def _random_openings(game: AnyGame, plies: int) -> tuple[Opening, ...]:
+    """Return random openings from a fixed seed, so that they are the same after a restart."""
+    return _without_prefixes(
+        [random_opening(game, plies, f"serve/{number}") for number in range(MAX_RANDOM_OPENINGS)]
+    )
 
 
-def _apart(openings: Sequence[Opening]) -> tuple[Opening, ...]:
-    """Those of which none is how another one begins: however they are played on, no two lead to the same moves."""
-    told = {tuple(map(repr, opening)): opening for opening in openings}
-    begun = {written[:plies] for written in told for plies in range(len(written))}
-    return tuple(opening for written, opening in told.items() if written not in begun)
+def _without_prefixes(openings: Sequence[Opening]) -> tuple[Opening, ...]:
+    """Drop openings that are prefixes of others."""
+    by_text = {tuple(map(repr, opening)): opening for opening in openings}
+    prefixes = {written[:plies] for written in by_text for plies in range(len(written))}
+    return tuple(opening for written, opening in by_text.items() if written not in prefixes)

@@ -1,17 +1,28 @@
-"""`arena ratings`: who is how strong, by the rated matches of a store."""
+"""`arena ratings`: ratings from the rated matches of a store."""
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
+from msgspec import to_builtins
 
-from arena.console import DatabaseOption, Failure, JsonOption, game_named, write_json
+from arena.console import (
+    CommandError,
+    DatabaseOption,
+    JsonOption,
+    Justify,
+    UsageError,
+    err,
+    game_named,
+    print_table,
+    write_json,
+)
 from arena.server.commands.in_store import DATABASE, in_store
-from arena.server.commands.output import Justify, print_table, say
 from arena.server.store.aggregates.counting import refresh
-from arena.server.store.aggregates.recompute import Differs, Recomputed, recompute
-from arena.server.store.aggregates.standings import Standing, month_ago, standings
+from arena.server.store.aggregates.recompute import RatingsDiffer, RecomputedRatings, recompute
+from arena.server.store.aggregates.standings import StandingRow, month_ago, standings
 from arena.server.store.database import Engine
 
 COLUMNS: dict[str, Justify] = {
@@ -30,62 +41,83 @@ COLUMNS: dict[str, Justify] = {
 }
 
 
+GameOption = Annotated[
+    str | None, typer.Option("--game", metavar="GAME", help="Only this game; default: all games.")
+]
+
+
 def register(app: typer.Typer) -> None:
     """Add `arena ratings`."""
     app.command("ratings")(ratings)
 
 
 def ratings(
-    game: Annotated[
-        str | None, typer.Option("--game", metavar="GAME", help="Only this game; else all.")
-    ] = None,
+    game: GameOption = None,
+    map_: Annotated[
+        str, typer.Option("--map", metavar="MAP", help="Ratings on this map; needs --tc.", show_default=False)
+    ] = "",
+    tc: Annotated[
+        str,
+        typer.Option(
+            "--tc", metavar="TC", help="Ratings with this time control; default: all.", show_default=False
+        ),
+    ] = "",
     again: Annotated[
         bool,
-        typer.Option("--recompute", help="Replay every rated match from the journal, and compare."),
+        typer.Option("--recompute", help="Recompute all ratings from the journal, and compare."),
     ] = False,
     all_: Annotated[
-        bool, typer.Option("--all", help="Also the bots that have played no rated match for a month.")
+        bool, typer.Option("--all", help="Include bots without a rated match for a month.")
     ] = False,
     db: DatabaseOption = DATABASE,
     json: JsonOption = None,
 ) -> None:
-    """Show the Glicko-2 ratings of every bot, per game, from the rated matches of a store.
+    """Show the Glicko-2 ratings of all bots.
 
-    A bot's strength lies within two deviations of its rating with 95 % confidence. docs/ratings.md tells
-    how they are computed, and what each way of ending a match means for them.
+    A bot's strength lies within two deviations of its rating with 95 % confidence. docs/ratings.md explains how
+    ratings are computed, and how each end of a match counts.
 
     Example: arena ratings --game riskless --db sqlite:///arena.db
+
+    Example: arena ratings --game riskless --map italy --tc 10+0.1
     """
     name = None if game is None else game_named(game)
+    if map_ and not tc:
+        raise UsageError("--map: give --tc, too: a rating is of one map with one time control")
 
-    async def work(engine: Engine) -> tuple[list[Standing], Recomputed | None]:
+    async def work(engine: Engine) -> tuple[list[StandingRow], RecomputedRatings | None]:
         await refresh(engine)
         try:
             done = await recompute(engine) if again else None
-        except Differs as found:
-            raise Failure(f"the ratings cannot be recomputed: {found}") from None
-        return await standings(engine, name, since=None if all_ else month_ago()), done
+        except RatingsDiffer as error:
+            raise CommandError(f"the ratings cannot be recomputed: {error}") from None
+        return await standings(engine, name, map_, tc, since=None if all_ else month_ago()), done
 
-    found, done = in_store(db, work)
-    if json is not None:
-        write_json(found, json)
-    else:
-        print_table(COLUMNS, list(_rows(found)))
+    rows, done = in_store(db, work)
+    show_ratings(rows, json)
     if done is not None:
         imported = (
             f"; {done.imported} were imported and have no journal: their records were replayed"
             if done.imported
             else ""
         )
-        say(f"recomputed from {done.matches} matches of the journal, with the same result{imported}")
+        err.print(f"recomputed from {done.matches} matches of the journal, with the same result{imported}")
 
 
-def _rows(found: list[Standing]) -> list[list[str]]:
+def show_ratings(standings: list[StandingRow], json: Path | None) -> None:
+    """Print ratings as a table, or write them as JSON."""
+    if json is not None:
+        write_json([to_builtins(each) | {"provisional": each.glicko.provisional} for each in standings], json)
+    else:
+        print_table(COLUMNS, _rows(standings))
+
+
+def _rows(standings: list[StandingRow]) -> list[list[str]]:
     places: dict[str, int] = {}
     rows = []
-    for each in found:
+    for each in standings:
         places[each.game] = places.get(each.game, 0) + 1
         numbers = (each.matches, each.wins, each.draws, each.losses, each.forfeits, each.crashes)
-        strength = [f"{each.rating:.0f}", f"{each.deviation:.0f}", f"{each.volatility:.4f}"]
+        strength = [str(each.glicko), f"{each.deviation:.0f}", f"{each.volatility:.4f}"]
         rows.append([str(places[each.game]), each.game, each.bot, *strength, *map(str, numbers)])
     return rows

@@ -1,9 +1,8 @@
-"""`arena serve`: a server that bots dial into, and that keeps them busy with each other."""
+"""`arena serve`: run a server to which bots connect, and which pairs them for matches."""
 
 from __future__ import annotations
 
 from contextlib import closing
-from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import Annotated
@@ -11,18 +10,18 @@ from typing import Annotated
 import anyio
 import typer
 
-from arena.console import Failure, Misuse
-from arena.server.bus.bus import BusError
+from arena.console import CommandError, UsageError
+from arena.server.cluster.bus import BusError
 from arena.server.commands.hosting import Hosting, read_plan
-from arena.server.commands.processes import serve_processes
-from arena.server.commands.serving import StopSignals, in_arena
+from arena.server.commands.local_cluster import serve_processes
+from arena.server.commands.serving import StopSignals
 from arena.server.commands.settings_file import BadSettings, GivenOption, example, given_by_set
+from arena.server.edge import interpreter
+from arena.server.edge import log as logs
 from arena.server.host import CannotListen
-from arena.server.lobby.roster import BadHouse
-from arena.server.net import interpreter
-from arena.server.net import log as logs
 from arena.server.processes.tasks import cancelled_at_exit
-from arena.server.settings import LogFormat
+from arena.server.settings import LogFormat, Role
+from arena.server.shell.house import BadHouse
 from arena.server.store.database import StoreError
 from arena.server.store.lease import NameHeld
 
@@ -34,16 +33,22 @@ def register(app: typer.Typer) -> None:
 
 def serve(
     file: Annotated[
-        Path | None, typer.Argument(metavar="FILE", help="Settings, as arena.toml.", show_default=False)
+        Path | None,
+        typer.Argument(metavar="FILE", help="Settings file, e.g. arena.toml.", show_default=False),
     ] = None,
     host: Annotated[
-        str | None, typer.Option("--host", metavar="ADDRESS", help="Address to listen on; 0.0.0.0 for all.")
+        str | None,
+        typer.Option("--host", metavar="ADDRESS", help="Address to listen on; 0.0.0.0 for all interfaces."),
     ] = None,
     port: Annotated[
         int | None, typer.Option("--port", metavar="PORT", help="Port; 0 for any free one.")
     ] = None,
     db: Annotated[
-        str | None, typer.Option("--db", metavar="URL", help="Database, as sqlite:///arena.db.")
+        str | None, typer.Option("--db", metavar="URL", help="Database URL, e.g. sqlite:///arena.db.")
+    ] = None,
+    role: Annotated[
+        Role | None,
+        typer.Option("--role", metavar="edge|core", help="Part of a cluster to run; needs --set bus.url=…"),
     ] = None,
     game: Annotated[
         str | None, typer.Option("--game", metavar="GAME,GAME", help="Games of the pool.")
@@ -52,7 +57,7 @@ def serve(
         str | None, typer.Option("--map", metavar="MAP,MAP", help="Maps of the pool (`arena maps list`).")
     ] = None,
     tc: Annotated[
-        str | None, typer.Option("--tc", metavar="TIME,TIME", help="Time controls, as 10+0.1 or 0.1/move.")
+        str | None, typer.Option("--tc", metavar="TIME,TIME", help="Time controls, e.g. 10+0.1 or 0.1/move.")
     ] = None,
     anyone: Annotated[
         bool, typer.Option("--anyone", help="Let any name in without a token.", show_default=False)
@@ -64,20 +69,23 @@ def serve(
         str | None, typer.Option("--tls-key", metavar="FILE", help="Private key (PEM).")
     ] = None,
     log: Annotated[
-        LogFormat | None, typer.Option("--log", metavar="text|json", help="Form of the log.")
+        LogFormat | None, typer.Option("--log", metavar="text|json", help="Log format: text or json.")
     ] = None,
     set: Annotated[
         list[str] | None,
         typer.Option("--set", metavar="SECTION.KEY=VALUE", help="Any other setting; repeatable."),
     ] = None,
     example_config: Annotated[
-        bool, typer.Option("--example-config", help="Print a file of all settings.", show_default=False)
+        bool,
+        typer.Option(
+            "--example-config", help="Print a commented settings file with all defaults.", show_default=False
+        ),
     ] = False,
 ) -> None:
-    """Host matches: idle bots play near opponents that they seldom met.
+    """Host matches between bots, and a page to watch them.
 
-    A bot needs a token (`arena token create NAME`), unless --anyone is given. Guests play the server's own
-    engines on the page. SIGTERM drains: unfinished matches go on at the next start. SIGHUP reads FILE again.
+    A bot needs a token (`arena token create NAME`), unless --anyone is given. Guests play the server's own engines
+    on the page. SIGTERM drains: unfinished matches continue at the next start. SIGHUP reloads FILE.
 
     Example: arena serve --host 0.0.0.0 --map world --tc 10+0.1
     """
@@ -88,6 +96,7 @@ def serve(
         "--host": ("server.host", host),
         "--port": ("server.port", None if port is None else str(port)),
         "--db": ("store.url", db),
+        "--role": ("server.role", None if role is None else role.value),
         "--game": ("pool.games", game),
         "--map": ("pool.maps", map),
         "--tc": ("pool.time_controls", tc),
@@ -98,34 +107,37 @@ def serve(
     }
     named = [GivenOption(option, key, text) for option, (key, text) in words.items() if text is not None]
     try:
-        given = [*named, *given_by_set(set or ())]
-        plan = read_plan(file, given)
+        options = [*named, *given_by_set(set or ())]
+        plan = read_plan(file, options)
     except BadSettings as error:
-        raise Misuse(str(error)) from None
+        raise UsageError(str(error)) from None
     settings = plan.settings
     logs.set_up(settings.log.format.value, verbose=settings.log.verbose, wire=settings.log.wire)
     if settings.server.processes > 1:
         serve_processes(settings, reloads=file is not None)
-    hosting, stop = Hosting(file, given, plan), StopSignals()
+    hosting, stop = Hosting(file, options, plan), StopSignals()
 
     async def main() -> None:
         with closing(stop):
             async with cancelled_at_exit() as tasks:
                 if file is not None:
                     tasks.start_soon(hosting.reload_on_sighup)
-                if settings.bus.url:
-                    await in_arena(settings, partial(hosting.serve, stop), stop)
-                else:
-                    await hosting.serve(stop)
+                match settings.server.role:
+                    case Role.EDGE:
+                        await hosting.serve_edge(stop)
+                    case Role.CORE:
+                        await hosting.serve_core(stop)
+                    case Role.ALL:
+                        await hosting.serve(stop)
 
-    # Whoever is the first to ask for a table of an event would wait a tenth of a second for NumPy.
+    # Imported now, because it loads NumPy, and the first request for a table would wait a tenth of a second.
     import_module("arena.rating.bradley_terry")
     try:
-        with interpreter.settled():
+        with interpreter.infrequent_collections():
             anyio.run(main, backend_options={"use_uvloop": True})
     except NameHeld as error:
-        raise Failure(f"{error}; a second server on one store needs a server.name of its own") from None
+        raise CommandError(f"{error}; a second server on one store needs a server.name of its own") from None
     except (CannotListen, StoreError, BusError) as error:
-        raise Failure(str(error)) from None
+        raise CommandError(str(error)) from None
     except BadHouse as error:
-        raise Misuse(f"house.engines: {error}") from None
+        raise UsageError(f"house.engines: {error}") from None

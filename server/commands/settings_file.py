@@ -1,19 +1,19 @@
-"""A host's settings from `arena.toml` and the command line, and the commented file that shows all of them."""
+"""Read a host's settings from `arena.toml` and the command line, and print a commented example file."""
 
 from __future__ import annotations
 
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
 from enum import EnumType
 from math import isfinite
 from pathlib import Path
-from typing import Any, get_args, get_origin
+from typing import Any, Literal, get_args, get_origin
 
 import msgspec
 from msgspec.structs import fields
 
+from arena.games.nearest import hint, nearest
 from arena.server.settings import RELOADED, TYPES, Settings
 
 HEAD = """\
@@ -23,7 +23,7 @@ HEAD = """\
 
 
 class BadSetting(ValueError):
-    """A key that is unknown, or whose value cannot be used, and why, in one line."""
+    """Raised when a key is unknown or its value unusable; the message is a one-line reason."""
 
     def __init__(self, key: str, why: str) -> None:
         super().__init__(f"{key}: {why}")
@@ -32,54 +32,54 @@ class BadSetting(ValueError):
 
 
 class BadSettings(Exception):
-    """Settings that cannot be used: one line with file, line and key, or the option, and what would be right."""
+    """Raised when settings are unusable; one line with the file, line and key, or the option, and a valid form."""
 
 
 @dataclass(frozen=True)
 class GivenOption:
-    """A setting on the command line."""
+    """Setting given on the command line."""
 
     option: str
-    """Its place as errors name it: `--port`, or `--set server.port`."""
+    """Option as errors name it: `--port`, or `--set server.port`."""
     key: str
     text: str
 
 
 @dataclass(frozen=True)
-class Loaded:
-    """Settings, and where each of them was given."""
+class LoadedSettings:
+    """Settings, with the location (file or option) of each."""
 
     settings: Settings
     file: Path | None
     text: str
-    """The file's."""
+    """Text of the file."""
     options: Mapping[str, str]
-    """By key, the option that gave it."""
+    """Option that set a key, by key."""
 
     def explain(self, bad: BadSetting) -> BadSettings:
-        """Return the error with the place of its key."""
+        """Return the error with the location of its key: file and line, or option."""
         if bad.key in self.options:
             return BadSettings(f"{self.options[bad.key]}: {bad.why}")
         line = _line_of(self.text, bad.key.split("."))
         return BadSettings(f"{self.file}:{line}: {bad}" if line else str(bad))
 
 
-def load(file: Path | None, given: Sequence[GivenOption]) -> Loaded:
-    """Read settings: the defaults, the file over them, the options over both. Raises BadSettings."""
+def load(file: Path | None, options: Sequence[GivenOption]) -> LoadedSettings:
+    """Read settings: defaults, overridden by the file, overridden by options. Raises BadSettings."""
     text, tables = "" if file is None else _read(file), {}
     try:
         tables = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise BadSettings(f"{file}: {error}") from None
-    loaded = Loaded(Settings(), file, text, {each.key: each.option for each in given})
-    overridden = {each.key for each in given}
+    loaded = LoadedSettings(Settings(), file, text, {each.key: each.option for each in options})
+    overridden = {each.key for each in options}
     try:
         for key, value in _entries(tables):
             if key not in overridden:
-                loaded.settings.set(key, _converted(key, value, TYPES[key]))
-        for each in given:
+                loaded.settings.set(key, _convert(key, value, TYPES[key]))
+        for each in options:
             _check_known(each.key)
-            loaded.settings.set(each.key, _parsed(each.key, each.text, TYPES[each.key]))
+            loaded.settings.set(each.key, _parse(each.key, each.text, TYPES[each.key]))
     except BadSetting as bad:
         raise loaded.explain(bad) from None
     return loaded
@@ -117,7 +117,7 @@ def _read(file: Path) -> str:
 
 
 def _entries(tables: dict[str, Any]) -> Iterator[tuple[str, Any]]:
-    """Yield keys and values of a file. Raises BadSetting."""
+    """Yield the keys and values of a file. Raises BadSetting."""
     sections = Settings.__struct_fields__
     for section, table in tables.items():
         if not isinstance(table, dict):
@@ -126,7 +126,7 @@ def _entries(tables: dict[str, Any]) -> Iterator[tuple[str, Any]]:
                 section, f"expected a section, as [{section}]" if known else _unknown(section, ())
             )
         if section not in sections:
-            raise BadSetting(section, f"unknown section; {_hint(section, sections)}")
+            raise BadSetting(section, f"unknown section; {hint(section, sections, 'known are')}")
         for name, value in table.items():
             _check_known(f"{section}.{name}")
             yield f"{section}.{name}", value
@@ -142,24 +142,19 @@ def _check_known(key: str) -> None:
 
 
 def _unknown(name: str, beside: Sequence[str]) -> str:
-    """Return why a key is refused, with the nearest of its section or else of all."""
+    """Return why a key is unknown, with the most similar key of its section or of all sections."""
     elsewhere = {key.partition(".")[2]: key for key in TYPES}
-    near = [] if get_close_matches(name, beside, 1) else get_close_matches(name, elsewhere, 1)
-    hint = (
-        f'did you mean "{elsewhere[near[0]]}"?' if near else _hint(name, beside or Settings.__struct_fields__)
-    )
-    return f"unknown key; {hint}"
+    near = None if nearest(name, beside) else nearest(name, elsewhere)
+    if near:
+        return f'unknown key; did you mean "{elsewhere[near]}"?'
+    return f"unknown key; {hint(name, beside or Settings.__struct_fields__, 'known are')}"
 
 
-def _hint(name: str, known: Sequence[str]) -> str:
-    near = get_close_matches(name, known, 1)
-    return f'did you mean "{near[0]}"?' if near else f"known are {', '.join(known)}"
-
-
-def _converted(key: str, value: Any, type: Any, *, strict: bool = True) -> Any:
-    """Return a value as its type and range have it. Raises BadSetting."""
+def _convert(key: str, value: Any, type: Any, *, strict: bool = True) -> Any:
+    """Convert a value to its type and check its range. Raises BadSetting."""
     plain = get_args(type)[0]
-    if isinstance(plain, EnumType) and value not in (known := list(map(str, plain))):
+    known = list(map(str, plain)) if isinstance(plain, EnumType) else list(get_args(plain))
+    if (isinstance(plain, EnumType) or get_origin(plain) is Literal) and value not in known:
         raise BadSetting(key, f"expected one of {', '.join(known)}")
     try:
         converted = msgspec.convert(value, type, strict=strict)
@@ -171,40 +166,40 @@ def _converted(key: str, value: Any, type: Any, *, strict: bool = True) -> Any:
     return converted
 
 
-def _parsed(key: str, text: str, type: Any) -> Any:
-    """Return the value that an option's text writes; lists are written `a,b` or as in TOML. Raises BadSetting."""
+def _parse(key: str, text: str, type: Any) -> Any:
+    """Parse the text of an option. Lists are written `a,b` or as in TOML. Raises BadSetting."""
     plain = get_args(type)[0]
     if get_origin(plain) is not tuple:
-        return _converted(key, text, type, strict=plain not in (bool, int, float))
+        return _convert(key, text, type, strict=plain not in (bool, int, float))
     if not text.startswith("["):
-        return _converted(key, [each.strip() for each in text.split(",")], type)
+        return _convert(key, [each.strip() for each in text.split(",")], type)
     try:
-        return _converted(key, tomllib.loads(f"x = {text}")["x"], type)
+        return _convert(key, tomllib.loads(f"x = {text}")["x"], type)
     except tomllib.TOMLDecodeError:
         raise BadSetting(key, 'expected a list, as a,b or ["a", "b"]') from None
 
 
 def _line_of(text: str, path: Sequence[str]) -> int:
-    """Return the line on which the statement of a key begins; 0 if no line has it.
+    """Return the line on which the statement of a key begins, or 0 if no line has it.
 
-    The statement ends with the first line up to which the text is TOML that has the key.
+    The statement ends with the first line up to which the text is valid TOML with the key.
     """
     lines, begin = text.split("\n"), 1
     for number in range(1, len(lines) + 1):
         try:
-            found: Any = tomllib.loads("\n".join(lines[:number]))
+            parsed: Any = tomllib.loads("\n".join(lines[:number]))
         except tomllib.TOMLDecodeError:
             continue
         for name in path:
-            found = found.get(name) if isinstance(found, dict) else None
-        if found is not None:
+            parsed = parsed.get(name) if isinstance(parsed, dict) else None
+        if parsed is not None:
             return begin
         begin = number + 1
     return 0
 
 
 def _toml(value: object) -> str:
-    """Return a value as TOML writes it."""
+    """Return a value in TOML syntax."""
     if isinstance(value, tuple):
         return f"[{', '.join(map(_toml, value))}]"
     return msgspec.json.encode(value).decode()

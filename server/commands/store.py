@@ -1,4 +1,4 @@
-"""`arena backup`, `restore`, `export` and `import`: what is in a store, in a file, and back."""
+"""`arena backup`, `restore`, `export` and `import`: copy a store's contents to files and back."""
 
 from __future__ import annotations
 
@@ -11,17 +11,18 @@ from pathlib import Path
 from typing import Annotated, TextIO
 
 import anyio
+import msgspec
 import typer
 
-from arena.console import DatabaseOption, Failure, OwnGamesOption, know_games
+from arena.console import CommandError, DatabaseOption, OwnGamesOption, err, know_games
 from arena.server.commands.in_store import DATABASE, check_there, in_store
-from arena.server.commands.output import say
-from arena.server.store.archive import Imported, export_lines, import_lines, read_lines
+from arena.server.store.archive import ImportCounts, export_lines, import_lines, read_lines
 from arena.server.store.backup import Contents, backup, restore
 from arena.server.store.database import Engine, StoreError
+from arena.server.store.people import names_of, stored_data
 
 GZIP = b"\x1f\x8b"
-"""How a file begins that gzip has compressed."""
+"""First bytes of a gzip file."""
 
 
 def register(app: typer.Typer) -> None:
@@ -33,32 +34,36 @@ def register(app: typer.Typer) -> None:
 
 
 def backup_command(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="The backup: a file that is not there yet.")],
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="File to write; it must not exist.")],
     db: DatabaseOption = DATABASE,
 ) -> None:
-    """Copy a whole store into a file while servers use it: matches, journals, tokens, ratings.
+    """Copy the database to a file while servers use it.
 
-    The file is an SQLite store, whichever database it comes from: `arena serve --db` opens it as it is,
-    and `arena restore` puts it into another. Whoever has it can read all matches, but no token.
+    The copy holds matches, journals, tokens and ratings.
+
+    The file is an SQLite store, whichever database it comes from: `arena serve --db` opens it directly, and `arena
+    restore` copies it into another. It reveals all matches, but no tokens.
 
     Example: arena backup --db postgresql://arena@db/arena arena-2026-11-20.db
     """
     url = db or DATABASE
     check_there(url)
     try:
-        found = anyio.run(backup, url, file)
+        contents = anyio.run(backup, url, file)
     except StoreError as error:
-        raise Failure(str(error)) from None
+        raise CommandError(str(error)) from None
     except OSError as error:
-        raise Failure(f"cannot write {file}: {error.strerror}") from None
-    say(f"{file}: {_words(found)}")
+        raise CommandError(f"cannot write {file}: {error.strerror}") from None
+    err.print(f"{file}: {_words(contents)}")
 
 
 def restore_command(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="What `arena backup` wrote.")],
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="Backup file, written by `arena backup`.")],
     db: DatabaseOption = DATABASE,
 ) -> None:
-    """Put a backup into an empty store, of either kind: all of it, or nothing.
+    """Restore a backup into an empty database.
+
+    SQLite and PostgreSQL both work. Nothing is restored if anything fails.
 
     Example: arena restore --db postgresql://arena@db/arena arena-2026-11-20.db
     """
@@ -67,51 +72,64 @@ def restore_command(
         try:
             return await restore(engine, file)
         except OSError as error:
-            raise Failure(f"cannot read {file}: {error.strerror}") from None
+            raise CommandError(f"cannot read {file}: {error.strerror}") from None
 
-    say(f"restored {_words(in_store(db, work, make=True))}")
+    err.print(f"restored {_words(in_store(db, work, make=True))}")
 
 
 def export_command(
     file: Annotated[
-        Path, typer.Argument(metavar="FILE.jsonl", help="Where the records go; - is the output.")
+        Path, typer.Argument(metavar="FILE.jsonl", help="Output file for the records; - for standard output.")
     ],
     event: Annotated[
-        str | None, typer.Option("--event", metavar="NAME", help="Only the matches of this event.")
+        str | None, typer.Option("--event", metavar="NAME", help="Only matches of this event.")
+    ] = None,
+    owner: Annotated[
+        str | None,
+        typer.Option("--owner", metavar="NAME", help="Export everything stored about this owner's bots."),
     ] = None,
     db: DatabaseOption = DATABASE,
 ) -> None:
-    """Write the finished matches of a store as records, one JSON a line, in the order in which they came in.
+    """Write finished matches as records, one JSON object per line.
 
-    `arena replay` steps through them, and `arena import` takes them into another store.
+    They are in the order in which the store received them.
+
+    `arena replay` steps through them, and `arena import` adds them to another store. With --owner, the first line
+    has tokens (without secrets), sessions, bans and ratings, and the matches follow.
 
     Example: arena export --db sqlite:///arena.db --event serve matches.jsonl
+
+    Example: arena export --owner ada ada.jsonl
     """
 
     to_file = str(file) != "-"
 
     async def work(engine: Engine) -> int:
         count = 0
+        bots = () if owner is None else await names_of(engine, owner)
         with _whole_file(file) if to_file else nullcontext() as written:
-            async for line in export_lines(engine, event):
+            if owner is not None:
+                data = {"owner": owner, "names": bots} | await stored_data(engine, bots)
+                typer.echo(msgspec.json.encode(data).decode(), file=written)
+            async for line in export_lines(engine, event, bots):
                 typer.echo(line, file=written)
                 count += 1
         return count
 
     count = in_store(db, work)
-    say(f"{count} matches are in {file}" if to_file else f"{count} matches")
+    err.print(f"{count} matches are in {file}" if to_file else f"{count} matches")
 
 
 @contextmanager
 def _whole_file(path: Path) -> Iterator[TextIO]:
-    """A file that takes its name, and another's place, only when all of it is written. Raises Failure."""
+    """Open a temporary file, and move it to `path` when it is complete. Raises CommandError."""
     part = path.with_name(f".{path.name}.part")
     try:
         with part.open("w", encoding="utf-8") as written:
             yield written
         part.replace(path)
     except OSError as error:
-        raise Failure(f"cannot write {path}: {error.strerror}") from None
+        raise CommandError(f"cannot write {path}: {error.strerror}") from None
     finally:
         part.unlink(missing_ok=True)
 
@@ -119,22 +137,23 @@ def _whole_file(path: Path) -> Iterator[TextIO]:
 def import_command(
     file: Annotated[
         Path,
-        typer.Argument(metavar="FILE.jsonl", help="Records, one JSON a line; gzip may have compressed it."),
+        typer.Argument(
+            metavar="FILE.jsonl", help="File of records, one JSON object per line, optionally gzipped."
+        ),
     ],
     trust: Annotated[
         bool,
-        typer.Option(
-            "--trust", help="Matches that say so are rated: for files of your own, as anybody can write one."
-        ),
+        typer.Option("--trust", help="Count rated matches in the ratings; only for your own files."),
     ] = False,
     game: OwnGamesOption = None,
     db: DatabaseOption = DATABASE,
 ) -> None:
-    """Take records into a store, after replaying each by the rules; twice is as good as once.
+    """Check records by the rules, and add them to a database.
 
-    A line that is no record, that the rules do not bear out, that tells of a time that cannot be, or of a
-    match otherwise than the store does, is named and left out; the others go in. None counts for the
-    ratings without --trust.
+    Each match is replayed first. Importing a file twice changes nothing.
+
+    A line is reported and left out if it is not a record, breaks the rules, has an impossible time, or differs from
+    the stored match of the same id. All other lines are imported. Matches count for ratings only with --trust.
 
     Example: arena import --db sqlite:///arena.db ladder.jsonl
 
@@ -143,28 +162,28 @@ def import_command(
 
     know_games(game)
 
-    async def work(engine: Engine) -> Imported:
+    async def work(engine: Engine) -> ImportCounts:
         try:
-            with _opened(file) as lines:
+            with _open_records(file) as lines:
                 return await import_lines(engine, read_lines(lines), trust=trust)
         except (OSError, EOFError, zlib.error) as error:
-            raise Failure(f"cannot read {file}: {getattr(error, 'strerror', None) or error}") from None
+            raise CommandError(f"cannot read {file}: {getattr(error, 'strerror', None) or error}") from None
 
     done = in_store(db, work, make=True)
     for number, why in sorted(done.bad.items()):
-        say(f"{file}, line {number}: {why}")
-    told = f"{done.added} matches are new, {done.known} were there already, {len(done.bad)} lines are bad"
+        err.print(f"{file}, line {number}: {why}")
+    summary = f"{done.added} matches are new, {done.known} were there already, {len(done.bad)} lines are bad"
     if done.bad:
-        raise Failure(told)
-    say(told)
+        raise CommandError(summary)
+    err.print(summary)
 
 
-def _opened(file: Path) -> BufferedIOBase:
-    """A file of records, which may be compressed by gzip."""
+def _open_records(file: Path) -> BufferedIOBase:
+    """Open a file of records, which may be compressed with gzip."""
     with file.open("rb") as opened:
         packed = opened.read(len(GZIP)) == GZIP
     return gzip.open(file) if packed else file.open("rb")
 
 
-def _words(found: Contents) -> str:
-    return f"matches: {found.matches}, finished: {found.finished}, tokens: {found.tokens}"
+def _words(contents: Contents) -> str:
+    return f"matches: {contents.matches}, finished: {contents.finished}, tokens: {contents.tokens}"

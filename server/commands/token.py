@@ -1,4 +1,4 @@
-"""`arena token`: who may connect."""
+"""`arena token`: manage the tokens with which names connect."""
 
 from __future__ import annotations
 
@@ -7,20 +7,19 @@ from typing import Annotated, TypeVar
 
 import typer
 
-from arena.console import DatabaseOption, Failure, JsonOption, write_json
+from arena.console import CommandError, DatabaseOption, JsonOption, err, print_table, write_json
 from arena.protocol.values import Role
 from arena.server.commands.in_store import DATABASE, in_store
-from arena.server.commands.output import print_table, say
 from arena.server.store import tokens
 from arena.server.store.tokens import TokenError
 
-NameArgument = Annotated[str, typer.Argument(metavar="NAME", help="The name that the token opens.")]
+NameArgument = Annotated[str, typer.Argument(metavar="NAME", help="Name that the token is for.")]
 T = TypeVar("T")
 
 
 def register(app: typer.Typer) -> None:
     """Add `arena token` and its commands."""
-    token = typer.Typer(help="Who may connect: make, list, rotate and revoke tokens.", no_args_is_help=True)
+    token = typer.Typer(help="Create, list, rotate and revoke tokens.", no_args_is_help=True)
     for command in (create, list_, rotate, revoke):
         token.command(command.__name__.rstrip("_"))(command)
     app.add_typer(token, name="token")
@@ -33,59 +32,65 @@ def create(
         typer.Option(
             "--role",
             metavar="bot|spectator|admin",
-            help="bot plays, spectator watches, admin runs the host's tools.",
+            help="bot plays, spectator watches, admin may use the host page.",
         ),
     ] = "bot",
+    owner: Annotated[
+        str, typer.Option("--owner", metavar="OWNER", help="Owner of the bot; default: the name itself.")
+    ] = "",
     db: DatabaseOption = DATABASE,
 ) -> None:
-    """Make a token for a name, and show it. It is kept as a hash, so it is never shown again.
+    """Create a token for a name, and show it. Only its hash is stored, so it is never shown again.
 
-    A server that runs on the same database lets it in from now on.
+    A server on the same database accepts it immediately. Owners take turns in the pool, and bots of one owner never
+    meet in a rated match.
 
     Example: arena token create my-bot --db sqlite:///arena.db
     """
-    token = in_store(db, lambda engine: _explained(tokens.create(engine, name, role)), make=True)
+    token = in_store(
+        db, lambda engine: _with_explanation(tokens.create(engine, name, role, owner)), make=True
+    )
     _show(name, token)
 
 
 def list_(db: DatabaseOption = DATABASE, json: JsonOption = None) -> None:
-    """List the names, their roles, and when their tokens were made, rotated and revoked.
+    """List names with their roles and owners, and the times their tokens were created, rotated and revoked.
 
     Example: arena token list --json -
     """
-    found = in_store(db, tokens.all_tokens)
-    columns = ("name", "role", "created", "rotated", "revoked")
+    tokens_now = in_store(db, tokens.all_tokens)
+    columns = ("name", "role", "owner", "created", "rotated", "revoked")
     if json is not None:
-        write_json([{column: getattr(token, column) for column in columns} for token in found], json)
+        write_json([{column: getattr(token, column) for column in columns} for token in tokens_now], json)
         return
-    rows = [[getattr(token, column) or "-" for column in columns] for token in found]
+    rows = [[getattr(token, column) or "-" for column in columns] for token in tokens_now]
     print_table(dict.fromkeys(columns, "left"), rows)
 
 
 def rotate(name: NameArgument, db: DatabaseOption = DATABASE) -> None:
-    """Make a new token for a name, and show it. The old one lets nobody in any more.
+    """Create a new token for a name, and show it. The old token is no longer valid.
 
     Example: arena token rotate my-bot
     """
-    _show(name, in_store(db, lambda engine: _explained(tokens.rotate(engine, name))))
+    _show(name, in_store(db, lambda engine: _with_explanation(tokens.rotate(engine, name))))
 
 
 def revoke(name: NameArgument, db: DatabaseOption = DATABASE) -> None:
-    """Let nobody in under a name from now on. Whoever is connected stays until it leaves.
+    """Revoke the token of a name. Running servers disconnect it within a second.
 
     Example: arena token revoke my-bot
     """
-    in_store(db, lambda engine: _explained(tokens.revoke(engine, name)))
-    say(f"the token of {name} is revoked")
+    in_store(db, lambda engine: _with_explanation(tokens.revoke(engine, name)))
+    err.print(f"the token of {name} is revoked")
 
 
-async def _explained(work: Awaitable[T]) -> T:
+async def _with_explanation(work: Awaitable[T]) -> T:
     try:
         return await work
     except TokenError as error:
-        raise Failure(str(error)) from None
+        raise CommandError(str(error)) from None
 
 
 def _show(name: str, token: str) -> None:
-    say(f"the token of {name}, shown this once:")
+    err.print(f"the token of {name}, shown this once:")
     typer.echo(token)

@@ -1,4 +1,4 @@
-"""A bot as the core knows it: its session, what it plays, and its matches. It outlives its connection."""
+"""A bot as the core knows it: its session, its preferences and its matches. It outlives its connection."""
 
 from __future__ import annotations
 
@@ -12,17 +12,20 @@ from arena.games.core import AnyGame, Player
 from arena.protocol.engines import EngineInfo
 from arena.protocol.messages import Hello, Present
 from arena.protocol.timecontrol import TimeControl
-from arena.server.core.inputs import Enter
+from arena.rating.glicko import Rating
+from arena.server.core.inputs import ClientAdmitted
 
-PLAYED = 32
-"""Matches of a session that are remembered."""
+REMEMBERED_MATCHES = 32
+"""Number of finished matches that are remembered for each bot."""
+ENDED_NS = 15_000_000_000
+"""Time for which finished matches are remembered, in ns. Messages this recent may be lost with an edge or a core."""
 ANSWER_PAUSE_NS = 20_000_000_000
-"""From the beginning of a bot's time to answer a challenge to the next, whoever challenges it."""
+"""Shortest time between the starts of two periods in which a bot may answer challenges, from any challengers, in ns."""
 
 
 @dataclass(frozen=True, slots=True)
 class Preferences:
-    """Games, maps and time controls that a bot plays. An empty set is everything."""
+    """Games, maps and time controls that a bot plays. An empty set means all."""
 
     games: frozenset[str] = frozenset()
     maps: frozenset[str] = frozenset()
@@ -31,12 +34,12 @@ class Preferences:
 
     @classmethod
     def of(cls, hello: Hello, *, pool: bool) -> Preferences:
-        """Return the preferences that a hello tells; without `pool`, of a bot that gets no matches from it."""
+        """Return the preferences in a hello. Without `pool`, the bot gets no matches from the pool."""
         pool = pool and hello.pool
         return cls(frozenset(hello.games), frozenset(hello.maps), frozenset(hello.time_controls), pool)
 
     def refusal(self, game: AnyGame, control: TimeControl) -> str | None:
-        """Return the reason for which the bot does not play this, as one clause; None where it does."""
+        """Return why the bot declines this game and time control, as a short phrase; None if it accepts them."""
         if self.games and game.name not in self.games:
             return f"it plays {', '.join(sorted(self.games))} only"
         if self.maps and isinstance(name := game.setup().get("map"), str) and name not in self.maps:
@@ -47,59 +50,72 @@ class Preferences:
 
 
 def secret_hash(secret: str) -> bytes:
-    """Return the hash of a session's secret, which alone is kept."""
+    """Return the hash of a session's secret. Only the hash is stored."""
     return sha256(secret.encode()).digest()
 
 
 @dataclass(eq=False, slots=True)
 class Bot:
-    """A bot by its name, connected or not."""
+    """Named bot, connected or not."""
 
     name: str
     session: bytes = b""
-    """Hash of the secret of its session; empty where it never had one."""
+    """Hash of the secret of the bot's session; empty if the bot never had a session."""
     client: int | None = None
-    """Its connection; None while it is away."""
+    """Number of the bot's connection; None while the bot is disconnected."""
     address: str = ""
     owner: str = ""
+    stranger: bool = False
+    """True if `owner` is an address."""
     program: str = ""
     engine: EngineInfo | None = None
     capacity: int = 1
-    """Matches that it plays at once."""
+    """Number of matches that the bot plays in parallel."""
     quota: int | None = None
-    """Matches that it takes yet; None for as many as come."""
+    """Number of further matches that the bot accepts; None for no limit."""
     preferences: Preferences = field(default_factory=Preferences)
     guest: bool = False
     local: bool = False
     """True for a bot that runs on the server's own machine."""
-    ratings: dict[str, float] = field(default_factory=dict)
+    ratings: dict[str, Rating] = field(default_factory=dict)
+    played: bool = False
+    """True once the bot was ready for a match in this session, or if the session was restored after a restart.
+
+    Otherwise the session ends with the connection, and nothing is lost. Names that strangers make up leave no trace.
+    """
     matches: dict[str, Player] = field(default_factory=dict)
-    """Seats in its matches in progress, by match."""
-    played: list[str] = field(default_factory=list)
-    """Matches of its session, the latest last."""
+    """Seats in matches in progress, by match."""
+    ended: list[tuple[int, str]] = field(default_factory=list)
+    """Recently finished matches, each with its end time, in order of time."""
     away_since: int = 0
     answer_since: int | None = None
-    """Beginning of its time to answer a challenge; None where it was never challenged."""
+    """Start of the current period to answer challenges; None if the bot was not challenged on this connection."""
+
+    def rating(self, game: str) -> float:
+        """Return the bot's rating in a game; that of a new bot if it has none."""
+        return self.ratings.get(game, Rating()).rating
 
     @property
     def has_room(self) -> bool:
-        """True while it plays fewer matches than it can at once."""
+        """True while the bot plays fewer matches than its capacity."""
         return len(self.matches) < self.capacity
 
     @property
     def free(self) -> bool:
-        """True while it is connected and takes one match more."""
+        """True while the bot is connected and accepts another match."""
         return self.client is not None and self.has_room and self.quota != 0
 
     def returns(self, session: str, known: bytes) -> bool:
-        """Return True if this is the secret of its session, or of the one that the store knows where it has none."""
+        """Return True if `session` is the secret of the bot's session. `known`: stored hash, for a bot without a
+        session here.
+        """
         return bool(session) and hmac.compare_digest(self.session or known, secret_hash(session))
 
-    def introduce(self, enter: Enter, most_matches: int) -> None:
-        """Take down what a bot says of itself. A guest plays one match at a time, and only by challenge."""
+    def introduce(self, enter: ClientAdmitted, most_matches: int) -> None:
+        """Store the contents of a hello. A guest plays one match at a time, and only by challenge."""
         hello = enter.hello
         self.client = enter.client
-        self.address, self.owner = enter.address, enter.owner
+        self.address, self.owner, self.stranger = enter.address, enter.owner, enter.stranger
         self.program = hello.program
         self.engine = None if hello.engine is UNSET else hello.engine
         self.quota = None if hello.quota is UNSET else hello.quota
@@ -108,22 +124,34 @@ class Bot:
         self.preferences = Preferences.of(hello, pool=not enter.guest)
         self.ratings = dict(enter.ratings)
 
+    def set_owner(self, owner: str) -> None:
+        """Set the owner of the bot."""
+        self.owner, self.stranger = owner, False
+
+    def shares_owner(self, other: Bot) -> bool:
+        """Return True if both bots have the same owner: then they play no rated match with each other."""
+        return self.owner == other.owner and not (self.stranger or other.stranger)
+
     def open_session(self, secret: str) -> None:
-        """Begin a new session."""
+        """Start a new session."""
         self.session = secret_hash(secret)
-        self.played = list(self.matches)
+        self.ended, self.played = [], False
 
     def restore_session(self, session: bytes, now: int) -> None:
-        """Take the hash of a session's secret from the store. The bot is away from now on."""
+        """Restore a session from the hash of its secret. The bot counts as disconnected from `now` on."""
         self.session, self.away_since = session, now
 
-    def leave(self, now: int) -> None:
-        """Be without a connection from now on."""
+    def keep_session(self) -> None:
+        """Keep the session during the grace period when the connection ends."""
+        self.played = True
+
+    def disconnect(self, now: int) -> None:
+        """Mark the bot as disconnected."""
         self.client = self.answer_since = None
         self.away_since = now
 
-    def take_only(self, quota: int) -> None:
-        """Take so many matches more, and no others."""
+    def set_quota(self, quota: int) -> None:
+        """Limit the number of further matches to `quota`."""
         self.quota = quota
 
     def count_match(self) -> None:
@@ -134,13 +162,21 @@ class Bot:
     def begin(self, match: str, player: Player) -> None:
         """Take a seat in a match."""
         self.matches[match] = player
-        self.played = [*self.played[1 - PLAYED :], match]
 
-    def ask(self, now: int) -> None:
-        """Begin its time to answer a challenge, unless the last one began too shortly before."""
+    def end(self, match: str, now: int) -> None:
+        """Leave the seat in a match that ended at `now`."""
+        self.matches.pop(match, None)
+        self.ended = [*self.ended[1 - REMEMBERED_MATCHES :], (now, match)]
+
+    def recent_results(self, now: int) -> list[str]:
+        """Return recently finished matches whose results the bot may not have received."""
+        return [match for at, match in self.ended if now - at <= ENDED_NS]
+
+    def open_answer_period(self, now: int) -> None:
+        """Start a period to answer challenges, unless the last one started too recently."""
         if self.answer_since is None or now >= self.answer_since + ANSWER_PAUSE_NS:
             self.answer_since = now
 
-    def present(self, benched: str, *, house: bool) -> Present:
-        """Return the bot as a listing shows it."""
+    def listing_entry(self, benched: str, *, house: bool) -> Present:
+        """Return the bot's entry for a listing. `benched`: reason for its suspension; empty if it is not suspended."""
         return Present(self.name, self.program, len(self.matches), self.capacity, benched, house=house)

@@ -1,12 +1,14 @@
-"""Challenges as bots make, answer and lose them."""
+"""Challenges: the messages with which bots make, answer and withdraw them, and the end of unanswered ones."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import chain, islice
 
 from arena.games.core import AnyGame, GameError
+from arena.games.nearest import nearest
 from arena.maps.loader import MapError, size_of
-from arena.maps.setup import make_setup
+from arena.maps.setup import has_maps, make_setup
 from arena.match.clock import MS
 from arena.match.terms import Terms
 from arena.protocol.codes import Code
@@ -20,47 +22,52 @@ from arena.protocol.messages import (
 )
 from arena.protocol.values import Players
 from arena.server.core.bot import Bot
-from arena.server.core.draws import Draws
-from arena.server.core.house import WAIT_MS, House
+from arena.server.core.house import WAIT_MS, HouseEngines
+from arena.server.core.ids import RandomIds
 from arena.server.core.lobby import STOPPING, Lobby, Refused
 from arena.server.core.open_challenges import OpenChallenge, OpenChallenges
 from arena.server.core.pairing import PairingHistory
 from arena.server.core.settings import OPEN_EVENT
 
+MAX_COMPARED = 100
+"""Maximum number of connected bots compared with an unknown name, because a comparison takes about 10 µs."""
 MARGIN_MS = 100
-"""Margin of matches that come about by challenge."""
+"""Network grace of challenge matches, in ms."""
 READY_MS = 30_000
-"""Time to get ready for a challenge's match: a compiled engine may have to compile first."""
+"""Time to get ready for a challenge match, in ms: a compiled engine may have to compile first."""
 
 
-def game_of(asked: Challenge, most_territories: int) -> AnyGame:
+def game_of(challenge: Challenge, most_territories: int) -> AnyGame:
     """Return the game that a challenge names. Raises Refused."""
-    # A path as the name of a map is for the host's own command line alone.
-    if asked.game == "riskless" and (asked.map.endswith(".toml") or "/" in asked.map or "\\" in asked.map):
+    # Only the host's own command line may give a path as the name of a map.
+    if challenge.map.endswith(".toml") or "/" in challenge.map or "\\" in challenge.map:
         raise Refused(Code.BAD_CHALLENGE, "a map is named, as in m2, world or grid:5x5")
     try:
-        size = size_of(asked.map) if asked.game == "riskless" else None
+        size = size_of(challenge.map) if has_maps(challenge.game) else None
         if size is not None and size > most_territories:
-            detail = f"{asked.map:.40} has {size} territories, and this server makes maps of up to {most_territories}"
+            detail = f"{challenge.map:.40} has {size} territories, and this server makes maps of up to {most_territories}"
             raise Refused(Code.BAD_CHALLENGE, detail)
-        return make_setup(asked.game, asked.map)
+        return make_setup(challenge.game, challenge.map)
     except (GameError, MapError) as error:
         raise Refused(Code.BAD_CHALLENGE, str(error)) from None
 
 
+_ONE_OWNER = "both bots have one owner: their matches are not rated"
+
+
 class Challenges:
-    """The messages about challenges of one arena."""
+    """Handler of the messages about challenges in one arena."""
 
     def __init__(
         self,
         lobby: Lobby,
         table: OpenChallenges,
-        house: House,
+        house: HouseEngines,
         history: PairingHistory,
-        draws: Draws,
+        draws: RandomIds,
         open_match: Callable[[Terms], None],
     ) -> None:
-        """`open_match` begins the match of a challenge that is accepted."""
+        """`open_match` begins the match of an accepted challenge."""
         self._lobby = lobby
         self._table = table
         self._house = house
@@ -69,37 +76,42 @@ class Challenges:
         self._open_match = open_match
 
     def handle(self, bot: Bot, message: Challenge | Accept | Decline | Withdraw) -> None:
-        """Follow a message of a bot's about a challenge. Raises Refused."""
+        """Handle a bot's message about a challenge. Raises Refused."""
         match message:
             case Challenge():
                 self._open(bot, message)
             case Accept(id):
                 self._accept(bot, id)
             case Decline(id, reason):
-                self._over(self._table.decline(bot.name, id), "declined", reason)
+                self._send_outcome(self._table.decline(bot.name, id), "declined", reason)
             case Withdraw(id):
-                self._over(self._table.withdraw(bot.name, id), "withdrawn")
-        self._lobby.stir()
+                self._send_outcome(self._table.withdraw(bot.name, id), "withdrawn")
+        self._lobby.mark_changed()
 
-    def came(self, bot: Bot) -> None:
-        """Tell a bot that has connected who challenges it. A house engine is told when it is a challenge's turn."""
+    def bot_connected(self, bot: Bot) -> None:
+        """Send a newly connected bot the challenges to it. House engines instead get each challenge when its turn
+        comes.
+        """
         if bot.name in self._house:
             return
-        for challenge in self._table.asked(bot.name):
+        for challenge in self._table.addressed_to(bot.name):
             self._lobby.send(bot, challenge.message(self._lobby.now))
-            bot.ask(self._lobby.now)
+            bot.open_answer_period(self._lobby.now)
+            self._lobby.mark_changed(bot)
 
-    def left(self, bot: Bot) -> None:
-        """Close the challenges of a bot whose connection is over. Those to a house engine wait for it."""
-        self._house.left(bot.name)
+    def bot_disconnected(self, bot: Bot) -> None:
+        """Close the challenges of a bot that has disconnected. Challenges to a house engine stay open until it
+        reconnects.
+        """
+        self._house.requeue(bot.name)
         for challenge in self._table.of_bot(bot.name):
             if challenge.challenger == bot.name or bot.name not in self._house:
-                self._over(self._table.close(challenge.id), "withdrawn", f"{bot.name} has left")
+                self._send_outcome(self._table.close(challenge.id), "withdrawn", f"{bot.name} has left")
 
     def withdraw_all(self, name: str, why: str) -> None:
-        """Close the challenges that a bot opened or was asked."""
+        """Close all challenges from or to a bot."""
         for challenge in self._table.of_bot(name):
-            self._over(self._table.close(challenge.id), "withdrawn", why)
+            self._send_outcome(self._table.close(challenge.id), "withdrawn", why)
 
     def expire(self, id: str) -> None:
         """Close a challenge if its time is up."""
@@ -107,71 +119,86 @@ class Challenges:
         if challenge is None:
             return
         if self._lobby.now >= challenge.expires:
-            self._over(self._table.close(id), "expired")
+            self._send_outcome(self._table.close(id), "expired")
         else:
-            self._lobby.deadlines.follow(("challenge", id), challenge.expires)
+            self._lobby.deadlines.schedule(("challenge", id), challenge.expires)
 
-    def _open(self, bot: Bot, asked: Challenge) -> None:
+    def _open(self, bot: Bot, challenge: Challenge) -> None:
         lobby, settings = self._lobby, self._lobby.settings
         if lobby.draining:
             raise Refused(Code.SHUTTING_DOWN, STOPPING)
-        self._table.check(bot.name, asked, settings.open_challenges)
+        self._table.check(bot.name, challenge, settings.open_challenges)
+        game = game_of(challenge, settings.territories)
         if bot.guest:
-            self._house.check_guest(bot, asked)
-        target = lobby.bots.get(asked.opponent)
+            self._house.check_guest(bot, challenge)
+        target = lobby.bots.get(challenge.opponent)
         if target is not None and target.client is None:
             target = None
-        in_house = asked.opponent in self._house
-        if asked.opponent and target is None and not in_house:
-            raise Refused(Code.BAD_CHALLENGE, f"no bot called {asked.opponent!r:.70} is connected")
-        game = game_of(asked, settings.territories)
+        in_house = challenge.opponent in self._house
+        if challenge.opponent and target is None and not in_house:
+            raise Refused(Code.BAD_CHALLENGE, self._unknown(challenge.opponent, bot.name))
         if target is not None:
-            self._check_target(target, asked, game)
+            self._check_target(target, challenge, game)
+            if challenge.rated and bot.shares_owner(target):
+                raise Refused(Code.BAD_CHALLENGE, _ONE_OWNER)
         expires = lobby.now + (WAIT_MS if in_house else settings.challenge_ms) * MS
-        made = self._table.add(bot.name, asked, game, expires)
-        lobby.deadlines.follow(("challenge", made.id), expires)
-        lobby.send(bot, made.message(lobby.now))
+        opened = self._table.add(bot.name, challenge, game, expires)
+        lobby.deadlines.schedule(("challenge", opened.id), expires)
+        lobby.mark_changed(target)  # a challenged bot may have to leave the pool for a while
+        lobby.send(bot, opened.message(lobby.now))
         if in_house:
-            self._queue(made, bot)
+            self._queue(opened, bot)
         elif target is not None:
-            lobby.send(target, made.message(lobby.now))
+            lobby.send(target, opened.message(lobby.now))
             if target.free:
-                target.ask(lobby.now)
-                lobby.stir(target)
+                target.open_answer_period(lobby.now)
+
+    def _unknown(self, name: str, challenger: str) -> str:
+        house = (each.name for each in self._house.listing_entries())
+        others = (each.name for each in self._lobby.connected() if each.name != challenger)
+        near = nearest(name, islice(chain(house, others), MAX_COMPARED))
+        return f"no bot called {name!r:.70} is connected" + (f'; did you mean "{near}"?' if near else "")
 
     @staticmethod
-    def _check_target(target: Bot, asked: Challenge, game: AnyGame) -> None:
-        why = target.preferences.refusal(game, asked.time_control)
+    def _check_target(target: Bot, challenge: Challenge, game: AnyGame) -> None:
+        why = target.preferences.refusal(game, challenge.time_control)
         if why is not None:
-            raise Refused(Code.BAD_CHALLENGE, f"{asked.opponent} does not play this: {why}")
+            raise Refused(Code.BAD_CHALLENGE, f"{challenge.opponent} does not play this: {why}")
         if target.quota == 0:
-            raise Refused(Code.BAD_CHALLENGE, f"{asked.opponent} takes no more matches")
+            raise Refused(Code.BAD_CHALLENGE, f"{challenge.opponent} takes no more matches")
 
-    def _queue(self, made: OpenChallenge, bot: Bot) -> None:
-        refused = self._house.enter(made, bot)
+    def _queue(self, challenge: OpenChallenge, bot: Bot) -> None:
+        refused = self._house.enqueue(challenge, bot)
         if refused is not None:
             why = "too many wait for the server's own bots: try again later"
-            self._over(self._table.close(refused), "refused", why)
-        self._house.look()
+            self._send_outcome(self._table.close(refused), "refused", why)
+        self._house.offer_next()
 
     def _accept(self, bot: Bot, id: str) -> None:
         if bot.guest:
             raise Refused(Code.BAD_CHALLENGE, "a guest takes no challenges; ask the host for a token")
         if self._lobby.draining:
             raise Refused(Code.SHUTTING_DOWN, STOPPING)
-        taken = self._table.take(bot.name, id)
-        challenger = self._lobby.bots[taken.challenger]  # connected: its challenges go with it
+        accepted = self._table.accept(bot.name, id)
+        challenger = self._lobby.bots[
+            accepted.challenger
+        ]  # connected, because its challenges are closed when it leaves
         busy = next((each for each in (challenger, bot) if not each.free), None)
         if busy is not None:
-            self._over(taken, "refused", f"{busy.name} plays as many matches as it takes", also=bot.name)
+            self._send_outcome(
+                accepted, "refused", f"{busy.name} plays as many matches as it takes", also=bot.name
+            )
             return
-        terms = self._terms(taken, challenger, bot)
-        self._house.begin(taken.id, terms.match)
-        self._over(taken, "accepted", match=terms.match, also=bot.name)
+        if accepted.request.rated and bot.shares_owner(challenger):
+            self._send_outcome(accepted, "refused", _ONE_OWNER, also=bot.name)
+            return
+        terms = self._terms(accepted, challenger, bot)
+        self._house.begin_match(accepted.id, terms.match)
+        self._send_outcome(accepted, "accepted", match=terms.match, also=bot.name)
         self._open_match(terms)
 
-    def _terms(self, taken: OpenChallenge, challenger: Bot, bot: Bot) -> Terms:
-        match taken.asked.seat:
+    def _terms(self, accepted: OpenChallenge, challenger: Bot, bot: Bot) -> Terms:
+        match accepted.request.seat:
             case "maxie":
                 seats = challenger.name, bot.name
             case "minnie":
@@ -181,17 +208,17 @@ class Challenges:
         return Terms(
             match=self._draws.hex(),
             event=OPEN_EVENT,
-            game=taken.game,
+            game=accepted.game,
             players=Players(*seats),
-            time_control=taken.asked.time_control,
+            time_control=accepted.request.time_control,
             margin_ms=MARGIN_MS,
             ready_ms=READY_MS,
             adjudication=self._lobby.settings.adjudication,
-            rated=taken.asked.rated,
-            total_ms=self._house.total_ms(taken, challenger),
+            rated=accepted.request.rated,
+            total_ms=self._house.total_ms(accepted, challenger),
         )
 
-    def _over(
+    def _send_outcome(
         self,
         closed: OpenChallenge,
         outcome: ChallengeOutcome,
@@ -200,11 +227,11 @@ class Challenges:
         match: str | None = None,
         also: str = "",
     ) -> None:
-        """Tell the bots of a closed challenge how it went, and `also` the one that took it."""
-        self._house.over(closed.id)
-        self._lobby.deadlines.drop(("challenge", closed.id))
+        """Send the outcome of a closed challenge to its bots, and to `also`, the bot that accepted it."""
+        self._house.forget_challenge(closed.id)
+        self._lobby.deadlines.cancel(("challenge", closed.id))
         over = ChallengeOver(closed.id, outcome, detail, match)
-        for name in dict.fromkeys((closed.challenger, closed.asked.opponent, also)):
+        for name in dict.fromkeys((closed.challenger, closed.request.opponent, also)):
             self._lobby.send(self._lobby.bots.get(name), over)
-        asked = self._lobby.bots.get(closed.asked.opponent)
-        self._lobby.stir(asked)
+        opponent = self._lobby.bots.get(closed.request.opponent)
+        self._lobby.mark_changed(opponent)

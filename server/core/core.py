@@ -1,22 +1,24 @@
 """The core of an arena: `handle(input, now) -> effects`, and `next_deadline`.
 
-It routes inputs to the parts that they are for:
+It passes each input to the part that handles it:
 
-    lobby        who is connected, and by which session
+    lobby        connected clients and the sessions of bots
     room         one match: its referee, its deadline, its public view
-    matchmaker   who waits in the pool, and who plays whom
-    challenges   one bot asks another; house and house_queue: the server's own engines
-    listing      what goes on, for all who browse
+    matchmaker   bots that wait in the pool, and the pairing of those bots
+    challenges   challenges between bots; house and house_queue: the server's own engines
+    events       tournaments: entries, rounds, and bots that do not appear
+    listing      current matches, bots, challenges and events, for all clients that browse
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from msgspec import UNSET
 
-from arena.match.events import Event, GotReady, Resigned, Returned, SessionLost
+from arena.match.events import Event, PlayerReady, PlayerReconnected, Resigned, SessionLost
 from arena.protocol.codes import Code
 from arena.protocol.messages import (
     Accept,
@@ -24,8 +26,10 @@ from arena.protocol.messages import (
     Challenge,
     ClientMessage,
     Decline,
+    EnterEvent,
     Error,
     Hello,
+    LeaveEvent,
     Listing,
     Move,
     Ping,
@@ -40,80 +44,89 @@ from arena.protocol.messages import (
 )
 from arena.server.core.bot import Bot
 from arena.server.core.challenges import Challenges
-from arena.server.core.draws import Draws
 from arena.server.core.effects import (
     Close,
     Effect,
-    Report,
     Send,
-    TellEnd,
+    SendMissedResult,
 )
-from arena.server.core.house import House
+from arena.server.core.event_state import EventState
+from arena.server.core.events import Events
+from arena.server.core.house import HouseEngines
+from arena.server.core.ids import RandomIds
 from arena.server.core.inputs import (
-    Crashed,
+    BotCrashed,
+    ClientAdmitted,
+    ClientDisconnected,
     Drain,
-    EdgeGone,
-    EdgeHere,
-    Enter,
-    Gone,
-    HouseLost,
+    EdgeDisconnected,
+    EdgeResynced,
+    HostCommand,
+    HouseEngineFailed,
     Input,
-    Kick,
-    Play,
-    Rated,
+    MatchRequested,
+    MessageReceived,
+    OwnerResolved,
+    RatingChanged,
     Reconfigure,
     Restore,
-    Said,
-    StoreBack,
+    SeasonClosed,
+    StoreRecovered,
     Tick,
     TurnSent,
     edge_of,
 )
+from arena.server.core.introduction import check_names
 from arena.server.core.listing import Listings
 from arena.server.core.lobby import Client, Lobby, Refused, no_such_match
 from arena.server.core.matches import Matches
 from arena.server.core.matchmaker import GATHER_NS, Matchmaker
 from arena.server.core.open_challenges import OpenChallenges
 from arena.server.core.pairing import PairingHistory
-from arena.server.core.settings import Settings
-from arena.server.core.standing import tell_standing
+from arena.server.core.settings import CoreSettings, PoolGame
+from arena.server.core.standing import send_standing
 from arena.server.core.suspensions import Suspensions
 
 
 class Core:
-    """The state of an arena. One task calls it, with inputs in the order in which they came."""
+    """State of an arena. A single task calls it, with inputs in the order of their arrival."""
 
-    def __init__(self, settings: Settings, seed: bytes, now: int) -> None:
-        """Begin empty at `now`. `seed`: random bytes, others after each restart."""
-        draws = Draws(seed)
+    def __init__(self, settings: CoreSettings, seed: bytes, now: int) -> None:
+        """Start with an empty arena at `now`. `seed`: random bytes, different after each restart."""
+        draws = RandomIds(seed)
         self._lobby = lobby = Lobby(settings, now)
         self._suspensions = suspensions = Suspensions()
         history = PairingHistory(draws.hex())
         self._table = table = OpenChallenges(draws.hex(8))
-        self._house = house = House(lobby, table)
+        self._house = house = HouseEngines(lobby, table)
         self._matches = matches = Matches(lobby, house, table, history, suspensions)
+        self._events = events = Events(lobby, matches, house)
         self._challenges = Challenges(lobby, table, house, history, draws, matches.open)
-        self._matchmaker = Matchmaker(lobby, table, suspensions, history, draws)
-        self._listings = Listings(lobby, matches.rooms, house, table, suspensions)
+        self._matchmaker = Matchmaker(lobby, table, suspensions, history, draws, events.reserves)
+        self._listings = Listings(lobby, matches.rooms, house, table, suspensions, events.listed)
+        self.next_deadline: int | None = None
+        """Time at which `Tick` is due if no other input comes first; None if nothing is due."""
         self._seen = 0
-        """Count of the lobby's changes that were followed."""
+        """Value of `lobby.changes` when the core last acted on changes."""
         self._handlers: dict[type, Callable[[Any], None]] = {
-            Said: self._said,
-            TurnSent: self._turn_sent,
+            MessageReceived: self._handle_message,
+            TurnSent: self._handle_turn_sent,
             Tick: self._tick,
-            Enter: self._enter,
-            Gone: self._gone,
-            Play: lambda given: matches.ask(given.terms),
-            Crashed: self._crashed,
-            HouseLost: self._house_lost,
+            ClientAdmitted: self._handle_admission,
+            ClientDisconnected: self._handle_disconnection,
+            MatchRequested: lambda given: matches.request(given.terms),
+            BotCrashed: self._handle_crash,
+            HouseEngineFailed: self._handle_house_failure,
             Drain: self._drain,
             Reconfigure: lambda given: lobby.reconfigure(given.settings),
-            Kick: self._kick,
-            Restore: matches.restore,
-            StoreBack: lambda _: matches.resume(),
-            EdgeGone: self._edge_gone,
-            EdgeHere: self._edge_here,
-            Rated: self._rated,
+            Restore: self._restore,
+            HostCommand: events.handle_command,
+            StoreRecovered: lambda _: matches.resume(list(matches.rooms)),
+            EdgeDisconnected: self._handle_edge_disconnection,
+            EdgeResynced: self._handle_edge_resync,
+            RatingChanged: self._handle_rating,
+            SeasonClosed: self._handle_season_end,
+            OwnerResolved: self._handle_owner,
         }
         self._messages: dict[type, Callable[[Client, Any], None]] = {
             Status: self._status,
@@ -121,90 +134,113 @@ class Core:
             Accept: self._challenge,
             Decline: self._challenge,
             Withdraw: self._challenge,
+            EnterEvent: self._enter_event,
+            LeaveEvent: self._leave_event,
             Watch: self._watch,
             Unwatch: self._unwatch,
             Browse: lambda client, _: self._listings.browse(client),
             Ping: lambda client, _: lobby.effects.append(Send(client.id, Pong())),
-            Hello: self._hello_again,
+            Hello: self._refuse_second_hello,
         }
 
-    def handle(self, given: Input, now: int) -> list[Effect]:
-        """Handle an input at time `now`, which never goes back, and return its effects."""
+    def handle(self, input: Input, now: int) -> list[Effect]:
+        """Handle an input at time `now`, which never decreases, and return its effects."""
         lobby = self._lobby
         effects = lobby.begin(now)
-        self._handlers[type(given)](given)
+        self._handlers[type(input)](input)
         if lobby.changes != self._seen:
             self._follow_changes()
+        self.next_deadline = lobby.deadlines.next
         return effects
-
-    @property
-    def next_deadline(self) -> int | None:
-        """Time at which to give `Tick` if nothing else happens before; None where nothing is due."""
-        return self._lobby.deadlines.next
 
     # for the shell: reading only
 
     @property
     def matches(self) -> int:
-        """Matches in progress."""
+        """Number of matches in progress."""
         return len(self._matches.rooms)
 
+    def suspended(self, now: int) -> int:
+        """Return the number of bots that are suspended at `now`."""
+        return self._suspensions.count(now)
+
     def view(self, match: str, now: int) -> View | None:
-        """Return a match in progress as a spectator sees it; None where there is none of that id."""
+        """Return a match in progress as a spectator sees it; None if no match in progress has this id."""
         room = self._matches.rooms.get(match)
         return None if room is None else room.public.view(now)
 
     def listing(self, now: int) -> Listing:
-        """Return what goes on at `now`."""
+        """Return the listing of matches, bots, challenges and events at `now`."""
         return self._listings.make(now)
 
+    def plays(self, match: str) -> bool:
+        """Return True while a match is in progress."""
+        return match in self._matches.rooms
+
+    @property
+    def events(self) -> list[EventState]:
+        """Events that are open or in progress."""
+        return self._events.states
+
+    @property
+    def connected(self) -> list[Bot]:
+        """Connected bots, in the order in which their names were first seen."""
+        return self._lobby.connected()
+
     def bot(self, name: str) -> Bot | None:
-        """Return the bot of that name, connected or within its grace; None where there is none."""
+        """Return the bot of that name if it is connected or within its grace period; None otherwise."""
         return self._lobby.bots.get(name)
 
-    # what follows from changes
+    # consequences of changes
 
     def _follow_changes(self) -> None:
-        """See to it that what may follow from changes does: matches that events asked for, the pool, listings."""
+        """Act on changes: begin matches that events requested, and schedule the pool, events and listings."""
         lobby = self._lobby
-        self._matches.begin_asked()
+        self._matches.begin_requested()
+        self._events.schedule_check()
         self._seen = lobby.changes
-        if lobby.is_stirred or len(self._table):
-            lobby.deadlines.follow(("matchmaker", ""), lobby.now + GATHER_NS)
+        if lobby.stirred or len(self._table):
+            lobby.deadlines.schedule(("matchmaker", ""), lobby.now + GATHER_NS)
         self._listings.follow()
 
     def _tick(self, tick: Tick) -> None:
         lobby = self._lobby
-        self._matches.note_delay(tick.held_up)
-        for kind, name in lobby.deadlines.take_due(lobby.now):
+        self._matches.record_stall(tick.held_up)
+        for kind, name in lobby.deadlines.pop_due(lobby.now):
             match kind:
                 case "match":
                     self._matches.judge(name)
                 case "challenge":
                     self._challenges.expire(name)
                 case "bot":
-                    self._look_at_bot(name)
+                    self._check_bot(name)
                 case "matchmaker":
                     self._make_matches()
                 case "listing":
                     self._listings.publish()
+                case "event":
+                    self._events.begin_due()
 
-    def _look_at_bot(self, name: str) -> None:
+    def _check_bot(self, name: str) -> None:
         bot = self._lobby.bots.get(name)
         if bot is not None:
-            self._lobby.stir(bot)
+            self._lobby.mark_changed(bot)
             self._lobby.expire(bot)
 
     def _make_matches(self) -> None:
-        self._house.look()
-        for terms in self._matchmaker.match(self._matches.load):
+        self._house.offer_next()
+        for terms in self._matchmaker.pair(self._matches.load):
             self._matches.open(terms)
 
-    # coming and going
+    # connections
 
-    def _enter(self, enter: Enter) -> None:
+    def _handle_admission(self, enter: ClientAdmitted) -> None:
+        if enter.client in self._lobby.clients:
+            return  # its edge repeated the hello before it received the answer
         try:
             returns = self._lobby.check(enter)
+            if enter.hello.role == "bot" and not returns and not self._lobby.settings.event:
+                check_names(enter.hello, self._pool_games)
         except Refused as refused:
             self._lobby.effects.append(Close(enter.client, refused.code, refused.detail))
             return
@@ -218,27 +254,36 @@ class Core:
         bot = self._lobby.add_bot(enter, returns=returns)
         session = enter.hello.session if returns else enter.secret
         self._lobby.welcome(self._lobby.clients[enter.client], session)
-        what = "back" if returns else "here"
-        self._report("info", f"{what} from {enter.address} ({bot.program})", bot)
         if not returns:
             self._suspensions.pardon(bot.name)
-        # A bot that comes without its session has forgotten its matches, and they are lost. A house engine is a
-        # new process then, which learns from its turns what was played: nobody wins by our crash.
-        self._matches.tell(bot, Returned if returns or bot.name in self._house else SessionLost)
-        self._challenges.came(bot)
+        # A new process learns the moves so far from its turns. A name without a token may belong to somebody else by
+        # now, so its matches are lost.
+        proved = bool(enter.hello.token) or bot.name in self._house
+        self._matches.apply_to_bot(bot, PlayerReconnected if returns else partial(SessionLost, proved=proved))
+        self._challenges.bot_connected(bot)
+        pool = self._lobby.settings.pool
+        outside = pool is not None and bot.preferences.pool and not self._plays_here(bot)
+        if bot.ratings or outside:
+            self._send_standing(bot)
 
-    def _gone(self, gone: Gone) -> None:
-        client = self._drop_client(gone.client)
+    def _plays_here(self, bot: Bot) -> bool:
+        return any(
+            bot.preferences.refusal(each.game, each.time_control) is None for each in self._pool_games()
+        )
+
+    def _pool_games(self) -> list[PoolGame]:
+        """Return the games of the pool and of the events."""
+        pool = self._lobby.settings.pool
+        return [*(pool.games if pool else ()), *(start for each in self.events for start in each.plan.starts)]
+
+    def _handle_disconnection(self, disconnection: ClientDisconnected) -> None:
+        client = self._drop_client(disconnection.client)
         bot = None if client is None else client.bot
         if bot is None:
             return
-        if gone.fault is None:
-            self._report("info", "gone", bot)
-        else:
-            self._report("warning", f"protocol error: {gone.fault}", bot)
-        self._lobby.lose(bot)
-        self._challenges.left(bot)
-        self._matches.lose(bot, gone.fault)
+        self._lobby.disconnect(bot)
+        self._challenges.bot_disconnected(bot)
+        self._matches.disconnect(bot, disconnection.fault)
 
     def _drop_client(self, id: int) -> Client | None:
         client = self._lobby.drop_client(id)
@@ -246,30 +291,30 @@ class Core:
             self._listings.leave(client)
         return client
 
-    def _kick(self, kick: Kick) -> None:
-        bot = self._lobby.bots.get(kick.name)
-        if bot is not None and bot.client is not None:
-            self._lobby.effects.append(Close(bot.client, kick.code, kick.detail))
-            self._gone(Gone(bot.client))
+    def _handle_edge_disconnection(self, disconnection: EdgeDisconnected) -> None:
+        """Handle the loss of an edge. No bot is at fault: a current turn restarts when the player to move has
+        reconnected.
+        """
+        lost = [client for id, client in self._lobby.clients.items() if edge_of(id) == disconnection.edge]
+        matches = [match for client in lost if client.bot is not None for match in client.bot.matches]
+        for client in lost:
+            self._handle_disconnection(ClientDisconnected(client.id))
+        self._matches.resume(matches)
 
-    def _edge_gone(self, gone: EdgeGone) -> None:
-        for id in [id for id in self._lobby.clients if edge_of(id) == gone.edge]:
-            self._gone(Gone(id))
-
-    def _edge_here(self, here: EdgeHere) -> None:
-        """Take the word of an edge for who is connected to it, and tell each bot anew what it may have missed."""
+    def _handle_edge_resync(self, here: EdgeResynced) -> None:
+        """Adopt an edge's list of its connected clients, and resend to each bot what it may have missed."""
         connected = {each.client for each in here.clients}
         for id in [id for id in self._lobby.clients if edge_of(id) == here.edge and id not in connected]:
-            self._gone(Gone(id))
+            self._handle_disconnection(ClientDisconnected(id))
         for each in here.clients:
             client = self._lobby.clients.get(each.client)
             if client is None:
                 self._resync(each)
             elif client.bot is not None:
-                self._tell_again(client.bot)
+                self._resend(client.bot)
 
-    def _resync(self, enter: Enter) -> None:
-        """Let a client in that was welcomed by a core that is gone."""
+    def _resync(self, enter: ClientAdmitted) -> None:
+        """Admit a client that an earlier core had welcomed."""
         if enter.hello.role != "bot":
             self._lobby.add_spectator(enter)
             return
@@ -279,30 +324,41 @@ class Core:
             self._lobby.effects.append(Close(enter.client, Code.SHUTTING_DOWN, why))
             return
         if bot.client is not None:
-            self._drop_client(bot.client)
-        self._tell_again(self._lobby.add_bot(enter, returns=True))
+            # It has since connected through another edge, or this edge missed its replacement.
+            why = "it has another connection: come back"
+            self._lobby.effects.append(Close(enter.client, Code.SHUTTING_DOWN, why))
+            return
+        self._resend(self._lobby.add_bot(enter, returns=True))
 
-    def _tell_again(self, bot: Bot) -> None:
-        """Tell a bot of its matches in play, and of the ends of those that it played before."""
-        self._matches.tell(bot, Returned)
+    def _resend(self, bot: Bot) -> None:
+        """Resend to a bot its matches in progress and the results that it may have missed."""
+        self._matches.apply_to_bot(bot, PlayerReconnected)
         if bot.client is not None:
-            for match in bot.played:
-                if match not in bot.matches:
-                    self._lobby.effects.append(TellEnd(bot.client, bot.name, match))
-        self._challenges.came(bot)
+            for match in bot.recent_results(self._lobby.now):
+                self._lobby.effects.append(SendMissedResult(bot.client, bot.name, match))
+        self._challenges.bot_connected(bot)
 
     # messages of clients
 
-    def _said(self, said: Said) -> None:
-        client = self._lobby.clients.get(said.client)
+    def _handle_message(self, received: MessageReceived) -> None:
+        client = self._lobby.clients.get(received.client)
         if client is None:
-            return  # it was replaced, or kicked
-        message = said.message
+            return  # it was replaced or removed
+        message = received.message
         try:
             if type(message) is Move:
-                self._matches.move(client.bot or _not_a_player(), said, message)
+                bot = client.bot or _refuse_non_player()
+                player = bot.matches.get(message.match)
+                if player is None:
+                    if received.spent is not None:
+                        return  # the match ended while the answer to the turn was in transit
+                    raise no_such_match(message.match)
+                room = self._matches.rooms[message.match]
+                room.move(player, message, received.at, received.spent)
+                if room.referee.result is not None:
+                    self._matches.close(room)
             elif type(message) in (Ready, Resign):
-                self._speak(client, message, said.at)  # type: ignore[arg-type]
+                self._handle_room_message(client, message, received.at)  # type: ignore[arg-type]
             else:
                 self._messages[type(message)](client, message)
         except Refused as refused:
@@ -312,31 +368,40 @@ class Core:
         where = getattr(message, "match", None), getattr(message, "ply", None)
         self._lobby.effects.append(Send(client.id, Error(refused.code, refused.detail, *where)))
 
-    def _speak(self, client: Client, message: Ready | Resign, at: int) -> None:
-        bot = client.bot or _not_a_player()
+    def _handle_room_message(self, client: Client, message: Ready | Resign, at: int) -> None:
+        bot = client.bot or _refuse_non_player()
         player = bot.matches.get(message.match)
         if player is None:
-            # It has missed the end of a match that it played, or names one that it never did.
+            # It has missed the end of its match, or names a match that it never played.
             if message.match in self._matches.rooms:
                 raise no_such_match(message.match)
-            self._lobby.effects.append(TellEnd(client.id, bot.name, message.match))
+            self._lobby.effects.append(SendMissedResult(client.id, bot.name, message.match))
             return
-        event: Event = GotReady(player)
+        bot.keep_session()
+        event: Event = PlayerReady(player)
         if isinstance(message, Resign):
             event = Resigned(player, message.reason, message.detail)
-        self._matches.happen(self._matches.rooms[message.match], event, at)
+        self._matches.apply(self._matches.rooms[message.match], event, at)
 
     def _status(self, client: Client, status: Status) -> None:
-        bot = client.bot or _not_a_player()
+        bot = client.bot or _refuse_non_player()
         if status.quota is not UNSET:
-            bot.take_only(status.quota)
-            self._lobby.stir(bot)
+            bot.set_quota(status.quota)
+            self._lobby.mark_changed(bot)
             if status.quota == 0:
                 self._challenges.withdraw_all(bot.name, f"{bot.name} takes no more matches")
-        tell_standing(bot, self._lobby, self._suspensions.why(bot.name, self._lobby.now))
+        self._send_standing(bot)
+
+    def _send_standing(self, bot: Bot) -> None:
+        send_standing(
+            bot,
+            self._lobby,
+            self._suspensions.reason(bot.name, self._lobby.now),
+            self._events.entered(bot.name),
+        )
 
     def _challenge(self, client: Client, message: Challenge | Accept | Decline | Withdraw) -> None:
-        self._challenges.handle(client.bot or _not_a_player(), message)
+        self._challenges.handle(client.bot or _refuse_non_player(), message)
 
     def _watch(self, client: Client, watch: Watch) -> None:
         room = self._matches.rooms.get(watch.match)
@@ -357,38 +422,58 @@ class Core:
         if followers is not None:
             followers.remove(client.id)
 
-    def _hello_again(self, client: Client, hello: Hello) -> None:
+    def _refuse_second_hello(self, client: Client, hello: Hello) -> None:
         self._refuse(client, Refused(Code.HELLO_TWICE, Code.HELLO_TWICE.meaning), hello)
 
-    def _turn_sent(self, sent: TurnSent) -> None:
-        client = self._lobby.clients.get(sent.client)
-        if client is not None and client.bot is not None:
-            self._matches.turn_sent(client.bot, sent)
+    def _handle_turn_sent(self, sent: TurnSent) -> None:
+        client, room = self._lobby.clients.get(sent.client), self._matches.rooms.get(sent.match)
+        if client is not None and room is not None and room.bots[room.referee.mover] is client.bot:
+            room.turn_sent(sent.ply, sent.lag, min(sent.at, self._lobby.now))
 
-    # the host's hand
+    def _enter_event(self, client: Client, message: EnterEvent) -> None:
+        self._events.enter(client.bot or _refuse_non_player(), message.event)
 
-    def _crashed(self, crashed: Crashed) -> None:
+    def _leave_event(self, client: Client, message: LeaveEvent) -> None:
+        self._events.leave(client.bot or _refuse_non_player(), message.event)
+
+    # commands of the host
+
+    def _handle_crash(self, crashed: BotCrashed) -> None:
         bot = self._lobby.bots.get(crashed.name)
         if bot is not None and bot.name not in self._house:
-            self._matches.tell(bot, lambda player: Resigned(player, "crash", crashed.how))
+            self._matches.apply_to_bot(bot, lambda player: Resigned(player, "crash", crashed.how))
 
-    def _house_lost(self, lost: HouseLost) -> None:
+    def _handle_house_failure(self, lost: HouseEngineFailed) -> None:
         if self._house.remove(lost.name):
             self._challenges.withdraw_all(lost.name, f"{lost.name} cannot be started")
-            self._lobby.stir()
+            self._lobby.mark_changed()
 
     def _drain(self, _drain: Drain) -> None:
         self._lobby.drain()
         self._matches.drain()
 
-    def _rated(self, rated: Rated) -> None:
+    def _restore(self, restore: Restore) -> None:
+        self._events.restore(restore.events)
+        self._matches.restore(restore)
+        self._events.assign_matches()
+        self._lobby.mark_changed()
+
+    def _handle_rating(self, rated: RatingChanged) -> None:
         bot = self._lobby.bots.get(rated.name)
-        if bot is not None:
+        if bot is not None and bot.ratings.get(rated.game) != rated.rating:
             bot.ratings[rated.game] = rated.rating
+            self._send_standing(bot)
 
-    def _report(self, level: str, text: str, bot: Bot) -> None:
-        self._lobby.effects.append(Report(level, text, bot.name))  # type: ignore[arg-type]
+    def _handle_season_end(self, season: SeasonClosed) -> None:
+        for bot in self._lobby.bots.values():
+            if bot.ratings.pop(season.game, None) is not None:
+                self._send_standing(bot)
+
+    def _handle_owner(self, owned: OwnerResolved) -> None:
+        bot = self._lobby.bots.get(owned.name)
+        if bot is not None:
+            bot.set_owner(owned.owner)
 
 
-def _not_a_player() -> Bot:
+def _refuse_non_player() -> Bot:
     raise Refused(Code.NOT_A_PLAYER, Code.NOT_A_PLAYER.meaning)

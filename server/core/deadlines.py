@@ -1,58 +1,64 @@
-"""Deadlines of everything in an arena, in one heap."""
+"""Deadlines of all parts of an arena, in one heap."""
 
 from __future__ import annotations
 
 import heapq
 from typing import Literal
 
-Kind = Literal["match", "challenge", "bot", "matchmaker", "listing"]
+Kind = Literal["match", "challenge", "bot", "matchmaker", "listing", "event"]
 Key = tuple[Kind, str]
-"""A kind of thing that has deadlines, and its id or name."""
+"""Kind of object with a deadline, and its id or name."""
 
 SPARE = 64
-"""Dropped entries that the heap may hold beside as many as are live."""
+"""Number of dropped entries that the heap may hold in addition to the number of live entries."""
 
 
 class Deadlines:
-    """The next time at which to look at each thing.
+    """Time of the next check of each object with a deadline.
 
-    A thing that is looked at too early says when to look again. So a match, whose deadline moves on with each ply,
+    An object that is checked too early schedules its next check. A match, whose deadline moves with each ply, therefore
     seldom touches the heap.
     """
 
     def __init__(self) -> None:
+        self.next: int | None = None
+        """Time of the next check; None if there are no deadlines."""
         self._heap: list[tuple[int, Key]] = []
         self._at: dict[Key, int] = {}
 
     def __len__(self) -> int:
         return len(self._at)
 
-    def follow(self, key: Key, at: int) -> None:
-        """Look at a thing at `at`, unless that is done earlier anyway."""
+    def schedule(self, key: Key, at: int) -> None:
+        """Check an object at time `at`, unless an earlier check is scheduled."""
         known = self._at.get(key)
         if known is None or at < known:
             self._at[key] = at
             heapq.heappush(self._heap, (at, key))
+            if self.next is None or at < self.next:
+                self.next = at
 
-    def drop(self, key: Key) -> None:
-        """Look at a thing no more."""
-        if self._at.pop(key, None) is not None and len(self._heap) > 2 * len(self._at) + SPARE:
+    def cancel(self, key: Key) -> None:
+        """Cancel the next check of an object."""
+        at = self._at.pop(key, None)
+        if at is not None and len(self._heap) > 2 * len(self._at) + SPARE:
             self._heap = [(at, key) for key, at in self._at.items()]
             heapq.heapify(self._heap)
+        if at is not None and at == self.next:
+            self._find_next()
 
-    @property
-    def next(self) -> int | None:
-        """Time of the next look; None where nothing has a deadline."""
+    def _find_next(self) -> None:
         heap = self._heap
         while heap and self._at.get(heap[0][1]) != heap[0][0]:
             heapq.heappop(heap)
-        return heap[0][0] if heap else None
+        self.next = heap[0][0] if heap else None
 
-    def take_due(self, now: int) -> list[Key]:
-        """Return the things to be looked at by `now`, each with no further look, earliest first."""
+    def pop_due(self, now: int) -> list[Key]:
+        """Return the objects to check by `now`, earliest first, and cancel their scheduled checks."""
         due: list[Key] = []
-        while (at := self.next) is not None and at <= now:
+        while self.next is not None and self.next <= now:
             key = heapq.heappop(self._heap)[1]
             del self._at[key]
             due.append(key)
+            self._find_next()
         return due

@@ -1,4 +1,4 @@
-"""Effects of the core, in order. The durable ones are committed before any other effect of the same batch leaves."""
+"""Effects of the core, in order. Durable effects are committed before any other effect of the same batch is released."""
 
 from __future__ import annotations
 
@@ -6,27 +6,29 @@ from typing import Literal
 
 from msgspec import Struct
 
-from arena.match.events import Event, TurnLeft
+from arena.match.events import Event, TurnStarted
 from arena.match.terms import Terms
 from arena.protocol.codes import Code
-from arena.protocol.messages import ServerMessage
-from arena.protocol.record import Record
+from arena.protocol.messages import EventPhase, ServerMessage
+from arena.protocol.record import Record, Result
+from arena.protocol.values import Players
+from arena.server.core.event_state import EventState
 
 LISTING = "listing"
-"""Topic of all who browse. Any other topic is the id of a match."""
+"""Topic of the listing, for all clients that browse. Any other topic is the id of a match."""
 
 
 class Send(Struct, frozen=True, gc=False, tag="send"):
-    """Send a message to a client."""
+    """Message to a client."""
 
     client: int
     message: ServerMessage
     ran: int = 0
-    """Of a turn: ns for which its clock has run already. The edge measures on from there."""
+    """Time for which the clock of a `Turn` has already run, in ns. The edge adds the time that it measures itself."""
 
 
 class Close(Struct, frozen=True, tag="close"):
-    """Send a fatal `error` to a client and close its connection."""
+    """Fatal `error` to a client, followed by the end of its connection."""
 
     client: int
     code: Code
@@ -34,10 +36,10 @@ class Close(Struct, frozen=True, tag="close"):
 
 
 class Publish(Struct, frozen=True, gc=False, tag="publish"):
-    """Send a message to all followers of a topic, one copy to each of these edges.
+    """Message to all followers of a topic. Each edge in `edges` gets one copy.
 
-    A client follows a match from its `view` on, until it says `unwatch` or the match's `end` was published; it follows
-    the listing from its first `browse` on.
+    A client follows a match from its `view` until it sends `unwatch` or the match's `end` is published. It follows the
+    listing from its first `browse` on.
     """
 
     topic: str
@@ -45,8 +47,10 @@ class Publish(Struct, frozen=True, gc=False, tag="publish"):
     edges: tuple[int, ...]
 
 
-class TellEnd(Struct, frozen=True, tag="tell_end"):
-    """Look a match up in the store, and send the bot its `end`; `no_such_match` where it did not play it."""
+class SendMissedResult(Struct, frozen=True, tag="tell_end"):
+    """Request to look up a match in the store and send its `end` to a bot, or `no_such_match` if the bot did not play
+    it.
+    """
 
     client: int
     name: str
@@ -54,63 +58,127 @@ class TellEnd(Struct, frozen=True, tag="tell_end"):
 
 
 class OpenMatch(Struct, frozen=True, tag="open_match"):
-    """Durable: a match begins."""
+    """Durable: start of a match."""
 
     terms: Terms
     started: str
 
 
 class Append(Struct, frozen=True, gc=False, tag="append"):
-    """Durable: event number `seq` of a match, and as number `seq` - 1 the turn that it ends."""
+    """Durable: event number `seq` of a match. `turn` is the turn that this event ends; it gets the number `seq` - 1."""
 
     match: str
     seq: int
     at: int
     event: Event
-    turn: tuple[int, TurnLeft] | None
+    turn: tuple[int, TurnStarted] | None
 
 
 class CloseMatch(Struct, frozen=True, tag="close_match"):
-    """Durable: the record of a match that is over."""
+    """Durable: record of a finished match."""
 
     record: Record
     rated: bool
 
 
-class KeepSession(Struct, frozen=True, tag="keep_session"):
-    """Durable: the hash of the secret of a bot's new session."""
+class SaveSession(Struct, frozen=True, tag="keep_session"):
+    """Durable: hash of the secret of a bot's new session."""
 
     name: str
     hash: bytes
 
 
-class ForgetSession(Struct, frozen=True, tag="forget_session"):
-    """Durable: a bot's session is over."""
+class DeleteSession(Struct, frozen=True, tag="forget_session"):
+    """Durable: end of a bot's session."""
 
     name: str
 
 
-class MatchOver(Struct, frozen=True, tag="match_over"):
-    """A match is over: for ratings, events, and supervisors of house engines."""
+class SaveEvent(Struct, frozen=True, tag="keep_event"):
+    """Durable: current state of an event, without its results."""
+
+    state: EventState
+
+
+class CommandAnswered(Struct, frozen=True, tag="answered"):
+    """Durable: answer to a host's command, in one line."""
+
+    number: int
+    answer: str
+    done: bool
+    """False if the command was refused."""
+
+
+class MatchFinished(Struct, frozen=True, tag="match_over"):
+    """End of a match, for ratings, events and supervisors of house engines."""
 
     record: Record
 
 
-class PlayRefused(Struct, frozen=True, tag="play_refused"):
-    """The match of a `Play` does not begin."""
+class EventStarted(Struct, frozen=True, tag_field="type", tag="event_begins"):
+    """Start of an event with these bots, best first."""
+
+    format: str
+    game: str
+    bots: tuple[str, ...]
+
+
+class RoundPaired(Struct, frozen=True, tag_field="type", tag="round_paired"):
+    """Pairings of a new round."""
+
+    round: int
+    """Number of the round, from 1."""
+    rounds: int
+    pairs: tuple[tuple[str, str], ...]
+
+
+class EventMatchFinished(Struct, frozen=True, tag_field="type", tag="match_over"):
+    """End of a match of an event."""
+
+    match: str
+    players: Players
+    result: Result
+
+
+class EventPlace(Struct, frozen=True):
+    """Final rank of a bot in an event."""
+
+    bot: str
+    rank: int
+    """Rank from 1; equal bots share one."""
+    points: float
+
+
+class EventFinished(Struct, frozen=True, tag_field="type", tag="event_over"):
+    """End or cancellation of an event."""
+
+    state: EventPhase
+    places: tuple[EventPlace, ...]
+    """Final ranks of the bots, best first."""
+
+
+class EventNews(Struct, frozen=True, tag="event_news"):
+    """News of an event for the host's webhook."""
+
+    event: str
+    what: EventStarted | RoundPaired | EventMatchFinished | EventFinished
+
+
+class MatchRefused(Struct, frozen=True, tag="play_refused"):
+    """Refusal of the match of a `Play`, which does not begin."""
 
     match: str
     why: str
 
 
-class WantBot(Struct, frozen=True, tag="want_bot"):
-    """Start a house engine, unless it runs."""
+class StartHouseEngine(Struct, frozen=True, tag="want_bot"):
+    """Request to start a house engine unless it is running."""
 
     name: str
 
 
-class Report(Struct, frozen=True, tag="report"):
-    """Log a line."""
+class LogLine(Struct, frozen=True, tag="report"):
+    """Log line."""
 
     level: Literal["info", "warning", "error"]
     text: str
@@ -119,7 +187,7 @@ class Report(Struct, frozen=True, tag="report"):
 
 
 class Count(Struct, frozen=True, tag="count"):
-    """Add to a metric."""
+    """Increment of a metric."""
 
     what: Literal["lines_cut"]
     by: int
@@ -129,17 +197,20 @@ Effect = (
     Send
     | Close
     | Publish
-    | TellEnd
+    | SendMissedResult
     | OpenMatch
     | Append
     | CloseMatch
-    | KeepSession
-    | ForgetSession
-    | MatchOver
-    | PlayRefused
-    | WantBot
-    | Report
+    | SaveSession
+    | DeleteSession
+    | SaveEvent
+    | CommandAnswered
+    | MatchFinished
+    | EventNews
+    | MatchRefused
+    | StartHouseEngine
+    | LogLine
     | Count
 )
-DURABLE = (OpenMatch, Append, CloseMatch, KeepSession, ForgetSession)
-"""Effects that the shell commits before it releases the others."""
+DURABLE = (OpenMatch, Append, CloseMatch, SaveSession, DeleteSession, SaveEvent, CommandAnswered)
+"""Effects that the shell commits before it releases all other effects."""

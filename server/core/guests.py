@@ -2,36 +2,45 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Container
 
+from arena.maps.setup import has_maps
 from arena.protocol.messages import Challenge
 from arena.protocol.timecontrol import TimeControl
 
-LONGEST = TimeControl(900_000, 10_000)
-"""Most time of a guest's match: a house engine plays only so many matches at once."""
-LONGEST_MOVE_MS = 60_000
-"""Most time for each move of a guest's match."""
+MAX_TIME_CONTROL = TimeControl(900_000, 10_000)
+"""Longest time control of a guest's match: a house engine plays only a few matches in parallel."""
+MAX_MOVE_MS = 60_000
+"""Longest time per move of a guest's match, in ms."""
 TOTAL_MS = 900_000
-"""Time that each player of a guest's match may think in all: a match takes half an hour at the most."""
+"""Total thinking time of each player in a guest's match, in ms: a match takes at most half an hour."""
 BEGIN_INTERVAL_NS, BEGIN_BURST = 1_000_000_000, 10
-"""Rate at which matches of all guests together begin: each is kept in the store."""
+"""Rate at which matches of all guests together may begin: each match is stored."""
 ASK_INTERVAL_NS, ASK_BURST = 5_000_000_000, 4
 """Rate at which the guests of one address may ask for matches."""
 PLACES_PER_ADDRESS = 2
-"""Matches with house engines that the guests of one address may be in at the same time."""
+"""Number of parallel matches with house engines for the guests of one address."""
+
+_NAME = re.compile(r"guest-[0-9]{1,6}")
 
 
-def objection(asked: Challenge, house: Container[str], maps: Container[str]) -> str | None:
-    """Return the reason for which a guest may not ask for this match, as a line; None where it may."""
-    control = asked.time_control
-    if asked.opponent not in house:
+def is_guest(name: str) -> bool:
+    """Return True for a guest name. Guest names are few, because each leaves a line in the store."""
+    return _NAME.fullmatch(name) is not None
+
+
+def objection(challenge: Challenge, house: Container[str], maps: Container[str]) -> str | None:
+    """Return the reason that a guest may not ask for this match, as a line; None if it may. The game must be known."""
+    control = challenge.time_control
+    if challenge.opponent not in house:
         return "a guest plays the server's own bots only; ask the host for a token to play others"
-    if asked.rated:
+    if challenge.rated:
         return "a guest's match is not rated: send rated false, or ask the host for a token"
-    if asked.game == "riskless" and asked.map not in maps:
-        return "a guest plays on the shipped maps only"
-    if control.per_move and control.base_ms > LONGEST_MOVE_MS:
-        return f"a guest's match has at most {LONGEST_MOVE_MS // 1000} s a move"
-    if control.base_ms > LONGEST.base_ms or control.increment_ms > LONGEST.increment_ms:
-        return f"a guest's match has at most {LONGEST}"
+    if has_maps(challenge.game) and challenge.map not in maps:
+        return "a guest plays on the built-in maps only"
+    if control.per_move and control.base_ms > MAX_MOVE_MS:
+        return f"a guest's match has at most {MAX_MOVE_MS // 1000} s a move"
+    if control.base_ms > MAX_TIME_CONTROL.base_ms or control.increment_ms > MAX_TIME_CONTROL.increment_ms:
+        return f"a guest's match has at most {MAX_TIME_CONTROL}"
     return None

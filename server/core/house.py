@@ -8,7 +8,7 @@ from arena.match.terms import Terms
 from arena.protocol.codes import Code
 from arena.protocol.messages import Challenge, Present, Queued
 from arena.server.core.bot import Bot
-from arena.server.core.effects import WantBot
+from arena.server.core.effects import StartHouseEngine
 from arena.server.core.guests import (
     ASK_BURST,
     ASK_INTERVAL_NS,
@@ -17,22 +17,22 @@ from arena.server.core.guests import (
     TOTAL_MS,
     objection,
 )
-from arena.server.core.house_queue import Asker, HouseQueue
+from arena.server.core.house_queue import HouseQueue, Requester
 from arena.server.core.lobby import Lobby, Refused
 from arena.server.core.open_challenges import OpenChallenge, OpenChallenges
 from arena.server.core.rate_limit import RateLimit
 from arena.server.core.settings import HOUSE_MATCHES
 
 WAIT_MS = 1_800_000
-"""Time that a challenge may wait for a place: as long as a guest's match may take."""
+"""Time that a challenge may wait for a slot, in ms: the longest duration of a guest's match."""
 BOT_TOTAL_MS = 1_800_000
-"""Time that each player may think in all in a match of a house engine with a bot that has a token."""
+"""Total thinking time of each player when a bot with a token plays a house engine, in ms."""
 LOOK_NS = 500_000_000
-"""From one look at the queue to the next, where nothing else gives a reason for one."""
+"""Longest time between two checks of the queue while challenges wait, in ns."""
 
 
-class House:
-    """The house engines of one arena. Their bots come in like any other, with tokens that only they have."""
+class HouseEngines:
+    """House engines of one arena. Their bots connect like all others, with tokens that only they have."""
 
     def __init__(self, lobby: Lobby, challenges: OpenChallenges) -> None:
         self._lobby = lobby
@@ -42,101 +42,101 @@ class House:
         self._begins = RateLimit(BEGIN_INTERVAL_NS, BEGIN_BURST)
         self._asks = RateLimit(ASK_INTERVAL_NS, ASK_BURST)
         self._offered: dict[str, str] = {}
-        """Engines of the challenges that were offered and not answered yet."""
-        self._told: dict[str, int] = {}
-        """Place that each challenger was told last, by challenge."""
+        """Engine of each challenge that was offered and is not answered yet."""
+        self._sent_places: dict[str, int] = {}
+        """Queue position last sent to the challenger, by challenge."""
 
     def __contains__(self, name: object) -> bool:
         return name in self._engines
 
     def remove(self, name: str) -> bool:
-        """List an engine no more that cannot be started. Return False where it was not listed."""
+        """Remove an engine that cannot be started. Return False if it was not listed."""
         return self._engines.pop(name, None) is not None
 
-    def present(self) -> list[Present]:
-        """Return the engines as a listing shows them, whether or not they are connected."""
-        shown = []
+    def listing_entries(self) -> list[Present]:
+        """Return the listing's entries of the engines, connected or not."""
+        entries = []
         for name, engine in self._engines.items():
             bot = self._lobby.bots.get(name)
             if bot is None or bot.client is None:
-                shown.append(Present(name, engine, 0, HOUSE_MATCHES, house=True))
+                entries.append(Present(name, engine, 0, HOUSE_MATCHES, house=True))
             else:
-                shown.append(bot.present("", house=True))
-        return shown
+                entries.append(bot.listing_entry("", house=True))
+        return entries
 
-    def want(self, name: str) -> None:
-        """Have an engine started, unless it runs."""
-        self._lobby.effects.append(WantBot(name))
+    def start(self, name: str) -> None:
+        """Request the start of an engine unless it is running."""
+        self._lobby.effects.append(StartHouseEngine(name))
 
     # challenges
 
-    def check_guest(self, bot: Bot, asked: Challenge) -> None:
-        """Raise Refused where a guest may not ask for this match; else count it."""
-        why = objection(asked, self, map_names())
+    def check_guest(self, bot: Bot, challenge: Challenge) -> None:
+        """Raise Refused if a guest may not ask for this match; otherwise count the request."""
+        why = objection(challenge, self, map_names())
         if why is not None:
             raise Refused(Code.BAD_CHALLENGE, why)
         if not self._asks.allows(bot.owner, self._lobby.now):
             why = "many guests from your address ask for a match just now: try again in a moment"
             raise Refused(Code.RATE_LIMITED, why)
 
-    def enter(self, made: OpenChallenge, bot: Bot) -> str | None:
-        """Queue a challenge. Return the id of the one that is to be refused for it where too many wait."""
-        self.want(made.asked.opponent)
-        return self._queue.enter(made.id, made.asked.opponent, Asker(bot.owner, bot.guest))
+    def enqueue(self, challenge: OpenChallenge, bot: Bot) -> str | None:
+        """Queue a challenge. If too many wait, return the id of the challenge that must be refused."""
+        self.start(challenge.request.opponent)
+        return self._queue.enqueue(challenge.id, challenge.request.opponent, Requester(bot.owner, bot.guest))
 
-    def over(self, challenge: str) -> None:
-        """Forget a challenge that is over, be it to a house engine or not."""
+    def forget_challenge(self, challenge: str) -> None:
+        """Forget a closed challenge, whether it was to a house engine or not."""
         self._queue.drop(challenge)
         self._offered.pop(challenge, None)
-        self._told.pop(challenge, None)
+        self._sent_places.pop(challenge, None)
 
-    def begin(self, challenge: str, match: str) -> None:
-        """Keep the place of an accepted challenge for its match."""
+    def begin_match(self, challenge: str, match: str) -> None:
+        """Transfer the slot of an accepted challenge to its match."""
         self._queue.begin(challenge, match)
 
-    def end(self, match: str) -> None:
-        """Free the place of a match that is over, be it with a house engine or not."""
+    def end_match(self, match: str) -> None:
+        """Free the slot of a finished match, whether it was with a house engine or not."""
         self._queue.drop(match)
 
     def resume(self, terms: Terms) -> None:
-        """Take the place of a match that goes on after a restart. Its owner is not known, and counts by name."""
+        """Take a slot for a match that continues after a restart. The opponent's name stands for its unknown owner."""
         names = (terms.players.maxie, terms.players.minnie)
         engines = [name for name in names if name in self]
         for name in engines:
-            self.want(name)
+            self.start(name)
         other = next((name for name in names if name not in self), None)
         if engines and other is not None:
-            # Only guests' matches are bounded so, and a guest is what the group's places are counted for.
-            self._queue.resume(terms.match, Asker(other, terms.total_ms == TOTAL_MS))
+            # Only guests' matches have this time limit, so it shows that the opponent was a guest.
+            self._queue.resume(terms.match, Requester(other, terms.total_ms == TOTAL_MS))
 
     def weight(self, terms: Terms) -> int:
-        """Return the places that a match which goes on takes on the server's own machine."""
+        """Return the number of slots that a resumed match occupies on the server's own machine."""
         if terms.players.maxie not in self and terms.players.minnie not in self:
             return 0
         return terms.needed_threads if self._lobby.settings.by_threads else 1
 
-    def left(self, name: str) -> None:
-        """Queue the challenges again that were offered to an engine which has lost its connection."""
+    def requeue(self, name: str) -> None:
+        """Queue challenges again that were offered to an engine which has disconnected."""
         for challenge in [each for each, engine in self._offered.items() if engine == name]:
             del self._offered[challenge]
             self._queue.requeue(challenge, name)
 
-    def total_ms(self, taken: OpenChallenge, challenger: Bot) -> int:
-        """Return the time that each player of a challenge's match may think in all; 0 where only the clock bounds it."""
-        if taken.asked.opponent not in self:
+    def total_ms(self, challenge: OpenChallenge, challenger: Bot) -> int:
+        """Return the total thinking time of each player in a challenge's match, in ms; 0 if only the clock limits it."""
+        if challenge.request.opponent not in self:
             return 0
         return TOTAL_MS if challenger.guest else BOT_TOTAL_MS
 
-    def look(self) -> None:
-        """Offer the challenges whose turn it is, and tell the others their places where these have changed."""
+    def offer_next(self) -> None:
+        """Offer the challenges whose turn has come, and send the other challengers their new queue positions."""
         if not len(self._queue) or self._lobby.draining:
             return
         self._offer()
         for challenge, place in self._queue.places().items():
-            if self._told.get(challenge) != place:
-                self._told[challenge] = place
+            if self._sent_places.get(challenge) != place:
+                self._sent_places[challenge] = place
                 self._lobby.send(self._challenger(challenge), Queued(challenge, place))
-        self._lobby.deadlines.follow(("matchmaker", ""), self._lobby.now + LOOK_NS)
+        self._lobby.deadlines.schedule(("matchmaker", ""), self._lobby.now + LOOK_NS)
 
     def _offer(self) -> None:
         lobby, pending = self._lobby, list(self._offered.values())
@@ -148,14 +148,14 @@ class House:
         places = HOUSE_MATCHES * len(self._engines)
         for challenge, engine in self._queue.offer(places, free, self._may_begin):
             expires = lobby.now + lobby.settings.challenge_ms * MS
-            made = self._challenges.renew(challenge, expires)
-            lobby.deadlines.follow(("challenge", challenge), expires)
+            renewed = self._challenges.renew(challenge, expires)
+            lobby.deadlines.schedule(("challenge", challenge), expires)
             self._offered[challenge] = engine
-            lobby.send(lobby.bots[engine], made.message(lobby.now))
+            lobby.send(lobby.bots[engine], renewed.message(lobby.now))
 
     def _challenger(self, challenge: str) -> Bot | None:
-        made = self._challenges.find(challenge)
-        return None if made is None else self._lobby.bots.get(made.challenger)
+        opened = self._challenges.find(challenge)
+        return None if opened is None else self._lobby.bots.get(opened.challenger)
 
     def _may_begin(self, challenge: str) -> bool:
         bot = self._challenger(challenge)

@@ -1,8 +1,9 @@
-"""The queue for house engines: the owners of the bots that ask take turns.
+"""Queue for house engines, in which the owners of the challenging bots take turns.
 
-A challenge to a house engine waits here until it is offered to the engine, which then accepts it. No owner can have all
-places, nor can guests or bots with a token together. The owner with fewest places is first, then the one that has
-waited longest for a turn. So a bot that asks for many matches at once, or for long ones, holds up nobody but itself.
+A challenge to a house engine waits here until it is offered to the engine, which then accepts it. No owner can occupy
+all slots; neither can all guests together, nor all bots with a token together. The owner with the fewest slots is
+first; ties go to the owner that has waited longest for a turn. A bot that asks for many or long matches therefore
+delays nobody else.
 """
 
 from __future__ import annotations
@@ -16,15 +17,15 @@ from arena.server.core.guests import PLACES_PER_ADDRESS
 from arena.server.core.turn_order import TurnOrder
 
 GROUP_SHARE = Fraction(3, 4)
-"""Most of all places that guests together may have, and bots with a token together."""
+"""Largest share of all slots for all guests together, and for all bots with a token together."""
 OWNER_SHARE = Fraction(1, 2)
-"""Most of all places that the bots of one owner may have."""
-MOST_WAITING = 200
-"""Challenges that may wait. Where more do, the one that would have its turn last is refused."""
+"""Largest share of all slots for the bots of one owner."""
+MAX_QUEUED = 200
+"""Limit on waiting challenges. Beyond it, the challenge that would have its turn last is refused."""
 
 
-class Asker(NamedTuple):
-    """The bots whose places are counted together."""
+class Requester(NamedTuple):
+    """Group of bots whose slots are counted together."""
 
     owner: str
     guest: bool
@@ -32,18 +33,18 @@ class Asker(NamedTuple):
 
 class _Waiting(NamedTuple):
     engine: str
-    asker: Asker
+    requester: Requester
 
 
 class HouseQueue:
-    """The challenges that wait for a place, and the places that are taken."""
+    """Challenges that wait for a slot, and the slots that are taken."""
 
     def __init__(self) -> None:
         self._waiting: dict[str, _Waiting] = {}
-        """Engine and asker of each challenge, in the order in which they came."""
-        self._taken: dict[str, Asker] = {}
-        """Asker of each offered challenge, and then of its match."""
-        self._turns: TurnOrder[Asker] = TurnOrder()
+        """Engine and requester of each waiting challenge, in order of arrival."""
+        self._used_slots: dict[str, Requester] = {}
+        """Requester of each slot, by offered challenge and later by its match."""
+        self._turns: TurnOrder[Requester] = TurnOrder()
 
     def __contains__(self, challenge: object) -> bool:
         return challenge in self._waiting
@@ -51,36 +52,36 @@ class HouseQueue:
     def __len__(self) -> int:
         return len(self._waiting)
 
-    def enter(self, challenge: str, engine: str, asker: Asker) -> str | None:
-        """Queue a challenge. Return the challenge that is to be refused for it where too many wait."""
-        self._waiting[challenge] = _Waiting(engine, asker)
-        return self._order()[-1] if len(self._waiting) > MOST_WAITING else None
+    def enqueue(self, challenge: str, engine: str, requester: Requester) -> str | None:
+        """Queue a challenge. If too many wait, return the challenge that must be refused."""
+        self._waiting[challenge] = _Waiting(engine, requester)
+        return self._order()[-1] if len(self._waiting) > MAX_QUEUED else None
 
     def drop(self, key: str) -> None:
-        """Forget a challenge or a match that is over."""
+        """Forget a closed challenge or a finished match."""
         self._waiting.pop(key, None)
-        self._taken.pop(key, None)
+        self._used_slots.pop(key, None)
 
     def begin(self, challenge: str, match: str) -> None:
-        """Keep the place of an offered challenge for its match."""
-        asker = self._taken.pop(challenge, None)
-        if asker is not None:
-            self._taken[match] = asker
+        """Transfer the slot of an offered challenge to its match."""
+        requester = self._used_slots.pop(challenge, None)
+        if requester is not None:
+            self._used_slots[match] = requester
 
-    def resume(self, match: str, asker: Asker) -> None:
-        """Take a place for a match that goes on after a restart."""
-        self._taken[match] = asker
+    def resume(self, match: str, requester: Requester) -> None:
+        """Take a slot for a match that continues after a restart."""
+        self._used_slots[match] = requester
 
     def offer(
         self, places: int, free: Mapping[str, int], may_begin: Callable[[str], bool]
     ) -> list[tuple[str, str]]:
-        """Return the challenges whose turn it is, each with its engine, and take their places.
+        """Return the challenges whose turn has come, each with its engine, and take their slots.
 
-        places     matches that all house engines together play at once
-        free       matches that each engine takes yet, without those that are offered to it
+        places     number of matches that all house engines together play in parallel
+        free       number of further matches for each engine, after the matches already offered to it
         may_begin  returns True if the match of a challenge may begin now, and then counts it
 
-        O(m n log n) for m that are offered of n that wait.
+        O(m n log n) for m offered challenges of n waiting ones.
         """
         left = dict(free)
         offered: list[tuple[str, str]] = []
@@ -90,7 +91,7 @@ class HouseQueue:
                     each
                     for each in self._order()
                     if left.get(self._waiting[each].engine, 0) > 0
-                    and not self._full(self._waiting[each].asker, places)
+                    and not self._full(self._waiting[each].requester, places)
                     and may_begin(each)
                 ),
                 None,
@@ -99,19 +100,19 @@ class HouseQueue:
                 break
             waiting = self._waiting.pop(challenge)
             left[waiting.engine] -= 1
-            self._taken[challenge] = waiting.asker
-            self._turns.serve(waiting.asker)
+            self._used_slots[challenge] = waiting.requester
+            self._turns.serve(waiting.requester)
             offered.append((challenge, waiting.engine))
         return offered
 
     def requeue(self, challenge: str, engine: str) -> None:
-        """Queue a challenge again that was offered to an engine which has lost its connection."""
-        asker = self._taken.pop(challenge, None)
-        if asker is not None:
-            self._waiting[challenge] = _Waiting(engine, asker)
+        """Queue a challenge again that was offered to an engine which has disconnected."""
+        requester = self._used_slots.pop(challenge, None)
+        if requester is not None:
+            self._waiting[challenge] = _Waiting(engine, requester)
 
     def places(self) -> dict[str, int]:
-        """Return the place of each waiting challenge among those to the same engine, from 1."""
+        """Return the queue position of each waiting challenge among the challenges to the same engine, from 1."""
         so_far: Counter[str] = Counter()
         places: dict[str, int] = {}
         for challenge in self._order():
@@ -121,16 +122,21 @@ class HouseQueue:
         return places
 
     def _order(self) -> list[str]:
-        """Return the challenges in the order of their turns: an asker's second one counts as if its first had a place."""
-        held = Counter(self._taken.values())
+        """Return the challenges in turn order. An requester's second challenge is ranked as if its first already had a
+        place.
+        """
+        slots = Counter(self._used_slots.values())
         ranks: dict[str, tuple[int, int]] = {}
-        for challenge, (_, asker) in self._waiting.items():
-            ranks[challenge] = held[asker], self._turns.last(asker)
-            held[asker] += 1
+        for challenge, (_, requester) in self._waiting.items():
+            ranks[challenge] = slots[requester], self._turns.last(requester)
+            slots[requester] += 1
         return sorted(self._waiting, key=ranks.__getitem__)
 
-    def _full(self, asker: Asker, places: int) -> bool:
-        own = PLACES_PER_ADDRESS if asker.guest else max(1, int(places * OWNER_SHARE))
+    def _full(self, requester: Requester, places: int) -> bool:
+        own = PLACES_PER_ADDRESS if requester.guest else max(1, int(places * OWNER_SHARE))
         group = max(1, int(places * GROUP_SHARE))
-        taken = list(self._taken.values())
-        return taken.count(asker) >= own or sum(each.guest == asker.guest for each in taken) >= group
+        requesters = list(self._used_slots.values())
+        return (
+            requesters.count(requester) >= own
+            or sum(each.guest == requester.guest for each in requesters) >= group
+        )

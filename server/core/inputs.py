@@ -1,19 +1,22 @@
-"""Inputs of the core. They can be written to a file and replayed: `to_json`, `from_json`."""
+"""Inputs of the core."""
 
 from __future__ import annotations
 
-import msgspec
+from typing import Literal
+
 from msgspec import Struct
 
-from arena.match.events import Timed
-from arena.match.terms import Terms, game_from_setup, setup_of_game
-from arena.protocol.codes import Code
+from arena.match.events import TimedEvent
+from arena.match.terms import Terms
 from arena.protocol.messages import ClientMessage, Hello
 from arena.protocol.values import Role
-from arena.server.core.settings import Settings
+from arena.rating.glicko import Rating
+from arena.server.core.event_state import EventPlan, StoredEvent
+from arena.server.core.settings import CoreSettings
 
 EDGE_BITS = 40
-"""Bits of a client's number below the number of its edge."""
+"""Number of low bits of a client's number that identify the client on its edge. The higher bits are the edge's number.
+"""
 
 
 def edge_of(client: int) -> int:
@@ -21,177 +24,205 @@ def edge_of(client: int) -> int:
     return client >> EDGE_BITS
 
 
-class Enter(Struct, frozen=True, tag="enter", omit_defaults=True):
-    """A client said hello and was authenticated by the shell."""
+class ClientAdmitted(Struct, frozen=True, tag="enter", omit_defaults=True):
+    """Hello of a client that the shell has authenticated."""
 
     client: int
-    """Number of the connection, never used twice: `edge_of` finds its edge."""
+    """Number of the connection, never reused. `edge_of` returns its edge."""
     hello: Hello
     address: str
     owner: str
-    """Owner of the bot's token, else its address (a /64 network in IPv6). Owners take turns."""
+    """Owner of the bot's token, or its address (a /64 network for IPv6) if it has no owner. Owners take turns."""
     secret: str
-    """Fresh session secret, used where the hello does not return to its session."""
+    """Fresh session secret, used if the hello does not resume a session."""
     role: Role = "bot"
-    """Role that the token opens; of a client that needs no token, the role that it asks for."""
+    """Role that the token grants; without a token, the role that the client requests."""
     guest: bool = False
-    """True for a guest's name without a token."""
+    """True for a guest name used without a token."""
+    stranger: bool = False
+    """True if the owner is an address. Bots that share only an address may play rated matches with each other."""
     local: bool = False
     """True for a bot that runs on the server's own machine."""
     known: bytes = b""
-    """Hash of the name's session secret in the store; empty where there is none."""
-    ratings: dict[str, float] = {}
+    """Hash of the session secret that the store has for this name; empty if it has none."""
+    ratings: dict[str, Rating] = {}
     """Ratings of the bot, by game."""
 
 
-class Said(Struct, frozen=True, gc=False, tag="said", omit_defaults=True):
-    """A client's message arrived."""
+class MessageReceived(Struct, frozen=True, gc=False, tag="said", omit_defaults=True):
+    """Message that arrived from a client."""
 
     client: int
     message: ClientMessage
     at: int
     """Time of arrival at the edge, in ns of the core's clock."""
     spent: int | None = None
-    """Of a move: ns from the turn's leaving to the arrival, as the edge measured them, with what `Send.ran` told it and
-    without the time for which the edge itself was held up. None where the edge does not know the turn."""
+    """Time from sending a turn to the arrival of its move, in ns, as the edge measured it. It includes `Send.ran` and
+    excludes time during which the edge itself was stalled. None for other messages, or if the edge does not know the turn.
+    """
 
 
-class Gone(Struct, frozen=True, tag="gone", omit_defaults=True):
-    """A client's connection is over."""
+class ClientDisconnected(Struct, frozen=True, tag="gone", omit_defaults=True):
+    """End of a client's connection."""
 
     client: int
     fault: str | None = None
-    """Breach of the protocol for which it was closed; None where there was none."""
+    """Protocol violation for which the connection was closed; None if there was none."""
 
 
 class TurnSent(Struct, frozen=True, gc=False, tag="turn_sent", omit_defaults=True):
-    """An edge has written a turn: the mover's clock runs from `at`."""
+    """Report of an edge that it has written a turn. The mover's clock runs from `at`."""
 
     client: int
     match: str
     ply: int
     at: int
     lag: int = 0
-    """Least recent ping time of the connection, in ns; 0 where unknown."""
+    """Shortest recent ping time of the connection, in ns; 0 if unknown."""
 
 
 class Tick(Struct, frozen=True, tag="tick", omit_defaults=True):
-    """A deadline may have fallen, and all that had arrived before was given already."""
+    """Signal that a deadline may have passed. All inputs that arrived before it have already been handled."""
 
     held_up: int = 0
-    """Time for which the server itself was held up just before, in ns."""
+    """Time for which the server itself was stalled just before, in ns."""
 
 
-class Play(Struct, frozen=True, tag="play"):
-    """An event asks for one match. It begins as soon as each of its bots has room for it, connected or not."""
+class MatchRequested(Struct, frozen=True, tag="play"):
+    """Request of an event for one match. The match begins as soon as both bots can play another match, even if they are
+    disconnected.
+    """
 
     terms: Terms
 
 
-class Crashed(Struct, frozen=True, tag="crashed"):
-    """The process of a bot that the server runs has ended. A house engine is started again, and loses nothing."""
+class BotCrashed(Struct, frozen=True, tag="crashed"):
+    """End of the process of a bot that the host runs. A house engine is restarted instead and loses nothing."""
 
     name: str
     how: str
 
 
-class HouseLost(Struct, frozen=True, tag="house_lost"):
-    """A house engine cannot be started any more."""
+class HouseEngineFailed(Struct, frozen=True, tag="house_lost"):
+    """Failure of a house engine that can no longer be started."""
 
     name: str
 
 
 class Drain(Struct, frozen=True, tag="drain"):
-    """Begin no new match from now on."""
+    """Order to begin no new matches."""
 
 
 class Reconfigure(Struct, frozen=True, tag="reconfigure"):
-    """Go by other settings from now on. Matches in progress keep their terms, and the house its engines."""
+    """Change of the settings. Matches in progress keep their terms, and the list of house engines stays."""
 
-    settings: Settings
-
-
-class Kick(Struct, frozen=True, tag="kick"):
-    """Close the connection of a bot, as when its token is revoked."""
-
-    name: str
-    code: Code
-    detail: str
+    settings: CoreSettings
 
 
-class Unfinished(Struct, frozen=True):
-    """A match without a record, as the journal has it."""
+class UnfinishedMatch(Struct, frozen=True):
+    """Match without a record, as stored in the journal."""
 
     terms: Terms
     started: str
-    events: list[Timed]
+    events: list[TimedEvent]
 
 
 class Restore(Struct, frozen=True, tag="restore", omit_defaults=True):
-    """Go on with the matches of a core that is gone. The first input, before any client enters."""
+    """Matches of an earlier core that continue here. It is the first input, before any client enters."""
 
-    matches: list[Unfinished]
+    matches: list[UnfinishedMatch]
     sessions: dict[str, bytes] = {}
-    """Hashes of the session secrets of their bots, by name."""
+    """Hashes of the session secrets of the bots in these matches, by name."""
+    ended: dict[str, list[str]] = {}
+    """Matches that ended shortly before, by bot, whose results the bot may not have received."""
+    events: list[StoredEvent] = []
+    """Events of this server that have not ended."""
 
 
-class StoreBack(Struct, frozen=True, tag="store_back"):
-    """The store took no writes for a while, and nobody was told anything: the clocks of all turns begin anew."""
+class AnnounceEvent(Struct, frozen=True, tag="announce"):
+    """Request to announce an event."""
+
+    plan: EventPlan
 
 
-class EdgeGone(Struct, frozen=True, tag="edge_gone"):
-    """An edge is lost, with the connections of all its clients."""
+EventAction = Literal["pause", "resume", "cancel", "enter", "withdraw"]
+
+
+class ControlEvent(Struct, frozen=True, tag="steer"):
+    """Request to change an announced event."""
+
+    event: str
+    to: EventAction
+    bot: str = ""
+    """Bot to enter or withdraw."""
+
+
+class HostCommand(Struct, frozen=True, tag="asked"):
+    """Request by a command of the host. The core answers with an `effects.CommandAnswered` of the same number."""
+
+    number: int
+    request: AnnounceEvent | ControlEvent
+
+
+class StoreRecovered(Struct, frozen=True, tag="store_back"):
+    """End of an outage of the store. Players could not be reached during it, so the clocks of all turns restart."""
+
+
+class EdgeDisconnected(Struct, frozen=True, tag="edge_gone"):
+    """Loss of an edge and of the connections of all its clients."""
 
     edge: int
 
 
-class EdgeHere(Struct, frozen=True, tag="edge_here"):
-    """An edge says who is connected to it (resync): after messages were lost, or to a core that took over.
+class EdgeResynced(Struct, frozen=True, tag="edge_here"):
+    """Full list of an edge's clients (resync), after messages were lost or when a new core takes over.
 
-    After it the edge says `watch` and `browse` again for the clients that follow something.
+    The edge then sends `watch` and `browse` again for the clients that follow something.
     """
 
     edge: int
-    clients: list[Enter]
-    """Each with the secret of its present session in `hello.session`."""
+    clients: list[ClientAdmitted]
+    """Clients of the edge, each with the secret of its current session in `hello.session`."""
 
 
-class Rated(Struct, frozen=True, tag="rated"):
-    """The rating of a bot in a game has changed."""
+class RatingChanged(Struct, frozen=True, tag="rated"):
+    """New rating of a bot in a game."""
 
     game: str
     name: str
-    rating: float
+    rating: Rating
+
+
+class SeasonClosed(Struct, frozen=True, tag="season_closed"):
+    """End of a season of a game: no bot has a rating in the next one yet."""
+
+    game: str
+
+
+class OwnerResolved(Struct, frozen=True, tag="owned"):
+    """Owner of the token of a bot that entered by resync."""
+
+    name: str
+    owner: str
 
 
 Input = (
-    Enter
-    | Said
-    | Gone
+    ClientAdmitted
+    | MessageReceived
+    | ClientDisconnected
     | TurnSent
     | Tick
-    | Play
-    | Crashed
-    | HouseLost
+    | MatchRequested
+    | BotCrashed
+    | HouseEngineFailed
     | Drain
     | Reconfigure
-    | Kick
     | Restore
-    | StoreBack
-    | EdgeGone
-    | EdgeHere
-    | Rated
+    | StoreRecovered
+    | EdgeDisconnected
+    | EdgeResynced
+    | RatingChanged
+    | SeasonClosed
+    | OwnerResolved
+    | HostCommand
 )
-
-_encoder = msgspec.json.Encoder(enc_hook=setup_of_game)
-_decoder: msgspec.json.Decoder[Input] = msgspec.json.Decoder(Input, dec_hook=game_from_setup)
-
-
-def to_json(given: Input) -> bytes:
-    """Return an input as one line of JSON."""
-    return _encoder.encode(given)
-
-
-def from_json(line: bytes) -> Input:
-    """Return the input of which `to_json` made this line. Raises games.core.GameError, msgspec.DecodeError."""
-    return _decoder.decode(line)

@@ -1,36 +1,43 @@
-"""Listings: what goes on, for all who browse, at most four a second."""
+"""Listings of matches, bots, challenges and events, for all clients that browse, at most four per second."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
-from arena.protocol.messages import Listing
+from arena.protocol.messages import ListedEvent, Listing
 from arena.server.core.deadlines import Key
 from arena.server.core.effects import LISTING, Publish, Send
-from arena.server.core.house import House
+from arena.server.core.house import HouseEngines
 from arena.server.core.lobby import Client, Followers, Lobby
 from arena.server.core.open_challenges import OpenChallenges
 from arena.server.core.room import Room
 from arena.server.core.suspensions import Suspensions
 
 LISTING_NS = 250_000_000
-"""Shortest time from one listing to the next, for each client."""
+"""Shortest time between two listings for the same client."""
 LISTED_CHALLENGES = 1000
-"""Open challenges in a listing: it must stay within a frame however many strangers open some."""
+"""Limit on the open challenges in a listing: a listing must fit into a frame even if strangers open many challenges."""
+OWED_AT_ONCE, OWED_PAUSE_NS = 4, 5_000_000
+"""Limit on pending listings that one input sends, and the pause after them in ns.
+
+Clients that ask repeatedly fall due together. Without the limit, a move would wait until all of them are served.
+"""
 KEY: Key = ("listing", "")
 
 
 class Listings:
-    """The listings of one arena."""
+    """Listings of one arena and the clients that browse them."""
 
     def __init__(
         self,
         lobby: Lobby,
         rooms: Mapping[str, Room],
-        house: House,
+        house: HouseEngines,
         challenges: OpenChallenges,
         suspensions: Suspensions,
+        events: Callable[[], list[ListedEvent]],
     ) -> None:
+        self._events = events
         self._lobby = lobby
         self._rooms = rooms
         self._house = house
@@ -38,48 +45,60 @@ class Listings:
         self._suspensions = suspensions
         self._followers = Followers()
         self._browsers: dict[int, int] = {}
-        """Time of the last listing that each client asked for."""
-        self._made: tuple[int, int, Listing] | None = None
-        """The last listing: the count of changes and the time for which it was made."""
-        self._owed: dict[int, None] = {}
-        """Clients that asked too soon after their last listing."""
+        """Time of the last listing that was sent to each browsing client in answer to `browse`."""
+        self._cached: tuple[int, int, Listing] | None = None
+        """Change count and time of the latest listing, and the listing itself; None before the first."""
+        self._pending: dict[int, None] = {}
+        """Clients that requested a listing again too soon and still get one."""
         self._published = 0
         """Count of changes at the last publication."""
+        self._due: int | None = None
+        """Time of the next publication; None if nothing has changed since the last one."""
 
     def browse(self, client: Client) -> None:
-        """Send a client the listing, as soon as its last one is old enough, and a new one after each change."""
+        """Send a client the listing, once its last listing is old enough, and a new listing after each change."""
         last = self._browsers.get(client.id)
         if last is None:
             self._followers.add(client.id)
         if last is None or self._lobby.now >= last + LISTING_NS:
             self._send(client.id)
         else:
-            self._owed[client.id] = None
-            self._lobby.deadlines.follow(KEY, last + LISTING_NS)
+            self._pending[client.id] = None
+            self._lobby.deadlines.schedule(KEY, last + LISTING_NS)
 
     def leave(self, client: Client) -> None:
-        """Send a client no more listings."""
-        self._owed.pop(client.id, None)
+        """Stop sending listings to a client."""
+        self._pending.pop(client.id, None)
         if self._browsers.pop(client.id, None) is not None:
             self._followers.remove(client.id)
 
     def follow(self) -> None:
-        """See to it that what has changed is published soon."""
-        if self._followers.edges and self._published != self._lobby.changes:
-            self._lobby.deadlines.follow(KEY, self._lobby.now + LISTING_NS)
+        """Schedule the publication of changes."""
+        if self._due is None and self._followers.edges and self._published != self._lobby.changes:
+            self._due = self._lobby.now + LISTING_NS
+            self._lobby.deadlines.schedule(KEY, self._due)
 
     def publish(self) -> None:
-        """Publish what has changed, and send the listings that are owed."""
-        lobby = self._lobby
-        for client in list(self._owed):
+        """Publish changes, and send the pending listings."""
+        lobby, left = self._lobby, OWED_AT_ONCE
+        for client in list(self._pending):
             at = self._browsers[client] + LISTING_NS
-            if lobby.now >= at:
-                del self._owed[client]
+            if lobby.now < at:
+                lobby.deadlines.schedule(KEY, at)
+            elif left:
+                left -= 1
+                del self._pending[client]
                 self._send(client)
             else:
-                lobby.deadlines.follow(KEY, at)
+                lobby.deadlines.schedule(KEY, lobby.now + OWED_PAUSE_NS)
+                break
+        if self._due is not None and lobby.now < self._due:
+            lobby.deadlines.schedule(KEY, self._due)
+            return
+        self._due = None
         if self._followers.edges and self._published != lobby.changes:
             self._published = lobby.changes
+            self._pending.clear()
             lobby.effects.append(Publish(LISTING, self._latest(), self._followers.edges))
 
     def _send(self, client: int) -> None:
@@ -87,19 +106,23 @@ class Listings:
         self._lobby.effects.append(Send(client, self._latest()))
 
     def _latest(self) -> Listing:
-        """Return the listing, made once for all who ask for it within a moment."""
+        """Return the listing. All clients that ask within a short time share it."""
         lobby = self._lobby
-        if self._made is None or self._made[0] != lobby.changes or lobby.now >= self._made[1] + LISTING_NS:
-            self._made = lobby.changes, lobby.now, self.make(lobby.now)
-        return self._made[2]
+        if (
+            self._cached is None
+            or self._cached[0] != lobby.changes
+            or lobby.now >= self._cached[1] + LISTING_NS
+        ):
+            self._cached = lobby.changes, lobby.now, self.make(lobby.now)
+        return self._cached[2]
 
     def make(self, now: int) -> Listing:
-        """Return what goes on at `now`."""
+        """Build the listing at `now`."""
         bots = [
-            bot.present(self._suspensions.why(bot.name, now), house=False)
+            bot.listing_entry(self._suspensions.reason(bot.name, now), house=False)
             for bot in self._lobby.connected()
             if bot.name not in self._house
         ]
         challenges = [each.message(now) for each in self._challenges.first(LISTED_CHALLENGES)]
         matches = [room.public.listed() for room in self._rooms.values()]
-        return Listing(matches, [*self._house.present(), *bots], challenges)
+        return Listing(matches, [*self._house.listing_entries(), *bots], challenges, self._events())

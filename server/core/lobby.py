@@ -1,8 +1,9 @@
-"""The lobby: clients, bots, and the effects of the input that is being handled."""
+"""The lobby: clients, bots, and the effects of the current input."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
 
 from msgspec import UNSET
 
@@ -13,16 +14,17 @@ from arena.protocol.messages import ServerMessage, Welcome
 from arena.protocol.values import Limits
 from arena.server.core.bot import Bot, secret_hash
 from arena.server.core.deadlines import Deadlines
-from arena.server.core.effects import Close, Effect, ForgetSession, KeepSession, Send
-from arena.server.core.inputs import Enter, edge_of
-from arena.server.core.settings import Settings
+from arena.server.core.effects import Close, DeleteSession, Effect, SaveSession, Send
+from arena.server.core.inputs import ClientAdmitted, edge_of
+from arena.server.core.settings import CoreSettings
 
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 STOPPING = "the server stops, and begins no new matches"
-"""Reason for which a draining core refuses a match."""
+"""Reason that a draining core gives when it refuses a match."""
 
 
 class Refused(Exception):
-    """Something that a client asked for is refused. `code` and `detail` go back to the client."""
+    """Raised when a client's request is refused. `code` and `detail` are sent back to the client."""
 
     def __init__(self, code: Code, detail: str) -> None:
         super().__init__(detail)
@@ -31,26 +33,26 @@ class Refused(Exception):
 
 
 def no_such_match(match: str) -> Refused:
-    """Return the refusal of what a bot says about a match that it does not play."""
-    return Refused(Code.NO_SUCH_MATCH, f"{match!r:.70} is over, or not yours, or does not exist")
+    """Return the refusal of a bot's message about a match that it does not play."""
+    return Refused(Code.NO_SUCH_MATCH, f"{match!r:.70} is over, is not yours, or does not exist")
 
 
 class Followers:
-    """Clients that follow one topic, counted by edge."""
+    """Number of clients that follow one topic, by edge."""
 
     def __init__(self) -> None:
         self.edges: tuple[int, ...] = ()
-        """Edges with a follower, to each of which one copy goes."""
+        """Edges with at least one follower. Each gets one copy of a published message."""
         self._count: dict[int, int] = {}
 
     def add(self, client: int) -> None:
-        """Count a client that begins to follow."""
+        """Count a new follower."""
         edge = edge_of(client)
         self._count[edge] = self._count.get(edge, 0) + 1
         self.edges = tuple(self._count)
 
     def remove(self, client: int) -> None:
-        """Count a client off that followed."""
+        """Stop counting a follower."""
         edge = edge_of(client)
         self._count[edge] -= 1
         if not self._count[edge]:
@@ -60,19 +62,19 @@ class Followers:
 
 @dataclass(eq=False, slots=True)
 class Client:
-    """A connection. `bot` is None for a spectator."""
+    """Connection of a client. `bot` is None for a spectator."""
 
     id: int
     name: str
     bot: Bot | None
     watching: dict[str, Followers] = field(default_factory=dict)
-    """Followers of the matches that it watches, by match."""
+    """Followers of each match that the client watches, by match."""
 
 
 class Lobby:
-    """State that all parts of the core share. `now` and `effects` are those of the input that is being handled."""
+    """State that all parts of the core share. `now` and `effects` belong to the input that is being handled."""
 
-    def __init__(self, settings: Settings, now: int) -> None:
+    def __init__(self, settings: CoreSettings, now: int) -> None:
         self.settings = settings
         self.now = now
         self.effects: list[Effect] = []
@@ -81,69 +83,74 @@ class Lobby:
         self.bots: dict[str, Bot] = {}
         self.draining = False
         self.changes = 0
-        """Count of all changes that a listing may show or the matchmaker may act on."""
-        self._stirred: dict[str, Bot] = {}
-        """Bots that changed since the matchmaker last looked at them."""
+        """Count of all changes that may alter a listing or that the matchmaker may act on."""
+        self.stirred: dict[str, Bot] = {}
+        """Bots that have changed since the matchmaker last checked them."""
+
+    def unix_ns(self) -> int:
+        """Return the current Unix time in ns."""
+        return self.settings.epoch_ns + self.now
+
+    def wall_time(self) -> str:
+        """Return the current time in the format of records."""
+        wall = EPOCH + timedelta(microseconds=self.unix_ns() // 1000)
+        return wall.strftime("%Y-%m-%dT%H:%M:%SZ")
 
     def begin(self, now: int) -> list[Effect]:
-        """Begin with the effects of an input at `now`, and return them for what is to come."""
-        self.now = now
-        self.effects = []
+        """Start handling an input at `now`. Return the list that collects its effects."""
+        self.now, self.effects = now, []
         return self.effects
 
     def bot(self, name: str) -> Bot:
-        """Return the bot of that name, new where it is unknown."""
+        """Return the bot of that name, and create it if it is unknown."""
         bot = self.bots.get(name)
         if bot is None:
             bot = self.bots[name] = Bot(name)
         return bot
 
     def connected(self) -> list[Bot]:
-        """Return the connected bots, in the order in which their names first came."""
+        """Return the connected bots, in the order in which their names were first seen."""
         return [bot for bot in self.bots.values() if bot.client is not None]
 
     def send(self, bot: Bot | None, message: ServerMessage) -> None:
-        """Send a message to a bot, if it is known and connected."""
+        """Send a message to a bot if it is known and connected."""
         if bot is not None and bot.client is not None:
             self.effects.append(Send(bot.client, message))
 
-    def stir(self, bot: Bot | None = None) -> None:
-        """Note that something has changed, about that bot if one is given."""
+    def mark_changed(self, bot: Bot | None = None) -> None:
+        """Record a change; with `bot`, a change of that bot."""
         self.changes += 1
         if bot is not None:
-            self._stirred[bot.name] = bot
+            self.stirred[bot.name] = bot
 
-    @property
-    def is_stirred(self) -> bool:
-        """True if a bot has changed since `take_stirred`."""
-        return bool(self._stirred)
-
-    def take_stirred(self) -> list[Bot]:
+    def take_changed(self) -> list[Bot]:
         """Return the bots that have changed since the last call."""
-        stirred, self._stirred = self._stirred, {}
+        stirred, self.stirred = self.stirred, {}
         return list(stirred.values())
 
     def drain(self) -> None:
-        """Begin no new match from now on."""
+        """Begin no new matches from now on."""
         self.draining = True
 
-    def reconfigure(self, settings: Settings) -> None:
-        """Go by other settings from now on."""
+    def reconfigure(self, settings: CoreSettings) -> None:
+        """Apply new settings."""
         self.settings = settings
         for bot in self.connected():
-            self.stir(bot)
+            self.mark_changed(bot)
 
     def weight(self, *bots: Bot) -> int:
-        """Return the places that a match of these bots takes on the server's own machine: one bot thinks at a time."""
+        """Return the number of slots that a match of these bots occupies on the server's own machine. Only one bot
+        thinks at a time.
+        """
         local = [bot for bot in bots if bot.local]
         if not self.settings.by_threads:
             return min(1, len(local))
         return max(((bot.engine.threads if bot.engine else None) or 1 for bot in local), default=0)
 
-    # coming
+    # arrival
 
-    def check(self, enter: Enter) -> bool:
-        """Return True if a client returns to its session. Raises Refused."""
+    def check(self, enter: ClientAdmitted) -> bool:
+        """Return True if a client resumes its session. Raises Refused."""
         hello, role = enter.hello, enter.role
         if role != hello.role:
             if hello.role != "bot":
@@ -163,12 +170,12 @@ class Lobby:
             raise Refused(Code.NAME_TAKEN, f"a bot called {hello.name!r} is connected already")
         return False
 
-    def add_spectator(self, enter: Enter) -> None:
-        """Let a client in that only watches."""
+    def add_spectator(self, enter: ClientAdmitted) -> None:
+        """Admit a client that only watches."""
         self.clients[enter.client] = Client(enter.client, enter.hello.name, None)
 
-    def add_bot(self, enter: Enter, *, returns: bool) -> Bot:
-        """Let a checked bot in. A connection that it had is closed."""
+    def add_bot(self, enter: ClientAdmitted, *, returns: bool) -> Bot:
+        """Admit a checked bot. If it already has a connection, that connection is closed."""
         bot = self.bot(enter.hello.name)
         if bot.client is not None:
             self.effects.append(Close(bot.client, Code.REPLACED, Code.REPLACED.meaning))
@@ -177,10 +184,10 @@ class Lobby:
             bot.restore_session(secret_hash(enter.hello.session), self.now)
         else:
             bot.open_session(enter.secret)
-            self.effects.append(KeepSession(bot.name, bot.session))
+            self.effects.append(SaveSession(bot.name, bot.session))
         bot.introduce(enter, self.settings.matches_per_bot)
         self.clients[enter.client] = Client(enter.client, bot.name, bot)
-        self.stir(bot)
+        self.mark_changed(bot)
         return bot
 
     def welcome(self, client: Client, session: str) -> None:
@@ -189,31 +196,36 @@ class Lobby:
         limits = Limits(self.settings.message_bytes, matches, self.settings.grace_ms)
         self.effects.append(Send(client.id, Welcome(self.settings.program, client.name, session, limits)))
 
-    # going
+    # departure
 
     def drop_client(self, client: int) -> Client | None:
-        """Forget a connection that is over. Return None where it is forgotten already, as one that was replaced."""
-        gone = self.clients.pop(client, None)
-        if gone is not None:
-            for followers in gone.watching.values():
+        """Forget a connection that has ended. Return None if it is already forgotten, for example because it was
+        replaced.
+        """
+        bot = self.clients.pop(client, None)
+        if bot is not None:
+            for followers in bot.watching.values():
                 followers.remove(client)
-        return gone
+        return bot
 
-    def lose(self, bot: Bot) -> None:
-        """Note that a bot's connection is over. It may return within the grace."""
-        bot.leave(self.now)
-        self.stir(bot)
+    def disconnect(self, bot: Bot) -> None:
+        """Record that a bot has disconnected. It may return within its grace period."""
+        bot.disconnect(self.now)
+        self.mark_changed(bot)
         self.expire(bot)
 
     def expire(self, bot: Bot) -> None:
-        """Forget a bot whose grace is over and that plays nothing; or see to it that this is looked at in time."""
+        """Forget a bot without matches when its grace period is over; before that, schedule the next check.
+
+        A bot that has not played has no grace period.
+        """
         if bot.client is not None or bot.matches or self.bots.get(bot.name) is not bot:
             return
-        until = bot.away_since + self.settings.grace_ms * MS if bot.session else self.now
+        until = bot.away_since + self.settings.grace_ms * MS if bot.session and bot.played else self.now
         if self.now < until:
-            self.deadlines.follow(("bot", bot.name), until)
+            self.deadlines.schedule(("bot", bot.name), until)
             return
         del self.bots[bot.name]
-        self.deadlines.drop(("bot", bot.name))
+        self.deadlines.cancel(("bot", bot.name))
         if bot.session:
-            self.effects.append(ForgetSession(bot.name))
+            self.effects.append(DeleteSession(bot.name))

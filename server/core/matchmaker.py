@@ -1,7 +1,7 @@
-"""The matchmaker: it gives matches to the bots that wait in the pool.
+"""The matchmaker: it pairs the bots that wait in the pool.
 
-Near in rating, seldom met, each in the seat that it had less. The owners of the bots take turns, so that one with many
-bots does not hold up one with a few.
+It prefers bots that are close in rating and have seldom met, and gives each the seat that it has had less often. Owners
+take turns, so an owner with many bots does not delay an owner with few.
 """
 
 from __future__ import annotations
@@ -16,24 +16,24 @@ from arena.match.clock import MS
 from arena.match.terms import Terms
 from arena.protocol.values import Players
 from arena.server.core.bot import Bot
-from arena.server.core.draws import Draws
+from arena.server.core.ids import RandomIds
 from arena.server.core.lobby import Lobby
 from arena.server.core.open_challenges import OpenChallenges
 from arena.server.core.pairing import PairingHistory
-from arena.server.core.settings import PoolGame, PoolSettings
+from arena.server.core.settings import Pool, PoolGame
 from arena.server.core.suspensions import Suspensions
 from arena.server.core.turn_order import TurnOrder
 
 RATING_STEP = 200.0
-"""Difference in rating that weighs as much as having met once more."""
+"""Rating difference that costs as much as one more earlier match."""
 UNRATED = 1500.0
-"""Rating of a bot without one."""
-MOST_COMPARED = 50
-"""Waiting bots that are compared with each other: all pairs of thousands would hold up every match."""
+"""Assumed rating of a bot without a rating."""
+MAX_COMPARED = 50
+"""Number of waiting bots that are compared with each other: comparing thousands would delay every match."""
 GATHER_NS = 20_000_000
-"""From a change to the look at who waits: bots that come free together are matched together."""
+"""Time from a change to the next pairing: bots that become free together are paired together."""
 AGAIN_NS = 1_000_000
-"""From one choice to the next while bots still wait: inputs that arrived meanwhile go first."""
+"""Time to the next pairing while bots still wait: inputs that have arrived by then are handled first."""
 
 
 def choose(
@@ -46,48 +46,48 @@ def choose(
     allowed: Callable[[str, str], bool] = lambda _a, _b: True,
     most: int = 1,
 ) -> list[tuple[str, str]]:
-    """Return the next matches among these, as Maxie and Minnie; no bot is in two of them.
+    """Return up to `most` matches among the waiting bots, as Maxie and Minnie; no bot is in two of them.
 
-    The next pair has a bot of the owner whose bots have gone longest without a match. The cost of a pair is the number
-    of its matches so far, and one for each `RATING_STEP` between the ratings: the cheapest first. Ties go to the bot
-    that has waited longest: earlier in `waiting`. Fewer than `most` where too few wait or are `allowed` together, or
-    so many that not all can be compared. O(n² (log n + most)).
+    The next pair has a bot of the owner whose bots have gone longest without a match. A pair's cost is the number of its
+    earlier matches, plus the difference of the ratings in units of `RATING_STEP`: the cheapest pair is next. Ties go to the
+    bot that has waited longest, which is earlier in `waiting`. There are fewer than `most` matches if too few bots wait, if
+    `allowed` forbids pairs, or if too many bots wait to compare all of them. O(n² (log n + most)).
     """
-    if len(waiting) > MOST_COMPARED:
-        # Those that are left over are better compared with the ones that come after them.
-        most = min(most, MOST_COMPARED // 4)
-        waiting = _in_rounds(waiting, owner)[:MOST_COMPARED]
+    if len(waiting) > MAX_COMPARED:
+        # It is better to compare the rest with bots that arrive later.
+        most = min(most, MAX_COMPARED // 4)
+        waiting = _in_rounds(waiting, owner)[:MAX_COMPARED]
     owners = {name: owner(name) for name in waiting}
     ratings = {name: rating(name) for name in waiting}
 
     def cost(pair: tuple[str, str]) -> float:
         a, b = pair
-        return history.met(a, b) + abs(ratings[a] - ratings[b]) / RATING_STEP
+        return history.match_count(a, b) + abs(ratings[a] - ratings[b]) / RATING_STEP
 
     chosen: list[tuple[str, str]] = []
-    taken: set[str] = set()
+    paired: set[str] = set()
     pairs = sorted((pair for pair in combinations(waiting, 2) if allowed(*pair)), key=cost)
-    given: dict[str, int] = {}  # turns of this choice
+    latest_turns: dict[str, int] = {}  # latest turn of each owner in this call
     while len(chosen) < most:
-        pairs = [pair for pair in pairs if taken.isdisjoint(pair)]
+        pairs = [pair for pair in pairs if paired.isdisjoint(pair)]
         matched = {name for pair in pairs for name in pair}
         if not matched:
             break
         first = min(
             (name for name in waiting if name in matched),
-            key=lambda name: given.get(owners[name]) or turns.last(owners[name]),
+            key=lambda name: latest_turns.get(owners[name]) or turns.last(owners[name]),
         )
         turn = owners[first]
         pair = next(pair for pair in pairs if turn in (owners[pair[0]], owners[pair[1]]))
         for name in pair:
-            given[owners[name]] = turns.count + 1 + len(chosen)
-        taken.update(pair)
+            latest_turns[owners[name]] = turns.count + 1 + len(chosen)
+        paired.update(pair)
         chosen.append(history.seats(*pair))
     return chosen
 
 
 def _in_rounds(waiting: Sequence[str], owner: Callable[[str], str]) -> list[str]:
-    """Return the longest waiting bot of each owner first, then the second of each, and so on."""
+    """Return the longest-waiting bot of each owner first, then the second of each, and so on."""
     seen: Counter[str] = Counter()
     rounds: dict[str, int] = {}
     for name in waiting:
@@ -96,8 +96,8 @@ def _in_rounds(waiting: Sequence[str], owner: Callable[[str], str]) -> list[str]
     return sorted(waiting, key=rounds.__getitem__)
 
 
-def pool_refusal(bot: Bot, pool: PoolSettings) -> str | None:
-    """Return the reason for which the pool has no match for a bot, as one clause; None where it has."""
+def pool_refusal(bot: Bot, pool: Pool) -> str | None:
+    """Return the reason that the pool has no match for a bot, as one clause; None if the pool has one."""
     if bot.quota == 0:
         return "it takes no more matches"
     if not bot.preferences.pool:
@@ -107,7 +107,7 @@ def pool_refusal(bot: Bot, pool: PoolSettings) -> str | None:
 
 
 class Matchmaker:
-    """The waiting bots of one arena, and the matches that they get."""
+    """Waiting bots of one arena, and their matches."""
 
     def __init__(
         self,
@@ -115,8 +115,11 @@ class Matchmaker:
         challenges: OpenChallenges,
         suspensions: Suspensions,
         history: PairingHistory,
-        draws: Draws,
+        draws: RandomIds,
+        is_held: Callable[[str], bool],
     ) -> None:
+        """`is_held` returns True for a bot that must not get a pool match, for example before an event."""
+        self._held = is_held
         self._lobby = lobby
         self._challenges = challenges
         self._suspensions = suspensions
@@ -124,16 +127,16 @@ class Matchmaker:
         self._draws = draws
         self._turns: TurnOrder[str] = TurnOrder()
         self._waiting: dict[str, Bot] = {}
-        """Bots that wait, the longest first."""
+        """Waiting bots, longest wait first."""
 
     @property
     def waiting(self) -> list[str]:
-        """Names of the waiting bots, the longest waiting first."""
+        """Names of the waiting bots, longest wait first."""
         return list(self._waiting)
 
-    def look(self) -> None:
-        """Look at all bots that may have begun to wait, or wait no longer."""
-        for bot in self._lobby.take_stirred():
+    def update_waiting(self) -> None:
+        """Update the waiting bots after changes: add bots that now wait, and remove bots that do not."""
+        for bot in self._lobby.take_changed():
             if not self._waits(bot):
                 self._waiting.pop(bot.name, None)
             elif self._waiting.get(bot.name) is not bot:
@@ -145,30 +148,32 @@ class Matchmaker:
         if pool is None or not bot.free or pool_refusal(bot, pool) is not None:
             return False
         held_until = self._suspensions.until(bot.name)
-        if bot.answer_since is not None and self._challenges.asked(bot.name):
+        if bot.answer_since is not None and self._challenges.addressed_to(bot.name):
             held_until = max(held_until, bot.answer_since + lobby.settings.answer_ms * MS)
+        if self._held(bot.name):
+            return False
         if lobby.now < held_until:
-            lobby.deadlines.follow(("bot", bot.name), held_until)
+            lobby.deadlines.schedule(("bot", bot.name), held_until)
             return False
         return True
 
-    def match(self, load: int) -> list[Terms]:
-        """Return the terms of the next matches. `load`: places of the server's own machine that are taken."""
-        self.look()
+    def pair(self, load: int) -> list[Terms]:
+        """Pair waiting bots, and return the terms of their matches. `load`: number of slots already in use on the server's own machine."""
+        self.update_waiting()
         lobby, pool = self._lobby, self._lobby.settings.pool
         if pool is None or lobby.draining or len(self._waiting) < 2:
             return []
-        begun, blocked = self._begin_chosen(pool, self.waiting, load)
+        started, blocked = self._begin_chosen(pool, self.waiting, load)
         if blocked:
-            # Bots that run elsewhere need no place on this machine, and do not wait for one.
+            # Bots on other machines need no slot on this one and do not wait for one.
             remote = [name for name, bot in self._waiting.items() if not bot.local]
-            begun += self._begin_chosen(pool, remote, load)[0]
-        if begun:
-            lobby.deadlines.follow(("matchmaker", ""), lobby.now + AGAIN_NS)
-        return begun
+            started += self._begin_chosen(pool, remote, load)[0]
+        if started:
+            lobby.deadlines.schedule(("matchmaker", ""), lobby.now + AGAIN_NS)
+        return started
 
-    def _begin_chosen(self, pool: PoolSettings, names: Sequence[str], load: int) -> tuple[list[Terms], bool]:
-        """Return the terms of the next matches among these, and True if one waits for a place on this machine."""
+    def _begin_chosen(self, pool: Pool, names: Sequence[str], load: int) -> tuple[list[Terms], bool]:
+        """Return the terms of the next matches among `names`, and True if one waits for a slot on this machine."""
         lobby = self._lobby
         played = {name: self._games(pool, self._waiting[name]) for name in names}
         chosen = choose(
@@ -180,46 +185,46 @@ class Matchmaker:
             allowed=partial(self._may_meet, pool, played),
             most=len(names) // 2,
         )
-        begun: list[Terms] = []
+        started: list[Terms] = []
         blocked = False
         for pair in chosen:
             weight = lobby.weight(*(self._waiting[name] for name in pair))
-            # Nobody else begins on this machine before a match that waits: it might never have room for its threads.
+            # A match that waits blocks later ones on this machine: otherwise it might never get room for its threads.
             blocked = blocked or (weight > 0 and not self._fits(weight, load))
             if not (weight and blocked):
                 load += weight
-                begun.append(self._begin(pool, pair, played))
-        return begun, blocked
+                started.append(self._begin(pool, pair, played))
+        return started, blocked
 
     def _fits(self, weight: int, load: int) -> bool:
         return load == 0 or load + weight <= self._lobby.settings.concurrency
 
     def _rating(self, game: AnyGame, name: str) -> float:
-        return self._waiting[name].ratings.get(game.name, UNRATED)
+        return self._waiting[name].rating(game.name)
 
     @staticmethod
-    def _games(pool: PoolSettings, bot: Bot) -> frozenset[int]:
-        """Return the places of the pool's games that a bot plays."""
+    def _games(pool: Pool, bot: Bot) -> frozenset[int]:
+        """Return the indexes of the pool's games that a bot plays."""
         return frozenset(
             place
             for place, each in enumerate(pool.games)
             if bot.preferences.refusal(each.game, each.time_control) is None
         )
 
-    def _may_meet(self, pool: PoolSettings, played: Mapping[str, frozenset[int]], a: str, b: str) -> bool:
+    def _may_meet(self, pool: Pool, played: Mapping[str, frozenset[int]], a: str, b: str) -> bool:
         if played[a].isdisjoint(played[b]):
+            return False
+        if pool.rated and self._waiting[a].shares_owner(self._waiting[b]):
             return False
         ended = self._history.last_end(a, b) if pool.pause_ms else None
         if ended is None or ended + pool.pause_ms * MS <= self._lobby.now:
             return True
         until = ended + pool.pause_ms * MS
-        self._lobby.deadlines.follow(("matchmaker", ""), until)
+        self._lobby.deadlines.schedule(("matchmaker", ""), until)
         return False
 
-    def _begin(
-        self, pool: PoolSettings, pair: tuple[str, str], played: Mapping[str, frozenset[int]]
-    ) -> Terms:
-        """Return the terms of a chosen match, whose bots wait no more until something about them changes."""
+    def _begin(self, pool: Pool, pair: tuple[str, str], played: Mapping[str, frozenset[int]]) -> Terms:
+        """Return the terms of a chosen match. Its bots leave the waiting list until something else about them changes."""
         both: list[PoolGame] = [pool.games[place] for place in sorted(played[pair[0]] & played[pair[1]])]
         match = self._history.next_match(*pair, both)
         minnie = pair[1] if match.maxie == pair[0] else pair[0]

@@ -1,28 +1,32 @@
 """A match as spectators see it.
 
-A player's opponent may watch the match on a second connection. So what a player said of a move is hidden from
-spectators until the opponent has answered that move: before, it would tell the opponent which answer is expected.
+A player's opponent may watch the match on a second connection. A player's analysis of a move is therefore hidden from
+spectators until the opponent has replied: before that, it would reveal the expected reply.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
+from msgspec import UNSET
+
+from arena.match.clock import MS
 from arena.match.referee import SEATS, Referee
 from arena.match.terms import Terms
-from arena.protocol.messages import LiveMatch, Played, Thought, Update, View
+from arena.protocol.messages import ConnectionStatus, LiveMatch, Played, Thought, Update, View
+from arena.protocol.values import Seat
 from arena.server.core.settings import AnalysisVisibility
 
 
 def first_hidden(visibility: AnalysisVisibility, ply: int, *, over: bool) -> int:
-    """Return the first ply whose analysis is hidden, in a match whose next ply is `ply`."""
+    """Return the first ply whose analysis is hidden. `ply`: next ply of the match."""
     if over:
         return ply
     return max(0, ply - 1) if visibility == "reply" else 0
 
 
 class PublicView:
-    """The public view of one match."""
+    """Public view of one match."""
 
     def __init__(self, terms: Terms, referee: Referee, visibility: AnalysisVisibility) -> None:
         self._terms = terms
@@ -31,18 +35,28 @@ class PublicView:
         self._map = str(terms.game.setup().get("map", ""))
 
     def moved(self, now: int) -> Iterator[Update | Thought]:
-        """Yield the messages that tell of the last move."""
+        """Yield the messages for spectators after a move."""
         ply = self._referee.ply - 1
         move = self._referee.moves[ply]
         yield Update(self._terms.match, ply, Played(move.move, move.ms), self._referee.clocks(now))
-        yield from self._thoughts(self._hidden(ply), self._hidden(ply + 1))
+        yield from self._thoughts(self._first_hidden_ply(ply), self._first_hidden_ply(ply + 1))
+
+    def presence(self, now: int) -> ConnectionStatus:
+        """Return the absent players, and how long the match waits for them."""
+        return ConnectionStatus(self._terms.match, self._absent(now))
+
+    def _absent(self, now: int) -> dict[Seat, int]:
+        grace = self._terms.grace_ms
+        return {
+            SEATS[player]: max(0, grace - (now - at) // MS) for player, at in self._referee.left_at.items()
+        }
 
     def ended(self) -> Iterator[Thought]:
-        """Yield the analysis that was hidden until the match was over."""
+        """Yield the analysis that was hidden until the end of the match."""
         ply = self._referee.ply
-        yield from self._thoughts(self._hidden(ply), ply)
+        yield from self._thoughts(self._first_hidden_ply(ply), ply)
 
-    def _hidden(self, ply: int) -> int:
+    def _first_hidden_ply(self, ply: int) -> int:
         return first_hidden(self._visibility, ply, over=False)
 
     def _thoughts(self, first: int, until: int) -> Iterator[Thought]:
@@ -83,5 +97,6 @@ class PublicView:
             clocks=self._referee.clocks(now),
             mover=SEATS[mover] if mover else None,
             engines=terms.engines,
-            time_odds=terms.told_odds,
+            time_odds=terms.odds_for_message,
+            absent=self._absent(now) or UNSET,
         )

@@ -1,24 +1,24 @@
-"""Rate limits by key: the generic cell rate algorithm, which keeps one integer for each key."""
+"""Rate limits by key: the generic cell rate algorithm, which stores one integer per key."""
 
 from __future__ import annotations
 
 from collections import OrderedDict
 
 KEYS = 10_000
-"""Keys that are kept. The one that asked longest ago is forgotten first."""
+"""Maximum number of keys. The least recently used one is forgotten first."""
 
 
 class RateLimit:
-    """One event in `interval_ns` on the average, and `burst` at one moment."""
+    """Limit of one event per `interval_ns` on average, and of `burst` events at the same moment."""
 
     def __init__(self, interval_ns: int, burst: int) -> None:
         self._interval = interval_ns
         self._tolerance = (burst - 1) * interval_ns
         self._due: OrderedDict[str, int] = OrderedDict()
-        """Time at which an event would be due that keeps exactly to the rate, by key."""
+        """Time at which the next event would be due at exactly the limiting rate, by key."""
 
     def allows(self, key: str, now: int) -> bool:
-        """Return True if one more event is within the limit at `now`, and count it."""
+        """Return True and count an event if it is within the limit at `now`; return False otherwise."""
         due = max(self._due.get(key, now), now)
         if due - now > self._tolerance:
             return False

@@ -13,79 +13,86 @@ from arena.protocol.messages import MAX_CLIENT_FRAME
 from arena.protocol.timecontrol import TimeControl
 
 OPEN_EVENT = "serve"
-"""Event of all matches that come about by the pool and by challenge."""
+"""Event name of all matches of the pool and of challenges."""
 HOUSE_MATCHES = 4
-"""Matches that one house engine plays at once."""
+"""Number of matches that one house engine plays in parallel."""
 
 AnalysisVisibility = Literal["reply", "end"]
-"""Time at which spectators see a move's `thinking`: once the move is answered, or once the match is over."""
+"""Time at which spectators see a move's `thinking`: after the reply to the move, or after the match."""
 
 
 class PoolGame(Struct, frozen=True):
-    """A game, its time control and its openings, as the pool plays them."""
+    """Game of the pool, with its time control and its openings."""
 
     game: AnyGame
     time_control: TimeControl
     openings: tuple[Opening, ...] = ((),)
-    """First moves of the two matches of a pair, in order. An empty opening is the start of the game."""
+    """Openings in order; both matches of a pair use the same one. An empty opening is the start position of the game."""
 
     def __str__(self) -> str:
         named = self.game.setup().get("map")
         return f"{self.game.name}{f' on {named}' if isinstance(named, str) else ''} at {self.time_control}"
 
 
-class PoolSettings(Struct, frozen=True, kw_only=True):
-    """Matches that the matchmaker gives to waiting bots."""
+class Pool(Struct, frozen=True, kw_only=True):
+    """Matches that the matchmaker arranges for waiting bots."""
 
     games: tuple[PoolGame, ...]
-    """Played in turn by each two bots. Ratings of the first one count."""
+    """Games that each two bots play in turn. The pool pairs bots by their ratings in the first one."""
     margin_ms: int = 100
     ready_ms: int = 30_000
     event: str = OPEN_EVENT
     rated: bool = True
     pause_ms: int = 0
-    """Time from the end of a match to the next one of the same two bots."""
+    """Shortest time between two matches of the same two bots, in ms."""
 
 
 class HouseEngine(Struct, frozen=True):
-    """An engine of the server's own: the name of its bot, and what the bot runs."""
+    """Engine that the server itself runs: the name of its bot, and the engine's specification."""
 
     name: str
     engine: str
 
 
-class Settings(Struct, frozen=True, kw_only=True):
+class CoreSettings(Struct, frozen=True, kw_only=True):
     """Settings of one arena."""
 
     program: str
-    """Program and version, as `welcome` tells them."""
+    """Program and version, as sent in `welcome`."""
     epoch_ns: int = 0
-    """Unix time at 0 of the core's clock, in ns."""
+    """Unix time at which the core's clock shows 0, in ns."""
     grace_ms: int = 5_000
-    """Time in which a lost bot may return to its matches."""
+    """Time in which a disconnected bot may return to its matches, in ms."""
     message_bytes: int = MAX_CLIENT_FRAME
-    """Largest message from a client, as `welcome` tells it."""
+    """Size limit of a client's message, as sent in `welcome`."""
     matches_per_bot: int = 32
     watched: int = 64
-    """Matches that one client may watch at once."""
+    """Number of matches that one client may watch in parallel."""
     open_challenges: int = 8
-    """Open challenges of one bot."""
+    """Number of open challenges that one bot may have."""
     challenge_ms: int = 60_000
-    """Lifetime of an open challenge."""
+    """Lifetime of an open challenge, in ms."""
     answer_ms: int = 2_000
-    """Time in which a challenged bot may answer before the matchmaker has another match for it."""
+    """Time for a challenged bot to answer before the matchmaker may pair it, in ms."""
     territories: int = 200
-    """Territories of the largest map that is generated for a challenge."""
-    pool: PoolSettings | None = None
-    """None: bots play by challenge only."""
+    """Size limit of a map generated for a challenge, in territories."""
+    pool: Pool | None = None
+    """Matches of the matchmaker; None if bots play only by challenge."""
     concurrency: int = 1
-    """Matches in progress of bots that run on the server's own machine; with `by_threads` their threads."""
+    """Limit on parallel matches of bots on the server's own machine; with `by_threads`, on the threads of these bots."""
     by_threads: bool = False
     adjudication: Adjudication | None = None
-    """Adjudication of pool matches and challenges."""
+    """Adjudication rules of pool matches and challenges."""
     thinking: AnalysisVisibility = "reply"
     house: tuple[HouseEngine, ...] = ()
+    event: str = ""
+    """Event that runs here but is controlled from outside the core, such as an `arena ladder`; empty if there is none."""
+    entrants: tuple[str, ...] | None = None
+    """Bots of the event in `event`; None before it begins."""
     transit_ns: int = 0
-    """Longest way of a message between an edge and the core. Deadlines are judged so much later; 0 in one process."""
+    """Longest travel time of a message between an edge and the core, in ns; 0 in one process.
+
+    Deadlines are judged later by this time.
+    """
     turn_report_ns: int = 10_000_000_000
-    """Time in which an edge reports that a turn has left. The clock starts without the report then."""
+    """Time for an edge to report that it has sent a turn, in ns. After that the clock starts without the report."""

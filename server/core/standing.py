@@ -1,23 +1,32 @@
-"""A bot's standing with the matchmaker, in a word and in one line for its owner."""
+"""A bot's matchmaking status: a state and a line of text for its owner."""
 
 from __future__ import annotations
+
+from msgspec import UNSET
 
 from arena.protocol.messages import Standing, StandingState
 from arena.server.core.bot import Bot
 from arena.server.core.lobby import Lobby
 from arena.server.core.matchmaker import pool_refusal
-from arena.server.core.settings import PoolSettings
+from arena.server.core.settings import CoreSettings, Pool
 
-MOST_SHOWN = 3
-"""Games of a pool that are named."""
-
-
-def tell_standing(bot: Bot, lobby: Lobby, suspended: str) -> None:
-    """Tell a bot its standing. `suspended`: reason of its suspension, empty where it is not suspended."""
-    lobby.send(bot, Standing(*_state(bot, lobby, suspended), bot.quota))
+MAX_GAMES = 3
+"""Number of a pool's games that the line names."""
 
 
-def _state(bot: Bot, lobby: Lobby, suspended: str) -> tuple[StandingState, str]:
+def send_standing(bot: Bot, lobby: Lobby, suspended: str, entered: str = "") -> None:
+    """Send a bot its status.
+
+    suspended  reason for its suspension; empty if it is not suspended
+    entered    clause about the event that it has entered; empty if it has entered none
+    """
+    ratings = {game: each.rating for game, each in bot.ratings.items()}
+    deviations = {game: each.deviation for game, each in bot.ratings.items()}
+    status = _state(bot, lobby, suspended, entered)
+    lobby.send(bot, Standing(*status, bot.quota, ratings or UNSET, deviations or UNSET))
+
+
+def _state(bot: Bot, lobby: Lobby, suspended: str, entered: str) -> tuple[StandingState, str]:
     playing, pool = len(bot.matches), lobby.settings.pool
     if bot.quota == 0:
         return "finishing", f"takes no more matches; {playing} in play"
@@ -27,17 +36,41 @@ def _state(bot: Bot, lobby: Lobby, suspended: str) -> tuple[StandingState, str]:
         return "playing", f"{playing} of at most {bot.capacity} matches in play"
     if suspended:
         return "suspended", f"gets no matches: {suspended}"
+    if entered:
+        return "waiting", entered
+    if lobby.settings.event:
+        return _in_event(bot, lobby.settings)
     if pool is None:
         return "idle", "here bots play only by challenge, and nobody has challenged it"
     return _waiting(bot, lobby, pool)
 
 
-def _waiting(bot: Bot, lobby: Lobby, pool: PoolSettings) -> tuple[StandingState, str]:
-    plays = " or ".join(map(str, pool.games[:MOST_SHOWN])) + (" …" if len(pool.games) > MOST_SHOWN else "")
+def _in_event(bot: Bot, settings: CoreSettings) -> tuple[StandingState, str]:
+    if settings.entrants is None:
+        return "waiting", f"the event {settings.event} has yet to begin"
+    if bot.name in settings.entrants:
+        return "waiting", f"in the event {settings.event}: its next match is due when both bots are free"
+    return (
+        "idle",
+        f"the event {settings.event} began without it: it gets no match here unless it is challenged",
+    )
+
+
+def _waiting(bot: Bot, lobby: Lobby, pool: Pool) -> tuple[StandingState, str]:
+    plays = " or ".join(map(str, pool.games[:MAX_GAMES])) + (" …" if len(pool.games) > MAX_GAMES else "")
     why = pool_refusal(bot, pool)
     if why is not None:
-        return "idle", f"the pool plays {plays}, and {why}: it waits for a challenge"
+        return "idle", f"the pool plays {plays}, and {why}: only challenges give it matches"
     others = sum(each is not bot and pool_refusal(each, pool) is None for each in lobby.connected())
     if not others:
-        return "waiting", f"in the pool for {plays}: nobody to play yet"
+        return "waiting", f"in the pool for {plays}: nobody to play yet{_house(lobby)}"
     return "waiting", f"in the pool for {plays}, with {others} other bot{'s' if others > 1 else ''}"
+
+
+def _house(lobby: Lobby) -> str:
+    """Return a hint, for the end of a line, on how to play the server's own engines; empty if there are none."""
+    names = [each.name for each in lobby.settings.house]
+    if not names:
+        return ""
+    easy = "house-greedy" if "house-greedy" in names else names[0]
+    return f"; with --challenge {easy} it plays the server's own bot meanwhile"

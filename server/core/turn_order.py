@@ -1,4 +1,4 @@
-"""Turn order: the time of each key's last turn, as a count of turns."""
+"""Turn order: the number of each key's last turn."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Hashable
 from typing import Generic, TypeVar
 
 KEYS = 10_000
-"""Keys that are kept, the latest. A forgotten one counts as never served."""
+"""Maximum number of keys, most recent first. A forgotten key counts as never served."""
 
 K = TypeVar("K", bound=Hashable)
 
@@ -17,15 +17,15 @@ class TurnOrder(Generic[K]):
 
     def __init__(self) -> None:
         self.count = 0
-        """Turns so far; they are numbered from 1."""
+        """Number of turns so far; turns are numbered from 1."""
         self._last: OrderedDict[K, int] = OrderedDict()
 
     def last(self, key: K) -> int:
-        """Return the number of the key's last turn; 0 where it had none."""
+        """Return the number of the key's last turn; 0 if it had none."""
         return self._last.get(key, 0)
 
     def serve(self, *keys: K) -> None:
-        """Give these the next turn, together."""
+        """Give the next turn to these keys together."""
         self.count += 1
         for key in keys:
             self._last[key] = self.count

@@ -1,1 +1,1 @@
-"""Bots as processes of this machine, that never outlive who started them."""
+"""Bots as processes of this machine, which never outlive the process that started them."""

@@ -1,6 +1,6 @@
-"""One bot as a process: started under a supervisor, listened to, restarted when it crashes or hangs.
+"""Bot process: started under a supervisor, monitored, and restarted when it crashes or hangs.
 
-STARTING -> UP -> (its end) -> STARTING ... -> LOST, when it failed too often in a row
+STARTING -> UP -> (its end) -> STARTING ... -> LOST, after too many consecutive failures
 """
 
 from __future__ import annotations
@@ -16,56 +16,55 @@ from typing import Protocol
 
 import anyio
 
+from arena.clock import MONOTONIC, Clock
 from arena.server.processes import supervisor
 from arena.server.processes.child import STOP_SECONDS, Child
 
 TOLD_FAILURES = 3
-"""Resignations and crashes of a bot with which its output is shown; of later ones only the result is told."""
+"""Number of resignations and crashes of a bot for which its output is shown.
+
+For later ones only the result is shown.
+"""
 
 
 @dataclass(frozen=True)
-class Patience:
-    """How long to wait for a bot, in seconds, and how often to start it again."""
+class RestartPolicy:
+    """Time limits for a bot, in seconds, and its number of restarts."""
 
     start: float = 60
-    """How long the process may take to connect; one that takes longer hangs."""
+    """Time for the process to connect; a slower one counts as hung."""
     settle: float = 20
-    """How long the first matches wait for bots that take long to connect."""
+    """Maximum time for which the first matches wait for slow bots."""
     restarts: int = 3
-    """How many restarts in a row it may answer nothing; after them it is lost."""
+    """Maximum number of consecutive restarts without a move, after which the bot is lost."""
     silent_matches: int = 2
-    """After so many matches in a row lost by its time and without a move it hangs."""
+    """Number of consecutive matches lost on time without a move, after which the bot counts as hung."""
     backoff: float = 0.25
-    """The pause before the first restart in a row; it doubles for each further one."""
+    """Pause before the first consecutive restart. It doubles with each further one."""
     backoff_limit: float = 5
-    """The longest pause before a restart."""
+    """Maximum pause before a restart."""
     stop: float = STOP_SECONDS
-    """How long a bot that is asked to end may take before it is killed."""
+    """Time for a bot to stop before it is killed."""
 
 
-class Reception(Protocol):
-    """Where a bot connects."""
-
-    @property
-    def url(self) -> str:
-        """The address that it is given, as `ws://HOST:PORT`."""
-        ...
+class BotServer(Protocol):
+    """Server to which the bot connects."""
 
     def issue_token(self, name: str) -> str:
-        """A token with which a bot of this name, and no other, may connect."""
+        """Return a token with which only a bot of this name can connect."""
         ...
 
     async def wait_connected(self, name: str, seconds: float) -> bool:
-        """Whether the bot is connected: True as soon as it is, False when `seconds` went by."""
+        """Wait for the bot to connect. Return False after `seconds`."""
         ...
 
-    async def died(self, name: str, how: str) -> None:
-        """The bot's process has ended unasked; `how` says with which code or signal."""
+    async def report_bot_exit(self, name: str, how: str) -> None:
+        """Handle the unexpected end of the bot's process; `how` contains its exit code or signal."""
         ...
 
 
-class State(Enum):
-    """Where a bot's process stands."""
+class BotState(Enum):
+    """State of a bot's process."""
 
     STARTING = "starting"
     UP = "up"
@@ -73,52 +72,57 @@ class State(Enum):
 
 
 @dataclass(frozen=True)
-class Launch:
-    """What to start: the worker's name, its command, and where."""
+class BotProgram:
+    """Program to start as a bot."""
 
     name: str
     command: Sequence[str]
-    folder: Path | None
+    url: str
+    """Address of the server, as `ws://HOST:PORT`."""
+    folder: Path | None = None
+    """Working folder; None for this process's folder."""
 
 
 class BotProcess:
-    """The process of one bot (or of one of its twins), through all its restarts."""
+    """Process of a bot or one of its twins, through all restarts."""
 
     def __init__(
         self,
-        launch: Launch,
-        host: Reception,
-        patience: Patience,
+        launch: BotProgram,
+        host: BotServer,
+        patience: RestartPolicy,
         notice: Callable[[str], None],
         changed: Callable[[], None],
+        clock: Clock = MONOTONIC,
     ) -> None:
         self.name = launch.name
-        self.state = State.STARTING
+        self.state = BotState.STARTING
         self.refusal: str | None = None
-        """What it said when it ended with exit code 2 before it ever connected: it was started wrongly."""
+        """Error message of a wrongly started process, which ended with exit code 2 before it ever connected."""
         self.process: int | None = None
-        """The id of its supervisor, which is the parent of all that it runs; None where it does not run."""
+        """Process id of the supervisor, the parent of all the bot's processes; None if it is not running."""
         self._launch = launch
         self._host = host
         self._patience = patience
         self._notice = notice
         self._changed = changed
+        self._clock = clock
         self._ever_up = False
         self._failures = 0
         self._silent = 0
         self._gave_up = 0
         self._ended = False
-        """Whether its process has ended and is not started again yet: that is told with what it printed."""
+        """True if the process has ended and is not restarted yet. Its output is then part of that report."""
         self._tail: deque[str] = deque()
         self._hung: str | None = None
         self._kill = anyio.Event()
 
-    def begins(self) -> None:
-        """Forget what it printed, because a match begins which that is not about."""
+    def match_started(self) -> None:
+        """Forget the output so far, because a new match begins."""
         self._tail.clear()
 
-    def gave_up(self, how: str) -> None:
-        """Tell what it printed before it gave up its last match: its author needs it, a traceback as a rule.
+    def bot_resigned(self, how: str) -> None:
+        """Report the output before the bot gave up its last match, usually a traceback for its author.
 
         how: `resigned` or `crashed`
         """
@@ -128,64 +132,66 @@ class BotProcess:
             more = " (of later ones only the result is told)" if last else ""
             self._notice("\n    ".join([f"bot {self.name} {how}{more}; it printed", *self._tail]))
 
-    def answered(self) -> None:
-        """Take note that it made a move in its last match."""
+    def move_made(self) -> None:
+        """Record that the bot made a move in its last match."""
         self._silent = 0
         self._failures = 0
 
-    def stayed_silent(self) -> None:
-        """Take note that it lost its last match by its time, without a move."""
+    def no_move_made(self) -> None:
+        """Record that the bot lost its last match on time without a move."""
         self._silent += 1
-        if self._silent >= self._patience.silent_matches and self.state is State.UP:
+        if self._silent >= self._patience.silent_matches and self.state is BotState.UP:
             self._give_up_on(f"it did not answer in {self._silent} matches in a row")
 
     def _give_up_on(self, why: str) -> None:
         self._hung = why
-        self._enter(State.STARTING)
+        self._enter(BotState.STARTING)
         self._kill.set()
 
-    def _enter(self, state: State) -> None:
+    def _enter(self, state: BotState) -> None:
         self.state = state
         self._changed()
 
     async def run(self) -> None:
-        """Keep the bot running until it is lost, or until cancelled: then nothing of it is left."""
+        """Keep the bot running until it is lost or the task is cancelled. On cancellation its processes are ended."""
         while True:
             self._hung, self._kill, self._silent = None, anyio.Event(), 0
             self._ended = False
             self._tail.clear()
             code = await self._live()
             if code == supervisor.CANNOT_START and not self._ever_up:
-                said = self._tail[-1] if self._tail else "ended with exit code 2 and said nothing"
-                self.refusal = said.removeprefix("arena: ")
+                last_line = self._tail[-1] if self._tail else "ended with exit code 2 and said nothing"
+                self.refusal = last_line.removeprefix("arena: ")
                 break
             self._ended = True
-            await self._host.died(self.name, f"its process ended ({_exit(code)})")
+            await self._host.report_bot_exit(self.name, f"its process ended ({_exit(code)})")
             self._failures += 1
             lost = self._failures > self._patience.restarts
             self._notice(self._report_of_end(code, lost=lost))
             if lost:
                 break
-            self._enter(State.STARTING)
+            self._enter(BotState.STARTING)
             wait = self._patience.backoff * 2 ** (self._failures - 1)
-            await anyio.sleep(min(wait, self._patience.backoff_limit))
-        self._enter(State.LOST)
+            await self._clock.sleep(min(wait, self._patience.backoff_limit))
+        self._enter(BotState.LOST)
 
     async def _live(self) -> int:
-        """Run the process once, from its start to its end; its exit code."""
+        """Run the process once, from start to end, and return its exit code."""
         token = self._host.issue_token(self.name)
-        child = await Child.start(self._launch.command, self._host.url, self.name, token, self._launch.folder)
+        child = await Child.start(
+            self._launch.command, self._launch.url, self.name, token, self._launch.folder
+        )
         self.process, self._tail = child.pid, child.tail
         try:
             async with anyio.create_task_group() as tasks:
                 tasks.start_soon(child.listen)
                 tasks.start_soon(self._greet, child)
-                tasks.start_soon(self._kill_when_told, child)
+                tasks.start_soon(self._kill_on_request, child)
                 code = await child.wait()
-                if self.state is State.UP:
-                    self._enter(State.STARTING)
+                if self.state is BotState.UP:
+                    self._enter(BotState.STARTING)
                 with anyio.move_on_after(1):
-                    # Its last words may still be in the pipe.
+                    # Its last output may still be in the pipe.
                     await child.wait_heard()
                 tasks.cancel_scope.cancel()
             return code
@@ -197,17 +203,17 @@ class BotProcess:
         if await self._host.wait_connected(self.name, self._patience.start):
             self._ever_up = True
             if child.ended is None:
-                self._enter(State.UP)
+                self._enter(BotState.UP)
         else:
             self._give_up_on(f"it did not connect within {self._patience.start:g} s")
 
-    async def _kill_when_told(self, child: Child) -> None:
+    async def _kill_on_request(self, child: Child) -> None:
         await self._kill.wait()
         await child.kill()
 
     def _report_of_end(self, code: int, *, lost: bool) -> str:
-        """What happened, in one line, and what the bot printed last, below it."""
-        how = f"hung: {self._hung}" if self._hung else f"ended unasked ({_exit(code)})"
+        """Return the event in one line, followed by the bot's last output."""
+        how = f"hung: {self._hung}" if self._hung else f"ended unexpectedly ({_exit(code)})"
         then = "it is lost, and so are its matches" if lost else "it is started again"
         return "\n    ".join([f"bot {self.name} {how}; {then}", *self._tail])
 
@@ -222,10 +228,12 @@ def _exit(code: int) -> str:
 
 
 def engine_command(engine: str, url: str, name: str, games: Sequence[str] = ()) -> tuple[str, ...]:
-    """What starts `arena bot` with an engine. Its token is in the environment, where other users do not see it.
+    """Return the command that starts `arena bot` with an engine.
 
-    games   the games of somebody's own that it is to know, as `--game` takes them; none: those that come with the project
+    The token is in the environment, where other users cannot see it.
+
+    games: additional games, as `--game` takes them; empty for the built-in ones only
     """
     own = tuple(word for game in games for word in ("--game", game))
-    # -P: a file of the working folder must not stand for a module of this project.
+    # -P: a file in the working folder must not replace a module of this project.
     return (sys.executable, "-P", "-m", "arena", "bot", engine, "--url", url, "--name", name, *own)

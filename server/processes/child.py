@@ -1,4 +1,4 @@
-"""A bot's command as a child process: under the supervisor, with the last lines that it printed."""
+"""Child process that runs a bot's command under the supervisor, and keeps its last lines of output."""
 
 from __future__ import annotations
 
@@ -14,69 +14,69 @@ from typing import Self
 import anyio
 import anyio.abc
 
-from arena.server.processes.supervisor import supervised
+from arena.server.processes.supervisor import supervised_command
 
 TAIL_LINES = 20
-"""Lines that a bot printed last that are kept."""
+"""Number of last lines of output that are kept."""
 LINE_LENGTH = 500
-"""Bytes that are kept of each of those lines."""
+"""Maximum number of bytes kept of each line."""
 STOP_SECONDS = 2.0
-"""How long a bot that is asked to end may take before it is killed."""
+"""Time for a bot to stop before it is killed."""
 
 
 class Child:
-    """One run of a bot's command. `listen` must be under way."""
+    """Run of a bot's command. `listen` must be running."""
 
     def __init__(self, process: anyio.abc.Process) -> None:
         self._process = process
         self.tail: deque[str] = deque(maxlen=TAIL_LINES)
-        """The lines that it printed last."""
-        self._heard = anyio.Event()
+        """Last lines of output."""
+        self._first_line = anyio.Event()
 
     @classmethod
     async def start(
         cls, command: Sequence[str], url: str, name: str, token: str, folder: Path | None = None
     ) -> Self:
-        """Start the command of a bot. It finds where it connects, and as whom, in its environment."""
-        # `arena` and `python` are then those of this program, whether or not their folder is in the path.
+        """Start the command of a bot, with the server's address, name and token in its environment."""
+        # `arena` and `python` then are those of this installation, even if its folder is not in PATH.
         path = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)])
-        told = {"PATH": path, "ARENA_URL": url, "ARENA_NAME": name, "ARENA_TOKEN": token}
+        variables = {"PATH": path, "ARENA_URL": url, "ARENA_NAME": name, "ARENA_TOKEN": token}
         process = await anyio.open_process(
             # Isolated (-I) and without site (-S), the supervisor starts in milliseconds and needs no package.
-            supervised(*command),
+            supervised_command(*command),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             cwd=folder,
-            env=os.environ | told,
+            env=os.environ | variables,
         )
         return cls(process)
 
     @property
     def pid(self) -> int:
-        """The id of its supervisor, which is the parent of all that it runs."""
+        """Return the process id of the supervisor, the parent of all the bot's processes."""
         return self._process.pid
 
     @property
     def ended(self) -> int | None:
-        """Its exit code; None while it runs."""
+        """Return the exit code, or None while the process runs."""
         return self._process.returncode
 
     async def wait(self) -> int:
-        """Wait until it ends, and return its exit code."""
+        """Wait for the end of the process, and return its exit code."""
         return await self._process.wait()
 
     async def wait_heard(self) -> None:
-        """Wait until all that it printed has been read."""
-        await self._heard.wait()
+        """Wait until all output has been read."""
+        await self._first_line.wait()
 
     async def kill(self) -> None:
-        """Close the pipe that its supervisor reads, which makes that kill it and all that it started."""
+        """Close the supervisor's input pipe. The supervisor then kills the bot and all its processes."""
         if self._process.stdin is not None:
             await self._process.stdin.aclose()
 
     async def stop(self, seconds: float = STOP_SECONDS) -> None:
-        """Ask it to end, and kill it after so many seconds. Returns when it is gone."""
+        """Ask the process to stop, and kill it after `seconds`. Return when it has ended."""
         with anyio.CancelScope(shield=True):
             if self.ended is None:
                 self._process.terminate()
@@ -91,7 +91,7 @@ class Child:
             await self._process.aclose()
 
     async def listen(self) -> None:
-        """Keep the last lines of what it prints, however much and however long the lines."""
+        """Keep the last lines of output. Memory is bounded for any amount of output."""
         output = self._process.stdout
         if output is None:
             raise ValueError("the output of a child is a pipe")
@@ -100,14 +100,14 @@ class Child:
             async for chunk in output:
                 *whole, line = (line + chunk).split(b"\n")
                 for each in whole:
-                    self._keep(each)
+                    self._keep_line(each)
                 line = line[:LINE_LENGTH]
-        self._keep(line)
-        self._heard.set()
+        self._keep_line(line)
+        self._first_line.set()
 
-    def _keep(self, line: bytes) -> None:
+    def _keep_line(self, line: bytes) -> None:
         text = line[:LINE_LENGTH].decode(errors="replace").rstrip()
-        if text and not text.isprintable():  # as hardly any line is
+        if text and not text.isprintable():  # rare
             text = "".join(char if char.isprintable() or char == "\t" else "?" for char in text)
         if text:
             self.tail.append(text)

@@ -1,7 +1,7 @@
-"""Which program and which process this is, the latter in words that another process can check: is it still there?
+"""Identity of this program and process, in a form by which another process can check if it still runs.
 
-A process is known by its number, by the boot of its machine and the namespace in which the number counts, and by
-when it started: numbers are given again.
+A process is identified by its number, the boot of its machine, the namespace of the number, and its start time,
+because numbers are reused.
 """
 
 from __future__ import annotations
@@ -16,34 +16,34 @@ from msgspec import Struct
 _PROC = Path("/proc")
 
 PROGRAM = f"riskless-arena {version('riskless-arena')}"
-"""The program and its version, as it presents itself."""
+"""Name and version of this program."""
 
 
 class Process(Struct, frozen=True):
-    """A process of some machine."""
+    """Process on some machine."""
 
     host: str
-    """The machine's name, for people."""
+    """Name of the machine, for people."""
     pid: int
     place: str
-    """The boot of the machine and the namespace of the number; empty where the system does not tell."""
+    """Boot id of the machine and namespace of the number; empty if the system does not provide them."""
     started: str
-    """When it started, in the system's own ticks since the boot; empty where the system does not tell."""
+    """Start of the process, in system ticks since boot; empty if the system does not provide it."""
 
 
 def this_process() -> Process:
-    """The process that asks."""
+    """Return the identity of this process."""
     pid = os.getpid()
     state = _state(pid)
     return Process(socket.gethostname()[:255], pid, _place(), state[1] if state else "")
 
 
 def is_gone(process: Process) -> bool:
-    """Whether a process has certainly ended. False where that cannot be known from here, as of another machine."""
+    """Return True if the process is known to have ended; False if it runs, or cannot be checked (another machine)."""
     if not process.place or not process.started or process.place != _place():
         return False
     state = _state(process.pid)
-    # One that has ended keeps its number until its parent has asked after it.
+    # An ended process keeps its number until its parent has reaped it.
     return state is None or state[0] in "ZX" or state[1] != process.started
 
 
@@ -56,11 +56,11 @@ def _place() -> str:
 
 
 def _state(pid: int) -> tuple[str, str] | None:
-    """What a process is at, as one letter, and when it started; None where there is no such process."""
+    """Return the state letter and start time of a process, or None if it does not exist."""
     try:
         text = (_PROC / str(pid) / "stat").read_text(encoding="utf-8", errors="replace")
     except OSError:
         return None
-    # The name of the program stands in parentheses, and may hold some itself.
+    # The name of the program is in parentheses, and may contain some itself.
     fields = text.rpartition(")")[2].split()
     return fields[0], fields[19]

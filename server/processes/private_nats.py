@@ -1,4 +1,4 @@
-"""A NATS for the servers of one machine alone: started, kept running, and never outliving whoever started it."""
+"""Private NATS server for the processes of one machine: started, restarted, and ended with its parent."""
 
 from __future__ import annotations
 
@@ -16,30 +16,31 @@ from tempfile import TemporaryDirectory
 import anyio
 from anyio import to_thread
 
-from arena.server.processes.supervisor import supervised
+from arena.clock import MONOTONIC
+from arena.server.processes.supervisor import supervised_command
 from arena.server.processes.tasks import cancelled_at_exit
 
 log = logging.getLogger("arena.processes")
 
 MORE_PLACES = ("/usr/sbin", "/usr/local/bin", "/usr/local/sbin")
-"""Where packages put it, which an ordinary user's PATH may not name."""
+"""Folders outside the usual PATH in which packages install nats-server."""
 START_SECONDS = 10.0
 POLL_SECONDS = 0.02
 AGAIN_SECONDS = 0.5
-"""From its end to its new beginning."""
+"""Interval between checks whether it still runs."""
 USER = "arena"
 MAX_PAYLOAD = 1 << 20
 
 
 class NoNats(Exception):
-    """There is none: one line that says what to do."""
+    """Raised when NATS cannot be started; the message is one line with the remedy."""
 
 
 class PrivateNats:
-    """A nats-server on a loopback port that only those know who can read its password."""
+    """NATS server on a loopback port, usable only by those who can read its password file."""
 
     def __init__(self, program: str, folder: Path) -> None:
-        """program: its path; folder: one that nobody else may enter."""
+        """Prepare `program`, the path of nats-server, in a private `folder`."""
         self.password_file = folder / "password"
         self._program = program
         self._folder = folder
@@ -49,15 +50,15 @@ class PrivateNats:
 
     @property
     def url(self) -> str:
-        """Where it is; the password is in its file."""
+        """Return the URL of the server. The password is in a file."""
         return f"nats://{USER}@127.0.0.1:{self._port}"
 
     async def start(self) -> None:
-        """Start it, and wait until it listens. Raises NoNats."""
+        """Start the server, and wait until it listens. Raises NoNats."""
         self.close()
         config = self._folder / "nats.conf"
         user = {"user": USER, "password": self.password_file.read_text(encoding="ascii")}
-        # its configuration may be JSON
+        # nats-server accepts JSON as its configuration
         settings = {
             "host": "127.0.0.1",
             "port": self._port,
@@ -76,16 +77,16 @@ class PrivateNats:
                     if port := _port_in(file):
                         self._port = port
                         return
-                await anyio.sleep(POLL_SECONDS)
+                await MONOTONIC.sleep(POLL_SECONDS)
         last = (log.read_text(encoding="utf-8", errors="replace").splitlines() if log.exists() else []) or [
             "it says nothing"
         ]
-        raise NoNats(f"{self._program} does not come up: {last[-1]}")
+        raise NoNats(f"{self._program} does not start: {last[-1]}")
 
     async def keep(self) -> None:
-        """Start it again whenever it ends, until cancelled."""
+        """Restart the server whenever it ends, until cancelled."""
         while True:
-            await anyio.sleep(AGAIN_SECONDS)
+            await MONOTONIC.sleep(AGAIN_SECONDS)
             if self._process is None or self._process.poll() is None:
                 continue
             log.warning("the private NATS has ended, and is started again")
@@ -95,26 +96,26 @@ class PrivateNats:
                 log.warning("%s", error)
 
     def close(self) -> None:
-        """End it."""
+        """Stop the server."""
         if self._process is not None and self._process.stdin is not None:
-            # Its supervisor ends it when this pipe closes.
+            # The supervisor ends it when this pipe closes.
             self._process.stdin.close()
             self._process.wait()
 
     def _popen(self, words: tuple[str, ...]) -> subprocess.Popen[bytes]:
-        return subprocess.Popen(  # noqa: S603  the program was found on this machine's own paths
-            supervised(self._program, *words), stdin=subprocess.PIPE, stdout=subprocess.DEVNULL
+        return subprocess.Popen(  # noqa: S603  found in this machine's PATH
+            supervised_command(self._program, *words), stdin=subprocess.PIPE, stdout=subprocess.DEVNULL
         )
 
 
 @asynccontextmanager
 async def private_nats() -> AsyncIterator[PrivateNats]:
-    """One that runs as long as the block. Raises NoNats."""
+    """Run a private NATS server during the block. Raises NoNats."""
     path = os.pathsep.join([os.environ.get("PATH", os.defpath), *MORE_PLACES])
     program = shutil.which("nats-server", path=path)
     if program is None:
         raise NoNats(
-            "server.processes needs a NATS between the servers: install the package nats-server, or set bus.url"
+            "server.processes > 1 needs a NATS server: install the package nats-server, or set bus.url"
         )
     with TemporaryDirectory(prefix="arena-nats-", ignore_cleanup_errors=True) as folder:
         nats = PrivateNats(program, Path(folder))
@@ -128,9 +129,9 @@ async def private_nats() -> AsyncIterator[PrivateNats]:
 
 
 def _port_in(file: Path) -> int | None:
-    """The port for clients in what it tells of its ports; None where that is not written yet."""
+    """Return the client port from the server's file of ports, or None if it is not written yet."""
     try:
-        (told,) = json.loads(file.read_text(encoding="utf-8"))["nats"]
-        return int(told.rpartition(":")[2])
+        (address,) = json.loads(file.read_text(encoding="utf-8"))["nats"]
+        return int(address.rpartition(":")[2])
     except (OSError, ValueError, KeyError):
         return None

@@ -1,12 +1,12 @@
-"""Runs one command and never outlives whoever started it, nor lets the command do so.
+"""Run a command that never outlives the process that started this supervisor.
 
-python supervisor.py [--nice N] COMMAND [ARGUMENT ...]
+    python supervisor.py [--nice N] COMMAND [ARGUMENT ...]
 
-The supervisor's standard input is a pipe that its starter holds and never writes to. When the pipe closes,
-because the starter wants it so or because it died in whatever way (kill -9 too), the command and every
-process of its group are killed. SIGTERM, SIGINT and SIGHUP are handed on to the group. The exit code is the command's, or
-128 and the signal's number; 2 when it cannot be started. The supervisor is a program of its
-own that imports little, because every bot has one beside it.
+The starter holds the other end of the supervisor's standard input, a pipe, and never writes to it. When the pipe
+closes, intentionally or because the starter died (even by kill -9), the command and all processes of its group are
+killed. SIGTERM, SIGINT and SIGHUP are forwarded to the group. The exit code is the command's, or 128 plus the
+signal number; 2 if it cannot be started. The supervisor is a separate program with few imports, because every bot
+has one.
 """
 
 from __future__ import annotations
@@ -19,21 +19,21 @@ from types import FrameType
 
 CANNOT_START = 2
 NICENESS = 5
-"""Added to the niceness of the command, unless N is: the server that keeps the clocks goes first when all want the cores."""
+"""Default niceness added to the command. The server with the clocks runs first if all cores are busy."""
 HANDED_ON = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
-"""What is handed on to the command and its group."""
+"""Signals forwarded to the command's process group."""
 
 
-def supervised(*command: str, niceness: int = NICENESS) -> list[str]:
-    """The command line that runs a command under the supervisor, with the interpreter of whoever starts it."""
+def supervised_command(*command: str, niceness: int = NICENESS) -> list[str]:
+    """Return the command line that runs `command` under the supervisor, with the current Python interpreter."""
     return [sys.executable, "-I", "-S", __file__, "--nice", str(niceness), *command]
 
 
 def main(command: list[str]) -> int:
-    """Run `command` to its end, or kill it when standard input closes. The exit code."""
-    # Ctrl-C is for the starter, which then ends its commands in good order. The group is no session of its
-    # own: Linux divides the cores between sessions first, and four thinking bots would then hold up a fifth, and the
-    # server that keeps the clocks, for a tenth of a second now and then.
+    """Run `command` to its end, or kill it when standard input closes. Return the exit code."""
+    # Ctrl-C must reach only the starter, which then stops its commands properly. A new group is enough. In separate
+    # sessions, among which Linux divides the cores first, four thinking bots would sometimes delay a fifth, and the server
+    # with the clocks, by a tenth of a second.
     os.setpgid(0, 0)
     niceness = NICENESS
     if command[:1] == ["--nice"]:
@@ -42,11 +42,11 @@ def main(command: list[str]) -> int:
     wakeup, waker = os.pipe()
     os.set_blocking(waker, False)
     signal.set_wakeup_fd(waker)
-    # The handler is set before the command starts, whose end could be missed otherwise. The command does not
-    # inherit a handler, as it would SIG_IGN.
+    # The handler is set before the command starts, so that its end is not missed. Unlike SIG_IGN, a handler is not
+    # inherited by the command.
     signal.signal(signal.SIGCHLD, lambda _signal, _frame: None)
-    # What comes before the command is there to be told waits until then: it would end the supervisor alone, and leave the
-    # command behind.
+    # Signals are blocked until the command can receive them. Otherwise they would end only the supervisor, and leave the
+    # command running.
     signal.pthread_sigmask(signal.SIG_BLOCK, HANDED_ON)
     try:
         child = os.posix_spawnp(
@@ -61,14 +61,14 @@ def main(command: list[str]) -> int:
         sys.stderr.write(f"cannot start {command[0]!r}: {error.strerror}\n")
         return CANNOT_START
 
-    def hand_on(number: int, _frame: FrameType | None) -> None:
+    def forward_signal(number: int, _frame: FrameType | None) -> None:
         os.killpg(child, number)
 
     for number in HANDED_ON:
-        signal.signal(number, hand_on)
+        signal.signal(number, forward_signal)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, HANDED_ON)
     while True:
-        # The child is not reaped before the end, so neither its id nor its group's can be anybody else's.
+        # The child is not reaped before the end, so its process and group ids cannot be reused.
         if os.waitid(os.P_PID, child, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None:
             break
         readable, _, _ = select.select([0, wakeup], [], [])
@@ -77,7 +77,7 @@ def main(command: list[str]) -> int:
         if 0 in readable and not os.read(0, 512):
             os.killpg(child, signal.SIGKILL)
             break
-    # What the command left running in its group goes with it.
+    # Kill processes that the command left in its group.
     os.killpg(child, signal.SIGKILL)
     _, status = os.waitpid(child, 0)
     code = os.waitstatus_to_exitcode(status)

@@ -1,4 +1,4 @@
-"""Tasks that end with the block that they were started for."""
+"""Tasks that end with the block in which they were started."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ import anyio.abc
 
 @asynccontextmanager
 async def cancelled_at_exit() -> AsyncIterator[anyio.abc.TaskGroup]:
-    """A task group whose tasks end with the block, and that passes the block's error on as it is."""
+    """Open a task group that is cancelled at the end of the block, and that raises the block's error unwrapped."""
     failure: Exception | None = None
     async with anyio.create_task_group() as tasks:
         try:
             yield tasks
-        except Exception as error:  # noqa: BLE001  raised again below, out of the group that would wrap it
+        except Exception as error:  # noqa: BLE001  raised again below, outside the group, which would wrap it
             failure = error
         finally:
             tasks.cancel_scope.cancel()

@@ -1,1 +1,1 @@
-"""What a server keeps: the schema, the journal, and the queries."""
+"""Store of a server: schema, journal, and queries."""

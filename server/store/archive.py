@@ -1,7 +1,7 @@
-"""Records out of a store and into one, as lines of JSON.
+"""Export records from a store as lines of JSON, and import them.
 
-A line is a record (`protocol.record`) and, beside it, when the match finished and whether it is rated; a
-line without these two, as a ladder writes it, is as good. Nothing goes in that the rules do not bear out.
+A line is a record (`protocol.record`) with two optional fields: the end of the match, and whether it is rated.
+Lines from a ladder have neither field, and are accepted too. Records that break the rules are not imported.
 """
 
 from __future__ import annotations
@@ -11,7 +11,6 @@ from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from io import BufferedIOBase
-from itertools import islice
 from typing import Any
 
 import msgspec
@@ -24,74 +23,80 @@ from arena.match.thinking import ThinkingLimit
 from arena.protocol.record import RECORD_BYTES, BadRecord, Record, from_line, to_line
 from arena.protocol.timecontrol import TimeControl
 from arena.server.store import database
-from arena.server.store.arrival import next_arrival
-from arena.server.store.finished import keep_record, shown_of
-from arena.server.store.packing import Whole, pack_whole, record_in
+from arena.server.store.finished import keep_record, next_arrival, summary_columns
+from arena.server.store.packing import MatchData, pack_match, record_in
 from arena.server.store.schema import matches, records
 from arena.server.store.tokens import is_name
 
 CHUNK = 100
-"""Records that are written in one transaction."""
+"""Number of records written in one transaction."""
 
 EARLIEST = datetime(2020, 1, 1, tzinfo=UTC)
-"""No match was played before."""
+"""Earliest possible time of a match."""
 CLOCKS_DIFFER = timedelta(days=1)
-"""By how much the clock of another machine may be ahead."""
+"""Maximum time by which the clock of another machine may be ahead."""
 
 STARTED = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ")
 FINISHED = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z")
 
 
-class Archived(Record, frozen=True, kw_only=True):
-    """A record, and what the store knows of its match beside it."""
+class ArchivedMatch(Record, frozen=True, kw_only=True):
+    """Record with the store's data about its match."""
 
     finished: str | None = None
-    """When the match finished, as `database.now` writes it."""
+    """End of the match, as formatted by `database.now`."""
     rated: bool = False
 
 
 @dataclass
-class Imported:
-    """What became of the lines of a file."""
+class ImportCounts:
+    """Result of importing the lines of a file."""
 
     added: int = 0
     known: int = 0
-    """Lines whose record was in the store already, the same."""
+    """Number of lines whose record was already in the store, unchanged."""
     bad: dict[int, str] = field(default_factory=dict)
-    """Why a line was left out, by its number."""
+    """Reason for leaving out a line, by line number."""
 
 
-async def export_lines(engine: AsyncEngine, event: str | None = None) -> AsyncIterator[str]:
-    """The finished matches as lines, in the order in which they came in, as they are at the beginning."""
+async def export_lines(
+    engine: AsyncEngine, event: str | None = None, bots: Sequence[str] = ()
+) -> AsyncIterator[str]:
+    """Yield the finished matches as lines, in order of arrival, from a snapshot of the store.
+
+    bots: only matches that at least one of these bots played; empty for all matches
+    """
     query = sa.select(records.c.packed, matches.c.finished, matches.c.rated)
     query = query.join(matches, matches.c.number == records.c.number).where(matches.c.finished.is_not(None))
     if event is not None:
         query = query.where(matches.c.event == event)
+    if bots:
+        query = query.where(matches.c.maxie.in_(bots) | matches.c.minnie.in_(bots))
     async with database.snapshot(engine) as connection:
         async for row in await connection.stream(query.order_by(matches.c.arrival)):
             yield archived_line(row)
 
 
 def archived_line(row: Any) -> str:
-    """The line of a finished match, of which a row has `packed`, `finished` and `rated`."""
+    """Return the line of a finished match, from a row with `packed`, `finished` and `rated`."""
     record = structs.asdict(from_line(record_in(row.packed)))
-    return msgspec.json.encode(Archived(**record, finished=row.finished, rated=row.rated)).decode()
+    return msgspec.json.encode(ArchivedMatch(**record, finished=row.finished, rated=row.rated)).decode()
 
 
-async def import_lines(engine: AsyncEngine, lines: Iterable[bytes], *, trust: bool = False) -> Imported:
-    """Put the matches of these lines into the store. Bad lines are left out; the others go in.
+async def import_lines(engine: AsyncEngine, lines: Iterable[bytes], *, trust: bool = False) -> ImportCounts:
+    """Import the matches of these lines into the store. Bad lines are left out, and the others imported.
 
-    trust: whether a match that says that it is rated counts for the ratings. Anybody can write such a line.
+    trust: True if matches marked as rated count for the ratings. Anybody can write such a line.
     """
-    done = Imported()
-    for chunk in _chunks(_read(lines, done)):
+    done = ImportCounts()
+    for chunk in database.chunks(_read(lines, done), CHUNK):
         async with database.exclusive(engine) as connection:
             await _add(connection, chunk, done, trust=trust)
     return done
 
 
 def read_lines(file: BufferedIOBase) -> Iterator[bytes]:
-    """The lines of a file. Of one that is longer than any record no more than that is read at once, and given."""
+    """Yield the lines of a file, each cut off where it exceeds the maximum length of a record."""
     while line := file.readline(RECORD_BYTES + 1):
         rest = line
         while len(rest) > RECORD_BYTES and not rest.endswith(b"\n"):
@@ -99,12 +104,7 @@ def read_lines(file: BufferedIOBase) -> Iterator[bytes]:
         yield line
 
 
-def _chunks(numbered: Iterator[tuple[int, Archived]]) -> Iterator[list[tuple[int, Archived]]]:
-    while chunk := list(islice(numbered, CHUNK)):
-        yield chunk
-
-
-def _read(lines: Iterable[bytes], done: Imported) -> Iterator[tuple[int, Archived]]:
+def _read(lines: Iterable[bytes], done: ImportCounts) -> Iterator[tuple[int, ArchivedMatch]]:
     for number, line in enumerate(lines, 1):
         if not line.strip():
             continue
@@ -114,25 +114,25 @@ def _read(lines: Iterable[bytes], done: Imported) -> Iterator[tuple[int, Archive
             done.bad[number] = str(error)
 
 
-_decode = msgspec.json.Decoder(Archived).decode
+_decode = msgspec.json.Decoder(ArchivedMatch).decode
 
 
-def read_line(line: bytes) -> Archived:
-    """The match in a line, with when it finished, or may have. Raises BadRecord for what is not one."""
+def read_line(line: bytes) -> ArchivedMatch:
+    """Return the match in a line, with its end or a possible one. Raises BadRecord for an invalid line."""
     if len(line) > RECORD_BYTES:
-        raise BadRecord(f"no record: it has {len(line):,} bytes, and a record at most {RECORD_BYTES:,}")
+        raise BadRecord(f"not a record: it must have at most {RECORD_BYTES:,} bytes, not {len(line):,}")
     try:
         archived = _decode(line)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise BadRecord(f"no record: {error}") from None
     if not is_name(archived.match):
-        raise BadRecord("`match` must be 1 to 64 printed characters")
+        raise BadRecord("`match` must be 1 to 64 printable characters")
     if not is_name(archived.game) or len(archived.event) > 128 or not archived.event.isprintable():
         raise BadRecord(
-            f"match {archived.match}: `game` or `event` is too long, or has what cannot be printed"
+            f"match {archived.match}: `game` or `event` is too long or has unprintable characters"
         )
     if not all(map(is_name, (archived.players.maxie, archived.players.minnie))):
-        raise BadRecord(f"match {archived.match}: a player's name must be 1 to 64 printed characters")
+        raise BadRecord(f"match {archived.match}: a player's name must be 1 to 64 printable characters")
     try:
         replayed = verify(archived)
     except BadRecord as error:
@@ -142,11 +142,11 @@ def read_line(line: bytes) -> Archived:
         limit.recorded(game.player(position), move)
         for position, move in zip(replayed.positions[:-1], archived.moves, strict=True)
     ]
-    return structs.replace(archived, finished=_finished(archived), moves=moves)
+    return structs.replace(archived, finished=_end_time(archived), moves=moves)
 
 
-def _finished(archived: Archived) -> str:
-    """When the match finished, or, where nobody has kept that, the earliest that it can have been."""
+def _end_time(archived: ArchivedMatch) -> str:
+    """Return the end of the match, or its earliest possible end if the line has none."""
     started = _time(archived, "started", STARTED)
     if archived.finished is not None:
         _time(archived, "finished", FINISHED)
@@ -154,31 +154,35 @@ def _finished(archived: Archived) -> str:
     try:
         end = started + timedelta(milliseconds=sum(each.ms for each in archived.moves))
     except OverflowError:
-        raise BadRecord(f"match {archived.match}: its moves take longer than time lasts") from None
+        raise BadRecord(f"match {archived.match}: its moves take too long to give an end time") from None
     _require_possible(archived, "the end of its moves", end)
-    return database.written(end)
+    return database.timestamp(end)
 
 
-def _require_possible(archived: Archived, name: str, time: datetime) -> None:
-    """Raises BadRecord for a time at which nobody can have played: there was no arena, or it has not come yet."""
+def _require_possible(archived: ArchivedMatch, name: str, time: datetime) -> None:
+    """Raise BadRecord if no match can have been played at `time`: before EARLIEST or in the future."""
     latest = datetime.now(UTC) + CLOCKS_DIFFER
     if not EARLIEST <= time <= latest:
-        where = f"before {EARLIEST:%Y}" if time < EARLIEST else f"after {database.written(latest)}"
-        raise BadRecord(f"match {archived.match}: {name} is {where}: {database.written(time)}")
+        where = f"before {EARLIEST:%Y}" if time < EARLIEST else f"after {database.timestamp(latest)}"
+        raise BadRecord(f"match {archived.match}: {name} is {where}: {database.timestamp(time)}")
 
 
-def _time(archived: Archived, name: str, form: re.Pattern[str]) -> datetime:
+def _time(archived: ArchivedMatch, name: str, form: re.Pattern[str]) -> datetime:
     text = str(getattr(archived, name))
     try:
         time = datetime.fromisoformat(text if form.fullmatch(text) else "")
     except ValueError:
-        raise BadRecord(f"match {archived.match}: `{name}` is no time in UTC: {text!r:.60}") from None
+        raise BadRecord(f"match {archived.match}: `{name}` must be a time in UTC, not {text!r:.60}") from None
     _require_possible(archived, f"`{name}`", time)
     return time
 
 
 async def _add(
-    connection: AsyncConnection, chunk: Sequence[tuple[int, Archived]], done: Imported, *, trust: bool
+    connection: AsyncConnection,
+    chunk: Sequence[tuple[int, ArchivedMatch]],
+    done: ImportCounts,
+    *,
+    trust: bool,
 ) -> None:
     names = [archived.match for _, archived in chunk]
     query = sa.select(matches.c.match, records.c.packed).where(matches.c.match.in_(names))
@@ -193,15 +197,15 @@ async def _add(
         record = _record(archived)
         if archived.match not in known:
             rows.append(_row(archived, record, trust=trust))
-            whole = pack_whole(Whole(to_line(record), _terms(record), []))
+            whole = pack_match(MatchData(to_line(record), _terms(record), []))
             packed.append({"which": record.match, "packed": whole, "whole": True})
             known[archived.match] = record
             done.added += 1
             continue
-        kept = known[archived.match]
-        if kept is None:
+        stored = known[archived.match]
+        if stored is None:
             done.bad[number] = f"match {archived.match} is in progress in this store"
-        elif kept != record:
+        elif stored != record:
             done.bad[number] = f"match {archived.match} is in the store already, as another record"
         else:
             done.known += 1
@@ -211,17 +215,17 @@ async def _add(
         await connection.execute(keep_record(kind), packed)
 
 
-def _record(archived: Archived) -> Record:
+def _record(archived: ArchivedMatch) -> Record:
     return Record(**{name: getattr(archived, name) for name in Record.__struct_fields__})
 
 
 def _terms(record: Record) -> str:
-    # What the match was played under beyond its clock, a record does not tell.
+    # A record contains no other terms of the match.
     terms = {"setup": record.setup, "time_control": TimeControl.parse(record.time_control)}
     return msgspec.json.encode(terms).decode()
 
 
-def _row(archived: Archived, record: Record, *, trust: bool) -> dict[str, Any]:
+def _row(archived: ArchivedMatch, record: Record, *, trust: bool) -> dict[str, Any]:
     return {
         "match": record.match,
         "event": record.event,
@@ -232,4 +236,4 @@ def _row(archived: Archived, record: Record, *, trust: bool) -> dict[str, Any]:
         "started": record.started,
         "rated": archived.rated and trust,
         "finished": archived.finished,
-    } | shown_of(record)
+    } | summary_columns(record)

@@ -1,13 +1,14 @@
-"""Packs finished matches whole: their terms and their journal go beside the record, compressed, into one row.
+"""Pack finished matches: compress the record, the terms and the journal of each into one row.
 
-While a match is in progress each event is a row, and at its end only the record is packed, so that nobody waits for
-more. What is left is packed here, a few matches in a transaction. Nothing is lost by it: whoever reads a match is given
-the same before and after. What is over never changes any more, so it is read and packed before the transaction begins.
+While a match is in progress, each event is a row. At its end only the record is packed, so that the players do not
+wait. The rest is packed here, a few matches per transaction. Readers of a match get the same data before and after.
+A finished match is read and packed before the transaction begins. If its bot is renamed or deleted meanwhile, its record
+has changed, and the match is read and packed again.
 """
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Sequence
 from functools import lru_cache, partial
 from typing import Any, NamedTuple
 
@@ -17,82 +18,80 @@ import sqlalchemy as sa
 from anyio.lowlevel import checkpoint
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from arena.server.store.database import reading
-from arena.server.store.packing import Whole, pack_whole, record_in
+from arena.server.store.database import Write, reading, writing
+from arena.server.store.packing import MatchData, pack_match, record_in
 from arena.server.store.schema import events, matches, records
 
 FOUND = 48
-"""Matches that are read and packed together: to ask a database for a few costs as much as to ask for many."""
+"""Number of matches read and packed together: a query for many costs as much as a query for a few."""
 CHUNK = 8
-"""How many of these are written in one transaction beside a journal, which on SQLite waits a millisecond or two for it."""
-
-Write = Callable[[Callable[[sa.Connection], None]], Awaitable[None]]
-"""Something that does work in a transaction."""
+"""Number of matches written in one transaction. On SQLite, the journal waits 1 to 2 ms for it."""
 
 
-class _Found(NamedTuple):
-    """A match that is not packed yet."""
+class _Unpacked(NamedTuple):
+    """Finished match that is not fully packed yet."""
 
     number: int
     packed: bytes
     terms: str
     events: str
-    """A JSON object of its events, by their numbers."""
+    """JSON object of the match's events, by number."""
 
 
 async def compact(engine: AsyncEngine, write: Write | None = None) -> int:
-    """Pack every finished match that is not packed yet, and return how many these were.
+    """Pack every finished match that is not packed yet, and return their number.
 
-    write: writes in a transaction of a connection that is open already, as the journal's is
+    write: runs a function in a transaction, such as `Journal.write`; by default a transaction of `engine`
     """
     total = 0
-    while found := await _some(engine, FOUND):
-        pieces = await anyio.to_thread.run_sync(_pieces, found)
-        if write is None:
-            async with engine.begin() as connection:
-                await connection.run_sync(_keep, pieces)
-        else:
-            for first in range(0, len(pieces), CHUNK):
-                await write(partial(_keep, pieces=pieces[first : first + CHUNK]))
-        total += len(found)
+    while batch := await _next_batch(engine, FOUND):
+        pieces = await anyio.to_thread.run_sync(_pieces, batch)
+        for first in range(0, len(pieces), CHUNK):
+            total += await (write or writing(engine))(partial(_replace, pieces=pieces[first : first + CHUNK]))
         await checkpoint()
     return total
 
 
-async def _some(engine: AsyncEngine, most: int) -> list[_Found]:
+async def _next_batch(engine: AsyncEngine, most: int) -> list[_Unpacked]:
     async with reading(engine) as connection:
         rows = (await connection.execute(_NOT_PACKED, {"most": most})).all()
         if not rows:
             return []
         numbers = {"these": [row.number for row in rows]}
-        told = (await connection.execute(_events_query(engine.dialect.name), numbers)).all()
-    happened = {each.number: each.events for each in told}
-    return [_Found(row.number, row.packed, row.terms, happened.get(row.number, "{}")) for row in rows]
+        events = (await connection.execute(_events_query(engine.dialect.name), numbers)).all()
+    happened = {each.number: each.events for each in events}
+    return [_Unpacked(row.number, row.packed, row.terms, happened.get(row.number, "{}")) for row in rows]
 
 
 def _in_order(collected: str) -> list[str]:
     return [event for _, event in sorted(_decode_events(collected).items())]
 
 
-def _pieces(found: list[_Found]) -> list[dict[str, Any]]:
+def _pieces(batch: list[_Unpacked]) -> list[dict[str, Any]]:
     return [
         {
             "which": each.number,
-            "piece": pack_whole(Whole(record_in(each.packed), each.terms, _in_order(each.events))),
+            "before": each.packed,
+            "piece": pack_match(MatchData(record_in(each.packed), each.terms, _in_order(each.events))),
         }
-        for each in found
+        for each in batch
     ]
 
 
-def _keep(connection: sa.Connection, pieces: list[dict[str, Any]]) -> None:
-    """Put these pieces in the place of what they were made of. Another server may have done so already."""
+def _replace(connection: sa.Connection, pieces: list[dict[str, Any]]) -> int:
+    """Replace the stored terms and events with these pieces, and return the number of matches that are packed now.
+
+    A match whose record has changed since it was read is skipped. Another server may have packed some already.
+    """
     connection.execute(_KEEP, pieces)
     numbers = {"these": [piece["which"] for piece in pieces]}
-    connection.execute(_FORGET_TERMS, numbers)
-    connection.execute(_FORGET_EVENTS, numbers)
+    packed = {"these": connection.execute(_PACKED, numbers).scalars().all()}
+    connection.execute(_FORGET_TERMS, packed)
+    connection.execute(_FORGET_EVENTS, packed)
+    return len(packed["these"])
 
 
-# The condition of the partial index, word by word: what is packed already is not looked through.
+# The condition must equal that of the partial index literally, so that packed matches are not scanned.
 _NOT_PACKED = (
     sa.select(records.c.number, records.c.packed, matches.c.terms)
     .join(matches, matches.c.number == records.c.number)
@@ -103,9 +102,14 @@ _NOT_PACKED = (
 _THESE: sa.BindParameter[Sequence[int]] = sa.bindparam("these", expanding=True)
 _KEEP = (
     sa.update(records)
-    .where(records.c.number == sa.bindparam("which"), sa.text("NOT records.whole"))
+    .where(
+        records.c.number == sa.bindparam("which"),
+        records.c.packed == sa.bindparam("before", type_=sa.LargeBinary),
+        sa.text("NOT records.whole"),
+    )
     .values(packed=sa.bindparam("piece", type_=sa.LargeBinary), whole=True)
 )
+_PACKED = sa.select(records.c.number).where(records.c.number.in_(_THESE), sa.text("records.whole"))
 _FORGET_TERMS = sa.update(matches).where(matches.c.number.in_(_THESE)).values(terms="")
 _FORGET_EVENTS = sa.delete(events).where(events.c.number.in_(_THESE))
 _decode_events = msgspec.json.Decoder(dict[int, str]).decode
@@ -113,9 +117,9 @@ _decode_events = msgspec.json.Decoder(dict[int, str]).decode
 
 @lru_cache(maxsize=2)
 def _events_query(kind: str) -> sa.Select[Any]:
-    """Finds all events of these matches: a row for each match, with a JSON object of its events by their numbers.
+    """Return the query for all events of these matches: one row per match, with its events in a JSON object.
 
-    For each row that SQLite finds, its thread and the event loop take turns with the interpreter.
+    Few rows are faster: SQLite's thread and the event loop alternate for each row.
     """
     collect = sa.func.json_object_agg if kind == "postgresql" else sa.func.json_group_object
     collected = sa.cast(collect(events.c.seq, events.c.event), sa.Text).label("events")

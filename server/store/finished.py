@@ -1,14 +1,13 @@
-"""Finished matches as lists show them, the newest first. No record is read for it: a match's own row has all of it.
-
-Each list is read from an index in its order, so that it takes as long with a million matches as with a hundred.
-"""
+"""Columns of finished matches, copied from their records, so that lists need not read the records."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
+from hashlib import sha256
 from typing import Any
 
+import msgspec
 import sqlalchemy as sa
 from msgspec import Struct
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
@@ -17,24 +16,28 @@ from arena.protocol.codes import EndReason
 from arena.protocol.record import Record, Result
 from arena.protocol.values import Players
 from arena.server.store.database import insert, reading
+from arena.server.store.journal.reader import LAST_CHARACTER
 from arena.server.store.packing import record_in
-from arena.server.store.schema import matches, records
-from arena.server.store.search.openings import FIRST_PLIES, opening_key
+from arena.server.store.schema import ARRIVAL, matches, records
 
-LONGEST = {"map": 128, "time_control": 64, "detail": 500}
-"""How many characters of these a list shows at the most: it is bounded in bytes however long a record is."""
+MAX_LENGTHS = {"map": 128, "time_control": 64, "detail": 500}
+"""Maximum number of characters of these columns in a list. This bounds its size even for long records."""
 
-SHOWN = ("map", "time_control", "plies", "winner", "reason", "detail")
-"""The columns of `matches` that a match gets at its end, and that lists show."""
-AT_ITS_END = (*SHOWN, "opening")
-"""All columns that a match gets at its end."""
+DIGEST_BYTES = 16
+FIRST_PLIES = 4
+"""Number of plies that count as the opening of a match without book moves."""
+
+RESULT_COLUMNS = ("map", "time_control", "plies", "winner", "reason", "detail")
+"""Columns of `matches` that are set at the end of a match and shown in lists."""
+AT_ITS_END = (*RESULT_COLUMNS, "opening")
+"""All columns of `matches` that are set at the end of a match."""
 
 Place = tuple[str, str]
-"""A match's place in the order of finishing: when it finished, and its id."""
+"""Position of a match in the order of finishing: the time of its end, and its id."""
 
 
-class Shown(Struct, frozen=True):
-    """A finished match as a list shows it."""
+class MatchSummary(Struct, frozen=True):
+    """Finished match as shown in a list."""
 
     match: str
     event: str
@@ -48,22 +51,22 @@ class Shown(Struct, frozen=True):
 
 
 class MatchList(Struct, frozen=True):
-    """A stretch of finished matches, the newest first; `next` is where the following one begins."""
+    """Page of finished matches, newest first. `next` is the position at which the next page starts."""
 
-    matches: list[Shown]
+    matches: list[MatchSummary]
     next: str | None
 
 
-def shown_of(record: Record) -> dict[str, Any]:
-    """What the columns of AT_ITS_END have of a record."""
+def summary_columns(record: Record) -> dict[str, Any]:
+    """Return the values of the columns AT_ITS_END for a record."""
     name, result = record.setup.get("map"), record.result
     texts = {
         "map": name if isinstance(name, str) else "",
         "time_control": record.time_odds.beside(record.time_control),
         "detail": result.detail,
     }
-    # PostgreSQL keeps no NUL in a text.
-    short = {column: text[: LONGEST[column]].replace("\0", "\ufffd") for column, text in texts.items()}
+    # PostgreSQL cannot store NUL in a text.
+    short = {column: text[: MAX_LENGTHS[column]].replace("\0", "\ufffd") for column, text in texts.items()}
     opened = sum(each.opening for each in record.moves)
     first = [each.move for each in record.moves[: opened or FIRST_PLIES]]
     opening = opening_key(record.game, record.setup, first, opened)
@@ -71,15 +74,55 @@ def shown_of(record: Record) -> dict[str, Any]:
     return short | ended | {"opening": opening}
 
 
+def opening_key(game: str, setup: Mapping[str, Any], moves: Sequence[Any], opened: int) -> str | None:
+    """Return 16 hexadecimal digits that identify a match's opening, or None if the match ended during its opening.
+
+    opened: number of book moves before the bots took over; if 0, the first four plies count as the opening
+    """
+    count = opened or FIRST_PLIES
+    if len(moves) < count:
+        return None
+    # The key depends on the game, the name of the map, and the moves.
+    text = msgspec.json.encode([game, setup.get("map", ""), list(moves[:count])])
+    return sha256(text).hexdigest()[:16]
+
+
+def digest_of(record: Record) -> bytes:
+    """Return a digest that is equal for matches that repeat each other, independent of the time used.
+
+    A rated match that repeats an earlier one is not rated: the same two bots had the same seats, made the same
+    moves and ended in the same way. Repeated games of two deterministic bots carry no new information.
+    """
+    moves = [each.move for each in record.moves]
+    fields = [record.game, record.setup, record.players, moves, record.result.winner, record.result.reason]
+    text = msgspec.json.encode(fields, order="deterministic")
+    return sha256(text).digest()[:DIGEST_BYTES]
+
+
+def next_arrival(kind: str) -> sa.ColumnElement[Any]:
+    """Return an SQL expression for the next arrival number of a finished match.
+
+    Ratings are computed in this order and not by time, because the clocks of servers differ and may be wrong by
+    years. A counting transaction must see every match with a lower number than the one it counts. SQLite has one
+    writer. On PostgreSQL, transactions that assign numbers and transactions that count exclude each other.
+    """
+    if kind == "postgresql":
+        return ARRIVAL.next_value()
+    latest = matches.alias("latest")
+    over = latest.c.finished.is_not(None)
+    return sa.select(sa.func.coalesce(sa.func.max(latest.c.arrival), 0) + 1).where(over).scalar_subquery()
+
+
 @lru_cache(maxsize=2)
 def keep_record(kind: str) -> sa.Insert:
-    """Keeps what is packed of a match that is over, unless something is kept.
+    """Return the statement that stores the packed data of a finished match, unless some is stored.
 
-    Its parameters are `which`, the id, `packed`, and `whole`: whether the terms and the journal are in it.
+    Parameters: `which` is the id, `packed` the data, and `whole` is True if the data include the terms and the
+    journal.
     """
-    given = sa.bindparam("packed", type_=sa.LargeBinary), sa.bindparam("whole", type_=sa.Boolean)
+    values = sa.bindparam("packed", type_=sa.LargeBinary), sa.bindparam("whole", type_=sa.Boolean)
     over = (matches.c.match == sa.bindparam("which")) & matches.c.finished.is_not(None)
-    row = sa.select(matches.c.number, *given).where(over)
+    row = sa.select(matches.c.number, *values).where(over)
     return insert(kind, records).from_select(["number", "packed", "whole"], row).on_conflict_do_nothing()
 
 
@@ -87,169 +130,66 @@ _REASONS = {each.value: each for each in EndReason}
 
 
 def result_of(row: Any, detail: str = "") -> Result:
-    """How a match ended by the `winner` and the `reason` in a row."""
+    """Return the result of a match from `winner` and `reason` of its row."""
     return Result(row.winner or None, _REASONS.get(row.reason) or EndReason.of(row.reason), detail)
 
 
+SHORTEST = 4
+"""Minimum number of characters of an id's prefix."""
+
+
 async def record_of(engine: AsyncEngine, match: str) -> str | None:
-    """The record of a finished match, as one line of JSON; None where there is no such match."""
+    """Return the record of a finished match as one line of JSON, or None if there is no such match."""
     query = sa.select(records.c.packed).join(matches, matches.c.number == records.c.number)
     async with reading(engine) as connection:
-        found = (await connection.execute(query.where(matches.c.match == match))).scalar_one_or_none()
-    return None if found is None else record_in(found)
+        packed = (await connection.execute(query.where(matches.c.match == match))).scalar_one_or_none()
+    return None if packed is None else record_in(packed)
+
+
+async def find_record(engine: AsyncEngine, match: str) -> tuple[str | None, bool]:
+    """Return the record of a finished match by its id or by a unique prefix of at least `SHORTEST` characters.
+
+    Also return True if `match` is the whole id: a later match may have the same prefix.
+    """
+    line = await record_of(engine, match)
+    if line is not None or len(match) < SHORTEST:
+        return line, True
+    query = sa.select(records.c.packed).join(matches, matches.c.number == records.c.number)
+    query = query.where(matches.c.match >= match, matches.c.match < match + LAST_CHARACTER).limit(2)
+    async with reading(engine) as connection:
+        rows = (await connection.execute(query)).scalars().all()
+    return record_in(rows[0]) if len(rows) == 1 else None, False
 
 
 async def players_of_open(engine: AsyncEngine, match: str) -> Players | None:
-    """The players of a match in the store that is not over; None where there is no such match."""
+    """Return the players of an unfinished match in the store, or None if there is no such match."""
     query = sa.select(matches.c.maxie, matches.c.minnie)
     query = query.where(matches.c.match == match, matches.c.finished.is_(None))
     async with reading(engine) as connection:
-        found = (await connection.execute(query)).one_or_none()
-    return None if found is None else Players(found.maxie, found.minnie)
+        row = (await connection.execute(query)).one_or_none()
+    return None if row is None else Players(row.maxie, row.minnie)
 
 
-async def shown_match(engine: AsyncEngine, match: str) -> Shown | None:
-    """A finished match as lists show it; None where there is no such match."""
-    columns = ("match", "event", "game", "maxie", "minnie", "finished", *SHOWN)
+async def match_summary(engine: AsyncEngine, match: str) -> MatchSummary | None:
+    """Return a finished match as shown in lists, or None if there is no such match."""
+    columns = ("match", "event", "game", "maxie", "minnie", "finished", *RESULT_COLUMNS)
     query = sa.select(*(matches.c[name] for name in columns))
     query = query.where(matches.c.match == match, matches.c.finished.is_not(None))
     async with reading(engine) as connection:
         row = (await connection.execute(query)).one_or_none()
-    return None if row is None else shown(row)
-
-
-async def match_list(
-    engine: AsyncEngine,
-    limit: int,
-    *,
-    before: Place | None = None,
-    bot: str = "",
-    game: str = "",
-    event: str = "",
-) -> MatchList:
-    """The newest finished matches, at most `limit`: those before a place, of a bot, of a game, or of an event alone."""
-    async with reading(engine) as connection:
-        if event:
-            rows: Sequence[Any] = await _rows_of_event(connection, limit + 1, before, event)
-        else:
-            rows = await _rows(connection, limit + 1, before, bot, game)
-    found = [shown(row) for row in rows[:limit]]
-    last = f"{found[-1].finished}|{found[-1].match}" if len(rows) > limit and found else None
-    return MatchList(found, last)
-
-
-async def latest_of(connection: AsyncConnection, bot: str, limit: int) -> list[Shown]:
-    """The newest finished matches of a bot, at most `limit`."""
-    return [shown(row) for row in await _rows(connection, limit, None, bot, "")]
-
-
-async def _rows(
-    connection: AsyncConnection, limit: int, before: Place | None, bot: str, game: str
-) -> Sequence[Any]:
-    """The rows, newest first. Of a bot, each seat in each game is a list of its own in its index, and they are merged."""
-    games = [game] if game else await games_in(connection, matches.c.game, FINISHED) if bot else []
-    if bot and not games:
-        return []
-    given: dict[str, Any] = {"most": limit} | {f"game{number}": each for number, each in enumerate(games)}
-    if bot:
-        given["bot"] = bot
-    if before is not None:
-        given |= {"finished_before": before[0], "before": before[1]}
-    statement = _statement(len(games), of_bot=bool(bot), before=before is not None)
-    found: Sequence[Any] = (await connection.execute(statement, given)).all()
-    return found
-
-
-async def _rows_of_event(
-    connection: AsyncConnection, limit: int, before: Place | None, event: str
-) -> Sequence[Any]:
-    given: dict[str, Any] = {"most": limit, "event": event}
-    if before is not None:
-        given |= {"finished_before": before[0], "before": before[1]}
-    found: Sequence[Any] = (await connection.execute(_of_event(before=before is not None), given)).all()
-    return found
-
-
-@lru_cache(maxsize=2)
-def _of_event(*, before: bool) -> sa.Select[Any]:
-    return newest(
-        [matches.c.event == sa.bindparam("event", type_=matches.c.event.type)], _MOST, before=before
-    )
-
-
-@lru_cache(maxsize=32)
-def _statement(games: int, *, of_bot: bool, before: bool) -> sa.Select[Any]:
-    """The query for a list, which is made once: to make one takes SQLAlchemy longer than the database takes for it."""
-    names = [
-        matches.c.game == sa.bindparam(f"game{number}", type_=matches.c.game.type) for number in range(games)
-    ]
-    if not of_bot:
-        return newest(names, _MOST, before=before)
-    bot = sa.bindparam("bot", type_=matches.c.maxie.type)
-    seats = matches.c.maxie == bot, matches.c.minnie == bot
-    found = [
-        newest([seat, name], _MOST, before=before, columns=(matches.c.finished, matches.c.number))
-        for name in names
-        for seat in seats
-    ]
-    # The indices hold all of a place, so that only those are read that are told; whoever plays itself is found twice.
-    places = sa.union(*(sa.select(each.subquery()) for each in found)).subquery()
-    order = places.c.finished.desc(), places.c.number.desc()
-    chosen = sa.select(places.c.number).order_by(*order).limit(_MOST).subquery()
-    listed = sa.select(*LISTED).join(chosen, chosen.c.number == matches.c.number)
-    return listed.order_by(*NEWEST_FIRST)
+    return None if row is None else summary(row)
 
 
 FINISHED = matches.c.finished.is_not(None)
-"""The condition of the indices of finished matches; one object, as queries are kept by it."""
-LISTED = [
-    matches.c[name] for name in ("number", "match", "event", "game", "maxie", "minnie", "finished", *SHOWN)
-]
-"""What is read of a match for a list."""
-PLACE = sa.tuple_(matches.c.finished, matches.c.number)
-NEWEST_FIRST = (matches.c.finished.desc(), matches.c.number.desc())
-_MOST = sa.bindparam("most", type_=sa.Integer)
-
-
-def together(lists: Sequence[sa.Select[Any]], most: sa.BindParameter[int]) -> sa.Select[Any]:
-    """The query for the newest of what several find that have `finished` and `number`, at most `most`."""
-    merged = sa.union_all(*(sa.select(each.subquery()) for each in lists)).subquery()
-    return sa.select(merged).order_by(merged.c.finished.desc(), merged.c.number.desc()).limit(most)
-
-
-def newest(
-    conditions: Sequence[sa.ColumnElement[bool]],
-    most: sa.BindParameter[int],
-    *,
-    before: bool,
-    columns: Sequence[sa.Column[Any]] = LISTED,
-) -> sa.Select[Any]:
-    """The query for the newest matches that fulfil the conditions, at most `most`, in the order of their index.
-
-    With `before` its parameters are `finished_before` and `before` too, the place after which matches are left out.
-    """
-    query = sa.select(*columns).where(*conditions, FINISHED)
-    if before:
-        query = query.where(is_before())
-    return query.order_by(*NEWEST_FIRST).limit(most)
-
-
-def is_before() -> sa.ColumnElement[bool]:
-    """Whether a match comes after a place in a list of the newest first; parameters are `finished_before` and `before`."""
-    known = matches.alias("known")
-    last = sa.bindparam("before", type_=matches.c.match.type)
-    number = sa.select(known.c.number).where(known.c.match == last).scalar_subquery()
-    # A match that has been removed meanwhile leaves its time, and all that finished then are passed over.
-    finished = sa.bindparam("finished_before", type_=matches.c.finished.type)
-    return sa.tuple_(finished, sa.func.coalesce(number, 0)) > PLACE
+"""Condition of the indices of finished matches. A single object, because cached queries use it as a key."""
 
 
 async def games_in(connection: AsyncConnection, column: sa.Column[Any], *where: Any) -> list[str]:
-    """The games in a column, of the rows that fulfil `where`, each found by one look into the column's index."""
+    """Return the distinct games in `column` among rows that match `where`, with one index lookup per game."""
     return list((await connection.execute(_games_in(column, where))).scalars())
 
 
-@lru_cache(maxsize=8)  # the query for each column and each condition, both of which stand in the code
+@lru_cache(maxsize=8)  # one query per column and condition, both constants in the code
 def _games_in(column: sa.Column[Any], where: tuple[Any, ...]) -> sa.Select[Any]:
     games = sa.select(sa.func.min(column).label("game")).where(*where).cte("games", recursive=True)
     following = sa.select(sa.func.min(column)).where(*where, column > games.c.game).scalar_subquery()
@@ -257,9 +197,9 @@ def _games_in(column: sa.Column[Any], where: tuple[Any, ...]) -> sa.Select[Any]:
     return sa.select(games.c.game).where(games.c.game.is_not(None)).order_by(games.c.game)
 
 
-def shown(row: sa.Row[Any]) -> Shown:
-    """What a list shows of a row of its query."""
-    return Shown(
+def summary(row: sa.Row[Any]) -> MatchSummary:
+    """Return the list entry for a row."""
+    return MatchSummary(
         row.match,
         row.event,
         row.game,

@@ -1,4 +1,4 @@
-"""The lock on an event of the store: one process plays it at a time. Whoever dies with the lock lets go of it."""
+"""Lock on an event of the store, so that only one process plays it. The lock ends with its process."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 
 
 class CannotResume(Exception):
-    """The store has the event, but it cannot go on: one line that says why."""
+    """Raised when a stored event cannot be resumed; the message is a one-line reason."""
 
 
 def digest(data: object) -> str:
-    """Twelve hexadecimal digits that differ where plain data differ."""
+    """Return twelve hexadecimal digits, a hash of plain data."""
     return hashlib.sha256(json.dumps(data, sort_keys=True).encode()).hexdigest()[:12]
 
 
 @asynccontextmanager
-async def locked(engine: AsyncEngine, event: str) -> AsyncIterator[None]:
-    """Keep every other process from playing this event for as long as the block lasts. Raises CannotResume."""
+async def hold_event(engine: AsyncEngine, event: str) -> AsyncIterator[None]:
+    """Keep all other processes from playing this event during the block. Raises CannotResume."""
     if engine.dialect.name == "sqlite":
         with _lock_file(Path(f"{engine.url.database}-ladder-{digest(event)}.lock"), event):
             yield
@@ -35,7 +35,7 @@ async def locked(engine: AsyncEngine, event: str) -> AsyncIterator[None]:
         got = (await connection.execute(sa.select(sa.func.pg_try_advisory_lock(key)))).scalar_one()
         await connection.commit()
         if not got:
-            raise _taken(event)
+            raise _already_playing(event)
         try:
             yield
         finally:
@@ -50,9 +50,9 @@ def _lock_file(path: Path, event: str) -> Iterator[None]:
             try:
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
-                raise _taken(event) from None
+                raise _already_playing(event) from None
             if not _is(path, file.fileno()):
-                continue  # whoever held it before has deleted it since it was opened here
+                continue  # the previous holder deleted the file after it was opened here
             try:
                 yield
             finally:
@@ -61,12 +61,12 @@ def _lock_file(path: Path, event: str) -> Iterator[None]:
 
 
 def _is(path: Path, file: int) -> bool:
-    """Whether the open file is the one that the path leads to."""
+    """Return True if the open file is the one at the path."""
     try:
         return os.path.samestat(path.stat(), os.fstat(file))
     except FileNotFoundError:
         return False
 
 
-def _taken(event: str) -> CannotResume:
-    return CannotResume(f"event {event} is being played by another process: wait for it, or --watch it")
+def _already_playing(event: str) -> CannotResume:
+    return CannotResume(f"event {event} is being played by another process: wait for it, or see its page")

@@ -1,160 +1,155 @@
-"""The lease of a server on its name: one process at a time writes the matches of a name.
+"""The lease of a server on its name: only one process at a time writes the matches of a name.
 
-Whoever takes a name gets a number, one higher than the holder before it had. The holder renews its lease as long
-as it runs, and gives it back when it stops. Every transaction of the journal asks for the number first and keeps it
-from being changed until the commit, and every statement that writes carries it: a holder that was taken for dead, and is
-not, finds its number old, and nothing that it writes gets into the store.
+A process that takes a name gets a fencing number, one higher than the previous holder's. The holder renews its
+lease while it runs, and releases it when it stops. Every transaction of the journal checks the number in the store
+and locks it until the commit. A holder that was wrongly taken for dead can therefore write nothing more.
 
-Times are those of the database: PostgreSQL's own clock, and with SQLite that of the machine.
+Times come from the database: the clock of PostgreSQL, or with SQLite the clock of the machine.
 """
 
 from __future__ import annotations
 
 import logging
 from datetime import UTC, datetime
-from functools import lru_cache, partial
-from time import monotonic
+from functools import cache, partial
 from typing import Any, NamedTuple
 
-import anyio
 import sqlalchemy as sa
 
+from arena.clock import MONOTONIC, Clock
 from arena.server.processes.identity import Process, is_gone, this_process
-from arena.server.store.database import StoreError, insert
-from arena.server.store.journal.writer import Writer
+from arena.server.store.database import StoreError, Write, insert
 from arena.server.store.schema import servers
-from arena.server.store.sqlite import first_row
 
 log = logging.getLogger("arena.lease")
 
 LEASE_SECONDS = 10.0
-"""For how long a name is held without being renewed."""
+"""Time for which a name is held without renewal."""
 RENEWALS = 3
-"""How often a lease is renewed in the time for which it is held."""
-ARENA_SECONDS = 2.4
-"""For how long the name of a server of an arena is held: others take its matches over within seconds."""
-LOOK_SECONDS = 0.5
-"""From one look at a name that somebody holds to the next."""
+"""Number of renewals within the duration of a lease."""
+LOOK_SECONDS = 0.25
+"""Pause between checks of a held name."""
 
 
 class Lease(NamedTuple):
-    """What a holder has."""
+    """Lease on a name."""
 
     name: str
     number: int
+    """Fencing number, which increases with every holder."""
     seconds: float = LEASE_SECONDS
-    """For how long it holds without being renewed."""
-    arena: bool = False
-    """Whether the holder is a server of an arena: when its lease has run out, others take its matches over."""
-
-    @property
-    def renew_seconds(self) -> float:
-        """From one renewal to the next."""
-        return self.seconds / RENEWALS
+    """Time for which the name is held without renewal."""
+    since: float = 0.0
+    """Time at which the name was taken, by the database's clock. It differs for every holder."""
 
 
 class NameHeld(StoreError):
-    """Another process holds the name: one line that says which, and since when."""
+    """Raised when another process holds the name; the message says which process, and since when."""
 
     def __init__(self, name: str, row: sa.Row[Any]) -> None:
-        """row: the name's row of `servers`, and the database's time as `at`."""
+        """Describe the holder in `row`, the name's row of `servers` with the database's time as `at`."""
+        self.seconds = min(max(row.until - row.renewed, 0.0), LEASE_SECONDS)
+        """Duration of the holder's lease without renewal, in seconds."""
         since = datetime.fromtimestamp(row.since, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
         super().__init__(
-            f"{shown(name)} is running on this store already: on {row.host}, process {row.pid}, since {since};"
-            f" it is free when that process has stopped, and {LEASE_SECONDS:g} s after one that was killed elsewhere"
+            f"{display_name(name)} is running on this store already: on {row.host}, process {row.pid}, since {since};"
+            f" it is free when that process has stopped, and {self.seconds:.3g} s after one that was killed elsewhere"
         )
         self.name = name
         self.renewal = row.number, row.renewed
-        """What changes with every renewal."""
-        self.left = min(max(row.until - row.at, 0.0), LEASE_SECONDS)
-        """Seconds until the lease runs out."""
+        """Fencing number and time of the last renewal. It changes with every renewal."""
+        self.left = min(max(row.until - row.at, 0.0), self.seconds)
+        """Time until the lease expires, in seconds."""
 
 
 class LeaseLost(StoreError):
-    """Another process has taken the name: nothing may be written under the old number."""
+    """Raised when another process has taken the name, so that nothing may be written under the old number."""
 
     def __init__(self, lease: Lease) -> None:
         super().__init__(
-            f"{shown(lease.name)} has been taken over by another process, as this one did not renew its lease within"
+            f"{display_name(lease.name)} has been taken over by another process, as this one did not renew its lease within"
             f" {lease.seconds:g} s; its matches go on there"
         )
 
 
-def holder(row: sa.Row[Any]) -> Process:
-    """The process that has a name, or had it, by the name's row of `servers`."""
-    return Process(row.host, row.pid, row.place, row.started)
-
-
-def holds(row: sa.Row[Any]) -> bool:
-    """Whether somebody has the name, as far as can be seen from here. The row has the database's time, too, as `at`."""
-    return row.at < row.until and not is_gone(holder(row))
-
-
-def shown(name: str) -> str:
-    """A server's name in a sentence."""
+def display_name(name: str) -> str:
+    """Return a server's name in the form used in messages."""
     return f"the server {name!r}" if name else "the server without a name"
 
 
-async def hold(writer: Writer, name: str, *, seconds: float = LEASE_SECONDS, arena: bool = False) -> Lease:
-    """Take the name for so many seconds, as soon as nobody holds it any more. Raises NameHeld where its holder renews its lease.
+async def acquire(
+    write: Write,
+    name: str,
+    *,
+    seconds: float = LEASE_SECONDS,
+    wait: bool = False,
+    clock: Clock = MONOTONIC,
+) -> Lease:
+    """Take the name for `seconds`, as soon as it is free.
 
-    arena: whether it is the name of a server of an arena
+    Raises NameHeld if the holder renews its lease. With `wait`, as for a standby, waits until the name is free.
     """
-    process = this_process()
+    take_it = partial(try_acquire, name=name, process=this_process(), seconds=seconds)
     first: NameHeld | None = None
-    began = monotonic()
+    began = clock.now()
     while True:
-        # Times of the database may jump; that the holder has not renewed its lease for so long is seen here.
-        expired = first.renewal if first is not None and monotonic() - began >= LEASE_SECONDS else None
+        # The database's clock may jump, so the time without a renewal is measured here.
+        expired = first.renewal if first is not None and clock.now() - began >= first.seconds else None
         try:
-            return await writer.write(
-                partial(take, name=name, process=process, expired=expired, seconds=seconds, arena=arena)
-            )
+            return await write(partial(take_it, expired=expired))
         except NameHeld as held:
             if first is None:
-                first = held
-                log.warning("%s; waiting %.0f s for it to be renewed, or to run out", held, held.left)
-            elif held.renewal != first.renewal:
+                log.warning(
+                    "%s; waiting %s",
+                    held,
+                    "to take over" if wait else f"{held.left:.0f} s for it to be renewed, or to run out",
+                )
+            elif held.renewal != first.renewal and not wait:
                 raise
-            looked = monotonic()
-            await anyio.sleep(min(LOOK_SECONDS, held.left + 0.01))
-            if monotonic() - looked > 2 * LOOK_SECONDS:
-                # This process stood still itself, and so may the holder have done: it gets the time to renew.
-                began = monotonic()
-                await anyio.sleep(LEASE_SECONDS / RENEWALS)
+            if first is None or held.renewal != first.renewal:
+                first, began = held, clock.now()
+            looked = clock.now()
+            await clock.sleep(min(LOOK_SECONDS, held.left + 0.01))
+            if clock.now() - looked > LOOK_SECONDS + held.seconds / RENEWALS:
+                # This process was suspended, and so may the holder have been: give it time to renew.
+                began = clock.now()
+                await clock.sleep(held.seconds / RENEWALS)
 
 
-def take(
+def try_acquire(
     connection: sa.Connection,
     *,
     name: str,
     process: Process,
     expired: tuple[int, float] | None = None,
     seconds: float = LEASE_SECONDS,
-    arena: bool = False,
 ) -> Lease:
-    """Take the name for so many seconds in a transaction of the writer's. Raises NameHeld.
+    """Take the name for `seconds`, in the caller's transaction. Raises NameHeld.
 
-    expired: the number and the renewal of a lease that has run out whatever its row says
+    expired: number and renewal time of a lease to treat as expired, even if its row says otherwise
     """
     kind = connection.dialect.name
-    nobody = {
-        "host": "",
-        "pid": 0,
-        "place": "",
-        "started": "",
-        "since": 0.0,
-        "renewed": 0.0,
-        "until": 0.0,
-        "arena": False,
-        "bus": 0.0,
-    }
-    connection.execute(insert(kind, servers).on_conflict_do_nothing(), {"name": name, "number": 0, **nobody})
     mine = servers.c.name == name
-    query = sa.select(servers, database_time(kind).label("at")).where(mine).with_for_update()
-    row = connection.execute(query).one()
-    if (row.number, row.renewed) != expired and holds(row):
-        raise NameHeld(name, row)
+    query = sa.select(servers, database_time(kind).label("at")).where(mine)
+    # Read without a lock first, so that a holder that commits does not wait for observers.
+    row = connection.execute(query).one_or_none()
+    if row is None:
+        nobody = {
+            "host": "",
+            "pid": 0,
+            "place": "",
+            "started": "",
+            "since": 0.0,
+            "renewed": 0.0,
+            "until": 0.0,
+        }
+        connection.execute(
+            insert(kind, servers).on_conflict_do_nothing(), {"name": name, "number": 0, **nobody}
+        )
+    else:
+        _require_free(row, expired)
+    row = connection.execute(query.with_for_update()).one()
+    _require_free(row, expired)
     now = database_time(kind)
     values = {
         "number": row.number + 1,
@@ -165,74 +160,88 @@ def take(
         "since": now,
         "renewed": now,
         "until": now + seconds,
-        "arena": arena,
-        "bus": 0.0,
     }
     connection.execute(sa.update(servers).where(mine).values(values))
-    return Lease(name, row.number + 1, seconds, arena)
+    since = connection.execute(sa.select(servers.c.since).where(mine)).scalar_one()
+    return Lease(name, row.number + 1, seconds, since)
 
 
-def renew(connection: sa.Connection, lease: Lease, **said: sa.ColumnElement[Any]) -> None:
-    """Renew the lease in a transaction of the writer's; `said` is what else changes in the row. Raises LeaseLost."""
+def reacquire(connection: sa.Connection, lease: Lease) -> Lease:
+    """Take a held name again under the next number, so that all writes under the old number are refused.
+
+    A transaction of unknown outcome may have done so already. Raises LeaseLost.
+    """
+    renewed = lease._replace(number=lease.number + 1)
+    try:
+        renew(connection, renewed)
+    except LeaseLost:
+        now = database_time(connection.dialect.name)
+        _change(connection, lease, {"number": renewed.number, "renewed": now, "until": now + lease.seconds})
+    return renewed
+
+
+def renew(connection: sa.Connection, lease: Lease) -> None:
+    """Renew the lease, in the caller's transaction. Raises LeaseLost."""
     now = database_time(connection.dialect.name)
-    _change(connection, lease, {"renewed": now, "until": now + lease.seconds, **said})
+    _change(connection, lease, {"renewed": now, "until": now + lease.seconds})
 
 
-def give_back(connection: sa.Connection, lease: Lease) -> None:
-    """Let others have the name at once. Raises LeaseLost."""
+def release(connection: sa.Connection, lease: Lease) -> None:
+    """Release the name, so that others can take it immediately. Raises LeaseLost."""
     _change(connection, lease, {"until": 0.0})
 
 
 def require(connection: sa.Connection, lease: Lease) -> None:
-    """Keep the name from being taken until the end of a transaction. Raises LeaseLost."""
-    if first_row(connection, _require_statement(connection.dialect), lease[:2]) is None:
+    """Check that the lease is held, and keep the name from being taken until the end of the transaction.
+
+    Raises LeaseLost.
+    """
+    if connection.execute(_REQUIRED, {"held": lease.name, "under": lease.number}).first() is None:
         raise LeaseLost(lease)
 
 
-HELD = (servers.c.name == sa.bindparam("lease_name")) & (servers.c.number == sa.bindparam("lease_number"))
-"""The condition under which a statement of a holder writes anything; `parameters` gives its values."""
-
-
-def parameters(lease: Lease) -> dict[str, Any]:
-    """The values of HELD."""
-    return {"lease_name": lease.name, "lease_number": lease.number}
-
-
-def held(connection: sa.Connection) -> list[str]:
-    """The names that are held now."""
+def held_names(connection: sa.Connection) -> list[str]:
+    """Return the names that are held now."""
     query = sa.select(servers.c.name).where(servers.c.until > database_time(connection.dialect.name))
     return list(connection.execute(query.order_by(servers.c.name)).scalars())
 
 
 def require_none(connection: sa.Connection) -> None:
-    """See that nobody holds any name. Raises NameHeld for the first that somebody holds."""
+    """Require that no name is held. Raises NameHeld for the first that is."""
     now = database_time(connection.dialect.name)
-    # By their names: a later version may add some that this store does not have yet.
-    names = ("name", "number", "host", "pid", "place", "started", "since", "renewed", "until")
-    columns: list[sa.ColumnElement[Any]] = [*(servers.c[name] for name in names), now.label("at")]
-    query = sa.select(*columns).where(servers.c.until > now).order_by(servers.c.name)
+    query = sa.select(servers, now.label("at")).where(servers.c.until > now).order_by(servers.c.name)
     for row in connection.execute(query):
-        if not is_gone(holder(row)):
+        if not is_gone(_holder(row)):
             raise NameHeld(row.name, row)
 
 
-def _change(connection: sa.Connection, lease: Lease, values: dict[str, Any]) -> None:
-    if connection.execute(sa.update(servers).where(HELD).values(values), parameters(lease)).rowcount != 1:
-        raise LeaseLost(lease)
-
-
+@cache
 def database_time(kind: str) -> sa.ColumnElement[float]:
-    """The database's time, in seconds since 1970."""
+    """Return an SQL expression for the database's time, in seconds since 1970."""
     if kind == "postgresql":
         return sa.cast(sa.extract("epoch", sa.func.clock_timestamp()), sa.Double)
     return (sa.func.julianday("now", type_=sa.Double) - 2440587.5) * 86400.0
 
 
-@lru_cache(maxsize=8)
-def _require_statement(dialect: sa.Dialect) -> str:
-    """The statement as text: SQLAlchemy's own way through a statement costs more than the database's."""
-    query = sa.select(servers.c.number).where(
-        servers.c.name == sa.bindparam("name", type_=sa.String),
-        servers.c.number == sa.bindparam("number", type_=sa.Integer),
-    )
-    return str(query.with_for_update(read=True).compile(dialect=dialect))
+# Built once, because it runs in every transaction.
+_REQUIRED = (
+    sa.select(servers.c.number)
+    .where(servers.c.name == sa.bindparam("held"), servers.c.number == sa.bindparam("under"))
+    .with_for_update(read=True)
+)
+
+
+def _change(connection: sa.Connection, lease: Lease, values: dict[str, Any]) -> None:
+    held = (servers.c.name == lease.name) & (servers.c.number == lease.number)
+    held &= servers.c.since == lease.since
+    if connection.execute(sa.update(servers).where(held).values(values)).rowcount != 1:
+        raise LeaseLost(lease)
+
+
+def _require_free(row: sa.Row[Any], expired: tuple[int, float] | None) -> None:
+    if (row.number, row.renewed) != expired and row.at < row.until and not is_gone(_holder(row)):
+        raise NameHeld(row.name, row)
+
+
+def _holder(row: sa.Row[Any]) -> Process:
+    return Process(row.host, row.pid, row.place, row.started)

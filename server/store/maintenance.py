@@ -1,13 +1,13 @@
-"""What a server does for its store while it runs: finished matches are packed, and the oldest removed."""
+"""Maintain the store while the server runs: pack finished matches and remove the oldest."""
 
 from __future__ import annotations
 
 import logging
 
-import anyio
 from anyio.lowlevel import checkpoint
 from sqlalchemy.ext.asyncio import AsyncEngine
 
+from arena.clock import MONOTONIC, Clock
 from arena.server.store import database
 from arena.server.store.compaction import compact
 from arena.server.store.database import StoreError
@@ -17,35 +17,46 @@ from arena.server.store.retention import ArchiveFailed, Retention, prune
 log = logging.getLogger("arena.store")
 
 PACK_SECONDS = 2.0
-"""From one look for what is to be packed to the next."""
+"""Interval between searches for matches to pack."""
 PRUNE_SECONDS = 3600.0
-"""From one look for what is not to be kept to the next."""
+"""Interval between searches for matches to remove."""
 
 
 class Maintenance:
-    """Looks after the store of one server. `run` must be under way for anything to be done."""
+    """Maintenance of one server's store. Nothing happens until `run` is started."""
 
-    def __init__(self, engine: AsyncEngine, journal: Journal, retention: Retention | None = None) -> None:
-        """Write through the journal's own connection, so that nobody waits for a locked file."""
+    def __init__(
+        self,
+        engine: AsyncEngine,
+        journal: Journal,
+        retention: Retention | None = None,
+        clock: Clock = MONOTONIC,
+    ) -> None:
+        """Use the journal's connection for writing, so that nobody waits for a locked file."""
         self._engine = engine
         self._journal = journal
+        self._clock = clock
         self.retention = retention
         """Finished matches to keep; None for all of them."""
 
     async def run(self) -> None:
-        """Pack and remove, until cancelled. A store or an archive that is away is tried again."""
-        prune_at = anyio.current_time()
+        """Pack and remove matches until cancelled. If the store or the archive is unavailable, try again later."""
+        prune_at = self._clock.now()
+        last_counts: tuple[int, int] | None = None
         while True:
+            version = self._journal.commits, await self._journal.foreign_version()
             try:
-                async with database.usable(self._engine):
-                    await compact(self._engine, self._journal.write)
-                    if self.retention is not None and anyio.current_time() >= prune_at:
-                        prune_at = anyio.current_time() + PRUNE_SECONDS
+                async with database.as_store_error(self._engine):
+                    if version != last_counts:
+                        await compact(self._engine, self._journal.write)
+                        last_counts = version
+                    if self.retention is not None and self._clock.now() >= prune_at:
+                        prune_at = self._clock.now() + PRUNE_SECONDS
                         await self._prune(self.retention)
             except StoreError as error:
-                await checkpoint()  # a server that stops closes its store, and nobody waits for anything
+                await checkpoint()  # raises the cancellation of a server that stops, whose store is closed
                 log.warning("the store is not looked after for now: %s", error)
-            await anyio.sleep(PACK_SECONDS)
+            await self._clock.sleep(PACK_SECONDS)
 
     async def _prune(self, retention: Retention) -> None:
         try:

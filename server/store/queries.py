@@ -1,12 +1,12 @@
-"""What the page asks of the store: finished matches, ratings, tables of events, and what is known of a bot.
+"""Queries of the page: finished matches, ratings, tables of events, and bots.
 
-Every question reads rows of which there are few: from an index in its order, or from a table that is kept. None reads
-what grows with the number of matches.
+Every query reads a bounded number of rows, in the order of an index or from a stored table. Its cost does not grow
+with the number of matches.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 
 import anyio.to_thread
 import sqlalchemy as sa
@@ -15,55 +15,67 @@ from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
 from arena.protocol.codes import EndReason
 from arena.protocol.values import Players
+from arena.rating.formats import ARENA, Encounter, Knockout, RosterChange, in_format_order, make_format
+from arena.rating.schedule import Schedule
 from arena.rating.standings import Row, table_of_scores
-from arena.server.store import finished
+from arena.rating.steps import Category, FinishedMatch
 from arena.server.store.aggregates import standings
 from arena.server.store.aggregates.event_tables import (
-    Event,
+    EventCounts,
     EventScores,
-    counted_in,
     event_scores_of,
     events_with_matches,
-    is_going_on,
+    is_in_progress,
 )
-from arena.server.store.aggregates.standings import Cross, Standing
+from arena.server.store.aggregates.seasons import Season, all_seasons
+from arena.server.store.aggregates.standings import CategoryLine, CrossScore, StandingRow
 from arena.server.store.database import reading
-from arena.server.store.finished import MatchList, Place, Shown
-from arena.server.store.ladders import LadderPlanned, planned
+from arena.server.store.finished import MatchSummary
+from arena.server.store.ladders import LadderPlanned, find_plan, results
 from arena.server.store.schema import rating_steps
-from arena.server.store.search import searching
-from arena.server.store.search.searching import Score, Wanted
+from arena.server.store.search import Filter, search
 
-MOST_LISTED = 50
-MOST_OF_BOT = 100
-MOST_EVENTS = 50
-MOST_STANDINGS = 500
-"""Bots in the table of a game: the best ones."""
-MOST_CROSSED = 40
-"""Bots of which is told what each scored against each other: no page has room for more."""
-MOST_POINTS = 200
-"""Points of a bot's history, in all games together: the latest ones."""
+FORMATS_WITHOUT_ELO = ("swiss", "knockout", ARENA)
+"""Formats whose tables are not ordered by Elo."""
+MAX_MATCHES_OF_BOT = 100
+MAX_EVENTS = 50
+MAX_STANDINGS = 500
+"""Maximum number of bots in the table of a game: the best ones."""
+MAX_CROSS_TABLE = 40
+"""Maximum number of bots in a cross-table, as much as a page has room for."""
+MAX_CATEGORIES = 100
+"""Maximum number of listed categories: the categories with the most matches."""
+MAX_SEASONS = 100
+"""Maximum number of listed seasons: the latest ones."""
+MAX_POINTS = 200
+"""Maximum number of points in a bot's history, in all games together: the latest ones."""
 
 
-class Rated(Struct, frozen=True):
-    """The ratings of every game, and who beat whom."""
+class RatingTables(Struct, frozen=True):
+    """Ratings and cross-tables of all games, from all matches or only from matches on one map with one time control."""
 
-    standings: list[Standing]
-    crosses: dict[str, list[Cross]]
-    events: list[Event]
+    standings: list[StandingRow]
+    crosses: dict[str, list[CrossScore]]
+    events: list[EventCounts]
+    categories: list[CategoryLine]
+    """Maps and time controls with separate ratings."""
+    seasons: list[Season]
+    """Closed seasons, the latest first."""
 
 
 class EventTable(Struct, frozen=True):
-    """The table of one event. `counted` is how many matches of it have been counted."""
+    """Table of an event, in the order of its format. `counted` is the number of counted matches."""
 
     event: str
     rows: list[Row]
-    crosses: list[Cross]
+    crosses: list[CrossScore]
     counted: int
+    bracket: list[list[Encounter]] = []
+    """Pairings of a knockout by round, the final last; empty in other formats."""
 
 
 class Point(Struct, frozen=True):
-    """A bot's rating after a match."""
+    """Rating of a bot after a match."""
 
     finished: str
     rating: float
@@ -71,111 +83,112 @@ class Point(Struct, frozen=True):
 
 
 class BotSummary(Struct, frozen=True):
-    """What the store knows of a bot. `matches` are its latest."""
+    """Summary of a bot, with its latest matches."""
 
     bot: str
-    standings: list[Standing]
+    standings: list[StandingRow]
     history: dict[str, list[Point]]
-    matches: list[Shown]
+    matches: list[MatchSummary]
 
 
-class Queries:
-    """Answers from one store."""
+async def standings_of(engine: AsyncEngine, bot: str) -> list[StandingRow]:
+    """Return the row of a bot in the table of each game in which it is rated."""
+    async with reading(engine) as connection:
+        return await standings.standings_of(connection, bot)
 
-    def __init__(self, engine: AsyncEngine) -> None:
-        self._engine = engine
 
-    async def record(self, match: str) -> str | None:
-        """The record of a finished match, as one line of JSON; None where there is no such match."""
-        return await finished.record_of(self._engine, match)
+async def rating_tables(
+    engine: AsyncEngine, map: str = "", time_control: str = "", season: str = ""
+) -> RatingTables:
+    """Return the ratings of all games, as last counted.
 
-    async def playing(self, match: str) -> Players | None:
-        """Who plays a match that is not over, on whichever server; None where there is no such match in the store."""
-        return await finished.players_of_open(self._engine, match)
-
-    async def match_list(self, before: Place | None, limit: int, bot: str, game: str) -> MatchList:
-        """Finished matches, the newest first: those before a place, of a bot, of a game."""
-        limit = min(limit, MOST_LISTED)
-        return await finished.match_list(self._engine, limit, before=before, bot=bot, game=game)
-
-    async def shown(self, match: str) -> Shown | None:
-        """A finished match as lists show it; None where there is no such match."""
-        return await finished.shown_match(self._engine, match)
-
-    async def standings_of(self, bot: str) -> list[Standing]:
-        """A bot's line in the table of each game in which it is rated."""
-        async with reading(self._engine) as connection:
-            return await standings.standings_of(connection, bot)
-
-    async def counted(self, event: str) -> int | None:
-        """How many finished matches of an event have been counted; None where it has none."""
-        return await counted_in(self._engine, event)
-
-    async def planned(self, event: str) -> LadderPlanned | None:
-        """What a ladder was begun with; None where there is none of this name."""
-        return await planned(self._engine, event)
-
-    async def matches_of(self, event: str, before: Place | None, limit: int) -> MatchList:
-        """Finished matches of an event, the newest first: those before a place."""
-        return await finished.match_list(self._engine, min(limit, MOST_LISTED), before=before, event=event)
-
-    async def search(self, wanted: Wanted, before: Place | None, limit: int) -> MatchList:
-        """Finished matches that fit, the newest first: those before a place."""
-        return await searching.search(self._engine, wanted, min(limit, MOST_LISTED), before)
-
-    async def opening_of(self, match: str) -> str | None:
-        """The key of a finished match's opening; None where it has none."""
-        return await searching.opening_of(self._engine, match)
-
-    async def scores(self, bot: str, opponent: str) -> list[Score]:
-        """What a bot has scored against another in rated matches, by game."""
-        return await searching.scores(self._engine, bot, opponent)
-
-    async def rated(self) -> Rated:
-        """The ratings of all games, as they were counted last."""
-        found: list[Standing] = []
-        crosses: dict[str, list[Cross]] = {}
-        for game in await standings.games(self._engine):
-            rows = await standings.standings(
-                self._engine, game, most=MOST_STANDINGS, since=standings.month_ago()
-            )
-            best = [row.bot for row in rows[:MOST_CROSSED]]
-            crosses[game] = await standings.crosses(self._engine, game, best)
-            found += rows
-        return Rated(found, crosses, await events_with_matches(self._engine, MOST_EVENTS))
-
-    async def event(self, event: str, bots: Collection[str] | None = None) -> EventTable | None:
-        """The table of an event, of the bots that have played most of its matches; empty as long as its first matches are in progress.
-
-        None for an event without matches.
-
-        bots  those of a ladder, where it is known that it is one; None: as the store has its plan
-        """
-        found = await event_scores_of(self._engine, event)
-        if found is None:
-            return EventTable(event, [], [], 0) if await is_going_on(self._engine, event) else None
-        if bots is None:
-            ladder = await planned(self._engine, event)
-            bots = () if ladder is None else ladder.plan.get("bots", ())
-        found = _without_twins(found, bots)
-        # The ratings of many bots take a while, and matches go on meanwhile.
-        rows = await anyio.to_thread.run_sync(table_of_scores, found.bots, found.scores)
-        return EventTable(
-            event, rows, _crosses(found, {row.bot for row in rows[:MOST_CROSSED]}), found.counted
+    map, time_control: only matches on this map with this time control; empty for all matches
+    season: name of a closed season; empty for the running one
+    """
+    closed = await all_seasons(engine)
+    since = None if season else standings.month_ago()
+    found: list[StandingRow] = []
+    crosses: dict[str, list[CrossScore]] = {}
+    for game in await standings.games(engine):
+        rows = await standings.standings(
+            engine, game, map, time_control, season, most=MAX_STANDINGS, since=since
         )
+        best = [row.bot for row in rows[:MAX_CROSS_TABLE]]
+        category = Category(game, map, time_control, closed.number(game, season))
+        crosses[game] = await standings.crosses(engine, category, best)
+        found += rows
+    events = await events_with_matches(engine, MAX_EVENTS)
+    listed = await standings.listed_categories(engine, MAX_CATEGORIES, season, since=since)
+    return RatingTables(found, crosses, events, listed, closed.latest()[:MAX_SEASONS])
 
-    async def bot(self, name: str) -> BotSummary | None:
-        """What is known of a bot; None where it has finished no match."""
-        async with reading(self._engine) as connection:
-            shown = await finished.latest_of(connection, name, MOST_OF_BOT)
-            mine = await standings.standings_of(connection, name)
-            if not shown and not mine:
-                return None
-            return BotSummary(name, mine, await _history(connection, name), shown)
+
+async def event_table(
+    engine: AsyncEngine, event: str, bots: Collection[str] | None = None
+) -> EventTable | None:
+    """Return the table of an event, with its bots that have the most matches, or None for an unknown event.
+
+    The table is empty while the first matches are in progress.
+
+    bots: names of a ladder's bots; by default the bots of the stored plan
+    """
+    scores = await event_scores_of(engine, event)
+    if scores is None:
+        return EventTable(event, [], [], 0) if await is_in_progress(engine, event) else None
+    ladder = await find_plan(engine, event)
+    if bots is None:
+        bots = () if ladder is None else ladder.plan.get("bots", ())
+    scores = _without_twins(scores, bots)
+    # In a thread, because ratings of many bots take a while and matches must not wait.
+    rows = await anyio.to_thread.run_sync(table_of_scores, scores.bots, scores.scores)
+    bracket: list[list[Encounter]] = []
+    if ladder is not None and ladder.plan.get("format") in FORMATS_WITHOUT_ELO:
+        done = await results(engine, event)
+        rows, bracket = await anyio.to_thread.run_sync(_place, ladder, done, rows)
+    crosses = _crosses(scores, {row.bot for row in rows[:MAX_CROSS_TABLE]})
+    return EventTable(event, rows, crosses, scores.counted, bracket)
+
+
+async def whole_table(engine: AsyncEngine, event: str) -> list[Row]:
+    """Return the table of an event with all its bots, in the order of its format."""
+    done, ladder = await results(engine, event), await find_plan(engine, event)
+    planned_bots = () if ladder is None else tuple(ladder.plan.get("bots", ()))
+    names = {name for each in done.values() for name in (each.players.maxie, each.players.minnie)}
+    scores = EventScores(len(done), sorted(names), [(each, 1) for each in done.values()])
+    scores = _without_twins(scores, planned_bots)
+    rows = table_of_scores(scores.bots, scores.scores)
+    if ladder is None or ladder.plan.get("format") not in FORMATS_WITHOUT_ELO:
+        return rows
+    return _place(ladder, done, rows)[0]
+
+
+async def bot_summary(engine: AsyncEngine, name: str) -> BotSummary | None:
+    """Return the summary of a bot, or None if it has finished no match."""
+    matches_of_bot = (await search(engine, Filter(bot=name), MAX_MATCHES_OF_BOT)).matches
+    async with reading(engine) as connection:
+        mine = await standings.standings_of(connection, name)
+        if not matches_of_bot and not mine:
+            return None
+        return BotSummary(name, mine, await _history(connection, name), matches_of_bot)
+
+
+def _place(
+    ladder: LadderPlanned, done: Mapping[str, FinishedMatch], rows: list[Row]
+) -> tuple[list[Row], list[list[Encounter]]]:
+    plan = ladder.plan
+    format = make_format(
+        plan["format"],
+        list(plan["bots"]),
+        plan["rounds"],
+        len(plan["setups"]),
+        plan["seed"],
+        [RosterChange(*each) for each in plan.get("changes", ())],
+    )
+    Schedule(ladder.uid, format).resume(done)
+    return in_format_order(rows, format), format.bracket() if isinstance(format, Knockout) else []
 
 
 async def _history(connection: AsyncConnection, bot: str) -> dict[str, list[Point]]:
-    """A bot's latest ratings by game, the oldest first."""
+    """Return a bot's latest ratings by game, the oldest first."""
     history: dict[str, list[Point]] = {}
     for step in reversed((await connection.execute(_HISTORY, {"of": bot})).all()):
         history.setdefault(step.game, []).append(Point(step.finished, step.rating, step.deviation))
@@ -184,14 +197,14 @@ async def _history(connection: AsyncConnection, bot: str) -> dict[str, list[Poin
 
 _HISTORY = (
     sa.select(*(rating_steps.c[name] for name in ("game", "finished", "rating", "deviation")))
-    .where(rating_steps.c.bot == sa.bindparam("of"))
+    .where(rating_steps.c.bot == sa.bindparam("of"), rating_steps.c.time_control == "")
     .order_by(rating_steps.c.arrival.desc())
-    .limit(MOST_POINTS)
+    .limit(MAX_POINTS)
 )
 
 
 def _without_twins(found: EventScores, bots: Collection[str]) -> EventScores:
-    """The scores with those of a bot's further processes, which play as `NAME#2` and so on, counted as the bot's own."""
+    """Return the results, with the results of additional processes (`NAME#2` and so on) counted for their bot."""
 
     def own(name: str) -> str:
         bot, mark, number = name.rpartition("#")
@@ -204,13 +217,13 @@ def _without_twins(found: EventScores, bots: Collection[str]) -> EventScores:
     return EventScores(found.counted, sorted({own(bot) for bot in found.bots}), scores)
 
 
-def _crosses(found: EventScores, bots: set[str]) -> list[Cross]:
+def _crosses(scores: EventScores, bots: set[str]) -> list[CrossScore]:
     counts: dict[tuple[str, str], list[int]] = {}
-    for ended, times in found.scores:
+    for ended, times in scores.scores:
         maxie, minnie = ended.players.maxie, ended.players.minnie
         if ended.result.reason is EndReason.SERVER_FAULT or not {maxie, minnie} <= bots:
             continue
         which = {"maxie": 0, None: 1, "minnie": 2}[ended.result.winner]
         counts.setdefault((maxie, minnie), [0, 0, 0])[which] += times
         counts.setdefault((minnie, maxie), [0, 0, 0])[2 - which] += times
-    return [Cross(*key, *three) for key, three in counts.items()]
+    return [CrossScore(*key, *three) for key, three in counts.items()]

@@ -1,7 +1,7 @@
-"""Removes the oldest finished matches from a store, or moves them to files.
+"""Remove the oldest finished matches from a store, or move them to files.
 
-Oldest are those that came in first. Ratings and tables stay as they are: they are kept apart from the matches, and the
-ratings as of the last match that was removed are kept too, so that those of the others can still be computed anew.
+Age is the order of arrival. Ratings and tables do not change, because they are stored separately. The ratings as of
+the last removed match are stored too, so that later ratings can still be recomputed.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import gzip
 import os
 import re
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import partial
@@ -21,62 +21,59 @@ import sqlalchemy as sa
 from anyio.lowlevel import checkpoint
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from arena.rating.steps import Key, Known
+from arena.rating.steps import CurrentRating, Key
 from arena.server.store import database
-from arena.server.store.aggregates.standings import keep_bases
+from arena.server.store.aggregates.standings import key_of, store_bases
 from arena.server.store.archive import CLOCKS_DIFFER, archived_line
-from arena.server.store.database import reading
+from arena.server.store.database import Write, reading, writing
 from arena.server.store.schema import events, ladders, matches, rating_steps, records
 
 CHUNK = 20
-"""Matches that are removed in one transaction: on SQLite the journal waits for it, some milliseconds."""
+"""Number of matches removed in one transaction. On SQLite, the journal waits some milliseconds for it."""
 IN_FILE = 1000
-"""Matches of one file, at the most."""
-
-Write = Callable[[Callable[[sa.Connection], None]], Awaitable[None]]
-"""Something that does work in a transaction."""
+"""Maximum number of matches in one file."""
 
 _KEEP = re.compile(r"([0-9]{1,12})(d?)")
 
 
 class BadRetention(ValueError):
-    """A text that does not say how much is to be kept: one line that says what would."""
+    """Raised for an invalid retention; the message is one line with the valid forms."""
 
 
 class ArchiveFailed(Exception):
-    """Matches cannot be moved to a file, and stay in the store: one line that says why."""
+    """Raised when matches cannot be moved to a file, and so stay in the store; the message is a one-line reason."""
 
 
 @dataclass(frozen=True)
 class Retention:
-    """What is kept of the finished matches: the newest so many, or those of the last so many days."""
+    """Retention of finished matches: the newest N, or the matches of the last N days."""
 
     most: int | None = None
     days: int | None = None
     archive: Path | None = None
-    """The folder of the files to which the others are moved; without one they are removed."""
+    """Folder to which older matches are moved; None to delete them."""
 
     @classmethod
     def parse(cls, text: str, archive: Path | None = None) -> Retention:
-        """From `90d` or `1000000`. Raises BadRetention."""
-        found = _KEEP.fullmatch(text)
-        if found is None or (found[2] and not 1 <= int(found[1]) <= 36500):
+        """Parse a retention such as `90d` or `1000000`. Raises BadRetention."""
+        parts = _KEEP.fullmatch(text)
+        if parts is None or (parts[2] and not 1 <= int(parts[1]) <= 36500):
             raise BadRetention(
-                f"{text!r:.40} is neither a number of matches, as 1000000, nor of days, as 90d"
+                f"{text!r:.40} must be a number of matches, e.g. 1000000, or of days, e.g. 90d"
             )
-        number = int(found[1])
-        return cls(days=number, archive=archive) if found[2] else cls(most=number, archive=archive)
+        number = int(parts[1])
+        return cls(days=number, archive=archive) if parts[2] else cls(most=number, archive=archive)
 
 
 async def prune(engine: AsyncEngine, retention: Retention, write: Write | None = None) -> int:
-    """Remove what is not to be kept, and return how many matches these were. Raises ArchiveFailed.
+    """Remove matches beyond the retention, and return their number. Raises ArchiveFailed.
 
-    Matches that were not counted yet stay, and those of a ladder that is not over. A file is whole before what is in
-    it is removed from the store: of a prune that was cut short some matches may be in both, and none is in neither.
+    Matches that are not counted yet and matches of unfinished ladders stay. A file is complete before its matches
+    are removed from the store. After an interrupted prune some matches may be in both places, but none is lost.
 
-    write: writes in a transaction of a connection that is open already, as the journal's is
+    write: runs a function in a transaction, such as `Journal.write`; by default a transaction of `engine`
     """
-    last = await _last_to_go(engine, retention, datetime.now(UTC))
+    last = await _last_expired(engine, retention, datetime.now(UTC))
     removed, after = 0, 0
     while rows := await _oldest(engine, after, last):
         after = rows[-1].arrival
@@ -86,19 +83,14 @@ async def prune(engine: AsyncEngine, retention: Retention, write: Write | None =
             except OSError as error:
                 raise ArchiveFailed(f"cannot write into {retention.archive}: {error.strerror}") from None
         for start in range(0, len(rows), CHUNK):
-            work = partial(_remove, rows=rows[start : start + CHUNK])
-            if write is None:
-                async with database.exclusive(engine) as connection:
-                    await connection.run_sync(work)
-            else:
-                await write(partial(_beside_others, work))
+            await (write or writing(engine))(partial(_remove, rows=rows[start : start + CHUNK]))
             await checkpoint()
         removed += len(rows)
     return removed
 
 
-async def _last_to_go(engine: AsyncEngine, retention: Retention, now: datetime) -> int:
-    """The arrival of the last match that is not to be kept; 0 where all are."""
+async def _last_expired(engine: AsyncEngine, retention: Retention, now: datetime) -> int:
+    """Return the arrival number of the last match beyond the retention, or 0 if there is none."""
     finished = matches.c.finished.is_not(None)
     arrival = matches.c.arrival
     async with reading(engine) as connection:
@@ -106,9 +98,9 @@ async def _last_to_go(engine: AsyncEngine, retention: Retention, now: datetime) 
             newest = sa.select(arrival).where(finished).order_by(arrival.desc())
             last = await connection.scalar(newest.limit(1).offset(retention.most))
         else:
-            oldest = database.written(now - timedelta(days=retention.days or 0))
-            # A match of a wrong clock, years ahead, does not hold up all those that come after it.
-            latest = database.written(now + CLOCKS_DIFFER)
+            oldest = database.timestamp(now - timedelta(days=retention.days or 0))
+            # A match with a time years ahead, from a wrong clock, must not keep all later matches in the store.
+            latest = database.timestamp(now + CLOCKS_DIFFER)
             young = sa.select(sa.func.min(arrival)).where(
                 finished, matches.c.finished.between(oldest, latest)
             )
@@ -126,7 +118,7 @@ async def _last_to_go(engine: AsyncEngine, retention: Retention, now: datetime) 
 
 
 async def _oldest(engine: AsyncEngine, after: int, last: int) -> Sequence[Any]:
-    """The oldest matches after one, up to the last, as many as go into one file."""
+    """Return the oldest matches with arrival numbers above `after` and up to `last`, at most one file's worth."""
     going_on = sa.select(ladders.c.event).where(ladders.c.finished.is_(None))
     query = (
         sa.select(
@@ -148,7 +140,7 @@ async def _oldest(engine: AsyncEngine, after: int, last: int) -> Sequence[Any]:
 
 
 def _write_file(folder: Path, rows: Sequence[Any]) -> None:
-    """Write these matches as lines, compressed, into a file that is there only when all of it is on the disk."""
+    """Write these matches as lines into a compressed file, which appears only when it is complete on disk."""
     folder.mkdir(parents=True, exist_ok=True)
     file = folder / f"matches-{rows[0].arrival:012}-{rows[-1].arrival:012}.jsonl.gz"
     part = file.with_name(f".{file.name}.part")
@@ -169,22 +161,18 @@ def _write_file(folder: Path, rows: Sequence[Any]) -> None:
         os.close(opened)
 
 
-def _beside_others(work: Callable[[sa.Connection], None], connection: sa.Connection) -> None:
-    # Of two servers that remove the same matches, the slower one must not put older ratings in the place of newer.
-    database.keep_others_out(connection)
-    work(connection)
-
-
 def _remove(connection: sa.Connection, rows: Sequence[Any]) -> None:
-    """Remove these matches, and keep what their steps made of the ratings."""
+    """Remove these matches, and store the ratings after their rating steps."""
+    # If two servers remove the same matches, the slower one must not overwrite newer ratings with older ones.
+    database.lock_exclusively(connection)
     names, numbers = [row.match for row in rows], [row.number for row in rows]
     mine = rating_steps.c.match.in_(names)
-    # Of a bot that played itself, Minnie's step is the later one.
+    # If a bot played itself, Minnie's step is the later one.
     steps = sa.select(rating_steps).where(mine).order_by(rating_steps.c.arrival, rating_steps.c.seat)
-    bases: dict[Key, Known] = {}
+    bases: dict[Key, CurrentRating] = {}
     for step in connection.execute(steps):
-        bases[step.game, step.bot] = Known(step.rating, step.deviation, step.volatility, step.finished)
-    keep_bases(connection, bases)
+        bases[key_of(step)] = CurrentRating(step.rating, step.deviation, step.volatility, step.finished)
+    store_bases(connection, bases)
     connection.execute(sa.delete(rating_steps).where(mine))
     for table in (events, records, matches):
         connection.execute(sa.delete(table).where(table.c.number.in_(numbers)))

@@ -1,4 +1,4 @@
-"""How much a store holds, and how the room of what was removed is given back."""
+"""Size of a store, and the return of free space to the file system."""
 
 from __future__ import annotations
 
@@ -8,33 +8,33 @@ from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
 from arena.server.store import lease
 from arena.server.store.compaction import compact
-from arena.server.store.database import StoreError, close, patient_twin
+from arena.server.store.database import StoreError, close, unlimited_engine
 from arena.server.store.schema import matches, metadata, records
 
 
 class Stats(Struct, frozen=True):
-    """What is in a store."""
+    """Contents of a store."""
 
     matches: int
-    """Finished matches that are kept."""
+    """Number of finished matches in the store."""
     in_progress: int
     packed: int
-    """Finished matches of which the journal is packed too."""
+    """Number of finished matches whose journal is packed too."""
     oldest: str | None
-    """When the first of them finished, and `newest` the last."""
+    """End of the first finished match; `newest` is the end of the last."""
     newest: str | None
     bytes: int
-    """The size of the whole store, with what is free in it."""
+    """Size of the whole store in bytes, including free space."""
     free: int
-    """Bytes of SQLite's file that will be used again; 0 for PostgreSQL, which does not tell."""
+    """Free bytes in the SQLite file that will be reused; 0 for PostgreSQL, which does not report them."""
     bytes_a_match: float | None
-    """What is not free, by the finished matches."""
+    """Used bytes per finished match."""
     tables: dict[str, int] | None
-    """Bytes by table, with its indices; None where this SQLite was built without telling."""
+    """Bytes by table, including its indices; None if this build of SQLite does not report them."""
 
 
 async def stats(engine: AsyncEngine) -> Stats:
-    """Count what is in the store. Takes as long as reading all of it."""
+    """Return the size and contents of a store. This takes as long as reading all of it."""
     finished = matches.c.finished.is_not(None)
     query = sa.select(
         sa.func.count(), sa.func.min(matches.c.finished), sa.func.max(matches.c.finished)
@@ -60,14 +60,14 @@ async def stats(engine: AsyncEngine) -> Stats:
 
 
 async def vacuum(engine: AsyncEngine) -> int:
-    """Pack every finished match, give the room of what was removed back, and return how many bytes that was.
+    """Pack every finished match, return free space to the file system, and return the number of bytes gained.
 
-    Raises StoreError where a server runs on the store: it would stand still meanwhile.
+    Raises StoreError if a server runs on the store, because it would be blocked meanwhile.
     """
     async with engine.connect() as connection:
-        held = await connection.run_sync(lease.held)
-    if held:
-        raise StoreError(f"{lease.shown(held[0])} is running on the store: stop it first")
+        names = await connection.run_sync(lease.held_names)
+    if names:
+        raise StoreError(f"{lease.display_name(names[0])} is running on the store: stop it first")
     sqlite = engine.dialect.name == "sqlite"
     size_of = _file_size if sqlite else _database_size
     async with engine.connect() as connection:
@@ -76,7 +76,7 @@ async def vacuum(engine: AsyncEngine) -> int:
     statements = (
         ("VACUUM", "ANALYZE", "PRAGMA wal_checkpoint(TRUNCATE)") if sqlite else ("VACUUM (FULL, ANALYZE)",)
     )
-    waiting = patient_twin(engine)
+    waiting = unlimited_engine(engine)
     try:
         async with waiting.execution_options(isolation_level="AUTOCOMMIT").connect() as connection:
             for statement in statements:
@@ -104,7 +104,7 @@ async def _file_tables(connection: AsyncConnection) -> dict[str, int] | None:
     options = (await connection.exec_driver_sql("PRAGMA compile_options")).scalars().all()
     if "ENABLE_DBSTAT_VTAB" not in options:
         return None
-    # Pages are counted and not their bytes, of which SQLite loses count at 4 GB a table.
+    # Count pages, because SQLite's count of bytes overflows at 4 GB per table.
     query = (
         "SELECT known.tbl_name AS name, sum(used.pageno) AS pages FROM dbstat AS used JOIN sqlite_schema AS known"
         " ON known.name = used.name WHERE used.aggregate = TRUE GROUP BY known.tbl_name ORDER BY 2 DESC"

@@ -1,7 +1,7 @@
-"""Tokens in the store: each opens one name in one role, is shown once, and is kept as a hash.
+"""Tokens in the store. Each is for one name in one role, is shown once, and is stored as a hash.
 
-Every change is one statement that says what it expects to find, so two that run at once cannot both
-succeed. A name whose token was revoked stays its own: it is not free for others.
+Every change is one statement with the expected state as its condition, so two concurrent changes cannot both
+succeed. A name whose token was revoked stays reserved for its owner.
 """
 
 from __future__ import annotations
@@ -13,24 +13,25 @@ from typing import Any
 import sqlalchemy as sa
 from msgspec import Struct
 from sqlalchemy.exc import IntegrityError
-from sqlalchemy.ext.asyncio import AsyncEngine
+from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
 from arena.protocol.values import Role
-from arena.server.store import database
-from arena.server.store.schema import tokens
+from arena.server.store import database, names
+from arena.server.store.schema import matches, sessions, tokens
 
 MAX_NAME = 64
 
 
 class TokenError(Exception):
-    """The change cannot be made: one line that says why."""
+    """Raised when a change is not possible; the message is a one-line reason."""
 
 
 class Token(Struct, frozen=True):
-    """What is known of a token. Times as `database.now` writes them."""
+    """Data of a token. Times are in the format of `database.now`."""
 
     name: str
     role: Role
+    owner: str
     created: str
     rotated: str | None
     revoked: str | None
@@ -38,79 +39,116 @@ class Token(Struct, frozen=True):
 
 
 def is_name(name: str) -> bool:
-    """Whether a bot may have this name: 1 to 64 printed characters, with no space at either end."""
+    """Return True if a bot may have this name: 1 to 64 printable characters, with no space at either end."""
     return 0 < len(name) <= MAX_NAME and name.isprintable() and name == name.strip()
 
 
 def new_token() -> str:
-    """A token that was never there before."""
+    """Return a new random token."""
     return secrets.token_urlsafe(24)
 
 
-def hashed(token: str) -> str:
-    """What is kept of a token."""
+def hash_token(token: str) -> str:
+    """Return the hash of a token, as stored."""
     # 192 random bits cannot be guessed, so one fast hash is enough; a slow one is for passwords.
     return sha256(token.encode()).hexdigest()
 
 
-async def create(engine: AsyncEngine, name: str, role: Role) -> str:
-    """A token for a name that has none, or whose token was revoked. Raises TokenError."""
-    if not is_name(name):
-        raise TokenError(f"{name!r:.80} is no name: write 1 to {MAX_NAME} printed characters")
+async def create(engine: AsyncEngine, name: str, role: Role, owner: str = "") -> str:
+    """Create a token for a name that has none, or whose token was revoked, and return it. Raises TokenError.
+
+    owner: owner of the bot; by default the name itself
+    """
+    for each in (name, owner or name):
+        if not is_name(each):
+            raise TokenError(f"{each!r:.80} is not a valid name: write 1 to {MAX_NAME} printable characters")
+    try:
+        async with engine.begin() as connection:
+            return await insert(connection, name, role, owner or name, again=True)
+    except IntegrityError:
+        raise TokenError(f"{name!r} has a token: rotate it for a new one, or revoke it") from None
+
+
+async def insert(
+    connection: AsyncConnection, name: str, role: Role, owner: str, *, again: bool = False
+) -> str:
+    """Create a token for a new name in the caller's transaction, and return it. Raises TokenError.
+
+    again: True to allow a name whose token was revoked
+    """
+    known = set((await connection.execute(sa.select(tokens.c.name))).scalars())
+    why = names.objection(name, known)
+    if why is not None:
+        raise TokenError(why)
     token = new_token()
     values = {
-        "hash": hashed(token),
+        "hash": hash_token(token),
         "role": role,
+        "owner": owner,
         "created": database.now(),
         "rotated": None,
         "revoked": None,
     }
     revoked = sa.update(tokens).where(tokens.c.name == name, tokens.c.revoked.is_not(None)).values(**values)
-    try:
-        async with engine.begin() as connection:
-            if not (await connection.execute(revoked)).rowcount:
-                await connection.execute(sa.insert(tokens).values(name=name, **values))
-    except IntegrityError:
-        raise TokenError(f"{name!r} has a token: rotate it for a new one, or revoke it") from None
+    if again and (await connection.execute(revoked)).rowcount:
+        return token
+    if not again and name in known:
+        raise TokenError(f"{name!r:.80} is taken: choose another name")
+    await connection.execute(sa.insert(tokens).values(name=name, **values))
     return token
 
 
 async def rotate(engine: AsyncEngine, name: str) -> str:
-    """A new token for a name, in place of the old one. Raises TokenError."""
+    """Replace the token of a name, and return the new one. Raises TokenError."""
     token = new_token()
-    await _change(engine, name, hash=hashed(token), rotated=database.now())
+    await _change(engine, name, hash=hash_token(token), rotated=database.now())
     return token
 
 
 async def revoke(engine: AsyncEngine, name: str) -> None:
-    """Nobody gets in under this name any more. Raises TokenError."""
+    """Revoke the token of a name, so that nobody can connect with it. Raises TokenError."""
     await _change(engine, name, revoked=database.now())
 
 
 async def _change(engine: AsyncEngine, name: str, **values: str) -> None:
     change = sa.update(tokens).where(tokens.c.name == name, tokens.c.revoked.is_(None)).values(**values)
     async with engine.begin() as connection:
-        found = (await connection.execute(change)).rowcount
-    if not found:
+        changed = (await connection.execute(change)).rowcount
+    if not changed:
         raise TokenError(f"{name!r:.80} has no token, or it was revoked: `arena token list` shows all")
 
 
 async def find(engine: AsyncEngine, name: str) -> Token | None:
-    """The token of a name, also a revoked one."""
+    """Return the token of a name, even if revoked."""
     async with database.reading(engine) as connection:
         row = (await connection.execute(_FIND, {"of": name})).one_or_none()
-    return _token(row) if row is not None else None
+    return token_of(row) if row is not None else None
+
+
+async def has_session(engine: AsyncEngine, name: str, secret: str, match: str = "") -> bool:
+    """Return True if `secret` belongs to a session of this name.
+
+    match: only sessions in which this match began count
+    """
+    query = sa.select(sessions.c.hash).where(sessions.c.name == name)
+    if match:
+        later = (matches.c.server == sessions.c.server) & (matches.c.number > sessions.c.since)
+        query = query.join(matches, later).where(matches.c.match == match)
+    async with database.reading(engine) as connection:
+        known = (await connection.execute(query)).scalars().all()
+    return hash_token(secret) in known
 
 
 async def all_tokens(engine: AsyncEngine) -> list[Token]:
-    """Every token, by name."""
+    """Return all tokens, sorted by name."""
     async with database.reading(engine) as connection:
         rows = (await connection.execute(sa.select(tokens))).all()
-    return sorted(map(_token, rows), key=lambda token: token.name)
+    return sorted(map(token_of, rows), key=lambda token: token.name)
 
 
 _FIND = sa.select(tokens).where(tokens.c.name == sa.bindparam("of"))
 
 
-def _token(row: sa.Row[Any]) -> Token:
+def token_of(row: sa.Row[Any]) -> Token:
+    """Return the token in a row."""
     return Token(**{name: getattr(row, name) for name in Token.__struct_fields__})

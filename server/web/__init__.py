@@ -1,1 +1,1 @@
-"""The answers to plain GETs: the page, its questions and its files."""
+"""Answers to plain HTTP requests: the page, its data and its files."""

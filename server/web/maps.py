@@ -1,29 +1,29 @@
-"""Answers `GET /api/maps` and `GET /api/map/NAME`: the shipped maps, what was measured, and what is known of those that are solved.
+"""Answers to `GET /api/maps` and `GET /api/map/NAME`: the built-in maps with their measurements and solutions.
 
-What was measured is in the table of `maps/README.md`, which `arena maps measure --markdown` writes, and so is what is solved.
+Both come from tables in `maps/README.md`. `arena maps measure` writes the table of measurements.
 """
 
 from __future__ import annotations
 
-import gzip
+import gzip as compressor
 from collections.abc import Iterator
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 
 from msgspec import Struct
 
 from arena import maps
-from arena.maps.cells import shipped_cells
+from arena.maps.cells import shipped_cells, shipped_ferries
 from arena.maps.loader import load_file, map_names
 from arena.maps.setup import DEFAULT_MAP
-from arena.server.net import answers
-from arena.server.net.answers import Answer
+from arena.server.edge import responses
+from arena.server.edge.responses import Response
 
 README = Path(maps.__file__).with_name("README.md")
 
 
-class Measured(Struct, frozen=True):
-    """How the matches of equal engines went that thought so many nodes a move, in the words of the table."""
+class MapMeasurements(Struct, frozen=True):
+    """Results of equal engines with `nodes` nodes per move, as text from the table."""
 
     nodes: str
     drawn: str
@@ -32,19 +32,19 @@ class Measured(Struct, frozen=True):
     """Maxie's share of the points."""
 
 
-class Solved(Struct, frozen=True):
-    """What is known of a map for certain."""
+class MapSolution(Struct, frozen=True):
+    """Solution of a map."""
 
     start: str
-    """What the start is worth, as in `Minnie wins in 16 plies`."""
+    """Value of the start, as in `Minnie wins in 16 plies`."""
     longest: str
-    """The longest win."""
+    """Length of the longest win."""
     fair: str
-    """Whether the extra army of Minnie is fair."""
+    """Fairness of Minnie's extra army, as text from the table."""
 
 
-class MapKnown(Struct, frozen=True):
-    """A shipped map."""
+class MapInfo(Struct, frozen=True):
+    """Shipped map."""
 
     name: str
     description: str
@@ -54,65 +54,67 @@ class MapKnown(Struct, frozen=True):
     territory_cap: int
     armies_to_win: int
     ply_limit: int
-    measured: list[Measured]
-    solved: Solved | None
+    measured: list[MapMeasurements]
+    solved: MapSolution | None
     default: bool
-    """Whether matches are played on it where no map is named."""
+    """True if this map is the default for matches."""
 
 
 @cache
-def maps_known() -> Answer:
-    """The answer, which is made once."""
-    return answers.json(known())
+def maps_known() -> Response:
+    """Return all built-in maps as an answer, which is cached."""
+    return responses.json(built_in_maps())
 
 
-def known() -> list[MapKnown]:
-    """All shipped maps, by name."""
+def built_in_maps() -> list[MapInfo]:
+    """Return all built-in maps, by name."""
     measured, solved = measurements(README), solutions(README)
-    found = []
+    maps = []
     for name in map_names():
         file = load_file(name)
-        shown = file.map
-        found.append(
-            MapKnown(
+        riskless_map = file.map
+        maps.append(
+            MapInfo(
                 name=name,
                 description=file.description,
-                territories=shown.size,
-                roads=sum(map(len, shown.neighbours)) // 2,
+                territories=riskless_map.size,
+                roads=sum(map(len, riskless_map.neighbours)) // 2,
                 continents=len(file.continents),
-                territory_cap=shown.territory_cap,
-                armies_to_win=shown.armies_to_win,
-                ply_limit=shown.ply_limit,
-                # What was measured with another cap or another goal says nothing of the map as it is.
-                measured=measured.get((name, str(shown.territory_cap), str(shown.armies_to_win)), []),
+                territory_cap=riskless_map.territory_cap,
+                armies_to_win=riskless_map.armies_to_win,
+                ply_limit=riskless_map.ply_limit,
+                # Measurements with another cap or goal do not apply to the current map.
+                measured=measured.get(
+                    (name, str(riskless_map.territory_cap), str(riskless_map.armies_to_win)), []
+                ),
                 solved=solved.get(name),
                 default=name == DEFAULT_MAP,
             )
         )
-    return found
+    return maps
 
 
-def measurements(readme: Path) -> dict[tuple[str, str, str], list[Measured]]:
-    """The table of measurements, by map, cap and goal: a line that names none goes on with the one before it."""
-    found: dict[tuple[str, str, str], list[Measured]] = {}
+def measurements(readme: Path) -> dict[tuple[str, str, str], list[MapMeasurements]]:
+    """Return the table of measurements, by map, cap and goal. A row without a map continues the row above."""
+    by_map: dict[tuple[str, str, str], list[MapMeasurements]] = {}
     key = ("", "", "")
     for row in _rows(readme.read_text(encoding="utf-8"), "| map | cap | goal | limit |"):
         key = (row["map"], row["cap"], row["goal"]) if row["map"] else key
-        told = Measured(row["nodes a move"], row["drawn"], row["plies"], row["Maxie's share"])
-        found.setdefault(key, []).append(told)
-    return found
+        measured = MapMeasurements(row["nodes a move"], row["drawn"], row["plies"], row["Maxie's share"])
+        by_map.setdefault(key, []).append(measured)
+    return by_map
 
 
-def solutions(readme: Path) -> dict[str, Solved]:
-    """The table of solved maps, by map."""
+def solutions(readme: Path) -> dict[str, MapSolution]:
+    """Return the table of solved maps, by map."""
     return {
-        row["map"]: Solved(row["from the start"], row["longest win"], row["is the extra army fair?"])
+        row["map"]: MapSolution(row["from the start"], row["longest win"], row["is the extra army fair?"])
         for row in _rows(readme.read_text(encoding="utf-8"), "| map | boards in play |")
     }
 
 
 def _rows(text: str, head: str) -> Iterator[dict[str, str]]:
-    """The rows of the table whose first line begins so, each by the names of its columns."""
+    """Yield the rows of the table whose first line begins with `head`, as dictionaries by column name."""
     lines = iter(text.splitlines())
     names = next((_cells(line) for line in lines if line.startswith(head)), [])
     next(lines, "")
@@ -126,15 +128,11 @@ def _cells(line: str) -> list[str]:
     return [cell.strip() for cell in line.strip().strip("|").split("|")]
 
 
-def map_shown(name: str, packs: bool) -> Answer:  # noqa: FBT001  what the asker takes
-    """What a picture of a shipped map needs beside the setup, for `GET /api/map/NAME`."""
+@lru_cache(maxsize=64)  # bounded, because clients may ask for any name
+def map_shown(name: str, *, gzip: bool) -> Response:
+    """Return the data of a built-in map for drawing, such as its layout, which a match's setup does not contain."""
     if name not in map_names():
-        return answers.not_found(f"no shipped map is called {name!r:.80}")
-    return _kept_map(name, packs)
-
-
-@cache
-def _kept_map(name: str, packs: bool) -> Answer:  # noqa: FBT001
+        return responses.not_found(f"no built-in map is called {name!r:.80}")
     file = load_file(name)
     whole = {
         "map": name,
@@ -142,10 +140,11 @@ def _kept_map(name: str, packs: bool) -> Answer:  # noqa: FBT001
         "continents": file.continents,
         "wraps": file.wraps,
         "cells": shipped_cells(name),
+        "ferries": shipped_ferries(name),
         "setup": file.map.to_data(),
     }
-    plain = answers.json(whole, {"Vary": "Accept-Encoding"})
-    if not packs:
+    plain = responses.json(whole, {"Vary": "Accept-Encoding"})
+    if not gzip:
         return plain
     headers = {**plain.headers, "Content-Encoding": "gzip"}
-    return answers.raw_json(gzip.compress(plain.body, 9, mtime=0), headers)
+    return responses.raw_json(compressor.compress(plain.body, 9, mtime=0), headers)

@@ -1,12 +1,8 @@
-"""A match's log from the store: the host may read the log of every match, and a bot over the net that of its own."""
+"""Log of a match from the store. A host may read all logs; a bot may request the logs of its own matches."""
 
 from __future__ import annotations
 
-import base64
-import binascii
-from collections.abc import Awaitable, Callable
-from http import HTTPStatus
-
+import anyio
 import anyio.to_thread
 import msgspec
 from msgspec import Struct
@@ -15,28 +11,27 @@ from arena.games.core import GameError
 from arena.match.events import Finish
 from arena.match.referee import SEATS
 from arena.match.timeline import TimelineEntry, timeline
-from arena.protocol.codes import Code
 from arena.protocol.engines import Engines
 from arena.protocol.values import Seat
-from arena.server.lobby.accounts import Refused
-from arena.server.lobby.lobby import Lobby
-from arena.server.net import answers
-from arena.server.net.answers import Answer
-from arena.server.net.request import Request
-from arena.server.rooms.member import Member, is_secret
+from arena.server.edge import responses
+from arena.server.edge.responses import Response
+from arena.server.store import tokens
 from arena.server.store.database import Engine
-from arena.server.store.journal.reader import begin_with, begun, events_in, events_of
+from arena.server.store.finished import SHORTEST
+from arena.server.store.invitations import owner_of
+from arena.server.store.journal.reader import count_with_prefix, events_of, started_matches, unpack_events
+from arena.server.web.credentials import is_valid, name_and_secret
 
-SHORTEST, MOST_BEGIN = 4, 10_000
-"""A player may name a match by fewer characters than `SHORTEST` where fewer matches than `MOST_BEGIN` begin with them."""
+MAX_MATCHES = 10_000
+"""Number of matches that a prefix shorter than `SHORTEST` must not fit."""
 
 
-class NoLog(Exception):
-    """No match, or more than one, has the id that was asked for; one line that says so."""
+class LogNotFound(Exception):
+    """Raised when an id or its prefix fits no match or several; the message is one line."""
 
 
-class Log(Struct, frozen=True):
-    """A match as its log tells it."""
+class MatchLog(Struct, frozen=True):
+    """Log of a match."""
 
     match: str
     game: str
@@ -46,53 +41,61 @@ class Log(Struct, frozen=True):
     margin_ms: int
     winner: Seat | None
     reason: str | None
-    """None while the match is in progress."""
+    """Reason for the end; None while the match is in progress."""
     detail: str
     steps: list[TimelineEntry]
     engines: Engines = Engines()
-    """What chose the moves of both, with the threads that each searched with, as far as they said."""
+    """Engines and threads that the players reported."""
 
     def seats_of(self, bot: str) -> set[Seat]:
-        """The seats that a bot had."""
+        """Return the seats of a bot in the match."""
         names: dict[Seat, str] = {"maxie": self.maxie, "minnie": self.minnie}
         return {seat for seat, name in names.items() if name == bot}
 
-    def only(self, bot: str) -> Log:
-        """The log without what the other bot did. Raises NoLog for a bot that did not play."""
+    def only(self, bot: str) -> MatchLog:
+        """Return the log without the other bot's actions. Raises LogNotFound if `bot` did not play."""
         seats = self.seats_of(bot)
         if not seats:
-            raise NoLog(f"{bot!r:.70} did not play that match; {self.maxie} and {self.minnie} did")
-        kept = [step for step in self.steps if step.player is None or step.player in seats]
-        return msgspec.structs.replace(self, steps=kept)
+            raise LogNotFound(f"{bot!r:.70} did not play that match; {self.maxie} and {self.minnie} did")
+        steps = [step for step in self.steps if step.player is None or step.player in seats]
+        return msgspec.structs.replace(self, steps=steps)
 
 
 async def match_log(
     engine: Engine, match: str, player: str = "", threads: anyio.CapacityLimiter | None = None
-) -> Log:
-    """The log of the one match whose id begins with `match`, among those of `player` where one is named.
+) -> MatchLog:
+    """Return the log of the only match whose id begins with `match`, optionally among the matches of `player`.
 
-    threads: how many such matches are told at once; None for as many as anyio has threads. Raises NoLog.
+    threads: limit for the number of logs made in parallel; None for anyio's default
+
+    Raises LogNotFound.
     """
-    if player and len(match) < SHORTEST and await begin_with(engine, match, MOST_BEGIN) == MOST_BEGIN:
-        raise NoLog(f"very many matches begin with {match!r:.70}: give more of the id")
+    if (
+        player
+        and len(match) < SHORTEST
+        and await count_with_prefix(engine, match, MAX_MATCHES) == MAX_MATCHES
+    ):
+        raise LogNotFound(f"too many matches begin with {match!r:.70}: give more of the id")
     try:
-        found = await begun(engine, match, player)
+        started = await started_matches(engine, match, player)
     except GameError as error:
-        raise NoLog(f"the match cannot be told: {error}") from None
-    if not found:
+        raise LogNotFound(f"the match's log cannot be shown: {error}") from None
+    if not started:
         whose = f" of {player!r:.70}" if player else ""
-        raise NoLog(f"no match{whose} begins with {match!r:.70}: the line of a finished match has its id")
-    if len(found) > 1:
-        raise NoLog(f"several matches begin with {match!r:.70}: give more of the id")
-    ((terms, packed),) = found
+        raise LogNotFound(
+            f"no match{whose} begins with {match!r:.70}: copy the id from the list of finished matches"
+        )
+    if len(started) > 1:
+        raise LogNotFound(f"several matches begin with {match!r:.70}: give more of the id")
+    ((terms, packed),) = started
     happened = await events_of(engine, terms.match) if packed is None else []
 
     def told() -> tuple[list[TimelineEntry], Finish | None]:
-        return timeline(terms, happened if packed is None else events_in(packed))
+        return timeline(terms, happened if packed is None else unpack_events(packed))
 
-    # A match is played through a referee again, which takes as long as some hundred moves in play.
+    # A referee replays the match, which takes as long as some hundred moves of a running match.
     entries, result = await anyio.to_thread.run_sync(told, limiter=threads)
-    return Log(
+    return MatchLog(
         match=terms.match,
         game=terms.game.name,
         maxie=terms.players.maxie,
@@ -108,70 +111,51 @@ async def match_log(
 
 
 class MatchLogs:
-    """Answers `GET /api/log/MATCH` with HTTP Basic: the bot's name and its token.
+    """Answers to `GET /api/log/MATCH` with HTTP Basic: a bot's name, and its token or session secret.
 
-    A guest, whose name is anybody's, gives its session's secret for a token, and may read of the matches of that
-    session as long as it is connected or in one of them.
+    Both are compared with their hashes in the store. An admin may read all logs. A bot's token gives access to the
+    logs of all bots of its owner. A session gives access only to matches that began in it, because a guest's name
+    may have belonged to another person before.
     """
 
-    def __init__(
-        self, engine: Engine, lobby: Lobby, recall: Callable[[str], Awaitable[bytes]] | None = None
-    ) -> None:
-        """`recall` gives the hash of a session's secret of a bot that is connected to another server of the arena."""
-        self._recall = recall
+    def __init__(self, engine: Engine, *, anyone: bool) -> None:
+        """Answer from the store; `anyone` is True if names need no token."""
         self._engine = engine
-        self._lobby = lobby
-        # Threads that play matches again at once would only take the interpreter from each other.
+        self._anyone = anyone
+        # Several replaying threads would only compete for the interpreter.
         self._threads = anyio.CapacityLimiter(1)
 
-    async def answer(self, match: str, request: Request, address: str) -> Answer:
-        """The log as JSON, for a player of the match or an admin."""
+    async def answer(self, match: str, authorization: str) -> Response:
+        """Return the log as JSON, for a player of the match or an admin."""
+        name, secret = name_and_secret(authorization)
+        token = await tokens.find(self._engine, name)
+        known = token is not None and is_valid(token, secret)
+        free = self._anyone and token is None and not secret
+        by_session = not (known or free)
+        if by_session and not await tokens.has_session(self._engine, name, secret):
+            line = (
+                f"this is neither the token of {name!r:.70} nor the secret of its session (`welcome.session`)"
+            )
+            return responses.unauthorized(line)
+        admin = known and token is not None and token.role == "admin"
         try:
-            name, token = _credentials(request)
-            if self._lobby.accounts.lets_in_as_guest(name, ""):
-                log = await self._of_guest(match, name, token, address)
-            else:
-                role = await self._lobby.accounts.check(name, token, address)
-                log = await match_log(self._engine, match, "" if role == "admin" else name, self._threads)
-        except Refused as refused:
-            if refused.code is Code.SERVER_FULL:
-                return answers.text(refused.detail, HTTPStatus.SERVICE_UNAVAILABLE)
-            return answers.unauthorized(refused.detail)
-        except NoLog as none:
-            return answers.not_found(str(none))
-        return answers.json(log)
+            log = await match_log(self._engine, match, "" if admin else name, self._threads)
+        except LogNotFound as none:
+            found = await self._of_owner(match, token.owner) if known and token is not None else None
+            if found is None:
+                return responses.not_found(str(none))
+            log = found
+        if by_session and not await tokens.has_session(self._engine, name, secret, log.match):
+            return responses.unauthorized(
+                f"that match began before this session of {name!r:.70}: give its token"
+            )
+        return responses.json(log)
 
-    async def _of_guest(self, match: str, name: str, secret: str, address: str) -> Log:
-        """The log for a guest, or for a bot with a guest's name and a token. Raises NoLog and Refused."""
-        member = self._lobby.find(name)
-        if member is None or not member.guest or not await self._is_session_of(member, secret):
-            if not secret:
-                raise Refused(
-                    Code.BAD_TOKEN, "a guest reads its logs with its session's secret (`welcome.session`)"
-                )
-            await self._lobby.accounts.check(name, secret, address)
-            return await match_log(self._engine, match, name, self._threads)
-        log = await match_log(self._engine, match, name, self._threads)
-        if log.match not in member.played:
-            raise NoLog(f"no match of this session begins with {match!r:.70}")
-        return log
-
-    async def _is_session_of(self, member: Member, secret: str) -> bool:
-        if member.distant is None or self._recall is None:
-            return member.knows(secret)
-        return is_secret(secret, await self._recall(member.name))
-
-
-def _credentials(request: Request) -> tuple[str, str]:
-    """The name and the token of a request, both empty where it has none that can be read."""
-    given = request.headers.get_all("Authorization")
-    scheme, _, coded = (given[0] if given else "").partition(" ")
-    if scheme.lower() != "basic":
-        return "", ""
-    try:
-        text = base64.b64decode(coded.strip(), validate=True).decode()
-    except (binascii.Error, ValueError):
-        return "", ""
-    # A token has no colon; a name may.
-    name, _, token = text.rpartition(":")
-    return name, token
+    async def _of_owner(self, match: str, owner: str) -> MatchLog | None:
+        """Return the log of a match if a bot of the owner played it, or None otherwise."""
+        names = {each.name for each in (await owner_of(self._engine, owner)).bots}
+        try:
+            log = await match_log(self._engine, match, "", self._threads)
+        except LogNotFound:
+            return None
+        return log if names & {log.maxie, log.minnie} else None

@@ -1,381 +1,370 @@
-"""The answers to plain GETs on the server's own port: health, metrics, the page, and what the page asks for.
+"""Answers to plain requests on the server's port: health, metrics, the page and its data.
 
-`ROUTES` has all of them, each with its price. What a question costs is taken from the budget of its address, and whoever
-has none left is answered 429.
+Answers from memory are made here, all others in the page process. The cost of a question is taken from the budget
+of its address, and an address with an empty budget gets status 429. Answers are cached for a while, and concurrent
+equal questions are answered once, so that reloads do not affect matches.
 """
 
 from __future__ import annotations
 
-import gzip
-from collections.abc import Awaitable, Callable, Mapping
+import asyncio
+import logging
+import re
+from collections import OrderedDict
+from collections.abc import Awaitable, Callable, Collection
+from dataclasses import replace
 from functools import partial
 from http import HTTPStatus
-from time import monotonic
-from typing import NamedTuple
-from urllib.parse import unquote, urlsplit
 
 import anyio
-import anyio.to_thread
+from msgspec import Struct
 
+from arena.clock import MONOTONIC, Clock
 from arena.games.catalogue import KNOWN
 from arena.maps.loader import map_names
 from arena.maps.setup import DEFAULT_MAP
-from arena.protocol.messages import LiveMatch, View
-from arena.server.net import answers
-from arena.server.net.answers import Answer
-from arena.server.net.by_address.work import WorkBudget
-from arena.server.net.metrics import Metrics
-from arena.server.net.request import Request
-from arena.server.store import database
-from arena.server.store.queries import Queries
-from arena.server.web import boards, heads
-from arena.server.web.advice import Advisor
-from arena.server.web.events import Events
-from arena.server.web.first import PLAIN, FirstView
-from arena.server.web.maps import map_shown, maps_known
-from arena.server.web.match_lists import WORD, MatchLists
-from arena.server.web.match_log import MatchLogs
-from arena.server.web.pictures.previews import Previews
-from arena.server.web.progress import Progress, nobody_plays
-from arena.server.web.question import BadParameter, Question
-from arena.server.web.static import FOREVER, StaticFiles
-from arena.server.web.store_answers import StoreAnswers, complaint
-from arena.server.web.truth import truth_of
+from arena.server.edge import responses
+from arena.server.edge.handshake import wrong_origin
+from arena.server.edge.request import Request
+from arena.server.edge.responses import Answer, Response
+from arena.server.edge.work import WorkBudget
+from arena.server.failed_logins import FailedLogins
+from arena.server.metrics import Metrics
+from arena.server.store.database import Engine, error_line
+from arena.server.web import link_previews
+from arena.server.web.frames import PageRequest, PageSetup
+from arena.server.web.host_page import HostPage
+from arena.server.web.live import LiveData, Progress, no_event
+from arena.server.web.owners import Owners
+from arena.server.web.page_process import PageProcess
+from arena.server.web.request_queue import RequestQueue, ServerBusy
+from arena.server.web.routes import ROUTES, BadRequest, Route, RouteMatch, parse, takes_gzip
+from arena.server.web.static import own_files
+
+log = logging.getLogger("arena.pages")
 
 PROMETHEUS = "text/plain; version=0.0.4; charset=utf-8"
-HEAD_SECONDS = 1.5
-"""How long the page waits for what it is called at an address: it is shown without that, too."""
-PATIENCE_SECONDS = 10.0
-"""From a question to its being given up."""
-LONGEST = 2048
-"""The most characters that a path and its query may have together."""
+METRICS_SECONDS = 0.5
+"""Time for which the text of the metrics is reused, in seconds."""
+CACHE_ENTRIES, CACHE_BYTES = 1024, 16 * 1024 * 1024
+"""Maximum number of cached answers, and of bytes in their bodies together."""
+CHANGES_OF_ADDRESS = 64
+"""Maximum number of waiting changes per address: a course behind one address opens its invitations at once."""
+CACHED_ANSWER_COST = 200
+"""Cost of a cached answer, in µs."""
+HOST = re.compile(r"[A-Za-z0-9.:\[\]_-]{1,255}")
+"""Pattern of a Host header that may be used in a page."""
+GONE = responses.text("nobody waits for this answer", HTTPStatus.REQUEST_TIMEOUT)
+"""Answer for a client that left before its turn; it is not sent."""
+
+Key = tuple[object, ...]
+Make = Callable[[], Awaitable[Answer]]
+
+
+class About(Struct, frozen=True):
+    """Description of the server on its pages."""
+
+    program: str
+    """Name and version of the program."""
+    anyone: bool = False
+    """True if names need no token."""
+    guests: bool = False
+    """True if people without a token may play the house bots."""
+    secure: bool = False
+    """True if the server itself uses TLS."""
 
 
 class Pages:
-    """The plain pages of one server."""
+    """Plain pages of one server."""
 
     def __init__(
         self,
+        about: About,
+        store: Engine,
+        live: LiveData,
         metrics: Metrics,
-        queries: Queries,
-        files: StaticFiles,
-        logs: MatchLogs,
         work: WorkBudget,
-        *,
-        program: str,
-        anyone: bool,
-        guests: bool,
-        draining: Callable[[], bool],
         trouble: Callable[[], str],
-        live: Callable[[str], View | None],
-        listed: Callable[[], list[LiveMatch]],
-        progress: Progress = nobody_plays,
-        secure: Callable[[], bool] = lambda: False,
-        patience: float = PATIENCE_SECONDS,
+        *,
+        progress: Progress = no_event,
+        origins: Collection[str] = (),
+        clock: Clock = MONOTONIC,
     ) -> None:
         """Answer from these sources.
 
-        program   the server's name and version
-        anyone    whether names need no token
-        guests    whether people without a token may play the house bots
-        draining  says whether the server is about to stop
-        trouble   says why nothing becomes durable now; empty where all is well
-        live      gives a match in progress as a spectator sees it; None for any other
-        listed    gives the matches in progress
-        progress  tells how an event goes that is played here
-        secure    says whether the server itself speaks TLS
-        patience  seconds from a question to the store to its being given up, there and here
+        store: the store, whose URL is passed to the page process
+        work: request budgets of addresses
+        trouble: returns the reason why no match can begin now; empty if all is well
+        progress: returns the progress of an event played by this server
+        origins: sites whose pages may read JSON answers; `*` for all
         """
+        self._about = about
+        self._store = store.url.render_as_string(hide_password=False)
+        self._owners = Owners(store)
+        self._host = HostPage(store, live)
+        # A change locks the store exclusively, so one is made at a time.
+        self._changes = RequestQueue(1, clock, CHANGES_OF_ADDRESS)
         self._metrics = metrics
-        self._queries = queries
-        self._files = files
-        self._logs = logs
+        self._metrics_text = Response(HTTPStatus.OK, PROMETHEUS, b"")
+        self._metrics_until = float("-inf")
+        """Time at which the text of the metrics is rendered again, in seconds of the clock."""
         self._work = work
-        self._about = {
-            "program": program,
-            "anyone": anyone,
-            "guests": guests,
-            "games": sorted(KNOWN.names()),
-            "maps": map_names(),
-            "map": DEFAULT_MAP,
-            "page": files.digest,
-        }
-        self._boards = boards.Boards()
-        self._advisor = Advisor(on=guests)
-        self._store = StoreAnswers(patience)
-        self._draining = draining
         self._trouble = trouble
-        self._secure = secure
-        self._lists = MatchLists(queries)
-        self._events = Events(queries, progress, listed)
-        self._patience = patience
-        self._heads = heads.Heads(queries, live)
-        self._previews = Previews(queries, live)
-        self._first = FirstView(listed, live)
-
-    async def __call__(self, request: Request, address: str) -> Answer | None:
-        """The answer to a GET from an address; None where there is no such page."""
-        if len(request.path) > (boards.LONGEST if request.path.startswith("/api/game/") else LONGEST):
-            return answers.bad_request(f"the path is longer than {LONGEST} characters")
-        if not unquote(request.path).isprintable():
-            # No name has such a character, and PostgreSQL takes no NUL at all.
-            return answers.bad_request("the path has a character that cannot be printed")
-        try:
-            path = urlsplit(request.path).path
-        except ValueError:
-            return None
-        beginning = route_of(path)
-        if beginning is None:
-            return None
-        route = ROUTES[beginning]
-        wait = self._work.ask(address, route.cost, monotonic())
-        if wait > 0:
-            return answers.too_much(wait)
-        question = Question(request, address, path, path.removeprefix(beginning), route.cost)
-        if isinstance(route, Route):
-            return await route.answer(self, question)
-        try:
-            if not route.takes(question.given):
-                return None
-            return await self._store.kept(question, partial(route.answer, self, question))
-        except BadParameter as wrong:
-            return answers.bad_request(str(wrong))
-
-    async def start(self, question: Question) -> Answer:
-        """The start page."""
-        return await self._page(question, await self._first.shown(), start=True)
-
-    async def view(self, question: Question) -> Answer:
-        """The page at the address of another view."""
-        return await self._page(question, PLAIN)
-
-    async def embedded(self, question: Question) -> Answer:
-        """The page of a match that is shown within others."""
-        return await self._page(question, PLAIN, embedded=True)
-
-    async def _page(
-        self, question: Question, first: bytes, *, start: bool = False, embedded: bool = False
-    ) -> Answer:
-        """The page. Where the store has no time to say what is at its address, it is called as in general."""
-        found = heads.GENERAL
-        with anyio.move_on_after(min(HEAD_SECONDS, self._patience)):
-            try:
-                async with self._store.turn(question):
-                    found = await self._heads.of(question.request.path)
-            except Exception as error:
-                if database.complaint(error) is None and not isinstance(error, TimeoutError):
-                    raise
-        known = ", ".join(question.request.headers.get_all("If-None-Match"))
-        head = heads.html(found, question.request, secure=self._secure())
-        make = partial(
-            self._files.page,
-            question.accepted_encodings,
-            known,
-            head,
-            first,
-            start=start,
-            embedded=embedded,
+        self._origins = frozenset(origins)
+        self._clock = clock
+        self._files = own_files()
+        self.process = PageProcess(self._setup, live, progress, clock)
+        self._cache = AnswerCache()
+        self._wrong = FailedLogins()
+        """Failed logins, by address."""
+        self._making: dict[Key, _PendingAnswer] = {}
+        head, page = link_previews.html(link_previews.GENERAL, "", "/"), self._files.templates.page
+        self._plain = {"index": page(head), "embed": page(head, embedded=True)}
+        """Pages with a general title, used if the page process does not answer."""
+        self._description = responses.json(
+            {
+                "program": about.program,
+                "anyone": about.anyone,
+                "guests": about.guests,
+                "games": sorted(KNOWN.names()),
+                "maps": map_names(),
+                "map": DEFAULT_MAP,
+                "page": self._files.digest,
+            }
         )
-        return await anyio.to_thread.run_sync(make)  # a page that is not as before is compressed anew
 
-    async def file(self, question: Question) -> Answer | None:
-        """A file of the page, below /web/."""
-        return self._files.file(question.rest, question.accepted_encodings)
+    def close(self) -> None:
+        """Stop the page process."""
+        self.process.close()
 
-    async def picture(self, question: Question) -> Answer | None:
-        """A picture. One at a time is drawn, so they need no turn among the questions to the store."""
-        try:
-            return await self._previews.answer(question.path, question.address, question.cost)
-        except Exception as error:
-            answer = complaint(question.path, error)
-            if answer is None:
-                raise
+    def drop_kept(self) -> None:
+        """Discard all cached answers, for example after a directive of the host."""
+        self._cache = AnswerCache()
+
+    def __call__(self, request: Request, address: str) -> Answer | Make:
+        """Return the answer to a request from `address`; None if there is no such page; a function if it takes a while."""
+        answer = self._answer(request, address)
+        if not self._origins or request.method == "POST" or not request.path.startswith("/api/"):
             return answer
+        if callable(answer):
+            return partial(self._made, answer, request)
+        return answer and self._with_cors(answer, request)
 
-    async def health(self, _question: Question) -> Answer:
-        """Whether the process is alive."""
-        return answers.text("ok")
+    async def _made(self, make: Make, request: Request) -> Answer:
+        answer = await make()
+        return answer and self._with_cors(answer, request)
 
-    async def readiness(self, _question: Question) -> Answer:
-        """Whether matches can begin here."""
-        if self._draining():
-            return answers.text("draining", HTTPStatus.SERVICE_UNAVAILABLE)
-        if why := self._trouble():
-            return answers.text(f"not ready: {why}", HTTPStatus.SERVICE_UNAVAILABLE)
-        return answers.text("ready")
+    def _with_cors(self, answer: Response, request: Request) -> Response:
+        """Return an answer with CORS headers for the allowed origins.
 
-    async def metrics(self, _question: Question) -> Answer:
-        """The metrics, as Prometheus scrapes them."""
-        return Answer(HTTPStatus.OK, PROMETHEUS, self._metrics.page())
+        See https://fetch.spec.whatwg.org/#http-cors-protocol.
+        """
+        if "*" in self._origins:
+            return replace(answer, headers={**answer.headers, "Access-Control-Allow-Origin": "*"})
+        vary = ", ".join(filter(None, (answer.headers.get("Vary"), "Origin")))
+        headers = {**answer.headers, "Vary": vary}
+        origin = ",".join(request.headers.get_all("Origin"))
+        if origin in self._origins:
+            headers["Access-Control-Allow-Origin"] = origin
+        return replace(answer, headers=headers)
 
-    async def about(self, _question: Question) -> Answer:
-        """The program, the digest of the page's files, whether names need tokens, the games and the shipped maps."""
-        return answers.json(self._about)
+    def _answer(self, request: Request, address: str) -> Answer | Make:
+        try:
+            route_match = parse(request.path)
+        except BadRequest as error:
+            return responses.bad_request(str(error))
+        if route_match is None:
+            return self._not_found_page(request)
+        route = ROUTES[route_match.route]
+        if route.post or request.method == "POST":
+            return self._change(route_match, route, request, address)
+        accepts = request.headers.get_all("Accept-Encoding")
+        gzip = takes_gzip(accepts[0] if len(accepts) == 1 else ",".join(accepts))
+        if route.memory:
+            wait = self._work.spend(address, route.cost, self._clock.now())
+            return (
+                responses.too_many_requests(wait) if wait > 0 else self._from_memory(route_match, gzip=gzip)
+            )
+        origin = self._origin(request) if route.page or route.absolute else ""
+        authorization = ",".join(request.headers.get_all("Authorization")) if route.personal else ""
+        key = route_match.key, gzip, origin, authorization
+        now = self._clock.now()
+        if authorization and (wait := self._wrong.wait(address, now)) > 0:
+            return responses.too_many_requests(wait)
+        answer = self._cache.get(key, now)
+        wait = self._work.spend(
+            address, route.cost if answer is None else min(CACHED_ANSWER_COST, route.cost), now
+        )
+        if wait > 0:
+            return responses.too_many_requests(wait)
+        if answer is None:
+            making = self._making.get(key)
+            if making is None:
+                question = PageRequest(0, route_match, gzip, route.seconds, origin, authorization)
+                making = self._making[key] = _PendingAnswer()
+                making.task = asyncio.create_task(self._make(key, making, question, address, route))
+            making.disconnected.append(request.abandoned)
+            return partial(self._wait, making.task, request, address, secret=bool(authorization))
+        return _not_modified(answer, request)
 
-    async def log(self, question: Question) -> Answer:
-        """A match move by move, for its players. It is never kept, for only whoever shows the token may have it."""
-        make = partial(self._logs.answer, question.name, question.request, question.address)
-        return await self._store.fresh(question, make)
+    async def _wait(
+        self, task: asyncio.Task[Response], request: Request, address: str, *, secret: bool
+    ) -> Response:
+        """Return the answer of a task that other requests may wait for too. `secret`: True if the request has one."""
+        answer = await asyncio.shield(task)
+        if secret and answer.status is HTTPStatus.UNAUTHORIZED:
+            self._wrong.wrong(address, self._clock.now())
+        return _not_modified(answer, request)
 
-    async def board(self, question: Question) -> Answer:
-        """A match of a game that somebody has written, position by position (server.web.boards)."""
-        return await self._store.fresh(question, partial(self._boards.answer, question.name, question.query))
+    def _change(
+        self, route_match: RouteMatch, route: Route, request: Request, address: str
+    ) -> Response | Make:
+        """Return the answer to a POST. Requests from pages of other sites are refused."""
+        if not (route.post and request.method == "POST"):
+            return responses.method_not_allowed("POST" if route.post else "GET, HEAD")
+        refusal = wrong_origin(request)
+        if refusal is not None:
+            return refusal
+        now = self._clock.now()
+        wait = max(self._wrong.wait(address, now), self._work.spend(address, route.cost, now))
+        if wait > 0:
+            return responses.too_many_requests(wait)
+        return partial(self._changed, route_match, route, request, address)
 
-    async def advice(self, question: Question) -> Answer:
-        """An engine's opinion of a position on a shipped map (server.web.advice)."""
-        return await self._advisor.answer(question.name, question.query)
+    async def _changed(
+        self, route_match: RouteMatch, route: Route, request: Request, address: str
+    ) -> Response:
+        secret = ",".join(request.headers.get_all("Authorization"))
+        end = self._clock.now() + route.seconds
+        try:
+            async with self._changes.slot(address, route.cost, route.seconds):
+                now = self._clock.now()
+                if (wait := self._wrong.wait(address, now)) > 0:
+                    return responses.too_many_requests(wait)
+                with anyio.fail_after(end - now):
+                    if route_match.route == "/api/host":
+                        answer = await self._host.answer(route_match.parameters, secret)
+                    else:
+                        answer = await self._owners.answer(route_match, secret)
+                if answer.status is HTTPStatus.UNAUTHORIZED:
+                    self._wrong.wrong(address, self._clock.now())
+        except ServerBusy as busy:
+            return responses.text(str(busy), HTTPStatus.SERVICE_UNAVAILABLE)
+        except BadRequest as error:
+            return responses.bad_request(str(error))
+        except Exception as error:
+            if error_line(error) is None and not isinstance(error, TimeoutError):
+                raise
+            log.error("the store does not answer: %s", str(error) or "it took too long")  # noqa: TRY400  one line, no stack
+            return responses.text("the store does not answer: try again", HTTPStatus.SERVICE_UNAVAILABLE)
+        return answer
 
-    async def map(self, question: Question) -> Answer:
-        """The parts of a shipped map's picture that a setup lacks."""
-        return map_shown(question.name, question.takes_gzip)
+    async def _make(
+        self, key: Key, making: _PendingAnswer, question: PageRequest, address: str, route: Route
+    ) -> Response:
+        try:
+            reply = await self.process.ask(question, address, route, making.is_abandoned)
+        except ServerBusy as busy:
+            if route.page:  # the plain page shows matches in progress too
+                return self._plain["embed" if question.route_match.route == "/embed/" else "index"]
+            return responses.text(str(busy), HTTPStatus.SERVICE_UNAVAILABLE)
+        finally:
+            del self._making[key]
+        if reply is None:
+            return GONE
+        if reply.fault:
+            log.error("%s: %s", question.route_match.path, reply.fault)
+        answer = Response(HTTPStatus(reply.status), reply.kind, reply.body, reply.headers)
+        if reply.seconds > 0:
+            self._cache.put(key, answer, self._clock.now() + reply.seconds)
+        return answer
 
-    async def maps(self, _question: Question) -> Answer:
-        """All shipped maps, with what was measured on them and what is known of them."""
-        return await anyio.to_thread.run_sync(maps_known)
+    def _setup(self) -> PageSetup:
+        """Return the first frame for the page process."""
+        about = self._about
+        return PageSetup(self._store, KNOWN.specs(), about.anyone, about.guests, self._files.templates)
 
-    async def records(self, question: Question) -> Answer:
-        """Finished matches, the newest first."""
-        return await self._lists.records(question.given)
+    def _origin(self, request: Request) -> str:
+        """Return the scheme and host of a request; empty if unknown."""
+        host = ", ".join(request.headers.get_all("Host"))
+        if not HOST.fullmatch(host):
+            return ""
+        proxied = request.headers.get_all("X-Forwarded-Proto") == ["https"]
+        return f"{'https' if self._about.secure or proxied else 'http'}://{host}"
 
-    async def search(self, question: Question) -> Answer:
-        """The finished matches that fit."""
-        return await self._lists.search(question.given)
+    def _not_found_page(self, request: Request) -> Response | None:
+        """Return the page with status 404 for a browser, or None for any other client."""
+        kinds = [each.partition(";")[0] for each in request.words("Accept")]
+        return replace(self._plain["index"], status=HTTPStatus.NOT_FOUND) if "text/html" in kinds else None
 
-    async def versus(self, question: Question) -> Answer:
-        """The scores of a bot against another."""
-        return await self._lists.versus(question.given["bot"], question.given["opponent"])
+    def _from_memory(self, route_match: RouteMatch, *, gzip: bool) -> Response | None:
+        """Return an answer from memory."""
+        match route_match.route:
+            case "/web/":
+                return self._files.file(route_match.rest, gzip=gzip)
+            case "/sw.js":
+                return self._files.worker(gzip=gzip)
+            case "/readyz":
+                why = self._trouble()
+                if not why:
+                    return responses.text("ready")
+                return responses.text(f"not ready: {why}", HTTPStatus.SERVICE_UNAVAILABLE)
+            case "/metrics":
+                return self._scraped()
+            case "/api/about":
+                return self._description
+        return responses.text("ok")
 
-    async def record(self, question: Question) -> Answer:
-        """The record of a finished match; ?download gives it as a file."""
-        match = question.name
-        line = await self._line(match)
-        if line is None:
-            return _no_match(match)
-        # A record never changes: whoever has it need not ask again.
-        headers = {"Cache-Control": FOREVER, "Vary": "Accept-Encoding"}
-        if "download" in question.given:
-            headers["Content-Disposition"] = f'attachment; filename="{match.replace(":", "-")}.jsonl"'
-        body = f"{line}\n".encode()
-        if question.takes_gzip:
-            headers["Content-Encoding"] = "gzip"
-            body = await anyio.to_thread.run_sync(partial(gzip.compress, body, 6, mtime=0))
-        return answers.raw_json(body, headers)
-
-    async def truth(self, question: Question) -> Answer:
-        """The true worth of each move of a match on a solved map; null elsewhere."""
-        line = await self._line(question.name)
-        if line is None:
-            return _no_match(question.name)
-        return answers.json(await anyio.to_thread.run_sync(truth_of, line))
-
-    async def _line(self, match: str) -> str | None:
-        return await self._queries.record(match) if WORD.fullmatch(match) else None
-
-    async def table(self, question: Question) -> Answer:
-        """Ratings, cross-tables and events, or the table of one event."""
-        event = question.given.get("event", "")
-        if not event:
-            return answers.json(await self._queries.rated())
-        found = await self._queries.event(event, self._events.bots_of(event))
-        return answers.json(found) if found else _no_event(event)
-
-    async def event(self, question: Question) -> Answer:
-        """The progress of an event: its plan, what is due, its sequential test."""
-        event = question.given["name"]
-        found = await self._events.told(event)
-        return answers.json(found) if found else _no_event(event)
-
-    async def bot(self, question: Question) -> Answer:
-        """A bot, by the path or by a parameter."""
-        name = question.name or question.given.get("name", "")
-        found = await self._queries.bot(name) if len(name) <= 64 else None
-        return answers.json(found) if found else answers.not_found(f"no match of {name!r:.80} is finished")
-
-
-def _no_match(match: str) -> Answer:
-    return answers.not_found(f"no finished match is called {match!r:.80}")
-
-
-def _no_event(event: str) -> Answer:
-    return answers.not_found(f"no event is called {event!r:.80}")
-
-
-class Route(NamedTuple):
-    """A path, or the beginning of one, and the page that answers there."""
-
-    cost: int
-    """Price for the asking address, in µs of `WorkBudget`.
-
-    0: who looks after the server must always be answered, and only newcomers' turns bound how often.
-    """
-    answer: Callable[[Pages, Question], Awaitable[Answer | None]]
-
-
-class StoreRoute(NamedTuple):
-    """A question to the store, whose answer is kept for a while."""
-
-    cost: int
-    """As of a `Route`."""
-    answer: Callable[[Pages, Question], Awaitable[Answer]]
-    parameters: str
-    """The parameters that may be given, those that must be with a `!`."""
-
-    def takes(self, given: Mapping[str, str]) -> bool:
-        """Return True if all parameters that must be given are. Raises BadParameter for an unknown one."""
-        words = self.parameters.split()
-        for name in given:
-            if name not in words and f"{name}!" not in words:
-                # A parameter without a meaning would make one question into as many as somebody likes.
-                raise BadParameter(f"there is no parameter {name!r:.40} here")
-        return all(word.removesuffix("!") in given for word in words if word.endswith("!"))
-
-
-ROUTES: dict[str, Route | StoreRoute] = {
-    "/": Route(200, Pages.start),
-    "/match/": Route(3_500, Pages.view),
-    "/embed/": Route(3_500, Pages.embedded),
-    "/bot/": Route(3_500, Pages.view),
-    "/event/": Route(3_500, Pages.view),
-    "/table/": Route(3_500, Pages.view),
-    "/play/": Route(2_000, Pages.view),
-    "/file/": Route(200, Pages.view),
-    "/maps/": Route(200, Pages.view),
-    "/versus/": Route(2_000, Pages.view),
-    "/search/": Route(200, Pages.view),
-    "/picture/": Route(20_000, Pages.picture),
-    "/film/": Route(200_000, Pages.picture),
-    "/web/": Route(200, Pages.file),
-    "/healthz": Route(0, Pages.health),
-    "/readyz": Route(0, Pages.readiness),
-    "/metrics": Route(2_000, Pages.metrics),
-    "/api/about": Route(200, Pages.about),
-    "/api/game/": Route(10_000, Pages.board),
-    "/api/map/": Route(200, Pages.map),
-    "/api/advice/": Route(250_000, Pages.advice),
-    "/api/records": StoreRoute(5_000, Pages.records, "before limit bot game event"),
-    "/api/record/": StoreRoute(2_000, Pages.record, "download"),
-    "/api/truth/": StoreRoute(20_000, Pages.truth, ""),
-    "/api/table": StoreRoute(5_000, Pages.table, "event"),
-    "/api/maps": Route(2_000, Pages.maps),
-    "/api/search": StoreRoute(20_000, Pages.search, "bot opponent map game event result like before limit"),
-    "/api/versus": StoreRoute(5_000, Pages.versus, "bot! opponent!"),
-    "/api/event": StoreRoute(5_000, Pages.event, "name!"),
-    "/api/bot": StoreRoute(5_000, Pages.bot, "name!"),
-    "/api/bot/": StoreRoute(5_000, Pages.bot, ""),
-    "/api/log/": Route(20_000, Pages.log),
-}
-"""All pages, by path, or by the beginning of a path that ends in a slash. A view is also served without the slash."""
+    def _scraped(self) -> Response:
+        """Return the metrics. Rendering them takes up to 2 ms, so their text is reused for `METRICS_SECONDS`."""
+        now = self._clock.now()
+        if now >= self._metrics_until:
+            self._metrics_until = now + METRICS_SECONDS
+            self._metrics_text = Response(HTTPStatus.OK, PROMETHEUS, self._metrics.render())
+        return self._metrics_text
 
 
-def route_of(path: str) -> str | None:
-    """Return the key of a path in `ROUTES`; None where there is no such page."""
-    if path in ROUTES and (path == "/" or not path.endswith("/")):
-        return path
-    parts = path.split("/")
-    for depth in (3, 2):
-        beginning = "/".join(parts[:depth]) + "/"
-        if beginning in ROUTES and len(beginning) > 1:
-            shown = ROUTES[beginning].answer in (Pages.view, Pages.embedded)
-            if path.startswith(beginning) or shown:
-                return beginning
-    return None
+class _PendingAnswer:
+    """Answer in preparation."""
+
+    def __init__(self) -> None:
+        self.task: asyncio.Task[Response]
+        self.disconnected: list[Callable[[], bool]] = []
+        """Functions that return True if a waiting client has left."""
+
+    def is_abandoned(self) -> bool:
+        """Return True if no client waits any more."""
+        return all(each() for each in self.disconnected)
+
+
+class AnswerCache:
+    """Cache of answers with expiry times. The oldest entries are dropped first."""
+
+    def __init__(self, entries: int = CACHE_ENTRIES, size_bytes: int = CACHE_BYTES) -> None:
+        self._entries = entries
+        self._size_bytes = size_bytes
+        self._bytes = 0
+        self._answers: OrderedDict[Key, tuple[float, Response]] = OrderedDict()
+
+    def get(self, key: Key, now: float) -> Response | None:
+        """Return the cached answer for `key`, or None if there is none or it has expired."""
+        entry = self._answers.get(key)
+        return entry[1] if entry is not None and now < entry[0] else None
+
+    def put(self, key: Key, answer: Response, until: float) -> None:
+        """Cache an answer until the time `until`, and drop the oldest entries beyond the limits."""
+        before = self._answers.pop(key, None)
+        self._bytes += len(answer.body) - (len(before[1].body) if before is not None else 0)
+        self._answers[key] = until, answer
+        while len(self._answers) > self._entries or self._bytes > self._size_bytes:
+            self._bytes -= len(self._answers.popitem(last=False)[1][1].body)
+
+
+def _not_modified(answer: Response, request: Request) -> Response:
+    """Return the answer with status 304 and no body if the client already has it."""
+    if "ETag" not in answer.headers:
+        return answer
+    known = ",".join(request.headers.get_all("If-None-Match")).split(",")
+    if answer.headers["ETag"] not in (each.strip().removeprefix("W/") for each in known):
+        return answer
+    return replace(answer, status=HTTPStatus.NOT_MODIFIED, body=b"")

@@ -1,9 +1,8 @@
-"""The files of the page, `page/`: read once, compressed once, kept in memory.
+"""Files of the page, `page/`: read and compressed once, and held in memory.
 
-`/` is the page itself, asked for anew each time. All else lies under `/web/DIGEST/`, where DIGEST is
-the digest of all the files: what is there never changes, so a browser keeps it for good, and a new version
-of the server has new addresses. Nothing is served but what was there when the server started, so no path
-can lead out of the folder.
+Their addresses begin with `/web/DIGEST/`, where DIGEST is the digest of all files. The content of an address never
+changes, so browsers can cache it forever, and a new version of the server has new addresses. Only files found at
+the start are served, so no path can lead out of the folder. HTML pages are generated from `Templates`.
 """
 
 from __future__ import annotations
@@ -11,13 +10,15 @@ from __future__ import annotations
 import base64
 import gzip
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import cache
 from hashlib import sha256
 from http import HTTPStatus
 from pathlib import Path
 
-from arena.server.net.answers import Answer
-from arena.server.web.bundle import bundled
+from msgspec import Struct
+
+from arena.server.edge.responses import Response
+from arena.server.web.bundle import make_bundles
 
 WEB = Path(__file__).parents[2] / "page"
 
@@ -27,20 +28,22 @@ KINDS = {
     ".js": "text/javascript; charset=utf-8",
     ".mjs": "text/javascript; charset=utf-8",
     ".svg": "image/svg+xml",
+    ".woff2": "font/woff2",
+    ".webmanifest": "application/manifest+json",
     ".jsonl": "application/json",
     ".md": "text/plain; charset=utf-8",
     "": "text/plain; charset=utf-8",
 }
-"""The media types of the files that are served, by how their names end."""
+"""Media types of the served files, by file extension."""
 
 _POLICY = (
-    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; font-src 'self'; connect-src 'self'; manifest-src 'self'; worker-src 'self'; "
     "base-uri 'none'; form-action 'none'; frame-ancestors "
 )
 POLICY = f"{_POLICY}'none'"
-"""The page runs nothing but its own files, talks to nobody but its own server, and is shown in no other page."""
+"""Content security policy: only own files are run, only the own server is contacted, and embedding is forbidden."""
 EMBEDDED = f"{_POLICY}*"
-"""The policy of what may be shown within any page: one match, to look at."""
+"""Content security policy of a page for a single match, which other sites may embed."""
 
 SECURITY = {
     "Content-Security-Policy": POLICY,
@@ -49,30 +52,28 @@ SECURITY = {
 }
 
 DOCUMENTS = ("text/html", "image/")
-"""How the kinds begin of what a browser shows by itself, and could run scripts of."""
+"""Prefixes of the media types that a browser displays, and whose scripts it may run."""
 
 FOREVER = "public, max-age=31536000, immutable"
 SMALL = 500
-"""Bytes below which compressing gains nothing."""
+"""Size in bytes below which files are not compressed."""
 DIGEST = b"{{digest}}"
-"""Stands in the page where the digest of all the files is to be."""
+"""Placeholder for the digest of all files."""
 HEAD = b"<!-- head -->"
-"""Stands in the page where its title is to be, and what tells of it where a link is shown."""
+"""Placeholder for the title and the link preview."""
 FURTHER = b"<!-- further -->"
-"""Stands in the page where the modules of the views are asked for, where it is not the start page that is shown first."""
+"""Placeholder for the preload of the other views' bundle, on pages other than the start page."""
 FIRST = b"<!-- first -->"
-"""Stands in the page where that is to be which is seen before any script has come."""
+"""Placeholder for the elements shown before the scripts are loaded."""
 PAGES = {
     "index.html": ("js/main.js", "js/main.bundle.js", "js/views.bundle.js"),
     "embed.html": ("js/embed.js", "js/embed.bundle.js", "js/embed.further.js"),
 }
-"""The pages, each with the module that it begins with and the paths of its bundles: of all that it imports at once, and of the rest."""
+"""Pages, each with its first module, the bundle of its static imports, and the bundle of the rest."""
 VIEWS = b'<link rel="modulepreload" href="/web/{{digest}}/js/views.bundle.js">'
-KEPT = 32
-"""How many pages with their heads are kept compressed."""
 STYLE_FILES = ("css/page.css", "css/boards.css", "css/home.css")
 STYLES = b"<!-- styles -->"
-"""Stands in the page for its styles: what is in the page itself need not be waited for before anything is seen."""
+"""Placeholder for the styles, which are inlined so that the page appears without waiting for them."""
 
 
 @dataclass(frozen=True)
@@ -82,103 +83,102 @@ class _File:
     packed: bytes | None
 
 
-class StaticFiles:
-    """The files of one folder. Raises OSError when the folder cannot be read."""
+class Templates(Struct, frozen=True):
+    """HTML pages without their parts that depend on the address."""
 
-    def __init__(self, folder: Path = WEB) -> None:
-        found = {
-            path.relative_to(folder).as_posix(): path.read_bytes()
-            for path in sorted(folder.rglob("*"))
-            if path.is_file() and path.suffix in KINDS
-        }
-        for paths in PAGES.values():
-            found |= bundled(found, *paths)
-        whole = sha256()
-        for name, body in found.items():
-            whole.update(f"{name}\0{len(body)}\0".encode() + body)
-        self.digest = whole.hexdigest()[:16]
-        style = b"".join(found[name] for name in STYLE_FILES)
-        seal = base64.b64encode(sha256(style).digest()).decode()
-        self._sealed = f"style-src 'self' 'sha256-{seal}'"
-        for page in PAGES:
-            made = found[page].replace(STYLES, b"<style>%b</style>" % style)
-            found[page] = made.replace(DIGEST, self.digest.encode())
-        self._pages = {page: found.pop(page) for page in PAGES}
-        self._files = {name: _file(name, body) for name, body in found.items()}
-        self._made = lru_cache(maxsize=KEPT)(self._make)
+    digest: str
+    """Digest of all files."""
+    styles: str
+    """Style directive of the policy, with the digest of the inlined styles."""
+    pages: dict[str, bytes]
 
     def page(
         self,
-        accepts: str,
-        known: str,
         head: bytes = b"",
         first: bytes = b"",
         *,
         start: bool = False,
         embedded: bool = False,
-    ) -> Answer:
-        """The page itself, or the one that is shown within others.
+        gzip: bool = False,
+    ) -> Response:
+        """Return an HTML page.
 
-        accepts, known  the request's Accept-Encoding and If-None-Match
-        head            the elements that tell what it is called
-        first           what is seen before any script has come; the page within others has no place for it
-        start           whether it is the start page, which needs no module of another view
+        head: elements with title and preview
+        first: elements shown before the scripts are loaded; not used in the embedded page
+        start: True for the start page, which needs no module of another view
+        embedded: True for the page that other sites may embed
+        gzip: True to compress the page
         """
         further = b"" if start or embedded else VIEWS.replace(DIGEST, self.digest.encode())
         page = "embed.html" if embedded else "index.html"
-        made, tag = self._made(page, head, first, further)
-        policy = (EMBEDDED if embedded else POLICY).replace("style-src 'self'", self._sealed)
+        # The head is replaced last, because it contains names of bots, which may equal a placeholder.
+        html = self.pages[page].replace(FURTHER, further).replace(FIRST, first).replace(HEAD, head)
+        policy = (EMBEDDED if embedded else POLICY).replace("style-src 'self'", self.styles)
         headers = {
             **SECURITY,
             "Content-Security-Policy": policy,
-            "ETag": tag,
+            "ETag": f'"{self.digest}{sha256(html).hexdigest()[:16]}"',
             "Cache-Control": "no-cache",
-            # So that the modules are asked for before the page itself has come.
+            # Lets the browser request the modules before the page itself has arrived.
             "Link": f"</web/{self.digest}/{PAGES[page][1]}>; rel=modulepreload",
         }
-        if tag in (each.strip().removeprefix("W/") for each in known.split(",")):
-            return Answer(HTTPStatus.NOT_MODIFIED, KINDS[".html"], b"", headers)
-        return _answer(made, accepts, headers)
+        return _answer(_file(page, html, level=6 if gzip else 0), headers, gzip=gzip)
 
-    def _make(self, page: str, head: bytes, first: bytes, further: bytes) -> tuple[_File, str]:
-        # The head last: it has names of bots in it, and they could be called as what is replaced.
-        page_with = self._pages[page].replace(FURTHER, further).replace(FIRST, first)
-        made = _file(page, page_with.replace(HEAD, head))
-        return made, f'"{self.digest}{sha256(made.body).hexdigest()[:16]}"'
 
-    def file(self, path: str, accepts: str) -> Answer | None:
-        """The file at `DIGEST/name`; None where there is none, or where the digest is another version's."""
+class StaticFiles:
+    """Files of the page. Raises OSError if their folder cannot be read."""
+
+    def __init__(self) -> None:
+        found = {
+            path.relative_to(WEB).as_posix(): path.read_bytes()
+            for path in sorted(WEB.rglob("*"))
+            if path.is_file() and path.suffix in KINDS
+        }
+        for paths in PAGES.values():
+            found |= make_bundles(found, *paths)
+        whole = sha256()
+        for name, body in found.items():
+            whole.update(f"{name}\0{len(body)}\0".encode() + body)
+        self.digest = whole.hexdigest()[:16]
+        style = b"".join(found[name] for name in STYLE_FILES).replace(DIGEST, self.digest.encode())
+        seal = base64.b64encode(sha256(style).digest()).decode()
+        pages = {page: found.pop(page).replace(STYLES, b"<style>%b</style>" % style) for page in PAGES}
+        self.templates = Templates(
+            self.digest,
+            f"style-src 'self' 'sha256-{seal}'",
+            {page: html.replace(DIGEST, self.digest.encode()) for page, html in pages.items()},
+        )
+        self._worker = _file("sw.js", found.pop("sw.js", b"").replace(DIGEST, self.digest.encode()))
+        self._files = {name: _file(name, body) for name, body in found.items()}
+
+    def worker(self, *, gzip: bool) -> Response:
+        """Return the service worker. Its address is above all others, because it serves them all."""
+        return _answer(self._worker, {**SECURITY, "Cache-Control": "no-cache"}, gzip=gzip)
+
+    def file(self, path: str, *, gzip: bool) -> Response | None:
+        """Return the file at `DIGEST/name`, or None if it does not exist or the digest is another version's."""
         digest, _, name = path.partition("/")
-        found = self._files.get(name) if digest == self.digest else None
-        if found is None:
+        content = self._files.get(name) if digest == self.digest else None
+        if content is None:
             return None
-        # What no browser shows as a document needs no policies for what it does, and there are many such files.
-        security = SECURITY if found.kind.startswith(DOCUMENTS) else {"X-Content-Type-Options": "nosniff"}
-        return _answer(found, accepts, {**security, "Cache-Control": FOREVER})
+        # Browsers do not display the other types as documents, so these many files need no policies.
+        security = SECURITY if content.kind.startswith(DOCUMENTS) else {"X-Content-Type-Options": "nosniff"}
+        return _answer(content, {**security, "Cache-Control": FOREVER}, gzip=gzip)
 
 
 @cache
 def own_files() -> StaticFiles:
-    """The files of this server's page, read and compressed once in a process. Raises OSError."""
+    """Return the files of this server's page, loaded once per process. Raises OSError."""
     return StaticFiles()
 
 
-def _file(name: str, body: bytes) -> _File:
-    packed = gzip.compress(body, 9, mtime=0) if len(body) >= SMALL else None
+def _file(name: str, body: bytes, level: int = 9) -> _File:
+    packed = gzip.compress(body, level, mtime=0) if level and len(body) >= SMALL else None
     return _File(KINDS[Path(name).suffix], body, packed)
 
 
-def _answer(file: _File, accepts: str, headers: dict[str, str]) -> Answer:
+def _answer(file: _File, headers: dict[str, str], *, gzip: bool) -> Response:
     headers = {**headers, "Vary": "Accept-Encoding"}
-    if file.packed is not None and takes_gzip(accepts):
-        return Answer(HTTPStatus.OK, file.kind, file.packed, {**headers, "Content-Encoding": "gzip"})
-    return Answer(HTTPStatus.OK, file.kind, file.body, headers)
-
-
-def takes_gzip(accepts: str) -> bool:
-    """Whether an Accept-Encoding names gzip, and not to refuse it."""
-    for part in accepts.lower().split(","):
-        coding, _, weight = part.partition(";")
-        if coding.strip() in ("gzip", "x-gzip"):
-            return weight.replace(" ", "") not in ("q=0", "q=0.0", "q=0.00", "q=0.000")
-    return False
+    if file.packed is not None and gzip:
+        return Response(HTTPStatus.OK, file.kind, file.packed, {**headers, "Content-Encoding": "gzip"})
+    return Response(HTTPStatus.OK, file.kind, file.body, headers)

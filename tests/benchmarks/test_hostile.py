@@ -1,16 +1,19 @@
 from __future__ import annotations
 
-from arena.server.lobby.costs import MESSAGE_COSTS
-from arena.server.net.limits import HostLimits
-from arena.server.web.pages import ROUTES
+import pytest
+
+from arena.server.edge.costs import MESSAGE_COSTS
+from arena.server.edge.limits import HostLimits
+from arena.server.web.routes import ROUTES
 from benchmarks.attackers import Window
-from benchmarks.hostile.kinds import KINDS
-from benchmarks.hostile.rounds import MOST_NEAR, Outcome, Turns, faults, near
-from benchmarks.hostile.stranger import MESSAGES_AT_ONCE, MESSAGES_PER_SECOND, Pace, Tally
+from benchmarks.hostile.kinds import CONNECTIONS, CONTROLS, KINDS, MESSAGES, control_of
+from benchmarks.hostile.rounds import MAX_NEAR, Outcome, Turns, faults, near, section
+from benchmarks.hostile.stranger import MESSAGES_AT_ONCE, MESSAGES_PER_SECOND, Pace, TrafficCounts
 
 
 def test_every_kind_of_message_and_every_get_that_has_a_cost_is_sent() -> None:
-    known = {str(kind.__struct_config__.tag) for kind in MESSAGE_COSTS} | {f"GET {path}" for path in ROUTES}
+    known = {str(kind.__struct_config__.tag) for kind in MESSAGE_COSTS}
+    known |= {f"{'POST' if route.post else 'GET'} {path}" for path, route in ROUTES.items()}
     assert {kind.of for kind in KINDS.values()} == known
 
 
@@ -26,27 +29,56 @@ def test_strangers_keep_within_the_limit_of_messages() -> None:
     assert sent >= MESSAGES_AT_ONCE + 9 * MESSAGES_PER_SECOND
 
 
+def test_each_kind_has_a_control_that_connects_or_stays_connected_as_it_does() -> None:
+    for kind in KINDS.values():
+        assert bool(CONTROLS[control_of(kind)].role) is bool(kind.role)
+
+
 def turns(*ratios: float, memory: int = 100, sent: int = 1) -> Turns:
     quiet = Window(2.0, 1.0, 0.2)
     return Turns(
         [quiet] * len(ratios),
         [Window(2.0 * ratio, ratio, 0.4) for ratio in ratios],
-        [Tally(sent=sent, answered=sent)] * len(ratios),
+        [TrafficCounts(sent=sent, answered=sent)] * len(ratios),
         [(100, memory)] * len(ratios),
+        [10] * len(ratios),
     )
 
 
-def test_a_kind_that_holds_honest_bots_up_in_its_worst_round_is_a_fault() -> None:
+def test_a_kind_that_holds_honest_bots_up_in_its_worst_round_or_its_median_is_a_fault() -> None:
     fine = Outcome({"browse": turns(1.2), "watch": turns(1.9, 1.1, 1.2)}, memory=100)
     assert faults(fine) == []
-    slow = Outcome({"browse": turns(2.5, 1.0, 1.1)}, memory=100)
-    assert [each.partition(":")[0] for each in faults(slow)] == ["browse"]
+    slow = Outcome({"browse": turns(2.1, 1.0, 1.1), "watch": turns(1.6, 1.5, 1.2)}, memory=100)
+    assert [each.partition(":")[0] for each in faults(slow)] == ["browse", "watch"]
+
+
+def test_a_kind_is_compared_with_its_own_control_but_never_gains_by_one_that_costs_nothing() -> None:
+    controls = {CONNECTIONS: turns(1.5, 1.6, 1.4, sent=10), MESSAGES: turns(0.5)}
+    outcome = Outcome(
+        {"GET /": turns(2.4, sent=20), "GET /tv/": turns(2.5, sent=5), "browse": turns(1.2)},
+        controls,
+        memory=100,
+    )
+    assert outcome.ratio("GET /").median == pytest.approx(2.4)
+    assert outcome.over_control("GET /").median == pytest.approx(1.6)
+    assert outcome.over_control("GET /tv/").median == pytest.approx(2.0), "it has half as many requests"
+    assert outcome.over_control("browse").median == pytest.approx(1.2)
+    assert [each.partition(":")[0] for each in faults(outcome)] == ["GET /", "GET /tv/"]
+    text = section(outcome, 3.5, 8).markdown()
+    assert "| `GET /` | 2.0 | 4.8 | 2.40 | 1.60 |" in text
+    assert "| `control: connections` | 2.0 | 3.0 | 1.50 (1.40 to 1.60, n = 3) |  |" in text
 
 
 def test_the_kinds_near_the_bound_have_more_rounds_and_not_all_where_they_are_many() -> None:
-    assert near(Outcome({"a": turns(1.4), "b": turns(1.6), "c": turns(3.0)}, memory=1)) == ["c", "b"]
+    assert near(Outcome({"a": turns(1.4), "b": turns(1.6), "c": turns(3.0)}, memory=1), "abc") == ["c", "b"]
     many = Outcome({str(number): turns(2.0 + number) for number in range(40)}, memory=1)
-    assert near(many) == [str(number) for number in range(39, 39 - MOST_NEAR, -1)]
+    assert near(many, many.turns) == [str(number) for number in range(39, 39 - MAX_NEAR, -1)]
+
+
+def test_names_that_stay_in_the_store_are_a_fault() -> None:
+    stays = turns(1.0)
+    stays.sessions = [200, 15_020]
+    assert faults(Outcome({"names": stays}, memory=100)) == ["names: 15020 sessions are in the store"]
 
 
 def test_memory_that_grows_is_a_fault_and_so_is_a_kind_that_was_not_sent() -> None:

@@ -33,3 +33,21 @@ def test_an_engine_of_a_checkout_plays_and_beats_a_random_one(tmp_path: Path) ->
     other.symlink_to(ROOT)
     score = played("m2:cap=30", side(ROOT, "greedy"), side(other, "random"), "0.2/move", 2, 1)
     assert score == Score((0, 0, 0, 0, 2), 0)
+
+
+RESIGNS = """
+import sys
+
+for line in sys.stdin:
+    print('{"ready": true}' if '"start"' in line else '{"resign": "as this checkout does"}', flush=True)
+"""
+
+
+def test_the_code_of_a_checkout_plays_and_not_that_of_this_one(tmp_path: Path) -> None:
+    folder = tmp_path / "arena" / "bots" / "engines"
+    folder.mkdir(parents=True)
+    for package in (folder, folder.parent, folder.parents[1]):
+        (package / "__init__.py").touch()
+    (folder / "isolated.py").write_text(RESIGNS, encoding="utf-8")
+    score = played("m2:cap=30", side(ROOT, "random"), side(tmp_path, "greedy"), "0.2/move", 2, 1)
+    assert score == Score((0, 0, 0, 0, 2), 0)

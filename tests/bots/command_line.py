@@ -21,7 +21,7 @@ def environment(**more: str) -> dict[str, str]:
 
 @dataclass(frozen=True)
 class Result:
-    """What a command said, and its exit code."""
+    """Output and exit code of a command."""
 
     stdout: str
     stderr: str

@@ -28,7 +28,7 @@ class Peer:
 
     async def hear_any(self) -> ClientMessage:
         """The next message."""
-        with anyio.fail_after(5):
+        with anyio.fail_after(30):
             return decode_client(await self.connection.recv())
 
     async def hear(self, kind: type[T]) -> T:
@@ -52,7 +52,7 @@ Script = Callable[[Peer], Awaitable[None]]
 
 
 class Stage:
-    """What the scripts of one test have done: `url`, and how many connections came."""
+    """State of the scripts of one test: `url`, and the number of connections."""
 
     def __init__(self) -> None:
         self.url = ""

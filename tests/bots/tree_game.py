@@ -21,8 +21,8 @@ from arena.games.core import Game, Outcome, Player
 
 OVER = 1000
 """From this value on a node without children is over, and won."""
-MOST_MOVES = 4
-FIELDS = 2 + MOST_MOVES
+MAX_MOVES = 4
+FIELDS = 2 + MAX_MOVES
 """Of a node: its value for Maxie, how many moves it has, and the nodes that these lead to."""
 WORDS = 2
 """Of a position: its node, and 1 where Maxie is to move, else -1."""
@@ -78,7 +78,7 @@ class Trees(Game[Place, int]):
         return Compiled(
             kernel(),
             self.read,
-            MOST_MOVES,
+            MAX_MOVES,
             lambda place: np.array([place.node, self.player(place).sign], np.int64),
             lambda place: self.height - place.ply + 1,
             int,
@@ -96,7 +96,7 @@ class Trees(Game[Place, int]):
         return np.concatenate([head, table.ravel(), notes])
 
     def notes(self) -> list[tuple[int, ...]]:
-        """What the searches have noted: of an inner node with its window, of another the node alone."""
+        """Return the notes of the searches: an inner node with its window, any other node alone."""
         count, begin = int(self.read[0]), int(self.read[1])
         found = self.read[begin : begin + NOTE * count].reshape(count, NOTE)
         return [tuple(map(int, (each[0], *each[2:]) if each[1] else each[:1])) for each in found]

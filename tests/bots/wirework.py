@@ -1,5 +1,7 @@
 """Messages of a server, made short for tests."""
 
+from msgspec.structs import replace
+
 from arena.games.core import AnyGame
 from arena.games.tictactoe import TicTacToe
 from arena.protocol.codes import EndReason
@@ -20,9 +22,11 @@ def start(
     game: AnyGame = TICTACTOE,
     tc: str = "10+0.1",
     margin_ms: int = 100,
+    rated: bool = False,
 ) -> Start:
-    control = TimeControl.parse(tc)
-    return Start(match, game.name, game.setup(), seat, Players("one", "two"), control, margin_ms, 5_000, 2)
+    control, players = TimeControl.parse(tc), Players("one", "two")
+    told = Start(match, game.name, game.setup(), seat, players, control, margin_ms, 5_000, 2)
+    return replace(told, rated=True) if rated else told
 
 
 def turn(moves: list[Data], match: str = "m", maxie_ms: int = 9_000, minnie_ms: int = 8_000) -> Turn:

@@ -1,4 +1,4 @@
-"""What the tests in Docker share: `docker` and `docker compose` as a person types them."""
+"""Helpers of the tests in Docker: `docker` and `docker compose` as a person types them."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ Compose = Callable[..., str]
 
 
 def docker(*arguments: str, **environment: str) -> str:
-    """What a `docker` command prints, on both outputs. It must succeed."""
+    """Return both outputs of a `docker` command, which must succeed."""
     done = subprocess.run(
         ["docker", *arguments],
         env={**os.environ, **environment},
@@ -65,7 +65,7 @@ def stand_in(image: str, folder: Path) -> Iterator[None]:
 
 
 def wait_for(what: str, holds: Callable[[], T | None], seconds: float = 120) -> T:
-    """What `holds` returns, as soon as that is something."""
+    """Return the first true result of `holds`."""
     end = time.monotonic() + seconds
     while (found := holds()) is None:
         assert time.monotonic() < end, f"no {what} within {seconds:g} s"

@@ -1,4 +1,4 @@
-"""The profile `cluster` of the compose file, for real: three servers that are one arena, and one of them is killed."""
+"""The profile `cluster` of the compose file, for real: edges and cores, and a core is killed."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from arena.protocol.record import Record, from_line
 from testkit.parts import requires
 from tests.docker.compose import ROOT, assert_replays, docker, stand_in, wait_for
 
-pytestmark = [pytest.mark.docker, pytest.mark.timeout(900), requires("docker")]
+pytestmark = [pytest.mark.timeout(900), requires("docker")]
 
 HERE = Path(__file__).parent
 IMAGES = {
@@ -27,7 +27,7 @@ IMAGES = {
     "nginxinc/nginx-unprivileged:1.28-alpine": HERE / "nginx",
 }
 PAGE = (ROOT / "docs" / "docker.md").read_text(encoding="utf-8")
-SECTION = PAGE.partition("## One arena on three servers\n")[2].partition("\n## ")[0]
+SECTION = PAGE.partition("## One arena of edges and cores\n")[2].partition("\n## ")[0]
 BLOCKS = re.findall(r"```sh\n(.*?)```", SECTION, re.DOTALL)
 DATABASE = "postgresql://arena@db/arena"
 
@@ -75,7 +75,7 @@ class Arena:
         return docker("compose", "--profile", "cluster", *words, **self.environment)
 
     def get(self, path: str) -> tuple[int, str]:
-        """What the entrance answers."""
+        """Return the answer of the reverse proxy."""
         try:
             with urlopen(f"http://{self.address}{path}", timeout=10) as answer:
                 return answer.status, answer.read().decode()
@@ -87,13 +87,13 @@ class Arena:
         """The finished matches."""
         # Docker carries both outputs, and would put the last line of one into a line of the other.
         export = f"arena export - --db {DATABASE} 2>/dev/null"
-        exported = self.compose("exec", "-T", "one", "sh", "-c", export)
+        exported = self.compose("exec", "-T", "edge-1", "sh", "-c", export)
         return [from_line(line) for line in exported.splitlines() if line.startswith("{")]
 
 
 @pytest.fixture(scope="module")
 def arena(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Arena]:
-    """What the page's first block starts, at a port of this machine's choice."""
+    """Start the containers of the page's first block, on a free port."""
     with ExitStack() as stack:
         for image, folder in IMAGES.items():
             stack.enter_context(stand_in(image, folder))
@@ -105,9 +105,9 @@ def arena(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Arena]:
             made.compose("down", "--volumes", "--timeout", "5")
 
 
-def test_a_server_that_is_killed_costs_no_match(arena: Arena) -> None:
+def test_a_core_that_is_killed_costs_no_match(arena: Arena) -> None:
     wait_for("matches", lambda: len(arena.records()) >= 3 or None)
-    assert "arena_servers 3.0" in arena.type(BLOCKS[1])
+    assert "arena_core 1.0" in arena.type(BLOCKS[1])
     before = len(arena.records())
     wait_for("more matches", lambda: len(arena.records()) >= before + 3 or None)
     for record in arena.records():
@@ -122,15 +122,15 @@ def test_the_entrance_keeps_the_metrics_and_passes_the_rest_on(arena: Arena) -> 
 
 def test_the_passwords_are_in_their_files_only(arena: Arena) -> None:
     for file in ("db_password", "bus_password"):
-        secret = arena.compose("exec", "-T", "one", "cat", f"/run/secrets/{file}").strip()
+        secret = arena.compose("exec", "-T", "edge-1", "cat", f"/run/secrets/{file}").strip()
         assert re.fullmatch("[0-9a-f]{48}", secret)
-        for service in ("one", "bus", "entrance", "db"):
+        for service in ("edge-1", "core-1", "bus", "entrance", "db"):
             container = arena.compose("ps", "--quiet", service).strip()
             assert secret not in docker("inspect", container)
             assert secret not in arena.compose("logs", service)
 
 
 def test_nothing_but_the_volumes_can_be_written(arena: Arena) -> None:
-    for service in ("one", "two", "three", "bus", "entrance"):
+    for service in ("edge-1", "edge-2", "core-1", "core-2", "bus", "entrance"):
         container = arena.compose("ps", "--quiet", service).strip()
         assert docker("inspect", "--format", "{{.HostConfig.ReadonlyRootfs}}", container).strip() == "true"

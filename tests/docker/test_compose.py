@@ -25,7 +25,6 @@ from testkit.parts import requires
 from tests.docker.compose import ANY_PORT, Compose, assert_replays, compose_project, docker, wait_for
 
 pytestmark = [
-    pytest.mark.docker,
     pytest.mark.timeout(900),  # the first build installs all dependencies
     requires("docker"),
 ]
@@ -81,7 +80,7 @@ def results(folder: Path) -> Path:
 
 
 def exit_codes(compose: Compose) -> dict[str, int]:
-    """Of every container that plays, by its service and number, once all have ended."""
+    """Return the exit code of every playing container, by service and number, after all have ended."""
 
     def ended() -> dict[str, int] | None:
         told = compose("ps", "--all", "--format", "{{.Name}} {{.State}} {{.ExitCode}}").splitlines()
@@ -98,7 +97,7 @@ def records(folder: Path) -> list[Record]:
 
 
 def lines_of_server(output: str) -> list[str]:
-    """What the ladder told, of what `up` shows."""
+    """Return the ladder's lines in the output of `up`."""
     return [
         line.partition("| ")[2] for line in output.splitlines() if re.match(r"\W*(\[2K)?server-1 +\| ", line)
     ]
@@ -204,7 +203,7 @@ def test_a_killed_ladder_goes_on_and_every_bot_has_its_limits(compose: Compose, 
     before = matches_of(tmp_path)
     refused = compose("up", *services, **{**terms, "TC": "6+1"})
     told = lines_of_server(refused)
-    assert "was begun with another plan: time control was 5+1, now 6+1" in told[-1], refused
+    assert "was started with another plan: time control was 5+1, now 6+1" in told[-1], refused
     assert told[-1].endswith("EVENT=NAME docker compose up begins another event")
     assert exit_codes(compose) == {"server-1": 1, "random-1": 0, "greedy-1": 0, "last-1": 0}
     second = compose("up", *services, **{**terms, "ROUNDS": "1", "EVENT": "my second"})

@@ -20,7 +20,7 @@ COMPOSE = (ROOT / "docker-compose.yml").read_text(encoding="utf-8")
 OWN, GPU = re.findall(r"```yaml\n(.*?)```", PAGE, re.DOTALL)
 DOCKERFILES = re.findall(r"```dockerfile\n(.*?)```", PAGE, re.DOTALL)
 
-in_docker = [pytest.mark.docker, pytest.mark.timeout(900), requires("docker")]
+in_docker = [pytest.mark.timeout(900), requires("docker")]
 
 
 def test_the_variables_are_those_of_the_compose_file_with_their_defaults() -> None:

@@ -15,7 +15,7 @@ from tests.docker.compose import ANY_PORT, ROOT, assert_replays, docker
 FOLDER = ROOT / "examples" / "docker"
 IMAGES = ("my-python-bot", "my-c-bot")
 
-pytestmark = [pytest.mark.docker, pytest.mark.timeout(900), requires("docker")]
+pytestmark = [pytest.mark.timeout(900), requires("docker")]
 
 
 def test_a_container_for_each_bot(tmp_path: Path) -> None:

@@ -14,11 +14,11 @@ from pathlib import Path
 import pytest
 
 from testkit.parts import requires
+from testkit.project import files
 from tests.docker.compose import ROOT, docker, token_in
 from tests.docs.hosting_guide import Block, sections
 
 pytestmark = [
-    pytest.mark.docker,
     pytest.mark.timeout(900),
     requires("docker"),
 ]
@@ -105,7 +105,7 @@ class Machine:
         assert shown["NoNewPrivs"] == "1"
 
     def close(self) -> None:
-        """Whatever was typed on the machine has ended with it."""
+        """End all commands typed on the machine."""
         for process in self._held:
             process.wait(30)
 
@@ -115,20 +115,17 @@ class Machine:
 
 
 def sources() -> bytes:
-    """The files of the checkout that git knows or would take, as a tar archive."""
-    words = ["git", "ls-files", "--cached", "--others", "--exclude-standard"]
-    names = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, check=True).stdout.split("\n")
+    """Return the files of the project as a tar archive."""
     packed = io.BytesIO()
     with tarfile.open(fileobj=packed, mode="w") as tar:
-        for name in filter(None, names):
+        for name in files():
             # A link to a folder is part of the package, as arena/server is.
-            if (ROOT / name).is_file() or (ROOT / name).is_symlink():
-                tar.add(ROOT / name, name)
+            tar.add(ROOT / name, name)
     return packed.getvalue()
 
 
 def system_state(container: str) -> str:
-    """What systemd says of itself once it is up; empty when it does not come up."""
+    """Return the state of systemd after it has started; empty if it does not start."""
     words = ["docker", "exec", container, "systemctl", "is-system-running", "--wait"]
     end, state = time.monotonic() + 20, ""
     while not state and time.monotonic() < end:

@@ -16,7 +16,6 @@ from testkit.parts import requires
 from tests.docker.compose import ANY_PORT, ROOT, Compose, compose_project, docker, stand_in, wait_for
 
 pytestmark = [
-    pytest.mark.docker,
     pytest.mark.timeout(600),
     requires("docker"),
 ]
@@ -58,7 +57,7 @@ def compose(images: None, tmp_path: Path) -> Iterator[Compose]:
 
 
 def value(shown: Shown, panel: str, query: int = 0) -> float:
-    """What a query of a panel shows; 0 where it shows nothing."""
+    """Return the value of a panel's query; 0 if it has none."""
     results = shown[panel][query]
     return float(results[0]["value"][1]) if results else 0.0
 

@@ -26,7 +26,6 @@ from tests.docker.compose import ROOT, assert_replays, docker, stand_in, token_i
 from tests.docs.hosting_guide import Block, sections
 
 pytestmark = [
-    pytest.mark.docker,
     pytest.mark.timeout(600),
     requires("docker"),
 ]
@@ -116,7 +115,7 @@ def image() -> Iterator[None]:
 
 @pytest.fixture(scope="module")
 def profile(image: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Profile]:
-    """What the guide's first block starts, at a port of this machine's choice."""
+    """Start the containers of the guide's first block, on a free port."""
     folder = tmp_path_factory.mktemp("host")
     settings = folder / "host.toml"
     shipped = (ROOT / "docker" / "host.toml").read_text(encoding="utf-8")

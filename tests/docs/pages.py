@@ -1,33 +1,20 @@
-"""Documentation pages as tests read them: every tracked page but the changelog, its code spans and its blocks."""
+"""Documentation pages as tests read them: every page but the changelog, its code spans and its blocks."""
 
 from __future__ import annotations
 
 import re
-import subprocess
 from collections.abc import Iterator
 from pathlib import Path
+
+from testkit.project import files
 
 ROOT = Path(__file__).parents[2]
 FENCED = re.compile(r"^ *```\w*\n(.*?)^ *```", re.MULTILINE | re.DOTALL)
 SPAN = re.compile(r"`([^`]+)`")
 
 
-def tracked() -> list[str]:
-    """Return the paths that git tracks, or those of all files where this is no checkout."""
-    if not (ROOT / ".git").exists():
-        return [str(path.relative_to(ROOT)) for path in ROOT.rglob("*") if path.is_file()]
-    listing = subprocess.run(
-        ["git", "ls-files", "--cached", "--others", "--exclude-standard", "-z"],
-        cwd=ROOT,
-        check=True,
-        capture_output=True,
-        text=True,
-    )
-    return [name for name in listing.stdout.split("\0") if (ROOT / name).is_file()]
-
-
-TRACKED = tracked()
-PAGES = sorted(name for name in TRACKED if name.endswith(".md") and name != "CHANGELOG.md")
+FILES = [name for name in files() if (ROOT / name).is_file()]
+PAGES = [name for name in FILES if name.endswith(".md") and name != "CHANGELOG.md"]
 
 
 def text_of(page: str) -> str:

@@ -6,6 +6,7 @@ import json
 import os
 import re
 import shlex
+import shutil
 import signal
 import subprocess
 from pathlib import Path
@@ -14,10 +15,10 @@ from urllib.request import urlopen
 import pytest
 
 import arena
-from arena.games.catalogue import KNOWN
 from arena.games.core import Game
 from tests.bots import command_line
 from tests.bots.command_line import ARENA
+from tests.games.own import EXAMPLES, forget_games
 
 PAGE = (Path(__file__).parents[2] / "docs" / "games.md").read_text(encoding="utf-8")
 FILES = dict(re.findall(r"^```python\n# (\w+\.py)\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL))
@@ -41,12 +42,16 @@ def typed(*words: str) -> str:
 @pytest.mark.timeout(200)
 def test_what_is_typed_works(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(folder)
-    for what in (
-        "_named",
-        "_standard",
-    ):  # what another test has named, or this one names, is known in it alone
-        monkeypatch.setattr(KNOWN, what, {})
-    assert [words[0] for words in COMMANDS] == ["check", "match", "ladder", "analyse", "replay", "serve"]
+    forget_games(monkeypatch)
+    assert [words[0] for words in COMMANDS] == [
+        "check",
+        "match",
+        "ladder",
+        "analyse",
+        "replay",
+        "serve",
+        "maps",
+    ]
     check, match, ladder, analyse, replay = (typed(*words) for words in COMMANDS[:5])
     assert "connect4: 100 random matches, and nothing wrong was found" in check
     assert "failed" not in check
@@ -62,6 +67,17 @@ def test_what_is_typed_works(folder: Path, monkeypatch: pytest.MonkeyPatch) -> N
     stepped = typed(*COMMANDS[4], "--match", longest["match"][:8], "--ply", str(plies))
     assert f"ply {plies - 1}: {('maxie', 'minnie')[(plies - 1) % 2]}" in stepped
     assert "a b c d e f g" in stepped
+
+
+@pytest.mark.slow
+def test_other_rules_are_measured_on_a_map(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    shutil.copy(EXAMPLES / "capitals.py", folder)
+    monkeypatch.chdir(folder)
+    forget_games(monkeypatch)
+    quick = {"italy": "m1", "100": "2"}  # a hundred matches on a large map take half an hour
+    shown = typed(*(quick.get(word, word) for word in COMMANDS[-1]), "--processes", "1")
+    # The goal is all that the map can hold, as its own rules have it.
+    assert re.search(r"m1 +\| +9 +\| +54 ", shown), shown
 
 
 @pytest.mark.timeout(100)
@@ -97,7 +113,7 @@ def test_the_table_tells_of_every_method() -> None:
         if (
             not name.startswith("_")
             and (callable(value) or isinstance(value, classmethod))
-            and name not in {"play", "play_on", "fault"}
+            and name not in {"play", "play_on", "fault", "is_too_long"}
         ):
             assert name in told, name
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import shlex
 from pathlib import Path
@@ -12,29 +13,30 @@ import pytest
 from arena.games.riskless import Riskless
 from arena.maps.loader import load_map
 from arena.protocol.record import read
+from testkit.parts import requires
 from tests.bots.command_line import arena
+from tests.bots.engines.programs import HONEST
+from tests.bots.engines.test_submission import zipped
+from tests.docs.pages import FENCED
 
 PAGE = (Path(__file__).parents[2] / "docs" / "ladders.md").read_text(encoding="utf-8")
 COMMANDS = [shlex.split(line, comments=True)[1:] for line in re.findall(r"^arena .*$", PAGE, re.MULTILINE)]
-LASTING, WATCHING, COMPARED, MAKING, OPENED, ADJUDICATED, CLUSTERED, REPORTED = COMMANDS
+LASTING, COMPARED, MAKING, OPENED, BOXED, ADDED, LISTED, CHECKED, ADJUDICATED, CLUSTERED, REPORTED = COMMANDS
 
 
-def test_an_event_that_lasts_is_watched_and_not_played_twice(
+def test_an_event_that_lasts_is_told_again_and_not_played_twice(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
     played = arena(*LASTING, "--rounds", "1", "--event", "guide")
     assert played.code == 0, played
-    watched = arena(*WATCHING, "--event", "guide")
-    assert watched.code == 0, watched
-    table = re.compile(r"^\| \d \| (?:greedy|minimax|random) .*$", re.MULTILINE)
-    assert len(table.findall(watched.stdout)) == 3
-    assert table.findall(watched.stdout) == table.findall(played.stdout)
     again = arena(*LASTING, "--rounds", "1", "--event", "guide")
     assert again.code == 0, again
+    table = re.compile(r"^\| \d \| (?:greedy|minimax|random) .*$", re.MULTILINE)
+    assert len(table.findall(again.stdout)) == 3
+    assert table.findall(again.stdout) == table.findall(played.stdout)
 
 
-@pytest.mark.soak  # played like others of this page
 def test_two_sides_are_compared(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     told = arena(*COMPARED, "--rounds", "1", "--map", "path4", "--margin", "2000")
@@ -61,7 +63,31 @@ def test_openings_are_made_and_played(tmp_path: Path, monkeypatch: pytest.Monkey
     assert played == set(openings)
 
 
-@pytest.mark.soak  # played like others of this page
+@requires("docker")
+def test_bots_of_strangers_play_in_boxes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (ladder,) = (block for block in FENCED.findall(PAGE) if block.startswith("# boxes.toml"))
+    here = f"python:{os.environ.get('PYTHON_VERSION', '3.14')}-slim"
+    (tmp_path / "boxes.toml").write_text(ladder.replace("python:3.14-slim", here))
+    (settings,) = re.findall(r"`(exec = [^`]*)`", PAGE.partition("| bot.toml |")[2].partition("## ")[0])
+    turn = 'print(json.dumps({"move": message["legal"][-1]}), flush=True)'
+    zipped(tmp_path / "camel.zip", {"bot.toml": settings, "camel.py": HONEST.replace("TURN", turn)})
+    told = arena(*BOXED, "--json", "table.json")
+    assert told.code == 0, told
+    written = json.loads((tmp_path / "table.json").read_text())
+    assert [*written["cpu_ms"]] == ["camel"]
+    assert written["cpu_ms"]["camel"] > 0
+    table = {row["bot"]: row for row in written["table"]}
+    assert {name: row["games"] for name, row in table.items()} == {"greedy": 4, "camel": 4}
+    assert not table["camel"]["crash"]
+    added = arena(*ADDED)
+    assert added.code == 0, added
+    assert "python3 camel.py" in arena(*LISTED).stdout
+    checked = arena(*CHECKED, "--image", here, "--margin", "2000")
+    assert checked.code == 0, checked
+    assert re.search(r"^\| \d \| camel-2 ", checked.stdout, re.MULTILINE), checked
+
+
 def test_a_match_that_is_adjudicated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     told = arena(

@@ -8,15 +8,17 @@ from pathlib import Path, PurePosixPath
 
 import pytest
 
-from tests.docs.pages import PAGES, ROOT, TRACKED, prose_of, spans, text_of
+from benchmarks.engine.raw import MEASURED
+from tests.docs.pages import FILES, PAGES, ROOT, prose_of, spans, text_of
 
-FOLDERS = {str(folder) for name in TRACKED for folder in PurePosixPath(name).parents}
-EVERYTHING = {"/" + name for name in [*TRACKED, *FOLDERS]}
-TOPS = {name.partition("/")[0] for name in TRACKED}
+FOLDERS = {str(folder) for name in FILES for folder in PurePosixPath(name).parents}
+EVERYTHING = {"/" + name for name in [*FILES, *FOLDERS]}
+TOPS = {name.partition("/")[0] for name in FILES}
 PATH = re.compile(r"\.?\w[\w.*-]*(?:/[\w.*-]*)*")
 SOURCE = re.compile(r"\w[\w*-]*\.(?:py|js|md|css|html|yml|lock)")
 LINK = re.compile(r"\]\(([^)#:\s]+)(?:#[^)]*)?\)")
 MODULE = re.compile(r"python -m (\w+\.[\w.]*\w)")
+PART = re.compile(r"python -m benchmarks ([a-z]\w*)")
 PACKAGES = ("arena", "benchmarks", "testkit", "tests")
 
 READERS = {
@@ -71,6 +73,7 @@ def test_each_module_that_is_run_exists(page: str) -> None:
         there = path.with_suffix(".py").exists() or (path / "__main__.py").exists()
         if not (there and name.startswith(PACKAGES)):
             false.append(name)
+    false += [f"benchmarks {name}" for name in PART.findall(text_of(page)) if name not in MEASURED]
     assert not false, "\n".join([f"{page} runs no such modules:", *false])
 
 

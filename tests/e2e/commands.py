@@ -8,6 +8,10 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from urllib.request import urlopen
+
+import anyio
+import anyio.to_thread
 
 from testkit.forked import Forked
 from tests.bots.command_line import Result
@@ -36,7 +40,7 @@ class Running:
         return self.said
 
     def address(self) -> str:
-        """Where it awaits bots; the address of an event's page comes before it."""
+        """Return the address for bots, which is printed after the address of an event's page."""
         end = time.monotonic() + PATIENCE_SECONDS
         while not (found := re.search(r"ws://[0-9.]+:\d+(?=\D)", self.said)):
             assert self.process.poll() is None, f"it ended without an address: {self.said}"
@@ -63,3 +67,16 @@ def arena(*arguments: str, folder: Path, env: Mapping[str, str] | None = None) -
     out, err = (folder / f"{arguments[0]}-{time.monotonic_ns()}.{which}" for which in ("out", "err"))
     code = Forked(*arguments, cwd=folder, env=env, stdout=out, stderr=err).wait(PATIENCE_SECONDS)
     return Result(out.read_text(encoding="utf-8"), err.read_text(encoding="utf-8"), code)
+
+
+async def until_matches_are_played(url: str, count: int) -> None:
+    """Wait until a server plays so many matches, by its metrics."""
+
+    def metrics() -> bytes:
+        with urlopen(url.replace("ws:", "http:") + "/metrics", timeout=PATIENCE_SECONDS) as answer:
+            told: bytes = answer.read()
+            return told
+
+    with anyio.fail_after(PATIENCE_SECONDS):
+        while f"arena_matches {count}.0".encode() not in await anyio.to_thread.run_sync(metrics):
+            await anyio.sleep(0.05)

@@ -1,7 +1,7 @@
-"""The life of two bots of the command line: on a server that stops, is upgraded, is killed and stays away, until they are
+"""The life of two bots of the command line: on a server that stops, is killed and stays away, until they are
 told to end.
 
-    ARENA_AWAY_SECONDS=180 pytest -m soak tests/e2e/test_bot_life.py
+    ARENA_AWAY_SECONDS=180 pytest -m slow tests/e2e/test_bot_life.py
 
 has the server away for three minutes; unless told otherwise it is away for as long as a bot takes to notice.
 """
@@ -21,13 +21,12 @@ import pytest
 
 from arena.protocol.codes import EndReason
 from arena.protocol.record import Record
-from arena.server.store import migrations
 from arena.server.store.database import open_store
-from arena.server.store.journal.reader import records_of
 from testkit.crash import Server
 from testkit.forked import Forked
+from testkit.stored import records_of
 from tests.bots.command_line import ARENA, environment
-from tests.server.releases import rows
+from tests.e2e.commands import until_matches_are_played
 
 pytestmark = [pytest.mark.timeout(600), pytest.mark.usefixtures("loaded_commands")]
 
@@ -118,7 +117,7 @@ async def finished(server: Server) -> list[Record]:
 
 
 def counted(records: list[Record], name: str) -> str:
-    """What a bot scored by the server's own records, in the words of its last line."""
+    """Return a bot's score by the server's own records, in the form of the bot's last line."""
     score = dict.fromkeys(("won", "drawn", "lost"), 0)
     for record in records:
         mine = "maxie" if record.players.maxie == name else "minnie"
@@ -128,44 +127,17 @@ def counted(records: list[Record], name: str) -> str:
     return f"{name}: {score['won']} won, {score['drawn']} drawn, {score['lost']} lost"
 
 
-def make_older(store: Path) -> None:
-    """Make a store that nobody has open one of schema 4, as the version before this one left it."""
-    for statement in (
-        *(f"DROP TABLE {name}" for name in ("presences", "offices")),
-        *(f"ALTER TABLE servers DROP COLUMN {name}" for name in ("arena", "bus")),
-        *(f"DROP INDEX ix_matches_{name}" for name in ("pair", "map", "opening")),
-        "ALTER TABLE matches DROP COLUMN opening",
-        "DROP INDEX ix_matches_played",
-        "ALTER TABLE matches DROP COLUMN played",
-        "DROP INDEX ix_standings_rating",
-        "CREATE INDEX ix_standings_rating ON standings (game, rating)",
-        "ALTER TABLE standings DROP COLUMN crashes",
-        "ALTER TABLE rating_steps DROP COLUMN crash",
-        "UPDATE about SET schema_version = 4, program = 'riskless-arena 0.0.9'",
-        "UPDATE alembic_version SET version_num = '0004'",
-    ):
-        rows(store, statement)
-
-
-@pytest.mark.soak
-async def test_neither_a_restart_nor_an_upgrade_nor_a_kill_ends_a_bot_or_a_match(tmp_path: Path) -> None:
-    """The server is stopped and started, stopped and upgraded, killed and away for a while; then the bots finish."""
-    folder = tmp_path
-    server = Server(folder, 1, "--game", "tictactoe", "--set=server.drain_seconds=0.1")
+async def test_neither_a_restart_nor_a_kill_ends_a_bot_or_a_match(tmp_path: Path) -> None:
+    """The server is stopped and started twice, killed and away for a while; then the bots finish."""
+    server = Server(tmp_path, 1, "--game", "tictactoe", "--set=server.drain_seconds=0.1")
     try:
         server.start()
         await server.wait_listening()
-        with living(folder, server.url, "ada") as ada, living(folder, server.url, "bob") as bob:
+        with living(tmp_path, server.url, "ada") as ada, living(tmp_path, server.url, "bob") as bob:
             await until(1, ada)
-            for how, then in (
-                (signal.SIGTERM, None),
-                (signal.SIGTERM, make_older),
-                (signal.SIGKILL, None),
-            ):
+            for how in (signal.SIGTERM, signal.SIGTERM, signal.SIGKILL):
                 before = len(ada.results)
                 await server.stop(how)
-                if then is not None:
-                    then(folder / "arena.db")
                 if how is signal.SIGKILL:
                     await anyio.sleep(AWAY_SECONDS)
                 server.start()
@@ -175,7 +147,6 @@ async def test_neither_a_restart_nor_an_upgrade_nor_a_kill_ends_a_bot_or_a_match
             assert await bob.ended(signal.SIGINT) == 0, bob.said
             assert await server.stop(signal.SIGTERM) == 0
         records = await finished(server)
-        assert f"had schema 4 and now has {migrations.SCHEMA_VERSION}" in server.log.read_text()
         assert {each.result.reason for each in records} <= {EndReason.LINE, EndReason.BOARD_FULL}
         for bot in (ada, bob):
             assert bot.results[-1] == counted(records, bot.name), bot.said
@@ -195,7 +166,7 @@ async def test_a_second_ctrl_c_gives_up_and_the_loss_counts_on_both_sides(tmp_pa
         await server.wait_listening()
         with living(tmp_path, server.url, "ada") as ada, living(tmp_path, server.url, "bob") as bob:
             await until(1, ada)
-            await anyio.sleep(0.3)
+            await until_matches_are_played(server.url, 1)
             assert await ada.ended(signal.SIGINT, signal.SIGINT) == 0
             assert await bob.ended(signal.SIGTERM) == 0
             assert await server.stop(signal.SIGTERM) == 0

@@ -1,4 +1,4 @@
-"""What the author of a bot reads when the bot has a mistake: in `arena match` too, where it is a process."""
+"""Messages for the author of a faulty bot, also in `arena match`, where the bot is a process."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Three `arena serve` that are one arena: servers that die, are cut off and are restarted, and nobody loses anything."""
+"""Edges and cores of `arena serve`: whatever dies, is cut off or is restarted, nobody loses anything."""
 
 from __future__ import annotations
 
@@ -15,115 +15,112 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-import asyncpg
 import pytest
 
 from arena.protocol.record import Record
 from arena.server.store.database import open_store
-from arena.server.store.journal.reader import records_of
-from testkit.arena_servers import ArenaServer, arena_servers
-from testkit.crash import Outcome, hold_against
-from testkit.deaths import AWAY_SECONDS, KINDS, how_it_dies, play_out, players_of, rounds
+from testkit.cluster import Cluster, Member, running_cluster
+from testkit.cluster_faults import KINDS, ClusterFaults, end, in_progress, play_out, players_of, rounds
+from testkit.crash import Outcome, compare_with_store
 from testkit.nats_server import NatsServer, running_nats
 from testkit.node import with_packages
-from testkit.parts import missing, program, requires
+from testkit.parts import program
 from testkit.players import Player
+from testkit.stored import records_of
 from tests.e2e.trail import trails
 from tests.server.databases import Postgresql
 
 ROOT = Path(__file__).parents[2]
-OPTIONS = (
-    "--game",
-    "tictactoe",
-    "--tc",
-    "60+1",
-    "--set=pool.pause_seconds=0",
-    "--set=pool.openings=none",
-    "--set=pool.concurrency=8",
-)
-DRAIN = "drain"
+POOL = ("--set=pool.pause_seconds=0", "--set=pool.concurrency=100", "--set=log.verbose=true")
+TICTACTOE = ("--game", "tictactoe", "--tc", "60+1", "--set=pool.openings=none", *POOL)
+ITALY = ("--game", "riskless", "--map", "italy", "--tc", "60+1", *POOL)
 pytestmark = [
     pytest.mark.timeout(280),
     pytest.mark.usefixtures("loaded_commands"),
-    requires("nats"),
-    requires("postgresql"),
+    pytest.mark.needs("nats"),
+    pytest.mark.needs("postgresql"),
 ]
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def nats() -> Iterator[NatsServer]:
     with running_nats() as server:
         yield server
 
 
 @asynccontextmanager
-async def three(
-    folder: Path, nats: NatsServer, postgresql: Postgresql, url: str, *options: str
-) -> AsyncIterator[list[ArenaServer]]:
+async def cluster(
+    folder: Path, nats: NatsServer, postgresql: Postgresql, url: str, *words: str, edges: int = 2
+) -> AsyncIterator[Cluster]:
     database = urlsplit(url).path[1:]
-    told = *OPTIONS, "--set=log.verbose=true", *options
-    async with arena_servers(3, folder, nats, postgresql.folder, database, *told) as servers:
-        yield servers
+    async with running_cluster(edges, 2, folder, nats, postgresql.folder, database, *words) as made:
+        yield made
 
 
 @pytest.mark.parametrize(
-    ("kinds", "count"),
-    [
-        (("kill",), 1),
-        pytest.param(("freeze",), 1, marks=pytest.mark.soak),
-        pytest.param(("split",), 1, marks=pytest.mark.soak),
-        pytest.param(("kill", "freeze", "bus", "store", "power", "split"), 12, marks=pytest.mark.soak),
-    ],
-    ids=["kill", "freeze", "split", "all"],
+    ("kinds", "words"),
+    [(("core kill", "edge kill"), TICTACTOE), (KINDS, ITALY)],
+    ids=["tictactoe", "italy"],
 )
+@pytest.mark.timeout(600)
 async def test_deaths_under_play_cost_nobody_anything(
     kinds: Sequence[str],
-    count: int,
+    words: Sequence[str],
     nats: NatsServer,
     postgresql: Postgresql,
     postgresql_database: str,
     tmp_path: Path,
 ) -> None:
-    async with three(tmp_path, nats, postgresql, postgresql_database) as servers:
-        players = players_of(servers, 12, lambda: random.uniform(0.02, 0.4))
-        dice = random.Random(7)
-        report = await rounds(servers, players, postgresql_database, dice, count, kinds=kinds)
+    dice = random.Random(7)
+    async with cluster(tmp_path, nats, postgresql, postgresql_database, *words) as made:
+        players = players_of(made.edges, 12, lambda: random.uniform(0.02, 0.4))
+        deaths = ClusterFaults(made, nats, lambda: postgresql.processes, dice)
+        report = await rounds(deaths, players, dice.sample(kinds, len(kinds)))
     faults = report.outcome.faults
-    assert faults == [], await trails(postgresql_database, faults, [each.log for each in servers])
-    assert all(each.taken is not None for each in report.deaths)
+    assert faults == [], await trails(postgresql_database, faults, made.logs())
+    assert [each for each in report.deaths if each.stuck] == []
     assert report.outcome.acknowledged > 50
 
 
-@pytest.mark.parametrize(
-    "matches", [6, pytest.param(100, marks=[pytest.mark.soak, pytest.mark.timeout(900)])]
-)
-async def test_servers_restarted_one_after_the_other_lose_nothing(
-    matches: int, nats: NatsServer, postgresql: Postgresql, postgresql_database: str, tmp_path: Path
+async def test_everything_is_restarted_under_play_and_no_bot_comes_in_more_than_once_more(
+    nats: NatsServer, postgresql: Postgresql, postgresql_database: str, tmp_path: Path
 ) -> None:
-    # Beside other tests so many bots, which are one process, take more than half a minute to come back.
-    at_once = f"--set=pool.concurrency={matches}", f"--set=pool.ready_seconds={30 + matches}"
-    async with three(tmp_path, nats, postgresql, postgresql_database, *at_once) as servers:
-        slowest = matches / 15  # so many moves a second keep no server from its leases
-        between = max(60, 3 * matches)
-        # Each server says that it stops, so nobody need find it out.
-        players = players_of(servers, 2 * matches, lambda: random.uniform(0.02, slowest), keepalive=20.0)
+    async with cluster(tmp_path, nats, postgresql, postgresql_database, *ITALY) as made:
+        old = made.edges
+        new = [await made.add("edge") for _ in old]
+        for each in new:
+            await each.wait_ready()
+        players = [
+            Player(
+                old[number % 2].url,
+                f"bot {number}",
+                lambda: random.uniform(0.02, 0.3),
+                elsewhere=(new[number % 2].url,),
+            )
+            for number in range(12)
+        ]
         async with asyncio.TaskGroup() as tasks:
             playing = [tasks.create_task(each.run()) for each in players]
-            for each in servers:
-                await acknowledged(players, between)
+            for each in made.cores:
+                await acknowledged(players, 40)
                 assert await each.stop() == 0, each.log.read_text()
                 each.start()
                 await each.wait_ready()
-            await acknowledged(players, between)
+            assert {each.connections for each in players} == {1}, "nobody notices that another core leads"
+            for each in old:
+                await acknowledged(players, 40)
+                assert await each.stop() == 0, each.log.read_text()
+                made.members.remove(each)
+                each.close()
+            await acknowledged(players, 40)
             for task in playing:
                 task.cancel()
-        await ended(players, postgresql_database)
-        logs = "".join(each.log.read_text() for each in servers)
-    assert "Traceback" not in logs
-    outcome = Outcome()
-    await hold_against(postgresql_database, players, set(), outcome)
-    faults = outcome.faults
-    assert faults == [], await trails(postgresql_database, faults, [each.log for each in servers])
+        assert {each.connections for each in players} == {2}
+        outcome = Outcome()
+        await play_out(players, made.database)
+        await end(made, outcome)
+    await compare_with_store(postgresql_database, players, set(), outcome)
+    assert outcome.faults == [], await trails(postgresql_database, outcome.faults, made.logs())
 
 
 async def acknowledged(players: Sequence[Player], more: int) -> None:
@@ -134,26 +131,17 @@ async def acknowledged(players: Sequence[Player], more: int) -> None:
             await asyncio.sleep(0.02)
 
 
-async def ended(players: Sequence[Player], url: str) -> None:
-    """Wait until no match is in progress any more."""
-    connection = await asyncpg.connect(url)
-    try:
-        await play_out(players, connection)
-    finally:
-        await connection.close()
-
-
 @contextmanager
-def entrance(folder: Path, servers: Sequence[ArenaServer]) -> Iterator[str]:
-    """The nginx of the profile `cluster` on a free port of this machine, before these servers; where bots come in."""
+def entrance(folder: Path, edges: Sequence[Member]) -> Iterator[str]:
+    """The nginx of the profile `cluster` on a free port of this machine, before these edges; where bots come in."""
     found = program("nginx")
     assert found is not None
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
     config = (ROOT / "docker" / "nginx.conf").read_text(encoding="utf-8")
     names = {
-        f"server {name}:8765;": f"server 127.0.0.1:{each.port};"
-        for name, each in zip(("one", "two", "three"), servers, strict=True)
+        f"server {name}:8765 ": f"server 127.0.0.1:{each.port} "
+        for name, each in zip(("edge-1", "edge-2"), edges, strict=True)
     }
     changes = {
         **names,
@@ -195,7 +183,7 @@ class Newcomer:
             )
 
     def told(self) -> list[dict[str, Any]]:
-        """What it has printed so far."""
+        """Return its output so far."""
         return [json.loads(line) for line in self.output.read_text().splitlines() if line.endswith("}")]
 
     def count(self, kind: str) -> int:
@@ -215,32 +203,38 @@ class Newcomer:
         self.process.wait()
 
 
-@requires("nginx")
-@pytest.mark.parametrize(
-    "ways", [("kill", DRAIN), pytest.param((*KINDS, DRAIN), marks=pytest.mark.soak)], ids=["two", "all"]
-)
+@pytest.mark.needs("nginx")
+@pytest.mark.needs("node")
 async def test_a_client_in_another_language_plays_on_and_never_learns_of_it(
-    ways: Sequence[str], nats: NatsServer, postgresql: Postgresql, postgresql_database: str, tmp_path: Path
+    nats: NatsServer, postgresql: Postgresql, postgresql_database: str, tmp_path: Path
 ) -> None:
-    """It knows one address, behind which one server after the other is drained, dies or is cut off."""
-    if why := missing("node"):
-        pytest.skip(why)
+    """The client has one address, behind which one edge is stopped, another one dies, and the core dies."""
     (tmp_path / "js").mkdir()
     script = await asyncio.to_thread(with_packages, Path(__file__).with_name("newcomer.js"), tmp_path / "js")
     clients: list[Newcomer] = []
-    async with three(
-        tmp_path, nats, postgresql, postgresql_database, "--set=server.proxies=127.0.0.1"
-    ) as servers:
-        held = entrance(tmp_path, servers)
+    words = (*TICTACTOE, "--set=server.proxies=127.0.0.1")
+    async with cluster(tmp_path, nats, postgresql, postgresql_database, *words) as made:
+        held = entrance(tmp_path, made.edges)
         url = await asyncio.to_thread(held.__enter__)
         try:
             clients = [Newcomer(script, url, f"newcomer {each}") for each in range(4)]
-            for number, way in enumerate(ways):
+            first, second = made.edges
+            await moved(clients, 20)
+            assert await first.stop() == 0
+            await moved(clients, 20)
+            first.start()
+            await first.wait_ready()
+            leader = await made.wait_leader()
+            for dead in (leader, second):
+                await asyncio.to_thread(dead.kill)
                 await moved(clients, 20)
-                await leaves(servers[number % len(servers)], way, clients)
+                dead.start()
+                await dead.wait_ready()
             await moved(clients, 20)
             codes = [await asyncio.to_thread(each.finish) for each in clients]
-            await ended([], postgresql_database)  # the last record is written after its end is told
+            async with asyncio.timeout(60):
+                while await in_progress(made.database):  # the last record is written before its end is told
+                    await asyncio.sleep(0.1)
         finally:
             for each in clients:
                 each.close()
@@ -253,26 +247,9 @@ async def test_a_client_in_another_language_plays_on_and_never_learns_of_it(
     wrong = [
         match for match, each in records.items() if each.result.reason.value not in ("line", "board_full")
     ]
-    files = [*(each.log for each in servers), *(each.output for each in clients)]
+    files = [*made.logs(), *(each.output for each in clients)]
     assert wrong == [], await trails(postgresql_database, wrong, files)
     assert sum(each.count("closed") for each in clients) >= 2, "some were thrown out"
-
-
-async def leaves(server: ArenaServer, way: str, clients: Sequence[Newcomer]) -> None:
-    """A server is drained or dies, the others go on, and then it is back."""
-    if way == DRAIN:
-        assert await server.stop() == 0
-        await moved(clients, 20)
-        server.start()
-    else:
-        begin, end = how_it_dies(server, way)
-        await asyncio.to_thread(begin)
-        if way in ("kill", "power"):
-            await moved(clients, 20)
-        else:
-            await asyncio.sleep(AWAY_SECONDS[0])
-        await end()
-    await server.wait_ready()
 
 
 async def moved(clients: Sequence[Newcomer], more: int) -> None:
@@ -284,7 +261,7 @@ async def moved(clients: Sequence[Newcomer], more: int) -> None:
 
 
 def compare(told: Sequence[dict[str, Any]], records: dict[str, Record]) -> None:
-    """What a client was told is what the records say, and nothing told it of a fault."""
+    """Check that a client's messages agree with the records and report no fault."""
     for each in told:
         match each:
             case {"type": "accepted", "match": match, "ply": ply, "move": move}:

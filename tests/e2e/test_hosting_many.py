@@ -1,7 +1,7 @@
 """docs/hosting.md, "Many servers, one arena", as far as it goes without a machine of its own: its NATS, with TLS and password.
 
 The guide as a whole is typed in tests/docker/test_hosting_guide.py; docker/nginx.conf, which says of nginx what the guide
-does, stands before three servers in tests/e2e/test_cluster.py.
+does, stands before two edges in tests/e2e/test_cluster.py.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from pathlib import Path
 import anyio
 import pytest
 
-from arena.server.bus.bus import BusError, Message
-from arena.server.bus.opening import open_bus
+from arena.server.cluster.bus import BusError
+from arena.server.cluster.nats import open_nats
 from testkit.nats_server import NatsServer
 from testkit.parts import requires
 from tests.docs.hosting_guide import PAGE, sections
@@ -74,16 +74,18 @@ async def test_servers_come_by_tls_with_a_password_and_nobody_else(
     monkeypatch.setenv("ARENA_BUS_PASSWORD_FILE", str(tmp_path / "password"))
     async with guides_nats(tmp_path) as server:
         url = f"tls://arena@localhost:{server.port}"
-        got: list[Message] = []
-        async with open_bus(url, ca=tmp_path / "cert.pem") as bus:
+        got: list[bytes] = []
+        async with open_nats(url, name="test", ca=tmp_path / "cert.pem") as bus:
             await bus.subscribe("arena.beat", got.append)
             bus.publish("arena.beat", b"x" * 1_000_000)
             with anyio.fail_after(20):
                 while not got:
                     await anyio.sleep(0.01)
         with pytest.raises(BusError, match="its certificate is not trusted"):
-            async with open_bus(url):
+            async with open_nats(url, name="test"):
                 pytest.fail("it believes any certificate")
         with pytest.raises(BusError, match="does not know this user, password or token"):
-            async with open_bus(url.replace("arena@", "arena:guess@"), ca=tmp_path / "cert.pem"):
+            async with open_nats(
+                url.replace("arena@", "arena:guess@"), name="test", ca=tmp_path / "cert.pem"
+            ):
                 pytest.fail("it lets anybody in")

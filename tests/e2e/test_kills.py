@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import subprocess
-import sys
 import time
 from pathlib import Path
 from random import Random
@@ -28,7 +27,6 @@ def mark(monkeypatch: pytest.MonkeyPatch) -> str:
 KILLS, ROUNDS = 5, 30
 
 
-@pytest.mark.soak
 @pytest.mark.timeout(300)
 def test_a_killed_event_ends_as_if_it_had_never_been_killed(mark: str, tmp_path: Path) -> None:
     bots = "".join(
@@ -66,17 +64,6 @@ def test_a_killed_event_ends_as_if_it_had_never_been_killed(mark: str, tmp_path:
     )
     assert other.returncode == 1
     assert other.stderr == (
-        f"arena: event kills was begun with another plan: rounds was {ROUNDS}, now 7, seed was 1, now 2;"
+        f"arena: event kills was started with another plan: rounds was {ROUNDS}, now 7, seed was 1, now 2;"
         " give it another name\n"
     )
-    watched = subprocess.run(
-        [sys.executable, "-P", "-m", "arena", "ladder", "--watch", "--db", f"sqlite:///{tmp_path}/killed.db"],
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
-    assert watched.returncode == 0, watched.stderr
-    assert len(watched.stderr.splitlines()) == 2 * ROUNDS
-    assert all(f"| {name} " in watched.stdout for name in "ab")

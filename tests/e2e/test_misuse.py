@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
-from functools import partial
 from typing import Any
 
 import pytest
@@ -14,27 +12,29 @@ from websockets.exceptions import InvalidMessage
 
 from arena.protocol.codes import Code, EndReason
 from arena.protocol.record import Record
+from arena.server.edge import admission
+from arena.server.edge.limits import HostLimits
 from arena.server.host import open_host
-from arena.server.net.admission import Admission
-from arena.server.net.limits import HostLimits
 from arena.server.settings import private
 from testkit.horde import attack
 from tests.e2e.test_misbehaving import PAUSE_SECONDS, PLENTY, run_peer, spec
 from tests.peers.honest import honest
 
-LIMITS = HostLimits(hello_seconds=1.0, connections_per_address=40, cut_offs=100)
-IMPATIENT = partial(Admission, held_seconds=0)
-"""Lets those go at once that are refused, so that they come back often."""
+LIMITS = HostLimits(hello_seconds=1.0, connections=160, connections_per_address=40, cut_offs=100)
 pytestmark = pytest.mark.timeout(120)
 
 
-async def misuse(
-    script: str, *arguments: str, admission: Callable[..., Admission] = Admission
-) -> tuple[list[dict[str, Any]], list[Record]]:
-    """What the peer printed, and the matches beside it: at least one of them from after it was done."""
+@pytest.fixture
+def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let those go at once that are refused, so that they come back often."""
+    monkeypatch.setattr(admission, "HELD_SECONDS", 0)
+
+
+async def misuse(script: str, *arguments: str) -> tuple[list[dict[str, Any]], list[Record]]:
+    """Return the output of the peer and the matches beside it, of which at least one began after the peer's end."""
     beside: list[Record] = []
     async with (
-        open_host(private(limits=LIMITS), admission=admission) as host,
+        open_host(private(limits=LIMITS, grace_seconds=60.0)) as host,
         honest(host.url, "anna", host.issue_token("anna")),
         honest(host.url, "bert", host.issue_token("bert")),
     ):
@@ -67,8 +67,9 @@ async def test_a_flood_of_messages_is_cut_off_with_its_reason() -> None:
     assert_unhurt(beside)
 
 
+@pytest.mark.usefixtures("impatient")
 async def test_a_flood_of_connections_gets_no_more_than_one_address_may_have() -> None:
-    told, beside = await misuse("many", "200", admission=IMPATIENT)
+    told, beside = await misuse("many", "200")
     assert told[0]["left"] <= LIMITS.connections_per_address - 2
     assert_unhurt(beside)
 
@@ -82,19 +83,12 @@ async def test_who_guesses_tokens_is_shut_out_after_a_few() -> None:
     assert_unhurt(beside)
 
 
-@pytest.mark.parametrize(
-    "kind",
-    [
-        "slow-loris",
-        "messages",
-        pytest.param("frames", marks=pytest.mark.soak),
-        pytest.param("guessing", marks=pytest.mark.soak),
-    ],
-)
+@pytest.mark.usefixtures("impatient")
+@pytest.mark.parametrize("kind", ["slow-loris", "messages"])
 async def test_a_horde_that_comes_back_is_cut_off_each_time_and_then_refused(kind: str) -> None:
     limits = structs.replace(LIMITS, hello_seconds=0.5, cut_offs=4)
     async with (
-        open_host(private(limits=limits, anyone=True), admission=IMPATIENT) as host,
+        open_host(private(limits=limits, anyone=True)) as host,
         honest(host.url, "anna", host.issue_token("anna")),
         honest(host.url, "bert", host.issue_token("bert")),
     ):

@@ -44,7 +44,6 @@ def test_packets_that_are_lost_for_a_second_cost_no_match(cable: Cable) -> None:
     assert {each.result.reason for each in cable.wait(before + 6)} <= PLAYED
 
 
-@pytest.mark.soak
 def test_behind_a_cable_that_stays_cut_the_flag_falls_on_who_was_to_move(cable: Cable) -> None:
     cable.play("2+0", 2, 0.5)
     before = len(cable.wait(1))
@@ -60,7 +59,6 @@ def test_behind_a_cable_that_stays_cut_the_flag_falls_on_who_was_to_move(cable: 
         assert lost.result.reason is EndReason.NO_SHOW
 
 
-@pytest.mark.soak
 def test_a_storm_of_bots_that_were_all_reset_comes_back_and_plays_on(cable: Cable) -> None:
     cable.play("60+1", 40, 0.3)
     cable.wait(20)
@@ -75,7 +73,6 @@ def test_a_storm_of_bots_that_were_all_reset_comes_back_and_plays_on(cable: Cabl
     assert len({each.match for each in played}) == len(played)
 
 
-@pytest.mark.soak
 def test_pieces_that_are_late_and_lost_cost_no_match(line: Cable) -> None:
     line.play("10+1", 10, 0.1)
     before = len(line.wait(5))
@@ -95,7 +92,6 @@ def test_bots_of_half_open_connections_come_back_and_play_on(line: Cable) -> Non
     assert {each.result.reason for each in played} <= PLAYED
 
 
-@pytest.mark.soak
 def test_of_connections_that_fall_silent_the_match_is_lost_by_who_was_to_move(line: Cable) -> None:
     line.play("2+0", 4, 0.5, "--set=pool.ready_seconds=2")
     known = {each.match for each in line.wait(2)}

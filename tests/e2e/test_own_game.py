@@ -20,7 +20,7 @@ from arena.protocol.record import from_line, read
 from arena.protocol.timecontrol import TimeControl
 from arena.protocol.values import Players
 from arena.rating.pairing import Pair
-from arena.server.processes.bot_process import Patience
+from arena.server.processes.bot_process import RestartPolicy
 from tests.bots.command_line import ARENA
 from tests.e2e.commands import arena
 from tests.games.own import EXAMPLES, nim
@@ -62,7 +62,7 @@ def run(folder: Path, code: int, *words: str, typed: str = "", **environment: st
 
 
 def forked(folder: Path, code: int, *words: str, **environment: str) -> str:
-    """What a command tells that ends with this exit code, in a process that knows no game but those that it is given."""
+    """Return the output of a command that ends with this exit code, in a process without other user-defined games."""
     done = arena(*words, folder=folder, env=os.environ | environment)
     assert done.code == code, done
     return done.stdout + done.stderr
@@ -116,7 +116,7 @@ def test_a_person_plays_it_at_the_terminal(tmp_path: Path) -> None:
 
 def job(**changes: object) -> PairJob:
     spec = f"{EXAMPLES / 'connect4.py'}:ConnectFour"
-    game = make_setup(KNOWN.name(spec))
+    game = make_setup(KNOWN.register(spec))
     terms = Terms(
         match=uuid4().hex, event="e", game=game, players=Players("a", "b"), time_control=TimeControl(1000, per_move=True),
         margin_ms=500, ready_ms=30_000,
@@ -127,7 +127,7 @@ def job(**changes: object) -> PairJob:
         "matches": matches,
         "bots": (BotPlan("a", "greedy"), BotPlan("b", "random")),
         "folder": "",
-        "patience": Patience(),
+        "patience": RestartPolicy(),
         "games": (spec,),
         "rules": KNOWN.rules(game),
     }

@@ -11,9 +11,9 @@ import anyio.to_thread
 import pytest
 
 from arena.server.store.database import open_store
-from arena.server.store.journal.reader import records_of
 from testkit.crash import Server
 from testkit.forked import Forked
+from testkit.stored import records_of
 
 pytestmark = [pytest.mark.timeout(120), pytest.mark.usefixtures("loaded_commands")]
 

@@ -76,10 +76,12 @@ def test_a_file_of_five_lines_hosts_and_follows_what_can_be_followed(tmp_path: P
         server.reload(
             FIVE_LINES.replace("port = 0", "port = 1").replace("m1", "path4")
             + f'time_controls = ["5+0.1"]\npause_seconds = 0\n[store]\nrecord = "{record}"\n[limits]\nconnections = 9\n'
+            + "cut_offs = 7\nopen_challenges = 3\nmatches_per_bot = 5\nwork_ms_per_second = 50\n"
         )
         told = server.wait(r"settings read again: (.*)")
         assert told == (
-            "applied pool.maps, pool.time_controls, pool.pause_seconds, store.record, limits.connections; "
+            "applied pool.maps, pool.time_controls, pool.pause_seconds, store.record, limits.connections, "
+            "limits.cut_offs, limits.open_challenges, limits.matches_per_bot, limits.work_ms_per_second; "
             "a restart is needed for server.port"
         )
         bots = [

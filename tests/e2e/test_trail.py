@@ -15,7 +15,7 @@ async def test_the_log_of_a_match_and_the_lines_about_it_are_told(tmp_path: Path
     async with open_store(url) as engine:
         await keep(engine, day(1), events((), NO_SHOW), match=match)
     log = tmp_path / "server.log"
-    shown = [f"stands still match='{match}'", "gone bot='anna'", "the bus is away"]
+    shown = [f"stands still match='{match}'", "gone bot='anna'", "the bus is unavailable"]
     log.write_text("\n".join([*shown, f"stands still match='{other}'", "gone bot='carl'"]))
     told = (await trails(url, [f"{match} ended as no_show"], [log])).splitlines()
     assert told[0] == f"{match} ended as no_show"

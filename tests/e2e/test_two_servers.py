@@ -17,10 +17,10 @@ from arena.protocol.codec import encode
 from arena.protocol.messages import Hello
 from arena.protocol.record import to_line
 from arena.server.store.database import file_of, open_store
-from arena.server.store.journal.reader import records_of
-from testkit.crash import Outcome, Server, hold_against
+from testkit.crash import Outcome, Server, compare_with_store
 from testkit.forked import Forked
 from testkit.players import Player
+from testkit.stored import records_of
 from testkit.wire import SUBPROTOCOL
 from tests.e2e.commands import running
 
@@ -70,7 +70,7 @@ async def test_one_that_stood_still_is_replaced_and_ends_in_one_line(tmp_path: P
         assert await second.stop(signal.SIGTERM) == 0
 
 
-@pytest.mark.soak
+@pytest.mark.slow
 @pytest.mark.timeout(600)
 async def test_kills_and_takeovers_in_any_order_lose_no_move_and_change_no_record(
     database: str, tmp_path: Path
@@ -120,7 +120,7 @@ async def test_kills_and_takeovers_in_any_order_lose_no_move_and_change_no_recor
             for task in playing:
                 task.cancel()
         assert codes == [0, 0]
-        await hold_against(database, players, set(), outcome)
+        await compare_with_store(database, players, set(), outcome)
     assert not outcome.faults
     assert outcome.acknowledged > 100
 
@@ -160,7 +160,7 @@ def servers(folder: Path, stack: ExitStack) -> tuple[Server, Server]:
 
 
 def server(folder: Path, stack: ExitStack, database: str, *options: str) -> Server:
-    """One on a store, with a log and a port of its own."""
+    """Start a server on a store, with a separate log and port."""
     folder.mkdir()
     made = Server(folder, 2, "--game", "tictactoe", "--db", database, *options)
     stack.callback(made.close)

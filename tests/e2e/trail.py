@@ -1,4 +1,4 @@
-"""What is known of matches that a test finds fault with: their logs from the store, and the lines of others that are about them."""
+"""Evidence about matches that fail a test: their logs from the store, and all lines about them in other logs."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from arena.server.store.database import open_store
-from arena.server.web.match_log import Log, NoLog, match_log
+from arena.server.web.match_log import LogNotFound, MatchLog, match_log
 
 MATCH = re.compile(r"\b[0-9a-f]{32}\b")
 MOST = 3
@@ -28,14 +28,14 @@ async def trails(database: str, faults: Iterable[str], files: Sequence[Path]) ->
         for match in matches[:MOST]:
             try:
                 log = await match_log(engine, match)
-            except NoLog as none:
+            except LogNotFound as none:
                 told.append(str(none))
                 continue
             told += [*_steps(log), *(line for file in files for line in _lines(file, log))]
     return "\n".join(told)
 
 
-def _steps(log: Log) -> list[str]:
+def _steps(log: MatchLog) -> list[str]:
     head = f"match {log.match}, {log.maxie} against {log.minnie}: {log.reason}, {log.detail}"
     return [
         head,
@@ -43,7 +43,7 @@ def _steps(log: Log) -> list[str]:
     ]
 
 
-def _lines(file: Path, log: Log) -> list[str]:
+def _lines(file: Path, log: MatchLog) -> list[str]:
     """The lines of a file that are about the match, its players, or about everything."""
 
     def matters(line: str) -> bool:

@@ -64,7 +64,7 @@ def ladder(folder: Path, game: str, bots: dict[str, list[str]]) -> None:
     assert {record.result.reason for record in records} <= by_the_rules, told.stdout
 
 
-@pytest.mark.parametrize("game", [pytest.param("tictactoe", marks=pytest.mark.soak), "riskless"])
+@pytest.mark.parametrize("game", ["tictactoe", "riskless"])
 def test_javascript_and_c(game: str, script: Path, compiled: Path, tmp_path: Path) -> None:
     ladder(
         tmp_path,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -11,9 +12,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from arena.bots.search.algorithms import ALGORITHMS, AlgorithmSettings
+from arena.bots.search.monitor import SearchMonitor
+from arena.bots.search.pool import ThreadPool
+from arena.bots.search.problem import Problem
+from arena.bots.search.values import WIN
+from arena.games.catalogue import KNOWN
 from arena.games.core import MAXIE, Game, Player
 from arena.games.loading import game_in_file
-from tests.games.own import EXAMPLES
+from arena.games.riskless import Riskless
+from arena.maps.loader import load_map
+from arena.maps.setup import has_maps, make_setup
+from tests.games.own import EXAMPLES, forget_games
 from tests.games.setups import random_match
 from tests.properties import examples
 
@@ -28,7 +38,7 @@ FOUR = game_of("connect4")
 
 
 def winner_by_picture(cells: str) -> Player | None:
-    """Who has four in a row: found in the text of the board by patterns, not by the game's own lines."""
+    """Return the player with four in a row, found in the text of the board by patterns instead of the game's own lines."""
     text = "/".join(cells[row : row + 7] for row in range(0, 42, 7))
     for gap in (0, 7, 6, 8):
         found = re.search(rf"(?=([XO])(?:.{{{gap}}}\1){{3}})", text)
@@ -47,6 +57,44 @@ def test_connect_four_ends_as_the_picture_shows(seed: int) -> None:
     assert outcome is not None
     assert outcome.winner is winner_by_picture(match.positions[-1].cells)
     assert outcome.word == ("four_in_a_row" if outcome.winner else "board_full")
+
+
+DOTS = game_of("dots")
+
+
+def boxes_ahead(position: Any, known: dict[Any, int]) -> int:
+    """Maxie's boxes more than Minnie's at the end when both play as well as they can: counted box by box."""
+    if position not in known:
+        moves = DOTS.moves(position)
+        after = [boxes_ahead(DOTS.successor(position, move), known) for move in moves]
+        best = max if position.player is MAXIE else min
+        known[position] = best(after) if after else DOTS.estimate(position)
+    return known[position]
+
+
+@examples(30)
+@given(seed=st.integers(0, 2**32), name=st.sampled_from(sorted(ALGORITHMS)), left=st.integers(1, 6))
+def test_every_search_knows_who_moves_again_in_dots_and_boxes(seed: int, name: str, left: int) -> None:
+    match = random_match(DOTS, seed)
+    position = match.positions[-1 - left]
+    with ThreadPool(2) as pool:
+        problem = Problem(DOTS, lambda _: 0)
+        result = ALGORITHMS[name].run(problem, position, left, SearchMonitor(), AlgorithmSettings(pool))
+    ahead = boxes_ahead(position, {})
+    winner = (ahead > 0) - (ahead < 0)
+    assert result.value == winner * (WIN - left)
+
+
+def test_the_match_in_which_a_player_moves_again_is_played_and_told() -> None:
+    match = random_match(DOTS, 3)
+    movers = [position.player for position in match.positions[:-1]]
+    assert any(one is other for one, other in pairwise(movers))
+    outcome = DOTS.outcome(match.positions[-1])
+    assert outcome is not None
+    assert outcome.winner is None or str(outcome).endswith(f", by {outcome.margin})")
+    drawn = DOTS.picture(match.positions[-1])
+    assert sum(map(drawn.count, "XO")) == 4
+    assert (drawn.count("|"), drawn.count("--")) == (6, 6)
 
 
 def test_a_full_board_without_four_is_a_draw() -> None:
@@ -109,3 +157,38 @@ def test_the_guide_shows_the_game_of_the_examples() -> None:
             assert tuple(shown_game.moves(position)) == tuple(FOUR.moves(match.positions[ply]))
             position = shown_game.successor(position, move)
         assert shown_game.outcome(position) == FOUR.outcome(match.positions[-1])
+
+
+CAPITALS: Any = type(game_of("capitals"))
+
+
+@examples(30)
+@given(seed=st.integers(0, 2**32), name=st.sampled_from(["italy", "world", "m2", "grid:4x4"]))
+def test_a_match_of_capitals_is_riskless_with_garrisons_until_one_falls(seed: int, name: str) -> None:
+    game, plain = CAPITALS(load_map(name)), Riskless(load_map(name))
+    match = random_match(game, seed)
+    cap = game.map.territory_cap
+    for before, move, after in zip(match.positions, match.moves, match.positions[1:], strict=False):
+        trained = list(plain.successor(before, move).armies)
+        for player, capital in game.capitals.items():
+            if trained[capital] * player.sign > 0:
+                trained[capital] = player.sign * min(abs(trained[capital]) + 2, cap)
+        assert after.armies == tuple(trained)
+    *rest, last = match.positions
+    held = [
+        [position.armies[capital] * player.sign > 0 for player, capital in game.capitals.items()]
+        for position in [*rest, last]
+    ]
+    assert all(all(each) for each in held[:-1])
+    outcome = game.outcome(last)
+    assert outcome is not None
+    if outcome.word == "capital":
+        assert held[-1] == [outcome.winner is player for player in game.capitals]
+
+
+def test_capitals_is_played_on_the_map_that_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    forget_games(monkeypatch)
+    name = KNOWN.register(str(EXAMPLES / "capitals.py"))
+    assert has_maps(name)
+    game = make_setup(name, "world")
+    assert (type(game), game.setup()["map"]) == (KNOWN.find(name), "world")

@@ -1,4 +1,4 @@
-"""What others wrote, as bots of the arena: easyAI, OpenSpiel's search, and a plain alpha-beta in C."""
+"""Other projects' engines as bots of the arena: easyAI, OpenSpiel's search, and a plain alpha-beta in C."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from typing import Any
 
 import pytest
 
-from arena.bots.api.match import Match
-from arena.bots.client.local import Local
+from arena.bots.api.bot import Match
+from arena.bots.client.local_match import LocalMatch
 from arena.bots.engines.from_program import program_engine
 from arena.bots.engines.registry import Engine, make_engine
 from arena.bots.evaluators import evaluator_for
-from arena.bots.search.failsoft import failsoft
+from arena.bots.search.alphabeta import failsoft
 from arena.bots.search.problem import Problem
 from arena.bots.search.values import WIN
 from arena.games.core import AnyGame
@@ -32,9 +32,9 @@ PACKAGES = [
 
 
 def answer(engine: Engine, game: AnyGame, moves: list[Any], seconds: str) -> Any:
-    """What the engine plays after these moves, and what it tells of it."""
+    """Return the engine's move after these moves, and its analysis."""
     seat = game.player(game.start()) if len(moves) % 2 == 0 else game.player(game.start()).opponent
-    local = Local(engine.make, Match(game, seat, time_control=TimeControl.parse(f"{seconds}/move")))
+    local = LocalMatch(engine.make, Match(game, seat, time_control=TimeControl.parse(f"{seconds}/move")))
     try:
         for move in moves:
             local.play(move)

@@ -32,7 +32,9 @@ class Honest:
                     os.environ["ARENA_URL"], subprotocols=self.subprotocols, compression=None
                 ) as self.socket:
                     self.serve()
-                break
+                if self.socket.close_code != 1001:
+                    break
+                time.sleep(1)  # the server stops, and is back in a while
             except (OSError, WebSocketException):
                 time.sleep(0.1)
 

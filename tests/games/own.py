@@ -4,8 +4,17 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
+from arena.games.catalogue import KNOWN
+
 EXAMPLES = Path(__file__).parents[2] / "examples" / "games"
-GAME_FILES = [EXAMPLES / "breakthrough.py", EXAMPLES / "connect4.py"]
+GAME_FILES = [
+    EXAMPLES / "breakthrough.py",
+    EXAMPLES / "capitals.py",
+    EXAMPLES / "connect4.py",
+    EXAMPLES / "dots.py",
+]
 
 NIM = '''
 from dataclasses import dataclass
@@ -38,6 +47,12 @@ class Nim(Game):
         return None if position.left else Outcome(self.player(position).opponent, "the last one")
 '''
 """A whole game without a board, in few lines."""
+
+
+def forget_games(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let this process know no user's game, and forget after the test those that it registers."""
+    for what in ("_named", "_standard"):
+        monkeypatch.setattr(KNOWN, what, {})
 
 
 def nim(folder: Path, *changes: tuple[str, str]) -> Path:

@@ -1,4 +1,4 @@
-"""The games that the suites run over: every registered game, on every shipped map and some made ones."""
+"""The games that the suites run over: every registered game, on every built-in map and some made ones."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ EVERY_GAME: dict[str, AnyGame] = {
 }
 """Each game on each of its setups, by a name to read in the tests' output."""
 
-LONGEST = 20_000
+MAX_PLIES = 20_000
 """No match of any of them is this long: a game that does not end fails, and does not hang."""
 
 
@@ -37,7 +37,7 @@ class Played:
     moves: tuple[Any, ...]
 
 
-def random_match(game: Game[Any, Any], seed: int, limit: int = LONGEST) -> Played:
+def random_match(game: Game[Any, Any], seed: int, limit: int = MAX_PLIES) -> Played:
     """A match of random moves from the start to its end, or to `limit` plies."""
     random = Random(seed)
     positions: list[Any] = [game.start()]

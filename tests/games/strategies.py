@@ -74,7 +74,7 @@ def spoiled(draw: st.DrawFn, data: Any) -> Any:
 
 
 def refusal(action: Callable[[], object]) -> str | None:
-    """What the GameError says that `action` raises, or None where it goes through."""
+    """Return the message of the GameError that `action` raises, or None if it succeeds."""
     try:
         action()
     except GameError as error:

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from arena.games.basics import MAXIE, MINNIE
-from arena.games.boards import Grid, Points, written
+from arena.games.boards import Grid, Points, piece_marks
 
 grids = st.builds(Grid, st.integers(1, 26), st.integers(1, 38), st.booleans(), st.booleans())
 
@@ -18,14 +18,14 @@ def test_every_cell_has_a_name_of_its_own(grid: Grid) -> None:
 
 
 def test_a_grid_is_drawn_from_the_side_of_its_first_row() -> None:
-    marks = written([MAXIE, "", "", MINNIE, "", "*"])
+    marks = piece_marks([MAXIE, "", "", MINNIE, "", "*"])
     assert Grid(3, 2).drawn(marks).splitlines() == ["   a b c", " 1 X . .", " 2 O . *"]
     assert Grid(3, 2, a1_below=True).drawn(marks).splitlines() == [" 2 O . *", " 1 X . .", "   a b c"]
 
 
 @pytest.mark.parametrize(("columns", "rows"), [(0, 1), (27, 1), (1, 0), (26, 39)])
 def test_a_grid_is_bounded(columns: int, rows: int) -> None:
-    with pytest.raises(ValueError, match="a grid has 1 to 26 columns"):
+    with pytest.raises(ValueError, match="a grid must have 1 to 26 columns"):
         Grid(columns, rows)
 
 
@@ -34,7 +34,27 @@ def test_points_have_names_or_numbers() -> None:
     named = Points(plain.places, plain.lines, ("left", "right", "below"))
     assert [plain.name_of(cell) for cell in range(3)] == ["0", "1", "2"]
     assert [named.name_of(cell) for cell in range(3)] == ["left", "right", "below"]
-    assert named.drawn(["", "X", ""]) == "right: X"
+    assert named.drawn(["", "X", ""]) == "+-------X\n      /\n    +"
+
+
+def test_morris_is_drawn_with_its_lines() -> None:
+    mill = Points(
+        ((0, 0), (3, 0), (6, 0), (1, 1), (3, 1), (5, 1), (0, 3), (1, 3), (5, 3), (6, 3)),
+        ((0, 1), (1, 2), (3, 4), (4, 5), (1, 4), (0, 6), (6, 7), (3, 7), (8, 9), (2, 9), (5, 8), (0, 3)),
+    )
+    assert mill.drawn(["X", "", "O", *[""] * 7]).splitlines() == [
+        "X-------+-------O",
+        "| \\     |       |",
+        "|   +---+---+   |",
+        "|   |       |   |",
+        "+---+       +---+",
+    ]
+
+
+def test_a_wide_board_of_points_is_told_as_a_list() -> None:
+    wide = Points(tuple((number, 0) for number in range(40)))
+    assert wide.drawn(["", "X", *[""] * 38]) == "1: X"
+    assert wide.drawn([""] * 40) == "all points are empty"
 
 
 @pytest.mark.parametrize(
@@ -49,5 +69,5 @@ def test_points_have_names_or_numbers() -> None:
 def test_points_that_do_not_fit_together_are_refused(
     places: tuple[tuple[float, float], ...], lines: tuple[tuple[int, int], ...], names: tuple[str, ...]
 ) -> None:
-    with pytest.raises(ValueError, match=r"board has|line joins|name of its own"):
+    with pytest.raises(ValueError, match=r"board must|line must|different names"):
         Points(places, lines, names)

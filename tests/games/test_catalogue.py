@@ -25,17 +25,21 @@ def test_a_game_is_made_from_its_setup() -> None:
     assert make_game("tictactoe", {}).name == "tictactoe"
 
 
-@pytest.mark.parametrize("name", ["chess", "", "Riskless", "x" * 1000])
-def test_an_unknown_game_lists_the_games(name: str) -> None:
-    with pytest.raises(UnknownGame, match="riskless, tictactoe") as unknown:
-        make_game(name, {})
+@pytest.mark.parametrize(
+    ("name", "right"),
+    [("chess", "riskless, tictactoe"), ("", "riskless, "), ("Riskless", 'mean "riskless"'), ("x" * 1000, "there are")],
+    ids=["chess", "empty", "near", "long"],
+)  # fmt: skip
+def test_an_unknown_game_names_the_nearest_or_all(name: str, right: str) -> None:
+    with pytest.raises(UnknownGame, match=right) as unknown:
+        Catalogue().find(name)
     assert len(str(unknown.value)) < 200
 
 
 def test_a_setup_of_another_game_is_bad_data() -> None:
     with pytest.raises(BadData, match="territories: must be a list"):
         make_game("riskless", {})
-    with pytest.raises(BadData, match="the setup of tictactoe is empty"):
+    with pytest.raises(BadData, match="the setup of tictactoe must be empty"):
         make_game("tictactoe", load_map("m1").to_data())
 
 
@@ -44,8 +48,8 @@ def test_a_class_in_a_file_is_known_by_its_name_once_it_was_named_here(tmp_path:
     file = nim(tmp_path)
     with pytest.raises(UnknownGame):
         catalogue.find("nim")
-    assert catalogue.name(f"{file}:Nim") == "nim"
-    assert catalogue.name("nim") == "nim"
+    assert catalogue.register(f"{file}:Nim") == "nim"
+    assert catalogue.register("nim") == "nim"
     assert catalogue.find("nim").name == "nim"
     assert "nim" in catalogue.names()
     assert catalogue.spec("nim") == f"{file}:Nim"
@@ -66,30 +70,48 @@ def test_what_comes_over_a_network_makes_nothing_known(tmp_path: Path) -> None:
 def test_a_name_that_is_taken_is_refused(tmp_path: Path) -> None:
     taken = nim(tmp_path, ('"nim"', '"riskless"'))
     with pytest.raises(BadGame, match="is called 'riskless', as a game of the project is"):
-        Catalogue().name(str(taken))
+        Catalogue().register(str(taken))
     folder = tmp_path / "other"
     folder.mkdir()
     catalogue = Catalogue()
-    catalogue.name(str(nim(folder)))
+    catalogue.register(str(nim(folder)))
     (tmp_path / "again").mkdir()
     with pytest.raises(BadGame, match=f"as the game of {folder}"):
-        catalogue.name(str(nim(tmp_path / "again")))
+        catalogue.register(str(nim(tmp_path / "again")))
 
 
 def test_rules_that_cannot_be_played_are_refused(tmp_path: Path) -> None:
     file = nim(tmp_path, ("position.left - move", "position.lefft - move"))
     with pytest.raises(
-        BadGame, match=r"its rules cannot be played .AttributeError.*arena check --game"
+        BadGame, match=r"cannot be played .*AttributeError.*nim.py, line 26.*arena check --game"
     ) as told:
-        Catalogue().name(str(file))
+        Catalogue().register(str(file))
     assert "\n" not in str(told.value)
+
+
+@pytest.mark.parametrize(
+    ("change", "why"),
+    [
+        (
+            ("size = 9\n", "size = 9\n\n    def player(self, position):\n        return 'third'\n"),
+            "must be Maxie's",
+        ),
+        (("position.left - move, position", "position.left, position"), "not over after 10,000 plies"),
+    ],
+    ids=["three players", "no end"],
+)
+def test_a_game_that_no_match_can_be_played_of_is_refused_by_words(
+    change: tuple[str, str], why: str, tmp_path: Path
+) -> None:
+    with pytest.raises(BadGame, match=why):
+        Catalogue().register(str(nim(tmp_path, change)))
 
 
 def test_two_sides_with_other_rules_differ_and_with_the_same_do_not(tmp_path: Path) -> None:
     (tmp_path / "other").mkdir()
     ours, theirs = Catalogue(), Catalogue()
-    ours.name(str(nim(tmp_path)))
-    theirs.name(str(nim(tmp_path / "other", ("min(3,", "min(2,"), ("size = 9", "size = 9  # as many"))))
+    ours.register(str(nim(tmp_path)))
+    theirs.register(str(nim(tmp_path / "other", ("min(3,", "min(2,"), ("size = 9", "size = 9  # as many"))))
     assert ours.disagreement(ours.digests()) is None
     assert ours.disagreement({"another": "0"}) is None
     told = ours.disagreement(theirs.digests())

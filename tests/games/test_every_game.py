@@ -1,4 +1,4 @@
-"""One suite of properties for every registered game, on every shipped map and some made ones."""
+"""Suite of properties for every registered game, on every built-in map and some generated maps."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ seeds = st.integers(0, 2**32 - 1)
 
 
 def carried(data: Any) -> list[Any]:
-    """What comes out of the wire and out of a record for `data`."""
+    """Return `data` after a round trip over the wire and in a record."""
     by_wire = msgpack.unpackb(msgpack.packb(data))
     by_record = json.loads(json.dumps(data, allow_nan=False))
     return [by_wire, by_record]

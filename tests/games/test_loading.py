@@ -45,11 +45,11 @@ def test_threads_that_come_together_have_one_class(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("changes", "wanted", "why"),
     [
-        ([("class Nim(Game)", "class Nim")], "", "has no game: write a class with `from arena import Game`"),
+        ([("class Nim(Game)", "class Nim")], "", "has no game: write a subclass of Game"),
         ([], "Nimm", "has no game called 'Nimm': there are Nim"),
         ([("    def moves", "    def no_moves")], "", "Nim has no method moves"),
-        ([('    name = "nim"', "")], "", "needs a name of small letters"),
-        ([('"nim"', '"N i m"')], "", "needs a name of small letters"),
+        ([('    name = "nim"', "")], "", "needs a name of lowercase letters"),
+        ([('"nim"', '"N i m"')], "", "needs a name of lowercase letters"),
         (
             [("return Heap(self.size, 0)", "return Heap(self.sise, 0)")],
             "",
@@ -123,10 +123,15 @@ for name in ("lost", "other", "no"):
     assert told[0] == "['tictactoe', 'riskless', 'hexapawn', 'lost', 'nim', 'no', 'other']"
     assert told[1] == "Heap(left=9, ply=0) nim"
     assert told[2].startswith("the game lost of own-nim (nothing:Here) cannot be loaded: ModuleNotFoundError")
-    assert told[3].endswith("calls itself 'nim': its entry point must have the same name")
-    assert told[4].endswith("is no subclass of Game")
+    assert told[3].endswith("is named 'nim': its entry point must have the same name")
+    assert told[4].endswith("must be a subclass of Game")
     assert metadata.version("riskless-arena")
 
 
 def test_the_examples_are_games() -> None:
-    assert {game_in_file(file, "").name for file in GAME_FILES} == {"connect4", "breakthrough"}
+    assert {game_in_file(file, "").name for file in GAME_FILES} == {
+        "connect4",
+        "breakthrough",
+        "capitals",
+        "dots",
+    }

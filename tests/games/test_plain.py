@@ -121,5 +121,5 @@ def test_json_is_one_line(data: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize("text", ["", "{", "[" * 100_000])
 def test_what_is_no_json_is_refused(text: str) -> None:
-    with pytest.raises(BadData, match="is no JSON"):
+    with pytest.raises(BadData, match="is not JSON"):
         from_json(text)

@@ -133,7 +133,7 @@ def test_matches_on_the_maps_agree_with_the_oracle(name: str) -> None:
 def test_before_training_a_move_leaves_the_difference_as_it_was(
     data: st.DataObject, map: RisklessMap
 ) -> None:
-    """So with no cap in the way the estimate moves by the territories alone (DESIGN.md section 5)."""
+    """Without a cap the estimate therefore changes only by the number of territories."""
     game = Riskless(map)
     position = data.draw(positions_of(map))
     for move in game.moves(position):
@@ -241,7 +241,7 @@ def test_words_that_can_be_read_in_two_ways_are_refused() -> None:
         ("+1 . -1 maxie 51", "ply must be a whole number from 0 to 50"),
         ("+6 . -1 maxie 0", "whole number from -5 to 5"),
         ("+1 . x maxie 0", "no position"),
-        (". . . maxie 0", "somebody must have an army"),
+        (". . . maxie 0", "at least one territory must have armies"),
     ],
 )
 def test_positions_that_cannot_be_say_why(text: str, why: str) -> None:

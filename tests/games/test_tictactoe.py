@@ -149,7 +149,7 @@ def test_boards_that_cannot_be_say_why(cells: str, why: str) -> None:
 
 def test_the_setup_must_be_empty() -> None:
     assert TicTacToe.from_setup({}).setup() == {}
-    with pytest.raises(BadData, match=r"the setup of tictactoe is empty, not \{'size': 4\}"):
+    with pytest.raises(BadData, match=r"the setup of tictactoe must be empty, not \{'size': 4\}"):
         TicTacToe.from_setup({"size": 4})
 
 

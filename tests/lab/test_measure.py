@@ -1,4 +1,4 @@
-"""How well matches decide: the counting against counting by hand, and the same figures for the same seed."""
+"""Measurements of maps: counts agree with counts by hand, and the same seed gives the same figures."""
 
 from __future__ import annotations
 
@@ -6,12 +6,28 @@ import math
 
 import pytest
 
+from arena.bots.compiled.catalogue import weights_for
+from arena.bots.compiled.searcher import Searcher, Settings
+from arena.bots.search.deepening import Report
 from arena.games.core import Player
-from arena.lab.measure import Equals, Measured, Signal, matches_of, measure, share
+from arena.games.riskless import Riskless
+from arena.lab.measure import (
+    PLIES,
+    EqualResults,
+    MatchCourse,
+    MeasuredMap,
+    StrengthSignal,
+    match_course,
+    matches_of,
+    measure,
+    share,
+)
+from arena.lab.selfplay import PlayedMatch, gap, reply_chances
 from arena.maps.loader import load_map
+from tests.games.own import EXAMPLES
 
 
-def measured(matches: int, seed: int, told: list[int]) -> Measured:
+def measured(matches: int, seed: int, told: list[int]) -> MeasuredMap:
     [found] = measure(
         [load_map("m1")],
         "plain",
@@ -30,13 +46,28 @@ def test_all_matches_are_counted_and_a_seed_gives_the_same_figures_again() -> No
     assert sum(told) == matches_of(1, 6, strengths=2)
     assert [equals.nodes for equals in found.equals] == [50, 200]
     for equals in found.equals:
-        assert equals.matches == equals.endings.total() == equals.wins.total() == 6
+        assert equals.matches == equals.endings.total() == equals.wins.total() == len(equals.courses) == 6
+        openings = [plies - course.moves for plies, course in zip(equals.plies, equals.courses, strict=True)]
+        assert openings == list(PLIES), (
+            "both players have the first move after the random plies equally often"
+        )
     assert found.signal.pairs == 3
     assert measured(6, 3, []) == found
 
 
+def test_a_subclass_of_riskless_is_measured_by_its_own_rules() -> None:
+    game = str(EXAMPLES / "capitals.py")
+    [found] = measure(
+        [load_map("m1")], "features", game=game, matches=4, seed=3, processes=1, strengths=(20,)
+    )
+    [equals] = found.equals
+    assert equals.matches == 4
+    assert set(equals.endings) <= {"capital", "repetition", "ply_limit"}
+    assert equals.endings["capital"]
+
+
 def test_shares_are_counted_from_maxies_side() -> None:
-    equals = Equals(500, [10, 20, 30, 40])
+    equals = EqualResults(500, [10, 20, 30, 40])
     equals.wins.update([Player.MAXIE, Player.MAXIE, None, Player.MINNIE])
     assert (equals.drawn.value, equals.maxie.value, equals.length.value) == (0.25, 0.625, 25)
     assert equals.drawn.error > 0
@@ -52,7 +83,7 @@ def test_what_never_happened_has_an_error_all_the_same(of: int) -> None:
 
 
 def test_the_pairs_needed_just_leave_out_a_half() -> None:
-    signal = Signal(4_000, 500, [2.0, 1.0, 2.0, 1.5, 0.0, 1.0, 2.0, 1.5])
+    signal = StrengthSignal(4_000, 500, [2.0, 1.0, 2.0, 1.5, 0.0, 1.0, 2.0, 1.5])
     scores = [points / 2 for points in signal.points]
     mean = sum(scores) / len(scores)
     variance = sum((score - mean) ** 2 for score in scores) / len(scores)
@@ -62,4 +93,72 @@ def test_the_pairs_needed_just_leave_out_a_half() -> None:
 
 @pytest.mark.parametrize("points", [[1.0, 1.0], [0.0, 2.0], [0.5, 1.0]])
 def test_who_is_not_ahead_is_never_told_apart(points: list[float]) -> None:
-    assert Signal(4_000, 500, points).pairs_needed == math.inf
+    assert StrengthSignal(4_000, 500, points).pairs_needed == math.inf
+
+
+M1 = Riskless(load_map("m1"))
+
+
+def course(values: list[int], winner: Player | None) -> MatchCourse:
+    """The course of a match in which these values were told, and each move was the first one."""
+    position, positions, reports = M1.start(), [], []
+    for value in values:
+        played = M1.moves(position)[0]
+        positions.append(position)
+        reports.append(Report(1, value, played, (played,), 1, finished=True))
+        position = M1.successor(position, played)
+    searcher = Searcher(M1, weights_for(M1, "plain"), Settings(table_mb=1))
+    try:
+        return match_course(
+            M1, PlayedMatch(winner, "armies", tuple(positions), tuple(reports)), searcher, 100
+        )
+    finally:
+        searcher.close()
+
+
+@pytest.mark.parametrize(
+    ("values", "winner", "changes", "comeback"),
+    [
+        ([500] * 8, Player.MAXIE, 0, False),
+        ([500] * 8, Player.MINNIE, 0, True),
+        ([500] * 8, None, 0, None),
+        ([-500] * 8, Player.MAXIE, 0, True),
+        ([500, 500, -500, -500, 500, 500], Player.MAXIE, 2, True),
+        ([500, -500] * 4, Player.MAXIE, 0, None),  # each mover thinks better of the own move: nobody leads
+        ([20, 20, -20, -20, 20, 20], Player.MAXIE, 0, True),  # too little for a lead
+        ([], None, 0, None),
+    ],
+)
+def test_the_course_of_a_match(
+    values: list[int], winner: Player | None, changes: int, comeback: bool | None
+) -> None:
+    found = course(values, winner)
+    assert (found.moves, found.lead_changes, found.comeback) == (len(values), changes, comeback)
+    assert (found.gap is None) == (not values)
+
+
+def test_the_gap_is_that_of_the_best_reply_and_the_median_one() -> None:
+    searcher = Searcher(M1, weights_for(M1, "plain"), Settings(table_mb=1, exact=True))
+    chances = reply_chances(M1, searcher, M1.start(), 10_000)
+    searcher.close()
+    assert len(chances) == len(M1.moves(M1.start()))
+    assert chances == sorted(chances, reverse=True)
+    assert gap(chances) == chances[0] - chances[len(chances) // 2] >= 0
+    assert gap([0.7]) == 0
+
+
+def test_a_territory_that_is_taken_back_and_forth_is_a_poke_from_the_third_time_on() -> None:
+    """Both players attack the same territory in turn, from different sides."""
+    found = load_map("path4")
+    game = Riskless(found)
+    position = game.position_from_text("-9 +1 +9 . minnie 0")
+    moves, positions, reports = [(0, 1), (2, 1), (0, 1), (2, 1)], [], []
+    for move in moves:
+        assert position.armies[move[0]] * position.armies[move[1]] < 0, "an attack"
+        positions.append(position)
+        reports.append(Report(1, 0, move, (move,), 1, finished=True))
+        position = game.successor(position, move)
+    searcher = Searcher(game, weights_for(game, "plain"), Settings(table_mb=1))
+    played = PlayedMatch(None, "cut", tuple(positions), tuple(reports))
+    assert match_course(game, played, searcher, 100).pokes == 2
+    searcher.close()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from itertools import islice
 from typing import Any
@@ -12,12 +13,12 @@ from arena.games.core import Player
 from arena.games.riskless import Armies, Riskless
 from arena.lab.openings import Criteria, KeptOpening, make_openings
 from arena.maps.loader import load_map
-from arena.match.openings import after, random_opening
+from arena.match.openings import position_after, random_opening
 
 M1 = load_map("m1")
 GAME = Riskless(M1)
 DEPTH = 2
-CRITERIA = Criteria("plain", exact=True, nodes=1_000_000, window=900, gap=300, depth=DEPTH)
+CRITERIA = Criteria("plain", exact=True, nodes=1_000_000, window=0.3, gap=0.2, depth=DEPTH)
 
 
 def minimax(position: Armies, depth: int, distance: int = 0) -> int:
@@ -33,10 +34,21 @@ def minimax(position: Armies, depth: int, distance: int = 0) -> int:
     return max(values) if position.player is Player.MAXIE else min(values)
 
 
-def gap(position: Armies) -> int:
+def even(position: Armies) -> float:
+    """Maxie's chance by the mean of the last two depths."""
+    values = [minimax(position, depth) for depth in (DEPTH - 1, DEPTH)]
+    decided = [value for value in values if abs(value) > 900_000]
+    value = decided[0] if decided else round(sum(values) / 2)
+    if abs(value) > 900_000:
+        return float(value > 0)
+    return 1 / (1 + math.exp(-16.7 * value / 100 / M1.armies_to_win))
+
+
+def gap(position: Armies) -> float:
     sign = position.player.sign
-    replies = sorted(-sign * minimax(GAME.successor(position, move), DEPTH) for move in GAME.moves(position))
-    return replies[len(replies) // 2] - replies[0]
+    chances = [even(GAME.successor(position, move)) for move in GAME.moves(position)]
+    replies = sorted((each if sign > 0 else 1 - each for each in chances), reverse=True)
+    return replies[0] - replies[len(replies) // 2]
 
 
 def made(
@@ -50,22 +62,23 @@ def test_what_is_kept_is_what_minimax_would_keep() -> None:
     candidates: dict[object, tuple[object, ...]] = {}
     for number in range(5_000):
         opening = random_opening(GAME, 4, f"1/{number}")
-        candidates.setdefault(GAME.recurring(after(GAME, opening)), opening)
+        candidates.setdefault(GAME.recurring(position_after(GAME, opening)), opening)
         if len(candidates) == 60:
             break
     expected = []
     for opening in candidates.values():
-        position = after(GAME, opening)
-        value = minimax(position, DEPTH)
-        if abs(value) <= 900 and gap(position) >= 300:
-            expected.append(KeptOpening(opening, value, gap(position)))
-    assert kept == expected
+        position = position_after(GAME, opening)
+        if abs(even(position) - 0.5) <= 0.3 and gap(position) >= 0.2:
+            expected.append(KeptOpening(opening, even(position), gap(position)))
+    assert [each.opening for each in kept] == [each.opening for each in expected]
+    assert [each.chance for each in kept] == pytest.approx([each.chance for each in expected])
+    assert [each.gap for each in kept] == pytest.approx([each.gap for each in expected])
     assert 5 < len(kept) < 55
 
 
 def test_positions_differ_and_none_is_over() -> None:
-    wide = replace(CRITERIA, window=900_000, gap=0)
-    positions = [after(GAME, each.opening) for each in made(200, criteria=wide)]
+    wide = replace(CRITERIA, window=0.5, gap=0)
+    positions = [position_after(GAME, each.opening) for each in made(200, criteria=wide)]
     assert len({(each.armies, each.player) for each in positions}) == len(positions) == 64, (
         "m1 has 64 after 4 plies"
     )
@@ -73,7 +86,7 @@ def test_positions_differ_and_none_is_over() -> None:
 
 
 def test_another_seed_gives_another_order_and_tries_are_bounded() -> None:
-    wide = replace(CRITERIA, window=900_000, gap=0)
+    wide = replace(CRITERIA, window=0.5, gap=0)
     one, other = (made(20, seed=seed, criteria=wide) for seed in (1, 2))
     assert len(one) == len(other) == 20
     assert one != other
@@ -91,12 +104,11 @@ def test_who_has_enough_stops_and_what_was_judged_is_counted() -> None:
 
 
 def test_a_map_that_is_decided_has_none() -> None:
-    criteria = Criteria("plain", exact=False, nodes=4_000, window=5_000, gap=1)
+    criteria = Criteria("plain", exact=False, nodes=4_000, window=0.45, gap=0.01)
     assert not list(make_openings(load_map("path4"), 4, criteria, seed=1, tries=100))
 
 
-@pytest.mark.parametrize("window", [0, 50, 400])
+@pytest.mark.parametrize("window", [0.01, 0.1, 0.25])
 def test_a_narrower_window_keeps_a_part(window: int) -> None:
     narrow = made(criteria=replace(CRITERIA, window=window))
-    assert all(abs(each.value) <= window for each in narrow)
-    assert [each for each in made() if abs(each.value) <= window] == narrow
+    assert [each for each in made() if abs(each.chance - 0.5) <= window] == narrow

@@ -9,12 +9,13 @@ from arena.bots.compiled.catalogue import weights_for
 from arena.bots.compiled.searcher import Searcher, Settings
 from arena.games.core import Player
 from arena.games.riskless import Riskless
-from arena.lab.selfplay import CUT, Budget, opening, pair, play, scattered
+from arena.lab.selfplay import CUT, opening, pair, play, random_position
 from arena.lab.variants import variant
 from arena.maps.loader import load_map
 from arena.protocol.adjudication import REPETITION
 
 M1 = Riskless(load_map("m1"))
+NODES = 100
 
 
 def searcher(evaluator: str = "features") -> Searcher[Any, Any]:
@@ -28,7 +29,7 @@ def test_openings_and_scattered_armies_are_in_play(plies: int) -> None:
         position = opening(M1, rng, plies)
         assert M1.outcome(position) is None
         assert M1.ply(position) == plies
-        assert M1.outcome(scattered(M1, rng)) is None
+        assert M1.outcome(random_position(M1, rng)) is None
 
 
 def test_an_opening_is_shorter_where_no_match_lasts_so_long() -> None:
@@ -41,12 +42,11 @@ def test_an_opening_is_shorter_where_no_match_lasts_so_long() -> None:
 
 def test_a_match_is_a_line_of_legal_moves_to_its_end() -> None:
     one = searcher()
-    played = play(M1, M1.start(), dict.fromkeys(Player, one), Budget(depth=2))
+    played = play(M1, M1.start(), dict.fromkeys(Player, one), NODES)
     one.close()
     position = M1.start()
     for seen, report in zip(played.positions, played.reports, strict=True):
         assert seen == position
-        assert report.depth <= 2
         position = M1.play(position, report.move)
     outcome = M1.outcome(position)
     if outcome is None:
@@ -57,14 +57,14 @@ def test_a_match_is_a_line_of_legal_moves_to_its_end() -> None:
 
 def test_a_match_can_be_cut_short() -> None:
     one = searcher()
-    played = play(M1, M1.start(), dict.fromkeys(Player, one), Budget(nodes=50), longest=4)
+    played = play(M1, M1.start(), dict.fromkeys(Player, one), 50, longest=4)
     one.close()
     assert (len(played.positions), played.winner, played.reason) == (4, None, CUT)
 
 
 def test_a_match_that_goes_in_circles_is_a_draw_when_a_position_comes_up_for_the_third_time() -> None:
     one = searcher()
-    played = play(M1, M1.start(), dict.fromkeys(Player, one), Budget(depth=2))
+    played = play(M1, M1.start(), dict.fromkeys(Player, one), NODES)
     one.close()
     assert (played.winner, played.reason) == (None, REPETITION), "a start that goes in circles is needed here"
     last = M1.successor(played.positions[-1], played.reports[-1].move)
@@ -75,22 +75,7 @@ def test_a_match_that_goes_in_circles_is_a_draw_when_a_position_comes_up_for_the
 
 def test_a_pair_of_equals_is_even_and_a_deeper_search_wins_points() -> None:
     one, same = searcher(), searcher()
-    assert sum(pair(M1, M1.start(), one, same, Budget(depth=3))) == 1.0
+    assert sum(pair(M1, M1.start(), one, same, NODES)) == 1.0
     assert one.settings == same.settings
     one.close()
     same.close()
-
-
-def test_a_budget_of_time_is_kept() -> None:
-    one = searcher()
-    report = Budget(seconds=0.0).spend(one, M1.start())
-    one.close()
-    assert report.move in M1.moves(M1.start())
-
-
-def test_a_budget_of_time_is_counted_by_its_clock() -> None:
-    asked = iter(range(100))
-    one = searcher()
-    Budget(seconds=5, clock=lambda: next(asked)).spend(one, opening(M1, random.Random(1), 8))
-    one.close()
-    assert next(asked) >= 6, "asked once as it began, and until 5 were over"

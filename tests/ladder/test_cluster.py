@@ -10,11 +10,11 @@ import subprocess
 import sys
 import time
 from collections.abc import AsyncIterator, Iterator
-from contextlib import ExitStack, asynccontextmanager
+from contextlib import ExitStack, asynccontextmanager, closing
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import IO
-from uuid import UUID, uuid4
+from uuid import uuid4
 
 import anyio
 import msgspec
@@ -22,19 +22,19 @@ import pytest
 from anyio.from_thread import start_blocking_portal
 
 from arena.ladder.bots import BotRefused
-from arena.ladder.cluster import ClusterLost, ClusterRunner, checked, next_pair, open_cluster
+from arena.ladder.cluster import ClusterLost, ClusterRunner, check_record, next_pair, open_cluster
 from arena.ladder.event import Ladder
 from arena.ladder.event_terms import EventTerms
-from arena.ladder.formats import make_format
 from arena.ladder.openings import RandomOpenings
 from arena.ladder.plan import BotPlan, LadderPlan, engine_bot
 from arena.ladder.play import run_ladder
-from arena.ladder.schedule import Schedule
 from arena.match.replay import verify
 from arena.protocol import record as records
 from arena.protocol.codes import EndReason
 from arena.protocol.record import BadRecord, Record, to_line
 from arena.protocol.timecontrol import TimeControl, TimeOdds
+from arena.rating.formats import make_format
+from arena.rating.schedule import Schedule
 from arena.rating.standings import table
 from arena.server.host import Host
 from arena.server.store.packing import record_in
@@ -65,7 +65,7 @@ for line in sys.stdin:
 
 @pytest.fixture(scope="module", autouse=True)
 def distributed_is_loaded() -> None:
-    """Whoever is the first to open a cluster loads it, for a second or more, in which no event loop has a turn."""
+    """Load it in advance: loading takes a second or more, during which no event loop runs."""
     importlib.import_module("distributed")
 
 
@@ -82,7 +82,7 @@ class Cluster:
     workers: list[subprocess.Popen[bytes]] = field(default_factory=list)
 
     def add_worker(self, threads: int = 1) -> subprocess.Popen[bytes]:
-        """One more worker; the scheduler hears of it when it is up."""
+        """Add a worker, which registers with the scheduler when it is up."""
         log = self.logs.enter_context((self.folder / f"worker{len(self.workers)}.log").open("wb"))
         worker = started(
             self.started,
@@ -190,7 +190,7 @@ def ladder(record: Path, *bots: BotPlan, rounds: int = 2, folder: Path = ROOT) -
 
 
 def told(played: Ladder) -> dict[tuple[int, int], object]:
-    """What was played, by its place in the event: who, from which start, with which end."""
+    """Return the played matches by their place in the event: players, start and end."""
     return {
         (pairing.pair.number, pairing.leg): (
             record.players,
@@ -202,7 +202,6 @@ def told(played: Ladder) -> dict[tuple[int, int], object]:
     }
 
 
-@pytest.mark.soak
 async def test_the_same_event_as_on_one_machine_also_when_a_worker_dies(tmp_path: Path, mark: str) -> None:
     bots = [bot("a"), bot("b"), bot("c")]
     here = ladder(tmp_path / "here.jsonl", *bots)
@@ -234,10 +233,9 @@ async def test_the_same_event_as_on_one_machine_also_when_a_worker_dies(tmp_path
     written = list(records.read(tmp_path / "there.jsonl"))
     for each in written:
         verify(each)
-    with sqlite3.connect(tmp_path / "arena.db") as store:
+    with closing(sqlite3.connect(tmp_path / "arena.db")) as store:
         packed = store.execute("select match, packed from matches join records using (number)")
         kept = {match: record_in(piece) for match, piece in packed}
-    store.close()
     assert kept == {each.match: to_line(each) for each in written}
     assert len(kept) == 12
 
@@ -255,7 +253,6 @@ def children(process: int) -> str:
         return ""
 
 
-@pytest.mark.soak
 async def test_an_event_whose_scheduler_dies_ends_with_one_line_and_goes_on(tmp_path: Path) -> None:
     bots, url = [bot("a"), bot("b")], f"sqlite:///{tmp_path / 'arena.db'}"
     watch, stopped = Watch(), ladder(tmp_path / "record.jsonl", *bots, rounds=12)
@@ -323,7 +320,7 @@ async def test_bots_that_fail_are_told_of_as_on_one_machine(shared: Cluster, tmp
         watch, played = Watch(), ladder(tmp_path / "2.jsonl", bot("a"), bot("b", "crash"), rounds=1)
         await run_ladder(played, watch, patience=QUICK, cluster=shared.address)
     assert {record.result.reason for record in played.records} == {EndReason.NO_SHOW}
-    assert any(line.startswith("bot b ended unasked") for line in watch.notices)
+    assert any(line.startswith("bot b ended unexpectedly") for line in watch.notices)
 
 
 @pytest.mark.parametrize("address", ["tcp://127.0.0.1:1", "nowhere://x"])
@@ -351,14 +348,14 @@ async def test_a_cluster_without_workers_is_waited_for_and_given_up(tmp_path: Pa
                     grace_ms=1000,
                     wait=0.1,
                 )
-                schedule = Schedule(UUID(int=1), make_format("round-robin", ["a", "b"], 2, 1, 1))
+                schedule = Schedule("1", make_format("round-robin", ["a", "b"], 2, 1, 1))
                 with pytest.raises(ClusterLost, match=r"^the cluster has had no worker for 0.1 s$"):
                     await runner.run(schedule)
 
 
 def test_a_pair_is_taken_as_a_whole_and_what_is_left_of_one_too() -> None:
     def schedule() -> Schedule:
-        return Schedule(UUID(int=1), make_format("round-robin", ["a", "b", "c"], 2, 1, 1))
+        return Schedule("1", make_format("round-robin", ["a", "b", "c"], 2, 1, 1))
 
     taken, all_of_it = [], schedule()
     while pair := next_pair(all_of_it):
@@ -376,12 +373,12 @@ def test_a_pair_is_taken_as_a_whole_and_what_is_left_of_one_too() -> None:
 def test_a_workers_record_is_held_against_its_match() -> None:
     match = spec("anna", "bert", "1+0.1")
     good = record(match.match, moves=(4, 0))
-    assert checked(to_line(good), match) == good
+    assert check_record(to_line(good), match) == good
     with pytest.raises(BadRecord, match="no arena-record/1 record"):
-        checked("{}", match)
-    with pytest.raises(BadRecord, match="its match is not that of the match"):
-        checked(to_line(msgspec.structs.replace(good, match=uuid4().hex)), match)
+        check_record("{}", match)
+    with pytest.raises(BadRecord, match="its match differs from the match"):
+        check_record(to_line(msgspec.structs.replace(good, match=uuid4().hex)), match)
     with pytest.raises(BadRecord, match="illegal move"):
-        checked(to_line(record(match.match, moves=(4, 4))), match)
+        check_record(to_line(record(match.match, moves=(4, 4))), match)
     with pytest.raises(BadRecord, match="opening"):
-        checked(to_line(good), msgspec.structs.replace(match, opening=(4,)))
+        check_record(to_line(good), msgspec.structs.replace(match, opening=(4,)))

@@ -3,6 +3,7 @@ from pathlib import Path
 from typing import Any
 
 from arena.cores import cores
+from arena.ladder.plan import BotPlan
 from tests.ladder.test_play import ladder
 from tests.server.fleets import bot
 
@@ -31,3 +32,16 @@ def test_what_an_event_is_known_by_tells_which_openings_it_has(tmp_path: Path) -
     before = known(openings=listed)
     listed.write_text("b2, a3\n")
     assert known(openings=listed) != before
+
+
+def test_an_edited_bot_makes_another_plan(tmp_path: Path) -> None:
+    file = tmp_path / "mine.py"
+    file.write_text("first")
+    bots = (BotPlan("mine", f"{file}:Mine"), BotPlan("greedy", "greedy"))
+    base = ladder(tmp_path / "r", *bots)
+    before = base.identity()
+    assert before["files"].keys() == {"mine"}
+    assert base.identity() == before
+    file.write_text("second")
+    assert base.identity()["files"] != before["files"]
+    assert "files" not in ladder(tmp_path / "s", bot("a"), bot("b")).identity()

@@ -69,7 +69,7 @@ def test_a_list_is_played_in_order_and_again(tmp_path: Path) -> None:
         ("a1\na1, a1\n", "openings.txt, line 2: illegal move a1"),
         ("a1, z9", "line 1: "),
         ("a1, a2, b1, b2, c1", r"line 1: the game is over after these moves: maxie wins \(line\)"),
-        ("# nothing\n", "there is no opening in it"),
+        ("# nothing\n", "must contain at least one opening"),
     ],
 )
 def test_what_is_no_list(tmp_path: Path, text: str, why: str) -> None:
@@ -106,7 +106,7 @@ def test_a_file_says_for_which_map_it_was_made(tmp_path: Path) -> None:
     for games, why in (
         ([m1], "mine.txt: made for another map"),
         ([m2, m1], "that of m1 is"),
-        ([GAMES["tictactoe"]], "mine.txt: made for a map of riskless, and not for tictactoe"),
+        ([GAMES["tictactoe"]], "mine.txt: made for riskless, not for tictactoe"),
     ):
         with pytest.raises(BadOpenings, match=why):
             read_openings(file, games)

@@ -103,7 +103,7 @@ def test_an_engine_that_says_its_threads_is_planned_with_them() -> None:
     ],
 )
 def test_a_bot_asks_for_the_threads_of_its_engine(engine: str, asked: list[int]) -> None:
-    assert [engine_bot(engine).asks(cores) for cores in (1, 2, 8, 16)] == asked
+    assert [engine_bot(engine).required_threads(cores) for cores in (1, 2, 8, 16)] == asked
 
 
 @pytest.mark.parametrize(
@@ -128,9 +128,9 @@ def test_a_command_that_is_none_is_refused(spec: str) -> None:
 
 
 def test_what_the_ladder_says_of_threads_goes_before_what_the_engine_asks_for() -> None:
-    assert BotPlan("strong", "jamboree", threads=4).asks(16) == 4
-    assert BotPlan("mine", None, ("mine",)).asks(16) == 0, "only the program knows"
-    assert BotPlan("mine", None, ("mine",), threads=5).asks(2) == 5
+    assert BotPlan("strong", "jamboree", threads=4).required_threads(16) == 4
+    assert BotPlan("mine", None, ("mine",)).required_threads(16) == 0, "only the program knows"
+    assert BotPlan("mine", None, ("mine",), threads=5).required_threads(2) == 5
 
 
 @pytest.mark.parametrize(("unit", "seconds"), [("s", 1), ("m", 60), ("h", 3600)])
@@ -148,12 +148,12 @@ def test_a_duration_without_end() -> None:
 def test_openings_are_plies_or_a_file(tmp_path: Path) -> None:
     assert openings("4") == 4
     assert openings("4.txt", tmp_path) == tmp_path / "4.txt"
-    with pytest.raises(BadLadder, match=r"^openings: at most 100 plies, not 101$"):
+    with pytest.raises(BadLadder, match=r"^openings: must be at most 100 plies, not 101$"):
         openings("101")
 
 
 def test_an_event_is_named_by_what_can_be_printed() -> None:
     assert event_name("spring 2026", "event") == "spring 2026"
     for wrong in ("", "a\nb", "x" * 101):
-        with pytest.raises(BadLadder, match=r"^--event: must be 1 to 100 printed characters$"):
+        with pytest.raises(BadLadder, match=r"^--event: must be 1 to 100 printable characters$"):
             event_name(wrong, "--event")

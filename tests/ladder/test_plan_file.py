@@ -57,7 +57,7 @@ def test_rules_of_adjudication(tmp_path: Path) -> None:
     assert plan.adjudication == Adjudication(win=500, limit=200, repetition=3)
     plan = read(tmp_path, f'[adjudicate]\nlimit = 200\nrepetition = "none"\n{TWO}')
     assert plan.adjudication == Adjudication(limit=200)
-    with pytest.raises(BadLadder, match=r"ladder.toml: adjudicate: there is no 'wins'"):
+    with pytest.raises(BadLadder, match=r"ladder.toml: adjudicate: unknown rule 'wins'"):
         read(tmp_path, f"[adjudicate]\nwins = 500\n{TWO}")
     for wrong in ("200", '"limit=200"', "false"):
         with pytest.raises(BadLadder, match=r'adjudicate: must be a table.* or the word "none"'):
@@ -97,8 +97,8 @@ def test_formats_times_openings_and_threads(tmp_path: Path) -> None:
     [
         ('format = "league"', "format: must be one of round-robin, gauntlet, swiss, knockout, not 'league'"),
         ('for = "soon"', "for: must be as in 30s, 10m, 2h, or ever, not 'soon'"),
-        ('for = "0s"', "for: must be more than nothing"),
-        ("openings = 1000", "openings: at most 100 plies, not 1000"),
+        ('for = "0s"', "for: must be more than 0"),
+        ("openings = 1000", "openings: must be at most 100 plies, not 1000"),
         ("openings = true", 'openings: must be a number of plies, the name of a file, or "shipped"'),
     ],
 )
@@ -111,42 +111,54 @@ def test_what_is_no_format_time_or_opening(tmp_path: Path, text: str, why: str) 
     ("text", "why"),
     [
         ("rounds =", "not TOML: Invalid value"),
-        ("", r"bots: a ladder needs two bots or more, and has 0: add a \[\[bots\]\] table"),
-        ('[[bots]]\nengine = "greedy"', r"needs two bots or more, and has 1"),
+        ("", r"bots: a ladder needs at least two bots, not 0: add a \[\[bots\]\] table"),
+        ('[[bots]]\nengine = "greedy"', r"needs at least two bots, not 1"),
         ("bots = 3", r"bots: must be one or more \[\[bots\]\] tables, not 3"),
-        ("bots = [3, 4]", r"bots, number 1: a bot is a table: write \[\[bots\]\]"),
-        (f"round = 2\n{TWO}", "round: there is no such key; did you mean 'rounds'?"),
-        (f"zzz = 2\n{TWO}", "zzz: there is no such key; the keys are .*bots, event, game"),
+        ("bots = [3, 4]", r"bots, number 1: a bot must be a table: write \[\[bots\]\]"),
+        (f"round = 2\n{TWO}", "round: unknown key; did you mean 'rounds'?"),
+        (f"zzz = 2\n{TWO}", "zzz: unknown key; the keys are .*bots, event, game"),
         (f"rounds = 0\n{TWO}", r"rounds: must be a whole number from 1 to 1000000 \(pairs .*\), not 0"),
         (f'rounds = "2"\n{TWO}', "rounds: must be a whole number from 1 to 1000000 .*, not '2'"),
         (f"rounds = true\n{TWO}", "rounds: must be a whole number"),
         (f"margin = -1\n{TWO}", "margin: must be a whole number from 0 to 60000 .milliseconds., not -1"),
-        (f'time_control = "5 min"\n{TWO}', "time_control: '5 min' is no time control: write 10"),
+        (f'time_control = "5 min"\n{TWO}', "time_control: '5 min' is not a time control: write 10"),
         (f"time_control = 5\n{TWO}", 'time_control: must be "10.0.1" or "0.1/move", in seconds, not 5'),
-        (f"maps = []\n{TWO}", "maps: must be a list of one map or more"),
-        (f'maps = ["m1", "m1"]\n{TWO}', "maps: one is there twice"),
+        (f"maps = []\n{TWO}", "maps: must be a list of at least one map"),
+        (f'maps = ["m1", "m1"]\n{TWO}', "maps: must list each map once"),
         (f'maps = "m1"\n{TWO}', "maps: must be a list of maps, .* not 'm1'"),
-        (f'event = "a\\nb"\n{TWO}', "event: must be 1 to 100 printed characters"),
-        (f"{TWO}[[bots]]", "bots, number 3: a bot has an engine, an exec or a command, one of the three"),
+        (f'event = "a\\nb"\n{TWO}', "event: must be 1 to 100 printable characters"),
+        (
+            f"{TWO}[[bots]]",
+            "bots, number 3: a bot must have exactly one of engine, exec, command, image and submit",
+        ),
+        (
+            f'{TWO}[[bots]]\nexec = "a"\nimage = "b"',
+            "bots, number 3: a bot must have exactly one of engine, exec",
+        ),
+        (f"{TWO}[[bots]]\nimage = 5", 'bots, number 3: image: must be a container image, as in "NAME@sha256'),
+        (
+            f'{TWO}[[bots]]\nsubmit = ""',
+            'bots, number 3: submit: must be a zip file with a bot, as in "bot.zip"',
+        ),
         (
             f'{TWO}[[bots]]\nengine = "a"\ncommand = ["b"]',
-            "bots, number 3: a bot has an engine, an exec or a command",
+            "bots, number 3: a bot must have exactly one of engine, exec, command, image and submit",
         ),
         (
             f'{TWO}[[bots]]\nengin = "a"',
-            "bots, number 3: engin: there is no such key; did you mean 'engine'?",
+            "bots, number 3: engin: unknown key; did you mean 'engine'?",
         ),
         (f"{TWO}[[bots]]\nengine = 5", "bots, number 3: engine: must be as `arena bot` takes it.*, not 5"),
         (
             f'{TWO}[[bots]]\ncommand = "python a.py"',
             "bots, number 3: command: must be a program and its arguments",
         ),
-        (f'{TWO}[[bots]]\ncommand = ["a", 1]', "bots, number 3: command: must be texts"),
+        (f'{TWO}[[bots]]\ncommand = ["a", 1]', "bots, number 3: command: must be a list of strings"),
         (
             f'{TWO}name = "x"\n[[bots]]\nengine = "a"\nname = "x"',
-            "bots, number 3: name: another is called 'x' too",
+            "bots, number 3: name: must be unique, but 'x' occurs twice",
         ),
-        (f'{TWO}name = "x#2"', "bots, number 2: name: must be 1 to 56 printed characters without #"),
+        (f'{TWO}name = "x#2"', "bots, number 2: name: must be 1 to 56 printable characters without #"),
         (f'{TWO}name = "{"x" * 57}"', "bots, number 2: name: must be 1 to 56"),
         (f'{TWO}name = " "', "bots, number 2: name: must be a name of its own, not ' '"),
     ],
@@ -183,3 +195,16 @@ def test_a_program_by_lines_and_a_time_of_its_own(tmp_path: Path) -> None:
     assert (first.name, first.engine, first.command) == ("my_bot", "exec:perl my_bot.pl --hard", ())
     assert (first.time_control, second.time_control) == (TimeControl(5000, 50), None)
     assert odds_of([first, second]) == {"my_bot": "5+0.05"}
+
+
+def test_bots_in_boxes(tmp_path: Path) -> None:
+    plan = read(
+        tmp_path,
+        '[[bots]]\nimage = "registry:5000/team/camel:2@sha256:ab"\nthreads = 2\n[[bots]]\nsubmit = "in/goat.zip"\n'
+        '[[bots]]\nsubmit = "goat.zip"\nimage = "python:3"\nname = "kid"\n',
+    )
+    assert plan.bots == (
+        BotPlan("camel", "image:registry:5000/team/camel:2@sha256:ab", threads=2),
+        BotPlan("goat", "submit:in/goat.zip"),
+        BotPlan("kid", "submit:goat.zip,image=python:3"),
+    )

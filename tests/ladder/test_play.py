@@ -1,4 +1,5 @@
 import sqlite3
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
@@ -101,9 +102,8 @@ async def test_records_are_added_to_a_file(tmp_path: Path) -> None:
 def in_store(database: Path) -> dict[str, str | None]:
     """Every match of a store with its record, None where it has none."""
     query = "select match, packed from matches left join records on records.number = matches.number"
-    with sqlite3.connect(database) as store:
+    with closing(sqlite3.connect(database)) as store:
         rows = list(store.execute(query))
-    store.close()
     return {match: packed and record_in(packed) for match, packed in rows}
 
 
@@ -131,13 +131,12 @@ async def test_an_event_that_was_stopped_goes_on(tmp_path: Path) -> None:
             stopped, Watch(), database=url, enough=lambda: len(stopped.played) >= 5, patience=QUICK
         )
     # A match that was in play when it was killed.
-    with sqlite3.connect(tmp_path / "arena.db") as store:
+    with closing(sqlite3.connect(tmp_path / "arena.db")) as store, store:
         store.execute("update ladders set finished = null")
         store.execute(
             "insert into matches (match, event, game, maxie, minnie, terms, started, rated)"
             " values ('x', 'test', 'tictactoe', 'a', 'b', '{}', '2026-01-01T00:00:00Z', 0)"
         )
-    store.close()
     watch = Watch()
     again = ladder(tmp_path / "2.jsonl", *bots, rounds=3)
     with anyio.fail_after(30):
@@ -162,7 +161,7 @@ async def test_another_plan_is_refused_in_one_line(tmp_path: Path) -> None:
     with pytest.raises(CannotResume) as refused:
         await run_ladder(ladder(tmp_path / "r", bot("a"), bot("b"), rounds=2), Watch(), database=url)
     assert str(refused.value) == (
-        "event test was begun with another plan: rounds was 1, now 2; give it another name"
+        "event test was started with another plan: rounds was 1, now 2; give it another name"
     )
 
 

@@ -1,4 +1,4 @@
-"""What a ladder's page is told: the plan, what is due, and the sequential test as the command tells it."""
+"""Data for a ladder's page: the plan, due matches, and the sequential test as the command prints it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 
 from arena.ladder.event import Ladder
 from arena.ladder.plan import BotPlan, LadderPlan
-from arena.ladder.progress import MOST_DUE, progress_of
+from arena.ladder.progress import MAX_DUE, progress_of
 from arena.protocol.codes import EndReason
 from arena.protocol.record import FORMAT, Record, Result
 from arena.protocol.values import Players
@@ -56,7 +56,7 @@ def test_a_new_ladder_has_everything_before_it() -> None:
 
 def test_what_is_due_is_no_longer_than_anybody_reads() -> None:
     bots = [BotPlan(f"bot {number}") for number in range(12)]
-    assert len(progress_of(ladder(*bots)).due) == MOST_DUE
+    assert len(progress_of(ladder(*bots)).due) == MAX_DUE
 
 
 @pytest.mark.parametrize("rounds", [1, None])
@@ -64,7 +64,7 @@ def test_the_sequential_test_stands_as_the_pairs_say(rounds: int | None) -> None
     made = ladder(A, B, rounds=rounds)
     test = Sprt(0, 50)
     assert made.schedule is not None
-    first = made.schedule.heads()[0]
+    first = made.schedule.startable()[0]
     for pairing in first.pair.matches():
         made.add(pairing, won(pairing.maxie, pairing.minnie, "a"))
     told = progress_of(made, test).sprt

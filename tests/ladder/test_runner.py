@@ -2,28 +2,27 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from uuid import uuid4
 
 import anyio
 import msgspec
 import pytest
 
+from arena.ladder.bot_processes import open_bot_processes
 from arena.ladder.bots import BotRefused
 from arena.ladder.event_terms import EventTerms
-from arena.ladder.fleet import open_fleet
-from arena.ladder.formats import Rounds
 from arena.ladder.plan import BotPlan
 from arena.ladder.runner import Runner
-from arena.ladder.schedule import Schedule
 from arena.ladder.threads import Threads
 from arena.match.terms import Terms
 from arena.protocol.codes import EndReason
 from arena.protocol.record import Record
 from arena.protocol.timecontrol import TimeControl
+from arena.rating.formats import Rounds
 from arena.rating.pairing import Pairing
+from arena.rating.schedule import Schedule
 from arena.rating.standings import losers
 from arena.server.host import Host
-from tests.ladder.pairs import round_robin
+from tests.rating.pairs import round_robin
 from tests.server.fleets import QUICK, ROOT, bot
 from tests.server.matches import game_of
 
@@ -48,8 +47,8 @@ class Watched:
         finally:
             self.playing.remove(given)
 
-    async def keep(self, given: Terms, record: Record) -> None:
-        await self.host.keep(given, record)
+    async def store_record(self, given: Terms, record: Record) -> None:
+        await self.host.store_record(given, record)
 
 
 class Stuck(Watched):
@@ -72,13 +71,13 @@ async def run(
     concurrency: int = 2,
     terms: EventTerms = TERMS,
 ) -> tuple[list[tuple[Pairing, Record]], list[str]]:
-    """What a round-robin of these bots played, and what was noticed."""
+    """Return the matches of a round-robin of these bots, and the observed events."""
     played: list[tuple[Pairing, Record]] = []
     noticed: list[str] = []
     pairs = round_robin([each.name for each in bots], rounds, len(terms.starts), 0)
     refused = None
     server = host.host if isinstance(host, Watched) else host
-    async with open_fleet(
+    async with open_bot_processes(
         server, bots, twins=lambda _bot: twins, folder=ROOT, patience=QUICK, notice=noticed.append
     ) as fleet:
         try:
@@ -87,7 +86,7 @@ async def run(
                 threads = Threads(bots, cores=2, by_hand=concurrency)
                 runner = Runner(host, fleet, terms, threads, lambda *each: played.append(each))
                 await runner.run(
-                    Schedule(uuid4(), Rounds([each.name for each in bots], rounds, len(terms.starts), 0))
+                    Schedule("1", Rounds([each.name for each in bots], rounds, len(terms.starts), 0))
                 )
         except BotRefused as error:
             refused = error
@@ -147,7 +146,7 @@ async def test_a_crash_costs_one_match(host: Host, tmp_path: Path) -> None:
     [lost] = [record for _, record in played if record.result.reason is EndReason.CRASH]
     assert losers(lost) == ("b",)
     [notice] = noticed
-    assert notice.startswith("bot b ended unasked (exit code 1); it is started again\n")
+    assert notice.startswith("bot b ended unexpectedly (exit code 1); it is started again\n")
     assert notice.endswith("\n    RuntimeError: a bug in the bot")
 
 
@@ -194,10 +193,10 @@ async def test_a_host_that_fails_ends_no_wait(host: Host) -> None:
 
 async def test_enough_is_enough(host: Host) -> None:
     played: list[Record] = []
-    async with open_fleet(
+    async with open_bot_processes(
         host, [bot("a"), bot("b")], folder=ROOT, patience=QUICK, notice=pytest.fail
     ) as fleet:
         runner = Runner(host, fleet, TERMS, Threads((), 1), lambda _, record: played.append(record))
         with anyio.fail_after(20):
-            await runner.run(Schedule(uuid4(), Rounds(["a", "b"], 50, 1, 0)), lambda: len(played) >= 3)
+            await runner.run(Schedule("1", Rounds(["a", "b"], 50, 1, 0)), lambda: len(played) >= 3)
     assert len(played) == 3

@@ -18,7 +18,7 @@ from arena.ladder.event import Ladder
 from arena.ladder.event_terms import EventTerms
 from arena.ladder.plan import BotPlan, LadderPlan, engine_bot
 from arena.ladder.plan_file import read_ladder
-from arena.ladder.runner import MOST_OVERTAKING, Runner
+from arena.ladder.runner import MAX_OVERTAKING, Runner
 from arena.ladder.threads import Threads
 from arena.match.terms import Terms, ThreadLimits
 from arena.protocol.codes import EndReason
@@ -50,14 +50,14 @@ Asked = Mapping[str, int]
 
 @dataclass
 class Bots:
-    """As many processes of each bot as there are twins, all of them free at once; they say what they ask for."""
+    """Processes of each bot, one per twin, all free from the start, with their announced threads."""
 
     twins: Mapping[str, int]
     said: Asked = field(default_factory=dict)
     taken: set[str] = field(default_factory=set)
     freed: anyio.Event = field(default_factory=anyio.Event)
 
-    def take(self, bot: str) -> str | None:
+    def reserve(self, bot: str) -> str | None:
         names = [bot, *(f"{bot}#{number}" for number in range(2, self.twins[bot] + 1))]
         free = next((name for name in names if name not in self.taken), None)
         if free is not None:
@@ -67,18 +67,18 @@ class Bots:
     def release(self, name: str) -> None:
         self.taken.discard(name)
 
-    def give_back(self, bot: str, name: str, *, answered: bool | None, gave_up: str = "") -> None:
+    def finish_match(self, bot: str, name: str, *, answered: bool | None, gave_up: str = "") -> None:
         self.release(name)
         self.freed.set()
         self.freed = anyio.Event()
 
-    def asks(self, bot: str) -> int:
+    def announced_threads(self, bot: str) -> int:
         return self.said.get(bot, 0)
 
-    def lost(self, bot: str) -> bool:
+    def is_lost(self, bot: str) -> bool:
         return False
 
-    async def changed(self) -> None:
+    async def wait_changed(self) -> None:
         await self.freed.wait()
 
     def check(self) -> None:
@@ -102,7 +102,7 @@ class Table:
         self.playing.remove(terms)
         return finished(terms.match, maxie=terms.players.maxie, minnie=terms.players.minnie)
 
-    async def keep(self, terms: Terms, record: Record) -> None:
+    async def store_record(self, terms: Terms, record: Record) -> None:
         raise AssertionError("no match is without its bots")
 
 
@@ -190,9 +190,9 @@ async def test_a_heavy_match_is_not_overtaken_for_ever() -> None:
     table = await play(ladder)
     heavy = [number for number, terms in enumerate(table.begun) if terms.needed_threads == 2]
     assert len(heavy) == 80
-    assert heavy[0] <= 2 * MOST_OVERTAKING
+    assert heavy[0] <= 2 * MAX_OVERTAKING
     gaps = [after - before for before, after in pairwise(heavy)]
-    assert max(gaps) <= 2 * MOST_OVERTAKING
+    assert max(gaps) <= 2 * MAX_OVERTAKING
 
 
 async def test_what_a_program_says_itself_counts_where_the_plan_does_not_know() -> None:
@@ -245,6 +245,6 @@ def test_unplayed_matches_of_the_event_are_told() -> None:
     assert ladder.matches == 4
     terms = EventTerms("test", ladder.starts, TimeControl(5000), 100, 5000)
     assert ladder.schedule is not None
-    head = ladder.schedule.heads()[0]
+    head = ladder.schedule.startable()[0]
     record = terms.unplayed("m", head, Result(None, EndReason.NO_SHOW))
     assert record.engines is None

@@ -1,4 +1,4 @@
-"""The cells that ship: one for each territory of a shipped map, none for other maps, and no other file beside them."""
+"""The cells that ship: one for each territory of a built-in map, none for other maps, and no other file beside them."""
 
 from __future__ import annotations
 

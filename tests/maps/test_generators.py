@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from arena.games.board import RisklessMap
 from arena.games.graph import is_connected, is_simple, is_undirected
-from arena.maps.generators import column, grid, made, ring
+from arena.maps.generators import column, from_spec, grid, ring
 from arena.maps.loader import load_map
 from tests.properties import examples
 
@@ -54,7 +54,7 @@ def test_a_grid_joins_cells_that_touch(width: int, height: int) -> None:
 
 
 def check_numbers(map: RisklessMap) -> None:
-    """What is the same for all of them: as many territories a side, the extra armies, and the goal a quarter of all."""
+    """Check the numbers common to all generated maps: equal territories per side, extra armies, and a goal of a quarter."""
     maxie = [n for n in map.start if n > 0]
     minnie = [-n for n in map.start if n < 0]
     assert len(maxie) == len(minnie)
@@ -72,7 +72,7 @@ def test_the_course_maps_are_a_ring_and_a_grid() -> None:
 
 @pytest.mark.parametrize("spec", ["ring:8", "ring:20", "ring:60", "grid:4x4", "grid:7x6", "grid:10x10"])
 def test_two_fifths_of_the_territories_are_held_at_the_start(spec: str) -> None:
-    map = made(spec)
+    map = from_spec(spec)
     assert sum(n != 0 for n in map.start) == pytest.approx(0.4 * map.size, abs=2)
 
 
@@ -85,6 +85,6 @@ def test_columns_are_lettered_as_in_a_spreadsheet(number: int, letters: str) -> 
 
 @pytest.mark.parametrize("spec", ["ring:3", "ring:1000", "grid:1x2", "grid:1000x1", "grid:40x25"])
 def test_the_ends_of_the_range_are_made(spec: str) -> None:
-    map = made(spec)
+    map = from_spec(spec)
     assert map.name == spec
     assert map.ply_limit >= 10 * map.size

@@ -16,7 +16,7 @@ from arena.ladder.openings import read_openings
 from arena.maps.loader import load_map, map_names
 from arena.maps.openings import FOLDER, KEY, BadOpenings, fingerprint, shipped_openings
 from arena.maps.setup import make_setup
-from arena.match.openings import after
+from arena.match.openings import position_after
 from tests.bots.command_line import arena
 from tests.games.strategies import riskless_maps
 
@@ -41,13 +41,13 @@ def test_each_file_fits_its_map(name: str) -> None:
     game = make_setup("riskless", name)
     listed = read_openings(path, [game]).listed[0]
     assert len(listed) >= FEWEST
-    places = [game.recurring(after(game, opening)) for opening in listed]
+    places = [game.recurring(position_after(game, opening)) for opening in listed]
     assert len(set(places)) == len(places)
     assert len({len(opening) for opening in listed}) == 1
     assert f"{KEY} {fingerprint(load_map(name))}" in path.read_text(encoding="utf-8").splitlines()
 
 
-@pytest.mark.soak
+@pytest.mark.slow
 @pytest.mark.timeout(300)
 @pytest.mark.parametrize("name", ["m1", "m2"])
 def test_a_file_is_what_the_command_in_its_first_line_makes(name: str, tmp_path: Path) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import anyio
 import msgspec
 import pytest
 from hypothesis import given
@@ -14,7 +13,7 @@ from msgspec.structs import replace
 
 from arena.games.core import Player
 from arena.match.adjudication import adjudicate
-from arena.match.events import Event, Finish, GotReady, Moved, Opened, Resigned, TurnLeft
+from arena.match.events import Event, Finish, MatchOpened, Moved, PlayerReady, Resigned, TurnStarted
 from arena.match.referee import SEATS, Referee
 from arena.match.replay import verify
 from arena.match.terms import from_json
@@ -23,8 +22,9 @@ from arena.protocol.codes import EndReason
 from arena.protocol.messages import End
 from arena.protocol.record import BadRecord, Record, RecordedMove, from_line, to_line
 from arena.protocol.values import Thinking
+from arena.server.core.effects import OpenMatch
 from arena.server.store.database import open_store, reading
-from arena.server.store.journal.journal import Journal
+from arena.server.store.journal.journal import open_journal
 from arena.server.store.schema import matches
 from tests.server.matches import game_of, record, terms
 from tests.server.played import NOBODY_WINS
@@ -108,12 +108,12 @@ def refereed(
         journal.append((len(journal), event))
         effects = referee.handle(event, len(journal) - 1)
 
-    for event in (Opened(), GotReady(MAXIE), GotReady(MINNIE)):
+    for event in (MatchOpened(), PlayerReady(MAXIE), PlayerReady(MINNIE)):
         handle(event)
     for move, value in moves:
         if referee.over:
             break
-        handle(TurnLeft(referee.ply))
+        handle(TurnStarted(referee.ply))
         handle(Moved(referee.mover, referee.ply, move, None if value is None else Thinking(value=value)))
     return referee, journal, effects
 
@@ -190,15 +190,11 @@ def test_a_match_may_end_otherwise_under_adjudication() -> None:
 
 
 async def test_the_store_keeps_the_rules(database: str) -> None:
-    async with open_store(database) as engine, anyio.create_task_group() as tasks:
-        journal = Journal(engine)
-        tasks.start_soon(journal.run)
+    async with open_store(database) as engine, open_journal(engine) as journal:
         wanted = [
             replace(terms(), match=str(n) * 32, adjudication=rules) for n, rules in ((1, WIN), (2, None))
         ]
-        for each in wanted:
-            await journal.durable(journal.open_match(each, "2026-11-20T12:00:00Z"))
+        await journal.commit([OpenMatch(each, "2026-11-20T12:00:00Z") for each in wanted])
         async with reading(engine) as connection:
             rows = (await connection.execute(matches.select().order_by(matches.c.match))).all()
         assert [from_json(row.terms).adjudication for row in rows] == [WIN, None]
-        tasks.cancel_scope.cancel()

@@ -49,7 +49,7 @@ def test_the_word_is_written_alone_and_once(text: str) -> None:
 
 def test_a_forced_win_ends_the_match_and_a_draw_does_not() -> None:
     judge = Adjudicator(RULES, ANY)
-    verdict = judge.verdict(PATH.start(), [])
+    verdict = judge.judge(PATH.start(), [])
     assert verdict is not None
     assert verdict.winner is MINNIE
     assert verdict.detail == "table: minnie forces a win in 16 plies"
@@ -58,14 +58,14 @@ def test_a_forced_win_ends_the_match_and_a_draw_does_not() -> None:
     boards = map(solution.table.boards.board, range(solution.table.boards.count))
     positions = (Armies(board, MAXIE, 0) for board in boards if any(board))
     drawn = next(each for each in positions if PATH.outcome(each) is None and solution.winner(each) is None)
-    assert Adjudicator(RULES, ANY).verdict(drawn, []) is None
+    assert Adjudicator(RULES, ANY).judge(drawn, []) is None
 
 
 def test_a_win_that_the_ply_limit_cuts_off_is_no_win() -> None:
     late = PATH.start()._replace(ply=PATH.map.ply_limit - 15)
-    assert Adjudicator(RULES, ANY).verdict(late, []) is None
+    assert Adjudicator(RULES, ANY).judge(late, []) is None
     in_time = PATH.start()._replace(ply=PATH.map.ply_limit - 16)
-    assert Adjudicator(RULES, ANY).verdict(in_time, []) is not None
+    assert Adjudicator(RULES, ANY).judge(in_time, []) is not None
 
 
 def ended_by_table() -> Record:

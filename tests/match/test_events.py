@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from arena.games.core import Player
-from arena.match.events import DeadlineFell, Event, Moved, TurnLeft, from_journal, to_journal
+from arena.match.events import DeadlinePassed, Event, Moved, TurnStarted, from_journal, to_journal
 from arena.protocol.values import Thinking
 
 ns = st.integers(0, 2**62)
@@ -20,17 +20,22 @@ moves = st.one_of(text, st.integers(-(2**53), 2**53), st.lists(st.integers(0, 99
 thinking = st.one_of(st.none(), st.builds(Thinking, depth=st.integers(0, 99), nodes=st.integers(0, 2**53)))
 special: dict[type, st.SearchStrategy[Event]] = {
     Moved: st.builds(Moved, st.sampled_from(Player), plies, moves, thinking),
-    TurnLeft: st.builds(TurnLeft, plies, ns),
-    DeadlineFell: st.builds(DeadlineFell, ns),
+    TurnStarted: st.builds(TurnStarted, plies, ns),
+    DeadlinePassed: st.builds(DeadlinePassed, ns),
 }
 every = st.one_of([special.get(kind, st.from_type(kind)) for kind in get_args(Event)])
 
 
 @given(every, ns)
 def test_an_event_comes_back_from_the_journal_as_it_was(event: Event, at: int) -> None:
-    turn = (at, TurnLeft(3, 5))
+    turn = (at, TurnStarted(3, 5))
     assert from_journal(to_journal(at, event)) == [(at, event)]
     assert from_journal(to_journal(at + 1, event, turn)) == [turn, (at + 1, event)]
+
+
+def test_no_event_changes_after_it_was_made() -> None:
+    """An event is given to the referee, the journal and the spectators, one after the other."""
+    assert all(kind.__struct_config__.frozen for kind in get_args(Event))
 
 
 def test_every_kind_has_a_word_of_its_own() -> None:

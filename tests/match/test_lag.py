@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from arena.match.clock import MS
-from arena.match.lag import CAP, REFILL, REMEMBERED, LagBudget, Pings
+from arena.match.lag import CAP, MAX_PINGS, REFILL, LagBudget, Pings
 
 times = st.integers(0, 10_000 * MS)
 moves = st.lists(st.tuples(times, times), max_size=50)
@@ -47,6 +47,6 @@ def test_the_least_recent_ping_counts_and_one_slow_ping_credits_nothing() -> Non
     pings = Pings([20, 30])
     pings.add(5000)
     assert pings.least == 20
-    for _ in range(REMEMBERED):
+    for _ in range(MAX_PINGS):
         pings.add(40)
     assert pings.least == 40, "what is long ago is forgotten"

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from arena.maps.setup import make_setup
-from arena.match.openings import after, random_opening
+from arena.match.openings import position_after, random_opening
 
 GAMES = {name: make_setup(name) for name in ("tictactoe", "riskless", "hexapawn")}
 
@@ -17,7 +17,7 @@ def test_an_opening_is_legal_and_ends_nothing(name: str, plies: int, salt: str) 
     game = GAMES[name]
     opening = random_opening(game, plies, salt)
     assert len(opening) <= plies
-    last = after(game, opening)
+    last = position_after(game, opening)
     assert game.outcome(last) is None
     assert game.ply(last) == len(opening)
     assert opening == random_opening(game, plies, salt)
@@ -31,4 +31,4 @@ def test_the_same_on_every_machine() -> None:
 
 def test_no_moves_lead_to_the_start() -> None:
     game = GAMES["riskless"]
-    assert after(game, ()) == game.start()
+    assert position_after(game, ()) == game.start()

@@ -22,16 +22,16 @@ def asked(*, ready: int = 1000, grace: int = 5000) -> Readiness:
 
 def test_nobody_is_ready_and_no_time_runs_before_the_players_are_asked() -> None:
     made = Readiness(terms())
-    assert not made.get_ready(MAXIE)
-    made.go_on(3)
-    made.come_back(MAXIE, 4)
-    assert (made.asked, made.deadline, made.missing) == (False, None, [MAXIE, MINNIE])
+    assert not made.mark_ready(MAXIE)
+    made.resume(3)
+    made.reconnect(MAXIE, 4)
+    assert (made.started, made.deadline, made.missing) == (False, None, [MAXIE, MINNIE])
 
 
 def test_who_says_so_is_ready_once_and_who_knows_nothing_of_it_any_more_is_not() -> None:
     made = asked()
     assert made.deadline == 7 + READY
-    assert [made.get_ready(MAXIE), made.get_ready(MAXIE)] == [True, False]
+    assert [made.mark_ready(MAXIE), made.mark_ready(MAXIE)] == [True, False]
     assert made.missing == [MINNIE]
     made.forget(MAXIE)
     assert made.missing == [MAXIE, MINNIE]
@@ -39,23 +39,23 @@ def test_who_says_so_is_ready_once_and_who_knows_nothing_of_it_any_more_is_not()
 
 def test_who_is_not_back_since_the_server_was_away_has_its_grace_and_then_all_the_time_to_get_ready() -> None:
     made = asked()
-    made.get_ready(MINNIE)
-    made.go_on(100)
-    made.come_back(MINNIE, 100)
+    made.mark_ready(MINNIE)
+    made.resume(100)
+    made.reconnect(MINNIE, 100)
     assert made.deadline == 100 + GRACE
-    made.come_back(MAXIE, 90 + GRACE)
+    made.reconnect(MAXIE, 90 + GRACE)
     assert made.deadline == 90 + GRACE + READY
     # Who goes and comes by itself after that gets nothing anew.
-    made.come_back(MAXIE, 95 + GRACE)
+    made.reconnect(MAXIE, 95 + GRACE)
     assert made.deadline == 90 + GRACE + READY
 
 
 def test_who_is_ready_is_not_waited_for_longer_because_it_is_away() -> None:
     made = asked()
-    made.get_ready(MAXIE)
-    made.go_on(100)
-    made.come_back(MINNIE, 200)
-    assert made.awaits(MAXIE)
+    made.mark_ready(MAXIE)
+    made.resume(100)
+    made.reconnect(MINNIE, 200)
+    assert MAXIE in made.awaited
     assert made.deadline == 200 + READY
 
 
@@ -74,14 +74,14 @@ def test_nobody_has_less_time_than_it_was_told_since_it_could_be_asked_last(
     for what, player, later in happens:
         now += later * MS
         if what == "away":
-            made.go_on(now)
+            made.resume(now)
             away, since = set(Player), dict.fromkeys(Player, now)
         else:
-            made.come_back(player, now)
+            made.reconnect(player, now)
             if player in away:
                 away.discard(player)
                 since[player] = now
     assert made.deadline is not None
     for player in Player:
-        assert made.awaits(player) is (player in away)
+        assert (player in made.awaited) is (player in away)
         assert made.deadline >= since[player] + (max(ready, grace) if player in away else ready) * MS

@@ -11,21 +11,21 @@ from msgspec.structs import replace
 from arena.games.core import GameError, Player
 from arena.match.clock import MS
 from arena.match.events import (
-    BrokeProtocol,
-    DeadlineFell,
+    DeadlinePassed,
     Event,
     Finish,
-    GotReady,
-    Left,
+    MatchOpened,
     Moved,
-    Opened,
+    Notify,
+    PlayerDisconnected,
+    PlayerReady,
+    PlayerReconnected,
+    ProtocolViolated,
     Resigned,
-    Returned,
-    ServerBack,
     ServerFailed,
+    ServerRecovered,
     SessionLost,
-    Tell,
-    TurnLeft,
+    TurnStarted,
 )
 from arena.match.referee import MAX_FAULTS, Referee
 from arena.protocol.codes import Code, EndReason
@@ -38,26 +38,26 @@ from tests.server.refereed import MAXIE, MINNIE, play, started, told
 
 def test_both_are_told_the_start_and_the_turn_comes_when_both_are_ready() -> None:
     referee = Referee(terms())
-    starts = referee.handle(Opened(), 0)
+    starts = referee.handle(MatchOpened(), 0)
     assert [told(starts, player, Start)[0].seat for player in Player] == ["maxie", "minnie"]
-    assert referee.handle(GotReady(MAXIE), 1) == []
-    assert referee.handle(GotReady(MAXIE), 2) == []
-    effects = referee.handle(GotReady(MINNIE), 3)
-    assert effects == [Tell(MAXIE, Turn("m" * 32, 0, [], referee._clock.seen(), 100))]
+    assert referee.handle(PlayerReady(MAXIE), 1) == []
+    assert referee.handle(PlayerReady(MAXIE), 2) == []
+    effects = referee.handle(PlayerReady(MINNIE), 3)
+    assert effects == [Notify(MAXIE, Turn("m" * 32, 0, [], referee._clock.to_clocks(), 100))]
 
 
 def test_with_time_odds_each_is_told_and_given_its_own_time() -> None:
     referee = Referee(replace(terms(), time_odds=TimeOdds(minnie="3+0.5")))
-    starts = referee.handle(Opened(), 0)
+    starts = referee.handle(MatchOpened(), 0)
     own = [told(starts, player, Start)[0].time_control for player in Player]
     assert own == [terms().time_control, TimeControl(3000, 500)]
-    referee.handle(GotReady(MAXIE), 0)
-    [turn] = told(referee.handle(GotReady(MINNIE), 0), MAXIE, Turn)
+    referee.handle(PlayerReady(MAXIE), 0)
+    [turn] = told(referee.handle(PlayerReady(MINNIE), 0), MAXIE, Turn)
     assert (turn.clocks, turn.increment_ms) == (Clocks(1000, 3000), 100)
-    referee.handle(TurnLeft(0), 0)
+    referee.handle(TurnStarted(0), 0)
     [turn] = told(referee.handle(Moved(MAXIE, 0, 4), 0), MINNIE, Turn)
     assert (turn.clocks, turn.increment_ms) == (Clocks(1100, 3000), 500)
-    referee.handle(TurnLeft(1), 0)
+    referee.handle(TurnStarted(1), 0)
     [turn] = told(referee.handle(Moved(MINNIE, 1, 0), 1000 * MS), MAXIE, Turn)
     assert turn.clocks == Clocks(1100, 2500)
 
@@ -65,14 +65,14 @@ def test_with_time_odds_each_is_told_and_given_its_own_time() -> None:
 @pytest.mark.parametrize("cells", [(4,), (4, 0), (4, 0, 8)])
 def test_an_opening_is_played_before_the_players_begin(cells: tuple[int, ...]) -> None:
     referee = Referee(replace(terms(), opening=cells))
-    for event in (Opened(), GotReady(MINNIE)):
+    for event in (MatchOpened(), PlayerReady(MINNIE)):
         referee.handle(event, 0)
-    [turn] = referee.handle(GotReady(MAXIE), 0)
+    [turn] = referee.handle(PlayerReady(MAXIE), 0)
     mover = MINNIE if len(cells) % 2 else MAXIE
-    assert turn == Tell(mover, Turn("m" * 32, len(cells), list(cells), referee.clocks(0), 100))
+    assert turn == Notify(mover, Turn("m" * 32, len(cells), list(cells), referee.clocks(0), 100))
     assert [(each.move, each.ms, each.opening) for each in referee.moves] == [(c, 0, True) for c in cells]
     assert referee.clocks(0).maxie_ms == referee.clocks(0).minnie_ms == 1000, "no increment is given for it"
-    referee.handle(TurnLeft(len(cells)), 0)
+    referee.handle(TurnStarted(len(cells)), 0)
     [rejected] = told(referee.handle(Moved(mover.opponent, 0, 7), 1), mover.opponent, Error)
     assert rejected.code is Code.STALE_PLY
     [accepted] = told(referee.handle(Moved(mover, len(cells), 1), MS), mover, Accepted)
@@ -81,7 +81,7 @@ def test_an_opening_is_played_before_the_players_begin(cells: tuple[int, ...]) -
 
 
 def test_an_opening_that_ends_the_match_is_refused() -> None:
-    with pytest.raises(GameError, match="ends the match"):
+    with pytest.raises(GameError, match="must not end the match"):
         Referee(replace(terms(), opening=(0, 3, 1, 4, 2)))
 
 
@@ -92,12 +92,12 @@ def test_an_opening_that_ends_the_match_is_refused() -> None:
 )
 def test_who_is_not_ready_in_time_is_a_no_show(ready: tuple[Player, ...], winner: Player | None) -> None:
     referee = Referee(terms(ready=1000))
-    referee.handle(Opened(), 5)
+    referee.handle(MatchOpened(), 5)
     for player in ready:
-        referee.handle(GotReady(player), 6)
+        referee.handle(PlayerReady(player), 6)
     assert referee.next_deadline == 5 + 1000 * MS
-    assert referee.handle(DeadlineFell(), referee.next_deadline - 1) == []
-    effects = referee.handle(DeadlineFell(), referee.next_deadline)
+    assert referee.handle(DeadlinePassed(), referee.next_deadline - 1) == []
+    effects = referee.handle(DeadlinePassed(), referee.next_deadline)
     assert referee.result is not None
     assert (referee.result.winner, referee.result.reason) == (winner, EndReason.NO_SHOW)
     assert told(effects, MAXIE, End)
@@ -116,8 +116,8 @@ def test_a_match_is_played_to_its_line() -> None:
 def test_the_flag_falls_at_clock_and_margin_and_not_before() -> None:
     referee = started(tc="1+0", margin=50)
     assert referee.next_deadline == 1050 * MS
-    assert referee.handle(DeadlineFell(), 1050 * MS - 1) == []
-    referee.handle(DeadlineFell(), 1050 * MS)
+    assert referee.handle(DeadlinePassed(), 1050 * MS - 1) == []
+    referee.handle(DeadlinePassed(), 1050 * MS)
     assert referee.result is not None
     assert (referee.result.winner, referee.result.reason) == (MINNIE, EndReason.TIMEOUT)
     assert "anna" in referee.result.detail
@@ -141,10 +141,10 @@ def test_a_move_is_in_time_exactly_within_clock_and_margin(spent: int, tc: str) 
 def test_the_clock_runs_from_when_the_turn_left() -> None:
     referee = Referee(terms(tc="1+0", margin=0))
     for event, at in (
-        (Opened(), 0),
-        (GotReady(MAXIE), 0),
-        (GotReady(MINNIE), 100 * MS),
-        (TurnLeft(0), 400 * MS),
+        (MatchOpened(), 0),
+        (PlayerReady(MAXIE), 0),
+        (PlayerReady(MINNIE), 100 * MS),
+        (TurnStarted(0), 400 * MS),
     ):
         referee.handle(event, at)
     assert referee.next_deadline == 1400 * MS
@@ -182,7 +182,7 @@ def test_stale_and_early_moves_are_told_so_and_the_match_goes_on(event: Moved, c
 
 def test_a_move_before_both_are_ready_is_refused() -> None:
     referee = Referee(terms())
-    referee.handle(Opened(), 0)
+    referee.handle(MatchOpened(), 0)
     (error,) = told(referee.handle(Moved(MAXIE, 0, 4), 1), MAXIE, Error)
     assert error.code is Code.NOT_STARTED
 
@@ -216,7 +216,7 @@ def test_resignation_and_protocol_error_and_server_fault() -> None:
     for event, winner, reason in (
         (Resigned(MAXIE), MINNIE, EndReason.RESIGNATION),
         (Resigned(MAXIE, "crash", "choose raised ValueError"), MINNIE, EndReason.CRASH),
-        (BrokeProtocol(MINNIE, "garbage"), MAXIE, EndReason.PROTOCOL_ERROR),
+        (ProtocolViolated(MINNIE, "garbage"), MAXIE, EndReason.PROTOCOL_ERROR),
         (ServerFailed("disk"), None, EndReason.SERVER_FAULT),
     ):
         referee = started()
@@ -227,27 +227,35 @@ def test_resignation_and_protocol_error_and_server_fault() -> None:
 
 def test_who_is_away_longer_than_the_grace_loses_by_disconnect() -> None:
     referee = started(grace=500)
-    referee.handle(Left(MINNIE), 10 * MS)
+    referee.handle(PlayerDisconnected(MINNIE), 10 * MS)
     assert referee.next_deadline == 510 * MS
-    referee.handle(DeadlineFell(), 510 * MS)
+    referee.handle(DeadlinePassed(), 510 * MS)
     assert referee.result is not None
     assert (referee.result.winner, referee.result.reason) == (MAXIE, EndReason.DISCONNECT)
 
 
 def test_the_clock_of_who_is_away_runs_on_and_its_fall_is_a_disconnect() -> None:
     referee = started(tc="1+0", margin=0, grace=5000)
-    referee.handle(Left(MAXIE), 10 * MS)
+    referee.handle(PlayerDisconnected(MAXIE), 10 * MS)
     assert referee.next_deadline == 1000 * MS
-    referee.handle(DeadlineFell(), 1000 * MS)
+    referee.handle(DeadlinePassed(), 1000 * MS)
     assert referee.result is not None
     assert referee.result.reason is EndReason.DISCONNECT
+
+
+def test_a_flag_that_had_fallen_when_the_connection_was_lost_is_a_timeout() -> None:
+    referee = started(tc="1+0", margin=0, grace=5000)
+    referee.handle(PlayerDisconnected(MAXIE), 1000 * MS)
+    referee.handle(DeadlinePassed(), 1000 * MS)
+    assert referee.result is not None
+    assert (referee.result.winner, referee.result.reason) == (MINNIE, EndReason.TIMEOUT)
 
 
 def test_who_returns_is_told_everything_and_plays_on() -> None:
     referee = started()
     play(referee, 4, 0)
-    referee.handle(Left(MAXIE), 10 * MS)
-    effects = referee.handle(Returned(MAXIE), 200 * MS)
+    referee.handle(PlayerDisconnected(MAXIE), 10 * MS)
+    effects = referee.handle(PlayerReconnected(MAXIE), 200 * MS)
     assert told(effects, MAXIE, Start)
     (turn,) = told(effects, MAXIE, Turn)
     assert turn.moves == [4, 0]
@@ -258,30 +266,44 @@ def test_who_returns_is_told_everything_and_plays_on() -> None:
 
 def test_a_fresh_connection_takes_a_seat_before_the_match_and_loses_it_during() -> None:
     referee = Referee(terms())
-    for event in (Opened(), GotReady(MAXIE), SessionLost(MAXIE), GotReady(MINNIE)):
+    for event in (MatchOpened(), PlayerReady(MAXIE), SessionLost(MAXIE), PlayerReady(MINNIE)):
         referee.handle(event, 0)
-    (turn,) = told(referee.handle(GotReady(MAXIE), 1), MAXIE, Turn)
+    (turn,) = told(referee.handle(PlayerReady(MAXIE), 1), MAXIE, Turn)
     assert turn.ply == 0
     referee.handle(SessionLost(MAXIE), 2)
     assert referee.result is not None
     assert (referee.result.winner, referee.result.reason) == (MINNIE, EndReason.DISCONNECT)
 
 
+def test_a_new_process_of_a_proved_bot_is_told_the_match_and_its_turn() -> None:
+    referee = Referee(terms())
+    for event in (MatchOpened(), PlayerReady(MAXIE), SessionLost(MAXIE, proved=True)):
+        effects = referee.handle(event, 0)
+    assert told(effects, MAXIE, Start)
+    assert not told(referee.handle(PlayerReady(MINNIE), 0), MAXIE, Turn), "it is not ready yet"
+    referee.handle(PlayerReady(MAXIE), 0)
+    referee.handle(Moved(MAXIE, 0, 4), 1)
+    referee.handle(Moved(MINNIE, 1, 0), 2)
+    effects = referee.handle(SessionLost(MAXIE, proved=True), 3)
+    assert [turn.moves for turn in told(effects, MAXIE, Turn)] == [[4, 0]]
+    assert referee.result is None
+
+
 some_player = st.sampled_from(list(Player))
 any_event: st.SearchStrategy[Event] = st.one_of(
-    st.builds(Opened),
-    st.builds(GotReady, some_player),
-    st.builds(TurnLeft, st.integers(0, 9), st.integers(0, 600 * MS)),
+    st.builds(MatchOpened),
+    st.builds(PlayerReady, some_player),
+    st.builds(TurnStarted, st.integers(0, 9), st.integers(0, 600 * MS)),
     st.builds(Moved, some_player, st.integers(0, 9), st.integers(-1, 9) | st.none()),
-    st.builds(Left, some_player),
-    st.builds(Returned, some_player),
-    st.builds(DeadlineFell, st.integers(0, 200 * MS)),
+    st.builds(PlayerDisconnected, some_player),
+    st.builds(PlayerReconnected, some_player),
+    st.builds(DeadlinePassed, st.integers(0, 200 * MS)),
 )
 rare_event: st.SearchStrategy[Event] = st.one_of(
-    st.builds(SessionLost, some_player),
-    st.builds(ServerBack),
+    st.builds(SessionLost, some_player, st.booleans()),
+    st.builds(ServerRecovered),
     st.builds(Resigned, some_player),
-    st.builds(BrokeProtocol, some_player, st.just("x")),
+    st.builds(ProtocolViolated, some_player, st.just("x")),
 )
 happenings = st.lists(
     st.tuples(any_event | any_event | any_event | rare_event, st.integers(0, 400)), max_size=60
@@ -293,19 +315,19 @@ def test_whatever_happens_a_match_has_a_deadline_until_it_ends_once_and_both_are
     script: list[tuple[Event, int]],
 ) -> None:
     referee = Referee(terms())
-    referee.handle(Opened(), 0)
+    referee.handle(MatchOpened(), 0)
     now, ends = 0, []
     for event, pause in script:
         now += pause * MS
         effects = referee.handle(event, now)
-        if isinstance(event, GotReady | Moved | Returned):
-            referee.handle(TurnLeft(referee.ply), now)
-        ends += [each for each in effects if isinstance(each, Tell) and isinstance(each.message, End)]
+        if isinstance(event, PlayerReady | Moved | PlayerReconnected):
+            referee.handle(TurnStarted(referee.ply), now)
+        ends += [each for each in effects if isinstance(each, Notify) and isinstance(each.message, End)]
         assert referee.over == (referee.next_deadline is None)
     while (deadline := referee.next_deadline) is not None:
         now = max(now, deadline)
-        effects = referee.handle(DeadlineFell(), now)
-        ends += [each for each in effects if isinstance(each, Tell) and isinstance(each.message, End)]
+        effects = referee.handle(DeadlinePassed(), now)
+        ends += [each for each in effects if isinstance(each, Notify) and isinstance(each.message, End)]
         assert effects, "a deadline that fell must have its effect"
     assert sorted(each.player for each in ends) == sorted(Player)
     assert referee.handle(Resigned(MAXIE), now) == []
@@ -314,8 +336,8 @@ def test_whatever_happens_a_match_has_a_deadline_until_it_ends_once_and_both_are
 @given(happenings)
 def test_a_journal_replayed_gives_the_same_effects(script: list[tuple[Event, int]]) -> None:
     referee, now = Referee(terms()), 0
-    effects = [referee.handle(Opened(), 0)]
-    journal: list[tuple[Event, int]] = [(Opened(), 0)]
+    effects = [referee.handle(MatchOpened(), 0)]
+    journal: list[tuple[Event, int]] = [(MatchOpened(), 0)]
     for event, pause in script:
         now += pause * MS
         before = referee.revision

@@ -8,14 +8,14 @@ from hypothesis import strategies as st
 
 from arena.match.clock import MS
 from arena.match.events import (
-    DeadlineFell,
-    GotReady,
-    Left,
+    DeadlinePassed,
+    MatchOpened,
     Moved,
-    Opened,
-    Returned,
-    ServerBack,
-    TurnLeft,
+    PlayerDisconnected,
+    PlayerReady,
+    PlayerReconnected,
+    ServerRecovered,
+    TurnStarted,
 )
 from arena.match.lag import CAP, REFILL
 from arena.match.referee import LATE_LIMIT, Referee
@@ -27,7 +27,7 @@ from tests.server.refereed import MAXIE, MINNIE, play, started, told
 
 def test_the_lag_of_the_turn_is_credited_and_told() -> None:
     referee = Referee(terms(tc="1+0", margin=0))
-    for event in (Opened(), GotReady(MINNIE), GotReady(MAXIE), TurnLeft(0, lag=80 * MS)):
+    for event in (MatchOpened(), PlayerReady(MINNIE), PlayerReady(MAXIE), TurnStarted(0, lag=80 * MS)):
         referee.handle(event, 0)
     assert referee.next_deadline == 1080 * MS, "the flag falls that much later"
     (accepted,) = told(referee.handle(Moved(MAXIE, 0, 4), 300 * MS), MAXIE, Accepted)
@@ -37,7 +37,7 @@ def test_the_lag_of_the_turn_is_credited_and_told() -> None:
 
 def test_a_move_that_took_less_than_the_lag_is_credited_what_it_took() -> None:
     referee = Referee(terms(tc="1+0", margin=0))
-    for event in (Opened(), GotReady(MINNIE), GotReady(MAXIE), TurnLeft(0, lag=80 * MS)):
+    for event in (MatchOpened(), PlayerReady(MINNIE), PlayerReady(MAXIE), TurnStarted(0, lag=80 * MS)):
         referee.handle(event, 0)
     (accepted,) = told(referee.handle(Moved(MAXIE, 0, 4), 30 * MS), MAXIE, Accepted)
     assert (accepted.spent_ms, accepted.credited_ms, accepted.clock_ms) == (0, 30, 1000)
@@ -46,7 +46,7 @@ def test_a_move_that_took_less_than_the_lag_is_credited_what_it_took() -> None:
 @given(st.integers(0, 2000), st.integers(0, 3000))
 def test_with_credit_a_move_is_in_time_exactly_when_the_deadline_says(lag: int, spent: int) -> None:
     referee = Referee(terms(tc="1+0", margin=50))
-    for event in (Opened(), GotReady(MINNIE), GotReady(MAXIE), TurnLeft(0, lag=lag * MS)):
+    for event in (MatchOpened(), PlayerReady(MINNIE), PlayerReady(MAXIE), TurnStarted(0, lag=lag * MS)):
         referee.handle(event, 0)
     deadline = referee.next_deadline
     assert deadline == 1050 * MS + min(lag * MS, CAP)
@@ -56,13 +56,13 @@ def test_with_credit_a_move_is_in_time_exactly_when_the_deadline_says(lag: int, 
 
 def test_a_far_connection_empties_its_budget_and_then_gets_the_refill_of_each_move() -> None:
     referee = Referee(terms(tc="100+0", game="riskless"))
-    for event in (Opened(), GotReady(MINNIE), GotReady(MAXIE)):
+    for event in (MatchOpened(), PlayerReady(MINNIE), PlayerReady(MAXIE)):
         referee.handle(event, 0)
     now = 0
     credits: list[float] = []
     while len(credits) < 8:
         mover = referee.mover
-        referee.handle(TurnLeft(referee.ply, lag=300 * MS if mover is MAXIE else 0), now)
+        referee.handle(TurnStarted(referee.ply, lag=300 * MS if mover is MAXIE else 0), now)
         now += 400 * MS
         move = referee.terms.game.move_to_data(referee.terms.game.moves(referee.position)[0])
         (accepted,) = told(referee.handle(Moved(mover, referee.ply, move), now), mover, Accepted)
@@ -81,7 +81,7 @@ def test_a_flag_that_falls_while_the_server_was_held_up_is_nobodys(
     margin: int, late_ms: int, *, void: bool
 ) -> None:
     referee = started(tc="1+0", margin=margin)
-    referee.handle(DeadlineFell(late_ms * MS), 2000 * MS)
+    referee.handle(DeadlinePassed(late_ms * MS), 2000 * MS)
     assert max(LATE_LIMIT, margin * MS) == (margin or 50) * MS
     assert referee.result is not None
     if void:
@@ -93,8 +93,8 @@ def test_a_flag_that_falls_while_the_server_was_held_up_is_nobodys(
 
 def test_who_stayed_away_has_lost_however_late_the_server_was() -> None:
     referee = started(grace=500)
-    referee.handle(Left(MINNIE), 0)
-    referee.handle(DeadlineFell(10_000 * MS), 600 * MS)
+    referee.handle(PlayerDisconnected(MINNIE), 0)
+    referee.handle(DeadlinePassed(10_000 * MS), 600 * MS)
     assert referee.result is not None
     assert (referee.result.winner, referee.result.reason) == (MAXIE, EndReason.DISCONNECT)
 
@@ -103,13 +103,13 @@ def test_after_the_server_was_away_the_turn_begins_anew_when_its_mover_is_back()
     referee = started(tc="1+0.1", grace=500)
     play(referee, 4, at=100 * MS)
     now = 5 * MS  # another run of the machine: its clock may be anywhere
-    assert referee.handle(ServerBack(), now) == []
+    assert referee.handle(ServerRecovered(), now) == []
     assert referee.next_deadline == now + 500 * MS, "both have the whole grace, and no clock runs"
-    assert told(referee.handle(Returned(MAXIE), 100 * MS), MAXIE, Start)
-    effects = referee.handle(Returned(MINNIE), 400 * MS)
+    assert told(referee.handle(PlayerReconnected(MAXIE), 100 * MS), MAXIE, Start)
+    effects = referee.handle(PlayerReconnected(MINNIE), 400 * MS)
     (turn,) = told(effects, MINNIE, Turn)
     assert (turn.ply, turn.moves, turn.clocks.minnie_ms, turn.clocks.maxie_ms) == (1, [4], 1000, 1000)
-    referee.handle(TurnLeft(1), 400 * MS)
+    referee.handle(TurnStarted(1), 400 * MS)
     (accepted,) = told(referee.handle(Moved(MINNIE, 1, 0), 600 * MS), MINNIE, Accepted)
     assert accepted.spent_ms == 200
 
@@ -117,56 +117,56 @@ def test_after_the_server_was_away_the_turn_begins_anew_when_its_mover_is_back()
 def test_the_last_move_sent_again_after_the_server_was_away_is_acknowledged_as_before() -> None:
     referee = started()
     first = told(referee.handle(Moved(MAXIE, 0, 4), 7 * MS), MAXIE, Accepted)
-    referee.handle(ServerBack(), 0)
-    referee.handle(Returned(MAXIE), 1)
+    referee.handle(ServerRecovered(), 0)
+    referee.handle(PlayerReconnected(MAXIE), 1)
     assert told(referee.handle(Moved(MAXIE, 0, 4), 2), MAXIE, Accepted) == first
 
 
 def test_nobody_comes_back_after_the_server_was_away() -> None:
     referee = started(grace=500)
-    referee.handle(ServerBack(), 10 * MS)
-    referee.handle(DeadlineFell(), 510 * MS)
+    referee.handle(ServerRecovered(), 10 * MS)
+    referee.handle(DeadlinePassed(), 510 * MS)
     assert referee.result is not None
     assert (referee.result.winner, referee.result.reason) == (None, EndReason.DISCONNECT)
 
 
 def test_getting_ready_has_all_its_time_again_after_the_server_was_away() -> None:
     referee = Referee(terms(ready=1000))
-    referee.handle(Opened(), 0)
-    referee.handle(GotReady(MAXIE), 900 * MS)
-    referee.handle(ServerBack(), 5000 * MS)
+    referee.handle(MatchOpened(), 0)
+    referee.handle(PlayerReady(MAXIE), 900 * MS)
+    referee.handle(ServerRecovered(), 5000 * MS)
     assert referee.next_deadline == 6000 * MS
-    referee.handle(Returned(MAXIE), 5100 * MS)
-    referee.handle(Returned(MINNIE), 5100 * MS)
-    assert told(referee.handle(GotReady(MINNIE), 5200 * MS), MAXIE, Turn)
+    referee.handle(PlayerReconnected(MAXIE), 5100 * MS)
+    referee.handle(PlayerReconnected(MINNIE), 5100 * MS)
+    assert told(referee.handle(PlayerReady(MINNIE), 5200 * MS), MAXIE, Turn)
 
 
 def test_who_is_away_as_the_server_is_back_can_be_as_late_as_its_grace_and_then_gets_ready_in_peace() -> None:
     referee = Referee(terms(ready=1000, grace=5000))
-    referee.handle(Opened(), 0)
-    referee.handle(GotReady(MAXIE), 900 * MS)
-    referee.handle(ServerBack(), 1000 * MS)
-    referee.handle(Returned(MAXIE), 1000 * MS)
+    referee.handle(MatchOpened(), 0)
+    referee.handle(PlayerReady(MAXIE), 900 * MS)
+    referee.handle(ServerRecovered(), 1000 * MS)
+    referee.handle(PlayerReconnected(MAXIE), 1000 * MS)
     assert referee.next_deadline == 6000 * MS
-    assert told(referee.handle(Returned(MINNIE), 5900 * MS), MINNIE, Start)
+    assert told(referee.handle(PlayerReconnected(MINNIE), 5900 * MS), MINNIE, Start)
     assert referee.next_deadline == 6900 * MS
-    referee.handle(DeadlineFell(), 6800 * MS)
-    assert told(referee.handle(GotReady(MINNIE), 6850 * MS), MAXIE, Turn)
+    referee.handle(DeadlinePassed(), 6800 * MS)
+    assert told(referee.handle(PlayerReady(MINNIE), 6850 * MS), MAXIE, Turn)
 
 
 def test_the_clock_of_who_is_not_back_since_the_server_was_away_does_not_start() -> None:
     referee = started(tc="1+0")
-    referee.handle(ServerBack(), 0)
-    referee.handle(Returned(MAXIE), 10 * MS)
-    referee.handle(TurnLeft(0), 10 * MS)
+    referee.handle(ServerRecovered(), 0)
+    referee.handle(PlayerReconnected(MAXIE), 10 * MS)
+    referee.handle(TurnStarted(0), 10 * MS)
     play(referee, 0, at=20 * MS)  # the turn of the one who is away leaves to nobody
     assert referee.clocks(400 * MS).minnie_ms == 1000
     assert referee.next_deadline == 500 * MS  # the grace alone, from when the server was back
-    effects = referee.handle(Returned(MINNIE), 450 * MS)
+    effects = referee.handle(PlayerReconnected(MINNIE), 450 * MS)
     (turn,) = told(effects, MINNIE, Turn)
     assert turn.clocks.minnie_ms == 1000
-    referee.handle(TurnLeft(1), 450 * MS)
+    referee.handle(TurnStarted(1), 450 * MS)
     assert referee.clocks(950 * MS).minnie_ms == 500
     # Who leaves after that by itself has no such claim.
-    referee.handle(Left(MINNIE), 950 * MS)
+    referee.handle(PlayerDisconnected(MINNIE), 950 * MS)
     assert referee.clocks(1050 * MS).minnie_ms == 400

@@ -19,11 +19,11 @@ from arena.match.adjudication import adjudicate
 from arena.match.events import (
     Event,
     Finish,
-    GotReady,
+    MatchOpened,
     Moved,
-    Opened,
-    ServerBack,
-    TurnLeft,
+    PlayerReady,
+    ServerRecovered,
+    TurnStarted,
     from_journal,
     to_journal,
 )
@@ -42,7 +42,7 @@ from tests.server.refereed import MAXIE, told
 # A cap of 1 makes all armies alike, so that the two go in circles soon, and nobody reaches the goal.
 SMALL = with_changes(PATH, territory_cap=1, armies_to_win=4, ply_limit=200, start=(1, 0, 0, -1))
 LIMIT = 120
-BEGINNING: tuple[Event, ...] = (Opened(), GotReady(Player.MAXIE), GotReady(Player.MINNIE))
+BEGINNING: tuple[Event, ...] = (MatchOpened(), PlayerReady(Player.MAXIE), PlayerReady(Player.MINNIE))
 
 
 def played(map: RisklessMap, seed: int) -> tuple[list[Armies], list[list[int]]]:
@@ -85,7 +85,7 @@ def refereed(given: Terms, moves: list[list[int]]) -> tuple[Referee, list[tuple[
     for move in moves:
         if referee.over:
             break
-        handle(TurnLeft(referee.ply))
+        handle(TurnStarted(referee.ply))
         handle(Moved(referee.mover, referee.ply, move))
     return referee, journal
 
@@ -149,7 +149,7 @@ def _judged_alike_after_a_restart(given: Terms, journal: list[tuple[int, Event]]
     for at, event in journal[:middle]:
         [(kept_at, kept)] = from_journal(to_journal(at, event))
         again.handle(kept, kept_at)
-    again.handle(ServerBack(), 10**6)
+    again.handle(ServerRecovered(), 10**6)
     for at, event in journal[middle:]:
         again.handle(event, 10**6 + at)
     assert (again.result, again.ply) == (referee.result, referee.ply)
@@ -210,7 +210,7 @@ def test_a_record_that_claims_a_repetition_that_was_not_one_is_refused() -> None
     with pytest.raises(BadRecord, match=r"by its rules \(none\) nothing is decided"):
         verify(replace(true, adjudication=None))
     limited = replace(true, adjudication=Adjudication(limit=len(true.moves)))
-    with pytest.raises(BadRecord, match=r"came up again and again, but its moves say: \d+ plies were played"):
+    with pytest.raises(BadRecord, match=r"was repeated, but its moves say: \d+ plies were played"):
         verify(limited)
     verify(replace(limited, result=replace(true.result, detail="the ply limit of the ladder")))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -9,11 +10,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
+from arena.games.catalogue import KNOWN, make_game
+from arena.games.core import Player
 from arena.maps.setup import make_setup
-from arena.match.replay import summary, verify
+from arena.match.replay import cpu_ms, has_moved, movers, summary, verify
 from arena.protocol.codes import EndReason
 from arena.protocol.record import BadRecord, RecordedMove, Result
-from arena.protocol.values import Seat
+from arena.protocol.values import Seat, Thinking
+from tests.games.own import EXAMPLES, forget_games
 from tests.match.recorded import recorded
 from tests.properties import examples
 from tests.server.matches import game_of, record
@@ -76,8 +80,8 @@ def test_what_cannot_have_happened_is_refused(
     [
         ({"game": "chess"}, "no game is called"),
         ({"game": "riskless"}, "setup is wrong"),
-        ({"setup": {"size": 4}}, "setup is wrong: the setup of tictactoe is empty"),
-        ({"time_control": "soon"}, "no time control"),
+        ({"setup": {"size": 4}}, "setup is wrong: the setup of tictactoe must be empty"),
+        ({"time_control": "soon"}, "not a time control"),
     ],
 )
 def test_a_record_of_nothing_that_can_be_played_is_refused(change: dict[str, str], why: str) -> None:
@@ -132,8 +136,8 @@ def test_each_ply_is_told_with_its_figures() -> None:
     record, _ = recorded(GAMES["tictactoe"], 1)
     played = verify(record)
     first = played.game.move_to_text(record.moves[0].move)
-    assert played.told(1) == f"ply 0: maxie (one) plays {first}, 1.5 ms, depth 2, value 3, 1,234 nodes"
-    assert played.told(0) == f"match id: {summary(record)}"
+    assert played.move_line(1) == f"ply 0: maxie (one) plays {first}, 1.5 ms, depth 2, value 3, 1,234 nodes"
+    assert played.move_line(0) == f"match id: {summary(record)}"
     assert "one (maxie) - two (minnie), tictactoe, 1/move: " in summary(record)
 
 
@@ -157,3 +161,35 @@ def test_who_did_not_come_has_played_no_move_but_those_of_the_opening() -> None:
     assert verify(absent).plies == 1
     with pytest.raises(BadRecord, match="moves were played"):
         verify(replace(absent, moves=[opening, RecordedMove(0, 1.0)]))
+
+
+@examples(10)
+@given(st.integers(0, 1000))
+def test_the_moves_of_a_game_whose_player_moves_again_are_those_of_that_player(seed: int) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        forget_games(patch)
+        game = make_game(KNOWN.register(str(EXAMPLES / "dots.py")), {"columns": 2, "rows": 2})
+        played, positions = recorded(game, seed)
+        seats = [game.player(position) for position in positions[:-1]]
+        assert movers(played) == seats
+        assert any(a is b for a, b in pairwise(seats)), (
+            "somebody closes a box before the end, and moves again"
+        )
+        spent = [{Player.MAXIE: 10.0, Player.MINNIE: 30.0}[seat] for seat in seats]
+        moves = [
+            replace(move, thinking=Thinking(cpu_ms=ms)) for move, ms in zip(played.moves, spent, strict=True)
+        ]
+        assert cpu_ms([replace(played, moves=moves)]) == {"one": 10.0, "two": 30.0}
+
+
+def test_a_player_has_has_moved_that_moved_of_itself() -> None:
+    """Moves of the opening do not count, nor does the silence of a player that never had a turn."""
+    opening = replace(record(), moves=[RecordedMove(cell, 0.0, opening=True) for cell in (4, 0)])
+    late = Result("minnie", EndReason.TIMEOUT)
+    assert [has_moved(replace(opening, result=late), player) for player in Player] == [False, None]
+    moved = replace(
+        opening, moves=[*opening.moves, RecordedMove(8, 1.0)], result=Result("maxie", EndReason.TIMEOUT)
+    )
+    assert [has_moved(moved, player) for player in Player] == [True, False]
+    nobody = replace(opening, result=Result(None, EndReason.NO_SHOW))
+    assert [has_moved(nobody, player) for player in Player] == [False, False]

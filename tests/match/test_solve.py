@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from arena.games.catalogue import make_game
 from arena.games.core import AnyGame, Player
 from arena.maps.setup import make_setup
-from arena.match.solve import Solution, solve
+from arena.match.solve import ProvenOutcome, solve
 from tests.properties import examples
 from tests.server.matches import PATH, game_of
 
@@ -53,7 +53,7 @@ def test_what_is_solved_is_what_minimax_says(name: str, choices: list[int], node
     found = solve(game, position, nodes)
     if found is not None:
         value = minimax(game, position)
-        assert found == Solution({1: Player.MAXIE, 0: None, -1: Player.MINNIE}[value])
+        assert found == ProvenOutcome({1: Player.MAXIE, 0: None, -1: Player.MINNIE}[value])
     assert solve(game, position, nodes) == found, "the same every time"
 
 
@@ -66,7 +66,7 @@ def test_with_enough_nodes_the_whole_game_is_solved(name: str) -> None:
 def test_a_near_win_needs_few_nodes() -> None:
     game = game_of()
     position = played(game, [0, 2, 0, 2])  # X has a1 and b1, and is to move
-    assert solve(game, position, 20) == Solution(Player.MAXIE)
+    assert solve(game, position, 20) == ProvenOutcome(Player.MAXIE)
 
 
 @pytest.mark.parametrize("map", ["m2", "ring:60"])

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from msgspec import json
 from msgspec.structs import replace
 
 from arena.games.catalogue import KNOWN
+from arena.games.core import GameError
 from arena.maps.setup import make_setup
 from arena.match.terms import Terms, ThreadLimits, from_json, to_json
 from arena.protocol.codes import EndReason
@@ -56,6 +58,13 @@ def test_terms_that_are_older_than_engines_are_read() -> None:
     assert (read.engines, read.thread_limits, read.threads("maxie")) == (Engines(), ThreadLimits(), 1)
 
 
+def test_terms_of_a_game_that_is_not_known_here_are_refused_by_its_name() -> None:
+    kept = json.decode(to_json(terms()))
+    kept["game"]["name"] = "no-such-game"
+    with pytest.raises(GameError, match=r"^no game is called 'no-such-game': .*--game FILE.py:Class\)$"):
+        from_json(json.encode(kept).decode())
+
+
 def test_an_engine_in_words_is_what_a_person_types() -> None:
     assert str(EngineInfo("mine")) == "mine"
     assert str(EngineInfo("random", {"seed": "1"}, 1)) == "random:seed=1, 1 thread"
@@ -69,7 +78,7 @@ def test_a_record_tells_the_terms_and_the_rules_of_a_game_of_ones_own() -> None:
     own = Terms(
         match="m",
         event="e",
-        game=make_setup(KNOWN.name(f"{EXAMPLES / 'connect4.py'}:ConnectFour")),
+        game=make_setup(KNOWN.register(f"{EXAMPLES / 'connect4.py'}:ConnectFour")),
         players=Players("a", "b"),
         time_control=TimeControl(1000),
         time_odds=TimeOdds(minnie="2+0"),

@@ -1,4 +1,4 @@
-"""What is kept of a bot's thinking, and that views and records stay within what the protocol promises."""
+"""Limits on a bot's stored analysis, so that views and records keep the protocol's bounds."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ def test_a_move_without_thinking_stays_as_it_is() -> None:
     assert ThinkingLimit(RISKLESS).event(moved) is moved
 
 
-@pytest.mark.soak
+@pytest.mark.slow
 def test_the_largest_view_is_a_frame_and_the_largest_record_is_within_its_bound() -> None:
     """A match of 100,000 plies on a map file of the largest size, whose players say all that is kept."""
     roads = [[w for w in range(1000) if w != v][:130] for v in range(1000)]  # more would not fit a map file

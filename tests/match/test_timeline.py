@@ -5,26 +5,26 @@ from __future__ import annotations
 from arena.games.core import Player
 from arena.match.clock import MS
 from arena.match.events import (
-    BrokeProtocol,
-    DeadlineFell,
+    DeadlinePassed,
     Event,
-    GotReady,
-    Left,
+    MatchOpened,
     Moved,
-    Opened,
+    PlayerDisconnected,
+    PlayerReady,
+    PlayerReconnected,
+    ProtocolViolated,
     Resigned,
-    Returned,
-    ServerBack,
-    TurnLeft,
+    ServerRecovered,
+    TurnStarted,
 )
 from arena.match.timeline import TimelineEntry, timeline
 from arena.protocol.codes import EndReason
 from tests.server.matches import terms
 
 BEGIN: list[tuple[int, Event]] = [
-    (7_000 * MS, Opened()),
-    (7_010 * MS, GotReady(Player.MAXIE)),
-    (7_020 * MS, GotReady(Player.MINNIE)),
+    (7_000 * MS, MatchOpened()),
+    (7_010 * MS, PlayerReady(Player.MAXIE)),
+    (7_020 * MS, PlayerReady(Player.MINNIE)),
 ]
 
 
@@ -41,9 +41,9 @@ def told(*then: tuple[int, Event]) -> tuple[list[TimelineEntry], str, EndReason 
 
 def test_a_move_has_its_times_and_its_credit() -> None:
     steps, _, reason = told(
-        (30, TurnLeft(0, 15 * MS)),
+        (30, TurnStarted(0, 15 * MS)),
         (130, Moved(Player.MAXIE, 0, 4)),
-        (140, TurnLeft(1)),
+        (140, TurnStarted(1)),
         (440, Moved(Player.MINNIE, 1, 0)),
     )
     maxie, minnie = steps
@@ -54,9 +54,9 @@ def test_a_move_has_its_times_and_its_credit() -> None:
 
 def test_an_illegal_move_stands_beside_the_legal_ones() -> None:
     steps, detail, reason = told(
-        (30, TurnLeft(0)),
+        (30, TurnStarted(0)),
         (40, Moved(Player.MAXIE, 0, 4)),
-        (50, TurnLeft(1)),
+        (50, TurnStarted(1)),
         (60, Moved(Player.MINNIE, 1, 4)),
     )
     assert steps[-1].what == "b2"
@@ -67,21 +67,21 @@ def test_an_illegal_move_stands_beside_the_legal_ones() -> None:
 
 
 def test_a_move_that_is_none_is_shown_as_it_came_and_bounded() -> None:
-    steps, _, _ = told((30, TurnLeft(0)), (40, Moved(Player.MAXIE, 0, "x" * 1000)))
+    steps, _, _ = told((30, TurnStarted(0)), (40, Moved(Player.MAXIE, 0, "x" * 1000)))
     assert steps[0].what.startswith("'xxx")
     assert len(steps[0].what) < 70
     assert steps[0].wrong.startswith("illegal_move: no move of tictactoe")
 
 
 def test_a_flag_says_by_how_much_it_fell() -> None:
-    (late,), _, reason = told((30, TurnLeft(0)), (1_090, Moved(Player.MAXIE, 0, 4)))
+    (late,), _, reason = told((30, TurnStarted(0)), (1_090, Moved(Player.MAXIE, 0, 4)))
     assert (late.had, late.took, late.left) == (1000, 1060, None)
     assert "the move came 10.0 ms after the flag fell" in late.wrong
     assert reason is EndReason.TIMEOUT
 
 
 def test_a_deadline_that_fell_is_the_movers() -> None:
-    (fell,), detail, reason = told((30, TurnLeft(0)), (1_080, DeadlineFell()))
+    (fell,), detail, reason = told((30, TurnStarted(0)), (1_080, DeadlinePassed()))
     assert (fell.player, fell.had, fell.took, fell.ply) == ("maxie", 1000, 1050, 0)
     assert fell.what == "nothing until the deadline"
     assert fell.wrong == detail
@@ -90,7 +90,7 @@ def test_a_deadline_that_fell_is_the_movers() -> None:
 
 def test_what_is_refused_says_why_and_the_match_goes_on() -> None:
     steps, _, reason = told(
-        (30, TurnLeft(0)), (40, Moved(Player.MINNIE, 1, 3)), (50, Moved(Player.MAXIE, 0, 4))
+        (30, TurnStarted(0)), (40, Moved(Player.MINNIE, 1, 3)), (50, Moved(Player.MAXIE, 0, 4))
     )
     assert steps[0].wrong.startswith("out_of_turn: ")
     assert steps[1].wrong == ""
@@ -99,13 +99,13 @@ def test_what_is_refused_says_why_and_the_match_goes_on() -> None:
 
 def test_coming_going_and_a_server_that_was_away() -> None:
     steps, _, _ = told(
-        (30, TurnLeft(0)),
-        (40, Left(Player.MAXIE)),
-        (50, Returned(Player.MAXIE)),
-        (-6_000, ServerBack()),
-        (-5_990, Returned(Player.MINNIE)),
-        (-5_980, Returned(Player.MAXIE)),
-        (-5_970, TurnLeft(0)),
+        (30, TurnStarted(0)),
+        (40, PlayerDisconnected(Player.MAXIE)),
+        (50, PlayerReconnected(Player.MAXIE)),
+        (-6_000, ServerRecovered()),
+        (-5_990, PlayerReconnected(Player.MINNIE)),
+        (-5_980, PlayerReconnected(Player.MAXIE)),
+        (-5_970, TurnStarted(0)),
         (-5_960, Moved(Player.MAXIE, 0, 4)),
         (-5_950, Resigned(Player.MINNIE)),
     )
@@ -124,7 +124,9 @@ def test_coming_going_and_a_server_that_was_away() -> None:
 
 
 def test_a_broken_frame_is_told_with_its_bytes() -> None:
-    (broke,), _, reason = told((30, BrokeProtocol(Player.MAXIE, "not msgpack; its 3 bytes begin c1 00 ff")))
+    (broke,), _, reason = told(
+        (30, ProtocolViolated(Player.MAXIE, "not msgpack; its 3 bytes begin c1 00 ff"))
+    )
     assert broke.what == "what is no message"
     assert "c1 00 ff" in broke.wrong
     assert reason is EndReason.PROTOCOL_ERROR

@@ -16,7 +16,7 @@ from testkit.wire import SUBPROTOCOL, free_cell
 
 @dataclass
 class Honest:
-    """What the bot has heard so far."""
+    """Return the messages received so far."""
 
     heard: list[dict[str, Any]] = field(default_factory=list)
 

@@ -23,7 +23,7 @@ from testkit.wire import Wire, free_cell
 
 
 def first_time(file: str) -> bool:
-    """Whether this is the first to ask; the file then tells all later ones."""
+    """Return True for the first caller, and mark the file for all later callers."""
     try:
         Path(file).touch(exist_ok=False)
     except FileExistsError:

@@ -1,4 +1,4 @@
-"""From its turn on it says what must be answered, without end, and reads none of the answers."""
+"""Sends endless requests from its turn on, and reads none of the answers."""
 
 import time
 

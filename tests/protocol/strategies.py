@@ -41,6 +41,7 @@ thinking = st.builds(
     value=st.none() | st.floats(-1e12, 1e12),
     nodes=st.none() | st.integers(0, 2**63 - 1),
     line=st.none() | st.lists(plain, max_size=5),
+    cpu_ms=st.none() | st.floats(0, 1e9),
 )
 
 client_messages = st.one_of(

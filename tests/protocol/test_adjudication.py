@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.protocol.adjudication import DEFAULT_RULES, MOST_NODES, NONE, Adjudication, BadAdjudication
+from arena.protocol.adjudication import DEFAULT_RULES, MAX_NODES, NONE, Adjudication, BadAdjudication
 
 RULES = st.builds(
     Adjudication,
@@ -14,7 +14,7 @@ RULES = st.builds(
     moves=st.integers(1, 1000),
     after=st.integers(0, 1_000_000),
     limit=st.none() | st.integers(1, 1_000_000),
-    solve=st.none() | st.integers(1, MOST_NODES),
+    solve=st.none() | st.integers(1, MAX_NODES),
     repetition=st.none() | st.integers(2, 1000),
 )
 
@@ -48,21 +48,21 @@ def test_a_part_or_all_of_it_is_switched_off_by_a_word() -> None:
 @pytest.mark.parametrize(
     ("text", "why"),
     [
-        ("", "write each part once"),
-        ("win", "write each part once"),
-        ("win=1,win=2", "write each part once"),
-        ("wins=3", "no 'wins'; the parts are win, draw"),
+        ("", "write each rule once"),
+        ("win", "write each rule once"),
+        ("win=1,win=2", "write each rule once"),
+        ("wins=3", "unknown rule 'wins'; the rules are win, draw"),
         ("win=much", "win: Expected"),
         ("win=0", "win: Expected `float` > 0"),
         ("draw=-1", "draw: Expected `float` >= 0"),
         ("limit=1.5", "limit: Expected"),
-        (f"solve={MOST_NODES + 1}", f"solve: Expected `int` <= {MOST_NODES}"),
-        ("moves=4,after=3", "after: it says something only beside draw"),
-        ("moves=4", "moves: it says something only beside win or draw"),
+        (f"solve={MAX_NODES + 1}", f"solve: Expected `int` <= {MAX_NODES}"),
+        ("moves=4,after=3", "after: has an effect only with draw"),
+        ("moves=4", "moves: has an effect only with win or draw"),
         ("moves=none,win=1", "moves: Expected `int`"),
         ("repetition=1", "repetition: Expected `int` >= 2"),
-        ("repetition", "write each part once"),
-        ("none,limit=2", "write each part once"),
+        ("repetition", "write each rule once"),
+        ("none,limit=2", "write each rule once"),
     ],
 )
 def test_what_is_wrong_is_named(text: str, why: str) -> None:

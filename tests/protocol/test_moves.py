@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from arena.protocol.codec import decode_server, encode
 from arena.protocol.messages import Turn
-from arena.protocol.moves import MoveList
+from arena.protocol.moves import MoveList, MovesSoFar
 from arena.protocol.values import Clocks, Data
 from tests.protocol.strategies import plain
 
@@ -19,7 +19,7 @@ moves = st.lists(plain, max_size=40)
 @given(moves, moves)
 def test_those_so_far_are_the_list_of_them_whatever_follows(before: list[Data], after: list[Data]) -> None:
     made = MoveList(before)
-    so_far = made.so_far()
+    so_far = MovesSoFar(made)
     for move in after:
         made.append(move)
     assert so_far == before
@@ -27,24 +27,24 @@ def test_those_so_far_are_the_list_of_them_whatever_follows(before: list[Data], 
     assert so_far[:3] == before[:3]
     assert len(so_far) == len(before)
     assert repr(so_far) == repr(before)
-    assert made.so_far() == before + after
-    assert msgpack.unpackb(so_far.encoded(), strict_map_key=False) == before
+    assert MovesSoFar(made) == before + after
+    assert msgpack.unpackb(MovesSoFar.to_raw(so_far), strict_map_key=False) == before
 
 
 @given(moves)
 def test_a_message_with_them_has_the_bytes_of_one_with_a_list(made: list[Data]) -> None:
     clocks = Clocks(1, 2)
-    told = encode(Turn("m", len(made), MoveList(made).so_far(), clocks, 0))
+    told = encode(Turn("m", len(made), MovesSoFar(MoveList(made)), clocks, 0))
     assert told == encode(Turn("m", len(made), made, clocks, 0))
     assert decode_server(told) == Turn("m", len(made), made, clocks, 0)
 
 
 @pytest.mark.parametrize("count", [0, 15, 16, 255, 256, 65_535, 65_536])
 def test_any_number_of_them_is_one_array(count: int) -> None:
-    assert MoveList([7] * count).so_far().encoded() == msgpack.packb([7] * count)
+    assert bytes(MovesSoFar.to_raw(MovesSoFar(MoveList([7] * count)))) == msgpack.packb([7] * count)
 
 
 def test_they_are_no_other_kind_of_thing() -> None:
-    assert MoveList([1]).so_far() != (1,)
+    assert MovesSoFar(MoveList([1])) != (1,)
     with pytest.raises(NotImplementedError, match="no complex"):
         encode(Turn("m", 0, [1j], Clocks(1, 2), 0))

@@ -25,13 +25,18 @@ from arena.protocol.messages import (
     Challenged,
     ChallengeOver,
     ClientMessage,
+    ConnectionStatus,
     Decline,
     End,
+    EnterEvent,
     Error,
+    EventStatus,
     Hello,
+    LeaveEvent,
     Listing,
     Message,
     Move,
+    Notice,
     Ping,
     Pong,
     Queued,
@@ -49,7 +54,7 @@ from arena.protocol.messages import (
     Welcome,
     Withdraw,
 )
-from arena.protocol.tables import SPECIFICATION
+from tests.protocol.tables import SPECIFICATION
 
 GOLDEN = Path(__file__).with_name("golden")
 FRAMES = sorted(path.stem for path in GOLDEN.glob("*.hex"))
@@ -70,6 +75,9 @@ TYPES: dict[str, type[Message]] = {
     "accept": Accept,
     "decline": Decline,
     "withdraw": Withdraw,
+    "enter": EnterEvent,
+    "leave": LeaveEvent,
+    "event_state": EventStatus,
     "watch": Watch,
     "unwatch": Unwatch,
     "browse": Browse,
@@ -78,10 +86,12 @@ TYPES: dict[str, type[Message]] = {
     "challenge_over": ChallengeOver,
     "listing": Listing,
     "view": View,
+    "presence": ConnectionStatus,
     "update": Update,
     "thought": Thought,
     "ping": Ping,
     "pong": Pong,
+    "notice": Notice,
 }
 FROM_CLIENTS = tuple(name for name, kind in TYPES.items() if kind in get_args(ClientMessage))
 TEXT = SPECIFICATION.read_text(encoding="utf-8")

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from arena.protocol.codes import Code, EndReason
-from arena.protocol.tables import SPECIFICATION, codes_table, filled, reasons_table
+from tests.protocol.tables import SPECIFICATION, codes_table, filled, reasons_table
 
 
 def test_a_table_has_one_row_a_word() -> None:
@@ -32,4 +32,4 @@ def test_a_specification_without_the_marks_is_refused() -> None:
 
 def test_the_specification_is_up_to_date() -> None:
     text = SPECIFICATION.read_text(encoding="utf-8")
-    assert filled(text) == text, "run python -m arena.protocol.tables"
+    assert filled(text) == text, "run python -m tests.protocol.tables"

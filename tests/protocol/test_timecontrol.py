@@ -1,10 +1,16 @@
+"""protocol.timecontrol: time controls and durations, read and told."""
+
 from __future__ import annotations
+
+import math
+import re
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.protocol.timecontrol import MAX_MS, BadTimeControl, TimeControl
+from arena.protocol.messages import Challenge
+from arena.protocol.timecontrol import MAX_MS, BadTimeControl, TimeControl, duration_in_words, seconds_of
 from tests.protocol.strategies import time_controls
 
 
@@ -54,5 +60,29 @@ def test_what_people_write(text: str, control: TimeControl, written: str) -> Non
      "999999999", "1/Move", "١٠"],
 )  # fmt: skip
 def test_what_is_none(text: str) -> None:
-    with pytest.raises(BadTimeControl, match="is no time control"):
+    with pytest.raises(BadTimeControl, match="is not a time control"):
         TimeControl.parse(text)
+
+
+@given(st.integers(1, 10**6), st.sampled_from([("s", 1), ("m", 60), ("h", 3600)]))
+def test_a_duration_is_a_number_and_a_unit(number: int, unit: tuple[str, int]) -> None:
+    assert seconds_of(f"{number}{unit[0]}") == number * unit[1]
+
+
+@pytest.mark.parametrize("text", ["10", "s", "", "0s", "-1m", "nans", "infh", "3d"])
+def test_anything_else_is_refused_with_what_would_be_right(text: str) -> None:
+    with pytest.raises(ValueError, match="30s, 10m, 2h, or ever"):
+        seconds_of(text)
+    assert seconds_of("ever") == math.inf
+
+
+@given(st.floats(0, 10**7))
+def test_what_is_told_is_right_to_its_last_unit(seconds: float) -> None:
+    units = {"s": 1.0, "min": 60.0, "h": 3600.0}
+    told = re.findall(r"([0-9.]+) (s|min|h)", duration_in_words(seconds))
+    last = 0.06 if seconds < 1 else units[told[-1][1]]
+    assert abs(sum(float(number) * units[unit] for number, unit in told) - seconds) <= last
+
+
+def test_a_challenge_that_names_no_time_control_has_the_usual_one() -> None:
+    assert Challenge().time_control == TimeControl.parse("10+0.1")

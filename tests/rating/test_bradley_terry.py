@@ -9,22 +9,22 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from arena.rating.bradley_terry import PRIOR, elo_ratings
-from arena.rating.elo import SCALE, Z95, Tally, elo_of_score, expected_score
+from arena.rating.elo import SCALE, Z95, PairTally, elo_of_score, expected_score
 
-TALLIES = st.builds(Tally, st.integers(0, 40), st.integers(0, 40), st.integers(0, 40))
+TALLIES = st.builds(PairTally, st.integers(0, 40), st.integers(0, 40), st.integers(0, 40))
 
 
 def test_nobody_and_nothing() -> None:
     assert elo_ratings([], {}) == {}
     alone = elo_ratings(["a"], {})["a"]
     assert (alone.elo, alone.error) == (0, 0)  # a single bot is the average
-    fresh = elo_ratings(["a", "b"], {("a", "b"): Tally()})
+    fresh = elo_ratings(["a", "b"], {("a", "b"): PairTally()})
     assert fresh["a"].elo == 0
     assert fresh["a"].error > 500
 
 
 @given(st.lists(TALLIES, min_size=6, max_size=6))
-def test_ratings_solve_the_likelihood_equations(tallies: list[Tally]) -> None:
+def test_ratings_solve_the_likelihood_equations(tallies: list[PairTally]) -> None:
     """An oracle apart from how it was found: every player's points are what the model expects of it."""
     names = "abcd"
     edges = [(a, b) for a in names for b in names if a < b]
@@ -50,9 +50,9 @@ def test_ratings_solve_the_likelihood_equations(tallies: list[Tally]) -> None:
 
 
 @given(TALLIES, TALLIES, TALLIES)
-def test_ratings_do_not_depend_on_order_or_direction(ab: Tally, bc: Tally, ac: Tally) -> None:
-    def turned(tally: Tally) -> Tally:
-        return Tally(tally.losses, tally.draws, tally.wins)
+def test_ratings_do_not_depend_on_order_or_direction(ab: PairTally, bc: PairTally, ac: PairTally) -> None:
+    def turned(tally: PairTally) -> PairTally:
+        return PairTally(tally.losses, tally.draws, tally.wins)
 
     one = elo_ratings(["a", "b", "c"], {("a", "b"): ab, ("b", "c"): bc, ("a", "c"): ac})
     two = elo_ratings(["c", "a", "b"], {("c", "a"): turned(ac), ("c", "b"): turned(bc), ("a", "b"): ab})
@@ -63,7 +63,9 @@ def test_ratings_do_not_depend_on_order_or_direction(ab: Tally, bc: Tally, ac: T
 
 @pytest.mark.parametrize("games", [1, 16, 1000])
 def test_all_won_and_all_lost_stay_finite(games: int) -> None:
-    rated = elo_ratings(["a", "b", "c"], {("a", "b"): Tally(wins=games), ("a", "c"): Tally(wins=games)})
+    rated = elo_ratings(
+        ["a", "b", "c"], {("a", "b"): PairTally(wins=games), ("a", "c"): PairTally(wins=games)}
+    )
     assert 0 < rated["a"].elo < 3000
     assert rated["b"].elo == pytest.approx(rated["c"].elo)
     assert all(0 < rating.error < 3000 for rating in rated.values())
@@ -71,7 +73,7 @@ def test_all_won_and_all_lost_stay_finite(games: int) -> None:
 
 def test_two_players_with_many_games_are_the_plain_formula() -> None:
     wins, draws, losses = 6000, 1000, 3000
-    rated = elo_ratings(["a", "b"], {("a", "b"): Tally(wins, draws, losses)})
+    rated = elo_ratings(["a", "b"], {("a", "b"): PairTally(wins, draws, losses)})
     games = wins + draws + losses
     score = (wins + draws / 2) / games
     assert rated["a"].elo - rated["b"].elo == pytest.approx(elo_of_score(score), abs=0.1)
@@ -82,11 +84,11 @@ def test_two_players_with_many_games_are_the_plain_formula() -> None:
 
 
 def test_draws_make_errors_smaller() -> None:
-    drawn = elo_ratings(["a", "b"], {("a", "b"): Tally(10, 80, 10)})["a"]
-    decided = elo_ratings(["a", "b"], {("a", "b"): Tally(50, 0, 50)})["a"]
+    drawn = elo_ratings(["a", "b"], {("a", "b"): PairTally(10, 80, 10)})["a"]
+    decided = elo_ratings(["a", "b"], {("a", "b"): PairTally(50, 0, 50)})["a"]
     assert drawn.elo == decided.elo == pytest.approx(0)
     assert drawn.error < 0.6 * decided.error
-    assert elo_ratings(["a", "b"], {("a", "b"): Tally(0, 100, 0)})["a"].error > 1
+    assert elo_ratings(["a", "b"], {("a", "b"): PairTally(0, 100, 0)})["a"].error > 1
 
 
 @pytest.mark.parametrize("draw", [0.0, 0.6])
@@ -103,7 +105,7 @@ def test_intervals_cover_the_truth(draw: float) -> None:
             thrown = [dice.random() for _ in range(games)]
             wins = sum(x < expected - drawn / 2 for x in thrown)
             draws = sum(x < expected + drawn / 2 for x in thrown) - wins
-            results[a, b] = Tally(wins, draws, games - wins - draws)
+            results[a, b] = PairTally(wins, draws, games - wins - draws)
         rated = elo_ratings(list(truth), results)
         held += sum(abs(rated[name].elo - truth[name]) <= rated[name].error for name in truth)
     share = held / ladders / len(truth)

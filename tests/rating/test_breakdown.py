@@ -3,7 +3,7 @@ from arena.protocol.record import Record
 from arena.protocol.values import Seat
 from arena.rating.breakdown import breakdown
 from arena.rating.pairing import Pairing
-from tests.ladder.pairs import round_robin
+from tests.rating.pairs import round_robin
 from tests.server.matches import record
 
 

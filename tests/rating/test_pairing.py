@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from arena.rating.pairing import check
-from tests.ladder.pairs import round_robin
+from tests.rating.pairs import round_robin
 
 NAMES = st.lists(st.text("abcdef-2", min_size=1, max_size=4), min_size=2, max_size=9, unique=True)
 

@@ -62,6 +62,24 @@ def test_everything_is_finite_and_no_error_is_nothing(counts: tuple[int, ...]) -
     assert 0 <= found.superiority <= 1
 
 
+@given(COUNTS)
+def test_the_interval_has_the_difference_and_agrees_with_the_likelihood(counts: tuple[int, ...]) -> None:
+    found = difference(counts)
+    assert found is not None
+    assert found.low <= found.elo <= found.high
+    if abs(found.superiority - 0.975) > 1e-9:
+        assert (found.low > 0) == (found.superiority > 0.975)
+
+
+def test_a_sweep_has_at_least_the_elo_of_all_but_one_and_an_open_interval() -> None:
+    for pairs in range(1, 40):
+        sweep, almost = difference((0, 0, 0, 0, pairs)), difference((0, 0, 0, 1, pairs - 1))
+        assert sweep is not None
+        assert almost is not None
+        assert sweep.elo >= almost.elo
+        assert sweep.interval.endswith(" to ∞")
+
+
 @given(COUNTS, st.integers(2, 9))
 def test_more_of_the_same_narrows_the_interval(counts: tuple[int, ...], times: int) -> None:
     total, mean, variance = moments(counts)
@@ -84,3 +102,14 @@ def test_all_won_says_so_with_a_wide_interval() -> None:
     assert 0 < few.elo < many.elo
     assert few.error > 100
     assert few.superiority > 0.99
+
+
+@given(st.integers(1, 200), st.data())
+def test_a_better_score_never_has_less_elo(pairs: int, data: st.DataObject) -> None:
+    scores = st.lists(st.integers(0, 4), min_size=pairs, max_size=pairs)
+    swept = [st.just([each] * pairs) for each in range(5)]
+    some, others = (data.draw(st.one_of(scores, *swept)) for _ in range(2))
+    found = [difference(pair_counts(each / 2 for each in those)) for those in sorted((some, others), key=sum)]
+    assert found[0] is not None
+    assert found[1] is not None
+    assert found[0].elo <= found[1].elo + 1e-9

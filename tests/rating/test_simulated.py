@@ -14,7 +14,7 @@ from itertools import combinations
 import pytest
 
 from arena.rating.bradley_terry import elo_ratings
-from arena.rating.elo import SCALE, Tally, expected_score
+from arena.rating.elo import SCALE, PairTally, expected_score
 from arena.rating.sprt import LOGISTIC, NORMALIZED, Sprt, Verdict
 
 DRAWS = 0.4
@@ -23,11 +23,11 @@ DRAWS = 0.4
 EVERY = 8
 """Pairs from one look at the test to the next."""
 
-MOST_PAIRS = 20_000
+MAX_PAIRS = 20_000
 
 
 def pair_shares(score: float, draws: float = DRAWS) -> list[float]:
-    """How likely a pair scores 0, ½, 1, 1½ and 2, for a bot that scores `score` a match."""
+    """Return the probabilities that a pair scores 0, ½, 1, 1½ and 2, for a bot that scores `score` per match."""
     draw = draws * 4 * score * (1 - score)
     loss, win = 1 - score - draw / 2, score - draw / 2
     return [
@@ -56,9 +56,9 @@ def score_of(elo: float, model: str) -> float:
 
 
 def verdict(test: Sprt, score: float, dice: random.Random) -> Verdict:
-    """What the test says in the end of a bot that scores `score`."""
+    """Return the final verdict of the test about a bot that scores `score`."""
     shares, counts = pair_shares(score), [0] * 5
-    for _ in range(MOST_PAIRS // EVERY):
+    for _ in range(MAX_PAIRS // EVERY):
         for drawn in dice.choices(range(5), shares, k=EVERY):
             counts[drawn] += 1
         said = test.verdict(counts)
@@ -68,7 +68,7 @@ def verdict(test: Sprt, score: float, dice: random.Random) -> Verdict:
 
 
 def wrong(test: Sprt, tests: int, dice: random.Random) -> tuple[float, float]:
-    """How often H1 is accepted where elo0 holds, and H0 where elo1 does."""
+    """Return the rates of accepting H1 although elo0 holds, and H0 although elo1 holds."""
     counts = []
     for elo, error in ((test.elo0, Verdict.H1), (test.elo1, Verdict.H0)):
         score = score_of(elo, test.model)
@@ -77,7 +77,7 @@ def wrong(test: Sprt, tests: int, dice: random.Random) -> tuple[float, float]:
 
 
 def held(ladders: int, bots: int, pairs: int, dice: random.Random) -> tuple[int, int]:
-    """Of so many simulated round-robins, how many 95 % intervals hold the true rating, and how many there are."""
+    """Return the number of 95 % intervals that contain the true rating, and of all intervals, in so many round-robins."""
     inside = 0
     for _ in range(ladders):
         true = [dice.gauss(0, 80) for _ in range(bots)]
@@ -92,10 +92,10 @@ def held(ladders: int, bots: int, pairs: int, dice: random.Random) -> tuple[int,
     return inside, ladders * bots
 
 
-def _tally(score: float, matches: int, dice: random.Random) -> Tally:
+def _tally(score: float, matches: int, dice: random.Random) -> PairTally:
     draw = DRAWS * 4 * score * (1 - score)
     drawn = dice.choices((0, 1, 2), (score - draw / 2, draw, 1 - score - draw / 2), k=matches)
-    return Tally(drawn.count(0), drawn.count(1), drawn.count(2))
+    return PairTally(drawn.count(0), drawn.count(1), drawn.count(2))
 
 
 def within(share: float, expected: float, number: int) -> float:
@@ -118,7 +118,7 @@ def findings(tests: int, ladders: int, seed: int) -> Iterator[tuple[str, bool]]:
     yield said, abs(within(share, 0.95, intervals)) < 3
 
 
-@pytest.mark.soak
+@pytest.mark.slow
 @pytest.mark.timeout(900)
 def test_error_rates_and_intervals_are_what_they_say() -> None:
     found = list(findings(tests=2000, ladders=1000, seed=1))

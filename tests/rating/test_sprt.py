@@ -80,13 +80,13 @@ def test_a_test_is_written_as_match_runners_write_it() -> None:
 @pytest.mark.parametrize(
     ("text", "why"),
     [
-        ("", "is no part of a test: write elo0=0"),
+        ("", "is not a parameter of a test: write elo0=0"),
         ("elo0=0", "lacks elo0 or elo1"),
         ("elo0=0,elo1=x", "elo1 must be a number, not 'x'"),
-        ("elo0=0,elo1=5,elo1=6", "'elo1=6' is no part"),
-        ("elo0=0,elo1=5,gamma=1", "'gamma=1' is no part"),
+        ("elo0=0,elo1=5,elo1=6", "'elo1=6' is not a parameter"),
+        ("elo0=0,elo1=5,gamma=1", "'gamma=1' is not a parameter"),
         ("elo0=5,elo1=5", "elo0 must be less than elo1"),
-        ("elo0=0,elo1=inf", "elo0 must be less than elo1, but they are 0 and inf"),
+        ("elo0=0,elo1=inf", "elo0 must be less than elo1, not 0 and inf"),
         ("elo0=nan,elo1=5", "elo0 must be less than elo1"),
         ("elo0=0,elo1=5,alpha=0", "alpha and beta must be"),
         ("elo0=0,elo1=5,alpha=0.6,beta=0.6", "alpha and beta must be"),

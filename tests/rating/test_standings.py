@@ -9,7 +9,8 @@ from arena.protocol.record import FORMAT, Record, Result
 from arena.protocol.values import Players, Seat
 from arena.rating.pairing import Pair, Pairing
 from arena.rating.pentanomial import difference
-from arena.rating.standings import losers, pair_scores, rows_by_pairs, table
+from arena.rating.standings import losers, pair_scores, ranks, rows_by_pairs, table, table_of_scores
+from arena.rating.steps import FinishedMatch
 
 
 def record(maxie: str, minnie: str, winner: Seat | None, reason: EndReason = EndReason.LINE) -> Record:
@@ -37,6 +38,18 @@ RECORDS = st.lists(
         st.sampled_from(EndReason),
     )
 )
+
+
+@given(RECORDS)
+def test_bots_of_equal_results_share_a_rank(records: list[Record]) -> None:
+    rows = table(BOTS, records)
+    told = ranks(rows)
+    assert told[0] == 1
+    for number, (rank, row) in enumerate(zip(told, rows, strict=True)):
+        if number and (rows[number - 1].points, round(rows[number - 1].elo)) == (row.points, round(row.elo)):
+            assert rank == told[number - 1]
+        else:
+            assert rank == number + 1
 
 
 @given(RECORDS)
@@ -141,3 +154,12 @@ def test_the_elo_of_two_is_as_far_apart_as_their_pairs_say(pairs: tuple[int, ...
 def test_without_a_whole_pair_the_table_stays_as_it_is() -> None:
     rows = table(["a", "b"], [])
     assert rows_by_pairs(rows, "a", None) == rows
+
+
+def test_a_walkover_counts_for_points_and_not_for_elo() -> None:
+    walkover = FinishedMatch("1", "tictactoe", Players("a", "b"), Result("maxie", EndReason.NO_SHOW))
+    played = FinishedMatch("2", "tictactoe", Players("a", "b"), Result(None, EndReason.BOARD_FULL))
+    rows = {row.bot: row for row in table_of_scores(["a", "b"], [(walkover, 9), (played, 4)])}
+    assert (rows["a"].points, rows["b"].points) == (11, 2)
+    assert rows["b"].other_forfeits == 9
+    assert rows["a"].elo == pytest.approx(rows["b"].elo)

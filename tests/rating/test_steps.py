@@ -13,7 +13,16 @@ from arena.protocol.codes import FORFEITS, EndReason
 from arena.protocol.record import Record, Result
 from arena.protocol.values import Players, Seat
 from arena.rating.glicko import Rating, update
-from arena.rating.steps import Ended, Meaning, Outcome, Rater, meaning, outcome, periods
+from arena.rating.steps import (
+    Category,
+    FinishedMatch,
+    Meaning,
+    RatedOutcome,
+    Rater,
+    meaning,
+    outcome,
+    periods,
+)
 from tests.server.matches import record
 from tests.server.played import day
 
@@ -31,32 +40,36 @@ def ended(
     return record(maxie=maxie, minnie=minnie, winner=winner, reason=reason, game=game)
 
 
+def effects() -> dict[str, str]:
+    """Return the document's table of the ways to end, with the effect of each on the ratings."""
+    _, _, table = DOCUMENT.read_text(encoding="utf-8").partition("| reason of the end |")
+    return dict(re.findall(r"^\| `(\w+)` \| (.*?) \|$", table.partition("\n\n")[0], re.MULTILINE))
+
+
 @pytest.mark.parametrize("reason", EndReason)
 def test_every_way_of_ending_has_its_meaning_in_the_document(reason: EndReason) -> None:
-    rows = re.findall(r"^\| `(\w+)` \| (.*?) \|$", DOCUMENT.read_text(encoding="utf-8"), re.MULTILINE)
-    assert dict(rows)[reason.value] == meaning(reason).value
+    assert effects()[reason.value] == meaning(reason).value
 
 
 def test_the_document_tells_of_no_other_way() -> None:
-    rows = re.findall(r"^\| `(\w+)` \| (.*?) \|$", DOCUMENT.read_text(encoding="utf-8"), re.MULTILINE)
-    assert {reason for reason, _ in rows} == {reason.value for reason in EndReason}
+    assert effects().keys() == {reason.value for reason in EndReason}
 
 
 @pytest.mark.parametrize("reason", [each for each in EndReason if each is not EndReason.SERVER_FAULT])
 def test_a_match_that_somebody_wins_is_a_win_and_a_loss(reason: EndReason) -> None:
-    assert outcome(Result("maxie", reason), "maxie") == (Outcome.WIN, False)
+    assert outcome(Result("maxie", reason), "maxie") == (RatedOutcome.WIN, False)
     assert outcome(Result("maxie", reason), "minnie") == (
-        Outcome.LOSS,
+        RatedOutcome.LOSS,
         reason in FORFEITS - {EndReason.CRASH},
     )
 
 
 def test_a_crash_is_counted_apart_from_forfeits_and_only_for_who_crashed() -> None:
-    crashed = Ended("m", "tictactoe", Players("a", "b"), Result("maxie", EndReason.CRASH))
+    crashed = FinishedMatch("m", "tictactoe", Players("a", "b"), Result("maxie", EndReason.CRASH))
     maxie, minnie = Rater().count(crashed, "2026-01-01T00:00:00.000Z")
     assert (maxie.crash, minnie.crash) == (False, True)
     assert (maxie.forfeit, minnie.forfeit) == (False, False)
-    late = Ended("m", "tictactoe", Players("a", "b"), Result("maxie", EndReason.TIMEOUT))
+    late = FinishedMatch("m", "tictactoe", Players("a", "b"), Result("maxie", EndReason.TIMEOUT))
     assert [(each.crash, each.forfeit) for each in Rater().count(late, "2026-01-01T00:00:00.000Z")] == [
         (False, False),
         (False, True),
@@ -65,13 +78,13 @@ def test_a_crash_is_counted_apart_from_forfeits_and_only_for_who_crashed() -> No
 
 @pytest.mark.parametrize("reason", [EndReason.PLY_LIMIT, EndReason.BOARD_FULL, EndReason.BOTH_ARMIES])
 def test_a_match_that_nobody_wins_by_the_rules_is_a_draw(reason: EndReason) -> None:
-    assert outcome(Result(None, reason), "maxie") == (Outcome.DRAW, False)
+    assert outcome(Result(None, reason), "maxie") == (RatedOutcome.DRAW, False)
 
 
 def test_a_fault_of_the_server_counts_for_nobody_and_neither_coming_is_forfeited_by_both() -> None:
     assert meaning(EndReason.SERVER_FAULT) is Meaning.VOID
-    assert outcome(Result(None, EndReason.SERVER_FAULT), "maxie") == (Outcome.NONE, False)
-    assert outcome(Result(None, EndReason.NO_SHOW), "minnie") == (Outcome.NONE, True)
+    assert outcome(Result(None, EndReason.SERVER_FAULT), "maxie") == (RatedOutcome.NONE, False)
+    assert outcome(Result(None, EndReason.NO_SHOW), "minnie") == (RatedOutcome.NONE, True)
 
 
 def test_both_are_rated_on_what_they_were_before_the_match() -> None:
@@ -104,10 +117,10 @@ def test_a_void_match_changes_no_rating_but_the_days_still_pass_once() -> None:
     for rater in (straight, voided):
         rater.count(ended(EndReason.LINE, "maxie"), day(1))
     void, _ = voided.count(ended(EndReason.SERVER_FAULT, None), day(11))
-    assert void.outcome is Outcome.NONE
+    assert void.outcome is RatedOutcome.NONE
     one, _ = straight.count(ended(EndReason.LINE, "maxie"), day(21))
     other, _ = voided.count(ended(EndReason.LINE, "maxie"), day(21))
-    assert void.rating == straight.last["tictactoe", "anna"].rating or one.rating != void.rating
+    assert void.rating == straight.last[Category("tictactoe"), "anna"].rating or one.rating != void.rating
     # the deviation comes out the same, but for the hair's breadth by which the volatility has moved
     assert other.rating == pytest.approx(one.rating, abs=0.01)
     assert other.deviation == pytest.approx(one.deviation, abs=0.01)

@@ -33,7 +33,7 @@ EMPTYING = """
 
 
 def _as_somebody() -> list[str]:
-    """What to put before a command, so that it does not run as root, which PostgreSQL refuses."""
+    """Return the prefix of a command that runs it as another user than root, as PostgreSQL requires."""
     if os.geteuid() != 0:
         return []
     return ["setpriv", "--reuid", _somebody(), "--regid", "65534", "--clear-groups"]
@@ -115,7 +115,7 @@ class Postgresql:
 
     @property
     def processes(self) -> list[int]:
-        """Its own process and those that serve its clients."""
+        """Return the server's process and the processes that serve its clients."""
         assert self._server is not None
         return [self._server.pid, *_children(self._server.pid)]
 
@@ -154,7 +154,7 @@ class Postgresql:
 
     @contextmanager
     def frozen(self) -> Iterator[None]:
-        """It stands still meanwhile, and so does all that serves its clients; what is sent to it waits."""
+        """Suspend the server and the processes of its clients during the block; data sent to it waits."""
         assert self._server is not None
         still = [self._server.pid]
         try:
@@ -217,7 +217,7 @@ def running_postgresql(
 
 @pytest.fixture(scope="session")
 def postgresql_template(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Where all workers of this run find the data of a new PostgreSQL."""
+    """Return the folder with the data of a new PostgreSQL, shared by all workers of this run."""
     mine = tmp_path_factory.getbasetemp()
     return (mine.parent if "PYTEST_XDIST_WORKER" in os.environ else mine) / "postgresql"
 

@@ -7,11 +7,11 @@ import time
 from pathlib import Path
 
 from arena.ladder.plan import BotPlan
-from arena.server.processes.bot_process import Patience
+from arena.server.processes.bot_process import RestartPolicy
 
 ROOT = Path(__file__).parents[2]
 
-QUICK = Patience(start=60, settle=20, restarts=1, silent_matches=1, backoff=0.01, stop=0.3)
+QUICK = RestartPolicy(start=60, settle=20, restarts=1, silent_matches=1, backoff=0.01, stop=0.3)
 
 
 def bot(name: str, mode: str = "play", file: Path | None = None) -> BotPlan:
@@ -34,8 +34,8 @@ def processes_of(mark: str) -> list[int]:
     return found
 
 
-def all_gone(mark: str, seconds: float = 5) -> bool:
-    """Whether no process with `mark` is left, once the dying ones have had their time."""
+def all_gone(mark: str, seconds: float = 30) -> bool:
+    """Return True if no process with `mark` is left after a short wait."""
     until = time.monotonic() + seconds
     while processes_of(mark):
         if time.monotonic() > until:

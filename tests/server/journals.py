@@ -1,21 +1,55 @@
-"""A journal of a test's own."""
+"""Effects of the core and holders of a lease, as helpers for tests."""
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
-
-import anyio
+import sqlalchemy as sa
+from msgspec.structs import replace
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from arena.server.store.journal.journal import Journal
+from arena.match.events import Event, MatchOpened, TurnStarted
+from arena.match.terms import Terms
+from arena.protocol.record import Record
+from arena.server.core.effects import Append, CloseMatch, OpenMatch
+from arena.server.processes.identity import Process, this_process
+from arena.server.store import lease, schema
+from arena.server.store.lease import LEASE_SECONDS, Lease
+from tests.server.matches import terms
+
+MATCH = "m" * 32
+STARTED = "2026-11-20T12:00:00Z"
+ELSEWHERE = replace(this_process(), host="elsewhere", place="another machine")
+"""A process of another machine: nobody can see from here whether it has ended."""
 
 
-@asynccontextmanager
-async def playing(engine: AsyncEngine, server: str = "") -> AsyncIterator[Journal]:
-    """A journal that is killed at the end."""
-    async with anyio.create_task_group() as tasks:
-        journal = Journal(engine, server=server)
-        tasks.start_soon(journal.run)
-        yield journal
-        tasks.cancel_scope.cancel()
+def opens(
+    match: str = MATCH, given: Terms | None = None, *, event: str = "test", rated: bool = False
+) -> OpenMatch:
+    return OpenMatch(replace(given or terms(), match=match, event=event, rated=rated), STARTED)
+
+
+def happens(
+    seq: int,
+    event: Event | None = None,
+    *,
+    match: str = MATCH,
+    at: int | None = None,
+    turn: tuple[int, TurnStarted] | None = None,
+) -> Append:
+    return Append(match, seq, seq if at is None else at, event or MatchOpened(), turn)
+
+
+def ends(record: Record, *, rated: bool = False) -> CloseMatch:
+    return CloseMatch(record, rated)
+
+
+async def taken(engine: AsyncEngine, name: str = "", process: Process = ELSEWHERE) -> Lease:
+    """Take a name for a process that will never renew its lease."""
+    async with engine.begin() as connection:
+        return await connection.run_sync(lambda each: lease.try_acquire(each, name=name, process=process))
+
+
+async def run_out(engine: AsyncEngine) -> None:
+    """Let as much time pass for all leases as they last."""
+    async with engine.begin() as connection:
+        column = schema.servers.c.until
+        await connection.execute(sa.update(schema.servers).values(until=column - LEASE_SECONDS))

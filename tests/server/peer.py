@@ -30,7 +30,7 @@ _T = TypeVar("_T", bound=ServerMessage)
 
 
 class Peer:
-    """One connection to a server."""
+    """Connection to a server."""
 
     def __init__(self, connection: ClientConnection) -> None:
         self.connection = connection

@@ -5,19 +5,30 @@ from __future__ import annotations
 import uuid
 from collections.abc import Sequence
 
-import anyio
 import sqlalchemy as sa
 from msgspec.structs import replace
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from arena.games.core import Player
-from arena.match.events import DeadlineFell, Event, GotReady, Moved, Opened, Resigned, ServerFailed, TurnLeft
+from arena.match.events import (
+    DeadlinePassed,
+    Event,
+    MatchOpened,
+    Moved,
+    PlayerReady,
+    Resigned,
+    ServerFailed,
+    TurnStarted,
+)
 from arena.match.referee import SEATS, Referee
 from arena.protocol.codes import EndReason
 from arena.protocol.record import FORMAT, Record, Result
 from arena.protocol.values import Players
+from arena.server.core.effects import Append, CloseMatch, OpenMatch
 from arena.server.store import schema
-from arena.server.store.journal.journal import Journal
+from arena.server.store.journal.changes import Durable
+from arena.server.store.journal.journal import open_journal
+from tests.server.journals import STARTED
 from tests.server.matches import terms
 
 MAXIE_WINS, MINNIE_WINS, NOBODY_WINS = (0, 3, 1, 4, 2), (0, 2, 3, 4, 8, 6), (0, 4, 8, 1, 7, 6, 2, 5, 3)
@@ -29,11 +40,11 @@ SECOND = 1_000_000_000
 def events(moves: Sequence[int] = (), last: Event | None = None) -> list[tuple[int, Event]]:
     """A match: both get ready, these moves follow, a tenth of a second each, then something that ends it."""
     at = 5 * SECOND
-    happened: list[tuple[int, Event]] = [(at, Opened())]
-    if not isinstance(last, DeadlineFell):
-        happened += [(at + 1, GotReady(player)) for player in Player]
+    happened: list[tuple[int, Event]] = [(at, MatchOpened())]
+    if not isinstance(last, DeadlinePassed):
+        happened += [(at + 1, PlayerReady(player)) for player in Player]
     for ply, move in enumerate(moves):
-        happened.append((at, TurnLeft(ply)))
+        happened.append((at, TurnStarted(ply)))
         at += SECOND // 10
         happened.append((at, Moved(list(Player)[ply % 2], ply, move)))
     if last is not None:
@@ -41,7 +52,7 @@ def events(moves: Sequence[int] = (), last: Event | None = None) -> list[tuple[i
     return happened
 
 
-NO_SHOW = DeadlineFell()
+NO_SHOW = DeadlinePassed()
 RESIGNS = Resigned(Player.MAXIE)
 FAILS = ServerFailed("a test")
 
@@ -65,6 +76,7 @@ async def keep(
     minnie: str = "bert",
     match: str = "",
     event: str = "test",
+    time_control: str = "1+0.1",
     rated: bool = True,
     journaled: bool = True,
     once: bool = False,
@@ -73,33 +85,31 @@ async def keep(
 
     once: leave a match unrated that repeats an earlier one, as the journal does; else it is rated all the same
     """
-    agreed = replace(terms(), match=match or uuid.uuid4().hex, players=Players(maxie, minnie))
+    agreed = replace(terms(time_control), match=match or uuid.uuid4().hex, players=Players(maxie, minnie))
     referee = Referee(agreed)
-    async with anyio.create_task_group() as tasks:
-        journal = Journal(engine)
-        tasks.start_soon(journal.run)
-        journal.open_match(replace(agreed, event=event, rated=rated), "2026-11-20T12:00:00Z")
-        for seq, (at, each) in enumerate(happened):
-            referee.handle(each, at)
-            if journaled:
-                journal.append(agreed.match, seq, at, each)
-        result = referee.result
-        record = Record(
-            FORMAT,
-            agreed.match,
-            event,
-            agreed.game.name,
-            agreed.game.setup(),
-            agreed.players,
-            str(agreed.time_control),
-            "2026-11-20T12:00:00Z",
-            referee.moves,
-            Result(SEATS[result.winner] if result.winner else None, result.reason, result.detail)
-            if result
-            else Result(None, EndReason.SERVER_FAULT, "the server stopped"),
-        )
-        await journal.durable(journal.close_match(record))
-        tasks.cancel_scope.cancel()
+    effects: list[Durable] = [OpenMatch(replace(agreed, event=event, rated=rated), STARTED)]
+    for seq, (at, each) in enumerate(happened):
+        referee.handle(each, at)
+        if journaled:
+            effects.append(Append(agreed.match, seq, at, each, None))
+    result = referee.result
+    record = Record(
+        FORMAT,
+        agreed.match,
+        event,
+        agreed.game.name,
+        agreed.game.setup(),
+        agreed.players,
+        str(agreed.time_control),
+        STARTED,
+        referee.moves,
+        Result(SEATS[result.winner] if result.winner else None, result.reason, result.detail)
+        if result
+        else Result(None, EndReason.SERVER_FAULT, "the server stopped"),
+    )
+    # Under a name of its own: the server of the test may have another.
+    async with open_journal(engine, "played") as journal:
+        await journal.commit([*effects, CloseMatch(record, rated)])
     async with engine.begin() as connection:
         which = schema.matches.c.match == agreed.match
         change = {"finished": finished} if once else {"finished": finished, "rated": rated}

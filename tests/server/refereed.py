@@ -6,11 +6,11 @@ from typing import Any
 
 from arena.games.core import Player
 from arena.match.events import (
-    GotReady,
+    MatchOpened,
     Moved,
-    Opened,
-    Tell,
-    TurnLeft,
+    Notify,
+    PlayerReady,
+    TurnStarted,
 )
 from arena.match.referee import Referee
 from tests.server.matches import terms
@@ -21,7 +21,7 @@ MAXIE, MINNIE = Player
 def started(**how: Any) -> Referee:
     """A referee whose players are ready and whose first turn has left at time 0."""
     referee = Referee(terms(**how))
-    for event in (Opened(), GotReady(MINNIE), GotReady(MAXIE), TurnLeft(0)):
+    for event in (MatchOpened(), PlayerReady(MINNIE), PlayerReady(MAXIE), TurnStarted(0)):
         referee.handle(event, 0)
     return referee
 
@@ -30,7 +30,7 @@ def told(effects: list[Any], player: Player, kind: type) -> list[Any]:
     return [
         each.message
         for each in effects
-        if isinstance(each, Tell) and each.player is player and isinstance(each.message, kind)
+        if isinstance(each, Notify) and each.player is player and isinstance(each.message, kind)
     ]
 
 
@@ -38,5 +38,5 @@ def play(referee: Referee, *cells: int, at: int = 0) -> list[Any]:
     effects: list[Any] = []
     for cell in cells:
         effects = referee.handle(Moved(referee.mover, referee.ply, cell), at)
-        referee.handle(TurnLeft(referee.ply), at)
+        referee.handle(TurnStarted(referee.ply), at)
     return effects

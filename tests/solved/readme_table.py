@@ -22,7 +22,7 @@ from arena.lab.solving.solver import Solver
 from arena.lab.solving.verify import verify
 from arena.maps.loader import load_map
 from arena.solved.boards import Boards
-from arena.solved.folders import file_name, find, made_here
+from arena.solved.folders import file_name, find, local_folder
 from arena.solved.table import Table
 from arena.solved.truth import Truth
 
@@ -45,7 +45,7 @@ class Case:
 
     @property
     def name(self) -> str:
-        """As the table calls it."""
+        """Return the map's name as in the table."""
         return self.map if self.cap is None else f"{self.map}, cap {self.cap}, goal {self.goal}"
 
     def load(self) -> RisklessMap:
@@ -78,14 +78,14 @@ def table_of(map: RisklessMap) -> Table:
     boards = Boards.of(map)
     path = find(boards)
     if path is None:
-        path = made_here() / file_name(map)
+        path = local_folder() / file_name(map)
         path.parent.mkdir(parents=True, exist_ok=True)
         Solver(boards, path.with_suffix(".part"), len(cores()), lambda _: None).solve(path)
     return Table(path)
 
 
 def row(name: str, map: RisklessMap, table: Table) -> str:
-    """What the table tells of a map."""
+    """Return the table's row of a map."""
     header, totals = table.header, table.header.totals
     shares = [f"{100 * n / max(1, totals.open):.2f} %" for n in (totals.won, totals.lost, totals.drawn)]
     board = " ".join(f"{n:+d}" if n else "." for n in table.boards.board(header.longest_board))
@@ -115,7 +115,7 @@ def without(map: RisklessMap, table: Table) -> Truth:
 
 
 def fair(start: Truth) -> str:
-    """Whether the extra army makes up for moving second."""
+    """Return whether the extra army makes up for moving second, in a phrase."""
     if start.plies is None:
         return "yes: nobody can force a win"
     return "no: Minnie loses in spite of it" if start.value.sign > 0 else "no: it is a win for Minnie"
@@ -133,7 +133,7 @@ def written(text: str, rows: dict[str, str]) -> str:
 
 
 def wrong(table: Table) -> str:
-    """What the second program finds wrong in a table; empty where it finds nothing."""
+    """Return the faults that the second program finds in a table; empty if there are none."""
     found = verify(table, len(cores()), lambda _done, _total: None)
     return str(found.fault or "") or "; ".join(found.lies)
 

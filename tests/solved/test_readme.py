@@ -1,4 +1,4 @@
-"""What maps/README.md tells of solved maps is what their tables hold."""
+"""maps/README.md agrees with the tables of the solved maps."""
 
 from __future__ import annotations
 

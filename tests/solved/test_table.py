@@ -11,7 +11,7 @@ import pytest
 
 from arena.games.board import RisklessMap
 from arena.solved.boards import Boards
-from arena.solved.folders import checked, file_name, find, made_here, open_table
+from arena.solved.folders import check_table, file_name, find, local_folder, open_table
 from arena.solved.header import MAGIC, BadTable, Header, decode, digest, encode
 from arena.solved.table import Table
 from tests.solved.conftest import path_map
@@ -34,7 +34,7 @@ def refused(path: Path, *words: str) -> None:
 def test_a_table_is_found_by_its_map_and_by_no_other(solve: Solve) -> None:
     map = path_map()
     path = solve(map)
-    assert path == made_here() / file_name(map)
+    assert path == local_folder() / file_name(map)
     table = open_table(Boards.of(map))
     assert table is not None
     assert table.path == find(Boards.of(map)) == path
@@ -46,7 +46,7 @@ def test_a_table_of_another_map_under_this_name_is_refused(solve: Solve) -> None
     path = solve(path_map())
     other = Boards.of(path_map(goal=8))
     with pytest.raises(BadTable, match="another map"):
-        checked(Table(path), other)
+        check_table(Table(path), other)
     path.rename(path.with_name(file_name(path_map(goal=8))))
     with pytest.raises(BadTable, match="another map"):
         open_table(other)
@@ -77,7 +77,7 @@ def test_every_altered_byte_is_refused(solve: Solve, tmp_path: Path) -> None:
     ("content", "words"),
     [
         (b"", ["is empty"]),
-        (b"# a map\n" * 30, ["no table", "arena solve"]),
+        (b"# a map\n" * 30, ["not a tablebase", "arena solve"]),
         (MAGIC + (1 << 30).to_bytes(4, "little") + bytes(99), ["damaged"]),
         (MAGIC + (9).to_bytes(4, "little") + b"[1, 2, 3]" + bytes(99), ["damaged", "header"]),
     ],

@@ -21,13 +21,13 @@ def test_the_codes_are_as_the_format_tells() -> None:
 @given(truths, st.integers(0, 200))
 def test_a_limit_makes_draws_of_what_takes_longer(truth: Truth, left: int) -> None:
     assert truth.plies is not None
-    assert truth.within(left) == (truth if truth.plies <= left else DRAW)
+    assert truth.with_plies_left(left) == (truth if truth.plies <= left else DRAW)
 
 
 def test_before_the_move_the_other_player_sees_it_and_a_ply_more() -> None:
-    assert Truth(Value.LOSS, 4).before == Truth(Value.WIN, 5)
-    assert Truth(Value.WIN, 4).before == Truth(Value.LOSS, 5)
-    assert DRAW.before == DRAW
+    assert Truth(Value.LOSS, 4).previous == Truth(Value.WIN, 5)
+    assert Truth(Value.WIN, 4).previous == Truth(Value.LOSS, 5)
+    assert DRAW.previous == DRAW
 
 
 def test_quick_wins_are_liked_best_and_quick_losses_least() -> None:

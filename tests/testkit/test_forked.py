@@ -35,7 +35,7 @@ def test_it_is_in_its_folder_and_has_its_environment(tmp_path: Path) -> None:
     err = tmp_path / "err"
     given = {**os.environ, "ARENA_URL": "nonsense"}
     assert Forked("bot", "random", cwd=tmp_path, env=given, stderr=err).wait(30) == 2
-    assert "'nonsense' is no URL" in err.read_text()
+    assert "'nonsense' is not a server URL" in err.read_text()
     assert (Path.cwd(), os.environ.get("ARENA_URL")) == (here, None)
 
 

@@ -1,3 +1,5 @@
+"""The bad line between two hosts: what is cut is held back."""
+
 from __future__ import annotations
 
 import socket

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from testkit.parts import PARTS, Part, missing, requires, told_of
+from testkit.parts import PARTS, Part, missing, told_of
 
 pytest_plugins = ["pytester"]
 
@@ -38,7 +38,8 @@ def test_five(): pass
 
 
 def test_what_is_lacked_is_told_in_one_line_each_at_the_end(pytester: pytest.Pytester) -> None:
-    pytester.makeconftest("from tests.conftest import pytest_terminal_summary")
+    pytester.makeconftest("from tests.conftest import pytest_collection_modifyitems, pytest_terminal_summary")
+    pytester.makeini("[pytest]\nmarkers = needs\n slow\n smoke")
     pytester.makepyfile(LACKED)
     ran = pytester.runpytest_subprocess("-p", "no:cacheprovider")
     ran.assert_outcomes(passed=1, skipped=4)
@@ -49,16 +50,28 @@ def test_what_is_lacked_is_told_in_one_line_each_at_the_end(pytester: pytest.Pyt
     ]
 
 
+def test_what_needs_a_part_is_slow_unless_it_is_a_smoke_test(pytester: pytest.Pytester) -> None:
+    pytester.makeconftest("from tests.conftest import pytest_collection_modifyitems, pytest_terminal_summary")
+    pytester.makeini("[pytest]\nmarkers = needs\n slow\n smoke\naddopts = -m 'not slow'")
+    pytester.makepyfile(
+        LACKED.replace(
+            '@requires("nginx")\ndef test_two', '@requires("nginx")\n@pytest.mark.smoke\ndef test_two'
+        )
+    )
+    ran = pytester.runpytest_subprocess("-p", "no:cacheprovider")
+    ran.assert_outcomes(skipped=3, deselected=2)
+    ran = pytester.runpytest_subprocess("-p", "no:cacheprovider", "-k", "one")
+    assert "all of these tests are slow; to run them too, add: -m ''" in ran.outlines
+
+
 def test_a_run_that_lacks_nothing_tells_nothing() -> None:
     assert not list(told_of(["", "another reason", "this needs a reason"]))
 
 
-@pytest.mark.parametrize("part", PARTS)
-def test_what_is_missing_is_told_by_its_reason(part: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    known = PARTS[part]
+@pytest.mark.parametrize("of", PARTS.items(), ids=PARTS)
+def test_what_is_missing_is_told_by_its_reason(of: tuple[str, Part], monkeypatch: pytest.MonkeyPatch) -> None:
+    part, known = of
     monkeypatch.setitem(PARTS, part, Part(known.tested, known.remedy, lambda: True))
     assert missing(part) is None
-    assert requires(part).args == (False,)
     monkeypatch.setitem(PARTS, part, Part(known.tested, known.remedy, lambda: False))
-    assert requires(part).args == (True,)
     assert len(list(told_of([f"Skipped: {missing(part)}"] * 3))) == 1

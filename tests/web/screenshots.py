@@ -1,7 +1,8 @@
 """Makes the pictures of the page: `python -m tests.web.screenshots FOLDER`.
 
-page-*.png are for the guides. looks-*.png show each view at 1440, 1280 and 390 pixels, light and dark, on one sheet. With
---all there is also every shipped map in each of these looks, to look at. The pictures have 256 colours at the most.
+page-*.png are for the guides, and film-tv.webp is some seconds of Arena TV. looks-*.webp show each
+view in windows of eight sizes, light and dark, on one sheet. With --all there is also every built-in map in each of these looks,
+to look at. The pictures for the guides have 256 colours at the most.
 
 Example: python -m tests.web.screenshots docs/pictures --only start own
 """
@@ -19,7 +20,7 @@ from functools import partial
 from pathlib import Path
 
 from PIL import Image
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, Page, ViewportSize, expect
 
 from arena.maps.loader import map_names
 from arena.maps.setup import make_setup
@@ -31,17 +32,27 @@ from testkit.browser import Arena, arena, chromium, wait
 TABLET = {"width": 1180, "height": 800}
 PHONE_SIZE = (390, 780)
 PHONE = {"width": 390, "height": 780}
-SIZES = {"1440": (1440, 900), "1280": (1280, 720), "390": PHONE_SIZE}
+SIZES = {
+    "1920": (1920, 1080),
+    "1440": (1440, 900),
+    "390": PHONE_SIZE,
+    "360": (360, 640),
+    "1280": (1280, 720),
+    "1024": (1024, 768),
+    "844": (844, 390),
+    "768": (768, 1024),
+}
+"""Sizes of a window, in the order of a sheet: so they fill two rows for each colour scheme."""
 LOOKS = {
     f"{name}-{scheme}": ({"width": width, "height": height}, scheme)
     for scheme in ("light", "dark")
     for name, (width, height) in SIZES.items()
 }
+PATIENCE_MS = 300_000
 SHRUNK = 0.5
 """How large a picture is on a sheet."""
 GAP = 8
-SHEET_WIDTH = round(SHRUNK * sum(width for width, _ in SIZES.values())) + GAP * (len(SIZES) + 1)
-"""A row for the light, and one for the dark."""
+SHEET_WIDTH = round(SHRUNK * sum(SIZES[name][0] for name in ("1920", "1440", "390", "360"))) + 5 * GAP
 
 
 @dataclass(frozen=True)
@@ -77,7 +88,7 @@ def analysed(page: Page, file: Path) -> None:
 
 
 def begun(page: Page) -> None:
-    page.get_by_role("combobox", name="Map").select_option("usa")
+    page.locator("[name=map][value=usa]").check()
     page.get_by_role("button", name="Start the match").click()
     page.locator("[data-source]").last.click()
 
@@ -121,7 +132,7 @@ BUSY = by_name(
     ),
     View("replay", "match/{match}/12", ".map .area-of"),
     View("rules", "table", "table", pressed("Rules")),
-    View("comfort", "table", "table", pressed("Comfort")),
+    View("comfort", "table", "table", pressed("Settings")),
 )
 """Views of a server on which matches are played."""
 QUIET = by_name(
@@ -132,7 +143,10 @@ QUIET = by_name(
     View("analysis", "file", "input", analysed),
 )
 """Those of one to which no bot is connected but its own; `file` is given a record."""
-PLAYED = ("page-live", "page-phone", *(f"page-{name}" for name in GUIDES))
+FILM: ViewportSize = {"width": 880, "height": 640}
+FILM_MS = 250
+FILM_PICTURES = 80
+PLAYED = ("film-tv", "page-live", "page-phone", *(f"page-{name}" for name in GUIDES))
 MADE = ("page-play",)
 NAMES = (*PLAYED, *BUSY, *QUIET, *MADE)
 
@@ -146,15 +160,17 @@ def main() -> None:
     parser.add_argument(
         "--only", nargs="+", metavar="NAME", choices=sorted(NAMES), help=f"of {', '.join(NAMES)}"
     )
-    parser.add_argument("--all", action="store_true", help="every shipped map in every look, too")
+    parser.add_argument("--all", action="store_true", help="every built-in map in every look, too")
     given = parser.parse_args()
     wanted = set(given.only or NAMES)
-    expect.set_options(timeout=90_000)
+    expect.set_options(timeout=PATIENCE_MS)
     given.folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix="arena-") as work, chromium() as browser:
         folder = Path(work)
         if wanted & {*PLAYED, *BUSY}:
-            with arena(folder, "--map", "world", "--tc", "0.3/move", bots=("alphabeta", "greedy")) as running:
+            with arena(
+                folder, "--map", "world", "--tc", "60/move", bots=("alphabeta:depth=4", "greedy")
+            ) as running:
                 running.bot("random", "marvin")
                 played(running, browser, given.folder, wanted)
         if given.all or wanted & {*MADE, *QUIET}:
@@ -166,12 +182,14 @@ def main() -> None:
 
 
 def played(running: Arena, browser: Browser, folder: Path, wanted: set[str]) -> None:
-    """What a server shows on which matches are played."""
+    """Show a server with matches in progress."""
     if wanted & {"page-live", "page-phone"}:
         live(running, browser, folder, wanted)
+    if "film-tv" in wanted:
+        film(running, browser, folder)
     wait(lambda: len(running.ask("records")["matches"]) >= 3, seconds=240)
     wait(lambda: len(running.ask("table")["standings"]) == 3, seconds=240)
-    match = running.ask("records")["matches"][-1]["match"]
+    match = max(running.ask("records")["matches"], key=lambda each: each["plies"])["match"]
     for name, (address, sign) in GUIDES.items():
         if f"page-{name}" in wanted:
             page = view(browser, TABLET, f"{running.url}{address}")
@@ -183,7 +201,7 @@ def played(running: Arena, browser: Browser, folder: Path, wanted: set[str]) -> 
 
 
 def quiet(running: Arena, browser: Browser, folder: Path, work: Path, wanted: set[str]) -> None:
-    """What a server shows to which no bot is connected but its own."""
+    """Show a server to which only its own bots are connected."""
     file = work / "usa.jsonl"
     file.write_text(to_line(made_up("usa")) + "\n", encoding="utf-8")
     for each in QUIET.values():
@@ -200,6 +218,7 @@ def view(browser: Browser, size: dict[str, int], address: str, scheme: str = "li
         viewport={"width": size["width"], "height": size["height"]},
         color_scheme="dark" if scheme == "dark" else "light",
     )
+    page.set_default_timeout(PATIENCE_MS)
     page.goto(address)
     return page
 
@@ -218,27 +237,55 @@ def live(running: Arena, browser: Browser, folder: Path, wanted: set[str]) -> No
         shoot(phone, folder / "page-phone.png")
 
 
+def film(running: Arena, browser: Browser, folder: Path) -> None:
+    """Arena TV, on a page whose time goes on from picture to picture, so that each is as late as it says."""
+    page = browser.new_page(viewport=FILM)
+    page.set_default_timeout(PATIENCE_MS)
+    page.clock.install()
+    page.goto(f"{running.url}tv")
+    expect(page.locator(".stage .map .spot[data-owner=maxie]").first).to_be_visible()
+    page.clock.pause_at(page.evaluate("Date.now() + 1000"))
+    pictures: list[Image.Image] = []
+    for _ in range(FILM_PICTURES):
+        page.clock.run_for(FILM_MS)
+        pictures.append(Image.open(io.BytesIO(page.screenshot())).convert("RGB"))
+    page.close()
+    pictures[0].save(
+        folder / "film-tv.webp",
+        save_all=True,
+        append_images=pictures[1:],
+        duration=FILM_MS,
+        loop=0,
+        quality=45,
+    )
+
+
 def sheet(running: Arena, browser: Browser, shown: View, folder: Path) -> None:
-    """One view in every look, on one picture."""
+    """Draw one view in every theme and size, in one picture."""
     pictures = []
+    size, scheme = LOOKS["1440-light"]
+    page = view(browser, size, f"{running.url}{shown.address}", scheme)
+    expect(page.locator(shown.sign).first).to_be_visible()
+    shown.prepare(page)
+    page.evaluate("document.fonts.ready.then(() => null)")
     for look, (size, scheme) in LOOKS.items():
-        page = view(browser, size, f"{running.url}{shown.address}", scheme)
-        expect(page.locator(shown.sign).first).to_be_visible()
+        page.set_viewport_size({"width": size["width"], "height": size["height"]})
+        page.emulate_media(color_scheme="dark" if scheme == "dark" else "light")
         if shown.below:
             page.locator(shown.below).first.evaluate("(found) => found.scrollIntoView({ block: 'center' })")
-        shown.prepare(page)
-        page.wait_for_timeout(600)
+        page.wait_for_timeout(400)
         data = base64.b64encode(page.screenshot(type="png")).decode()
-        shown.leave(page)
-        page.close()
         width = round(size["width"] * SHRUNK)
         pictures.append(f'<img alt="{look}" width="{width}" src="data:image/png;base64,{data}">')
-    page = browser.new_page(viewport={"width": SHEET_WIDTH, "height": 900})
+    shown.leave(page)
+    page.close()
+    page = browser.new_page(viewport={"width": SHEET_WIDTH, "height": 100})
     style = (
         f"body{{margin:{GAP}px;display:flex;flex-wrap:wrap;gap:{GAP}px;align-items:start;background:#888}}"
     )
     page.set_content(f"<style>{style}</style>{''.join(pictures)}", wait_until="load")
-    keep(page.screenshot(full_page=True), folder / f"looks-{shown.name}.png")
+    picture = Image.open(io.BytesIO(page.screenshot(full_page=True))).convert("RGB")
+    picture.save(folder / f"looks-{shown.name}.webp", quality=60, method=6)
     page.close()
 
 
@@ -246,7 +293,7 @@ def play(running: Arena, browser: Browser, folder: Path) -> None:
     """A person's move against the house, its targets shown."""
     page = view(browser, TABLET, running.url)
     page.get_by_role("link", name="Play against house-greedy").click()
-    page.get_by_role("combobox", name="Map").select_option("usa")
+    page.locator("[name=map][value=usa]").check()
     page.get_by_role("button", name="Start the match").click()
     for _ in range(3):
         page.locator("[data-source]").first.click()
@@ -257,7 +304,7 @@ def play(running: Arena, browser: Browser, folder: Path) -> None:
 
 
 def maps(running: Arena, browser: Browser, folder: Path) -> None:
-    """Every shipped map in every look, in the middle of a match."""
+    """Every built-in map in every look, in the middle of a match."""
     for name in map_names():
         file = folder / f"{name}.jsonl"
         file.write_text(to_line(made_up(name)) + "\n", encoding="utf-8")
@@ -296,6 +343,7 @@ def made_up(name: str) -> Record:
 
 def shoot(page: Page, file: Path) -> None:
     """Take one picture."""
+    page.evaluate("document.fonts.ready.then(() => null)")
     page.wait_for_timeout(400)
     keep(page.screenshot(), file)
     page.close()

@@ -13,7 +13,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from arena.maps.loader import map_names
-from testkit.browser import PATIENCE, Arena, arena, new_context, wait, write_dawdler
+from testkit.browser import PATIENCE, Arena, arena, new_context, wait, write_slow_bot
 from testkit.forked import Forked
 
 
@@ -31,7 +31,7 @@ def ladder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     files = []
     for name in ("slow", "slower"):
         files.append(folder / f"{name}.py")
-        write_dawdler(files[-1], 0.15)
+        write_slow_bot(files[-1], 0.15)
     command = ["match", *map(str, files), "--game", "tictactoe", "--tc", "9/move", "--rounds", "500"]
     command += ["--sprt", "elo0=0,elo1=1", "--event", "cup", "--openings", "0"]
     log = folder / "log"
@@ -50,7 +50,7 @@ def ladder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 def test_an_event_is_watched_at_the_address_that_it_prints(ladder: str, page: Page) -> None:
     assert ladder.endswith("/event/cup")
     page.goto(ladder)
-    expect(page.get_by_role("heading", level=1)).to_have_text("Ladder cup")
+    expect(page.get_by_role("heading", level=1)).to_have_text("cup")
     expect(page.get_by_text(re.compile(r"In progress: \d+ of 1000 matches played"))).to_be_visible()
     expect(page.locator(".mini-board [data-owner]").first).to_be_visible()
     expect(page.get_by_role("meter")).to_be_visible()
@@ -58,11 +58,41 @@ def test_an_event_is_watched_at_the_address_that_it_prints(ladder: str, page: Pa
     expect(page.locator("table.standing tbody tr")).to_have_count(2)
     expect(page.locator("table.cross tbody tr")).to_have_count(2)
     expect(page.locator(".due li")).not_to_have_count(0)
-    far = page.locator("main > .status")
+    far = page.locator("main > .status", has_text="In progress")
     before = far.inner_text()
     expect(far).not_to_have_text(before, timeout=2000 * PATIENCE)
     page.locator(".card.live").first.dispatch_event("click")  # its card is gone before one could aim
     expect(page.locator(".viewer")).to_be_visible()
+
+
+def test_ratings_are_chosen_by_map_time_control_and_season(played: Arena, page: Page) -> None:
+    def table(matches: int, deviation: int) -> dict[str, object]:
+        row = {"game": "riskless", "bot": "greedy", "rating": 1720.4, "deviation": deviation}
+        row |= {"matches": matches, "won": matches, "drawn": 0, "lost": 0, "forfeits": 0, "crash": 0}
+        clocks = [("italy", "10+0.1"), ("path4", "9/move")]
+        listed = [{"game": "riskless", "map": name, "time_control": tc, "matches": 2} for name, tc in clocks]
+        seasons = [{"game": "riskless", "name": "spring 2026", "closed": "2026-07-01T00:00:00.000Z"}]
+        tables = {"standings": [row], "crosses": {}, "events": []}
+        return tables | {"categories": listed, "seasons": seasons}
+
+    page.route("**/api/table", lambda route: route.fulfill(json=table(50, 65)))
+    page.route("**/api/table?map=italy&tc=10%2B0.1", lambda route: route.fulfill(json=table(20, 80)))
+    page.route("**/api/table?season=spring%202026", lambda route: route.fulfill(json=table(70, 50)))
+    of_season = "**/api/table?map=italy&tc=10%2B0.1&season=spring%202026"
+    page.route(of_season, lambda route: route.fulfill(json=table(30, 50)))
+    page.goto(f"{played.url}table")
+    cells = page.locator("table.standing tbody td")
+    expect(cells.nth(2)).to_have_text("130")
+    page.get_by_label("Matches").select_option("italy, 10+0.1")
+    expect(cells.nth(2)).to_have_text("160 provisional")
+    expect(cells.nth(4)).to_have_text("20")
+    page.get_by_label("Matches").select_option("all")
+    expect(cells.nth(4)).to_have_text("50")
+    page.get_by_label("Season").select_option("spring 2026")
+    expect(cells.nth(4)).to_have_text("70")
+    expect(page.get_by_label("Season")).to_have_value("spring 2026")
+    page.get_by_label("Matches").select_option("italy, 10+0.1")
+    expect(cells.nth(4)).to_have_text("30")
 
 
 def test_a_cell_of_a_cross_table_leads_to_all_matches_of_the_two(played: Arena, page: Page) -> None:
@@ -85,7 +115,7 @@ def test_matches_are_found_by_what_is_remembered_of_them(played: Arena, page: Pa
     expect(page.locator(".card").first).to_contain_text(told)
     page.get_by_role("combobox", name="Map").select_option("usa")
     page.get_by_role("button", name="Search").click()
-    expect(page.get_by_text("No match fits.")).to_be_visible()
+    expect(page.get_by_text("No matches found.")).to_be_visible()
     page.go_back()
     expect(page.locator(".card").first).to_contain_text(told)
 
@@ -96,7 +126,7 @@ def test_a_search_goes_on_page_by_page(played: Arena, page: Page) -> None:
     )
     page.goto(f"{played.url}search?bot=greedy")
     expect(page.locator(".card")).to_have_count(2)
-    page.get_by_role("button", name="Look further back").click()
+    page.get_by_role("button", name="Load older matches").click()
     expect(page.locator(".card")).to_have_count(4)
     links = [card.get_attribute("href") for card in page.locator(".card").all()]
     assert len(set(links)) == 4
@@ -135,12 +165,12 @@ def test_a_challenge_that_is_open_is_taken_by_another_person(tmp_path: Path, bro
         first.get_by_label("Against").select_option("")
         first.get_by_label("Game").select_option("tictactoe")
         first.get_by_role("button", name="Start the match").click()
-        expect(first.get_by_text("Anybody is asked …")).to_be_visible()
+        expect(first.get_by_text("Waiting for an opponent…")).to_be_visible()
         second.get_by_role("button", name="Play ada").click()
         for page in (first, second):
             expect(page.locator(".player .name", has_text="ada")).to_be_visible()
             expect(page.locator(".player .name", has_text="bob")).to_be_visible()
         first.locator("[data-target]").first.click()
-        expect(second.locator(".status").first).to_contain_text("Your turn, Minnie")
+        expect(second.locator(".status").first).to_contain_text("Your turn (Orange)")
         one.close()
         two.close()

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
+from arena import maps
+from arena.maps.chance import chance
 from arena.protocol.record import to_line
-from testkit.browser import Arena, arena, new_context, wait
+from testkit.browser import Arena, arena, new_context, until_live, wait
 from tests.web.screenshots import made_up
 
 BUSY = """() => { const board = document.querySelector('.small-board');
@@ -20,19 +23,29 @@ CORNER = "(sign) => { const { right, bottom } = sign.getBoundingClientRect(); re
 SAME_PLACES = """(drawn) => {
   const still = new DOMParser().parseFromString(drawn, 'text/html').querySelector('.stage.first .map');
   const moving = document.querySelector('.stage .map');
-  const numbers = (map, query, names) => [...map.querySelectorAll(query)].map((each) => (
-    names.map((name) => each.getAttribute(name).replace(/ scale.*/, '').match(/-?[0-9.]+/g).map(Number))).flat(2)).sort().join();
-  const same = (...asked) => [numbers(still, ...asked) === numbers(moving, ...asked)];
-  return { spots: same('.spot', ['transform']), areas: same('.area-of', ['d']), ground: same('.ground', ['d']),
+  const shapes = (map, query, names) => [...map.querySelectorAll(query)].map((each) => (
+    names.flatMap((name) => each.getAttribute(name).replace(/ scale.*/, '').match(/-?[0-9.]+/g).map(Number))))
+    .sort((one, other) => one.map((n, at) => Math.round(n) - Math.round(other[at])).find(Boolean) ?? 0);
+  const near = (one, other) => one.length === other.length && one.every((n, at) => Math.abs(n - other[at]) < 0.11);
+  const same = (...asked) => {
+    const [one, other] = [shapes(still, ...asked), shapes(moving, ...asked)];
+    return [one.length === other.length && one.every((shape, n) => near(shape, other[n]))];
+  };
+  return { spots: same('.spot', ['transform']), areas: same('.area-of', ['d']), coast: same('.coast', ['d']), ferries: same('.ferry', ['x1', 'y1', 'x2', 'y2']),
     roads: same('.road', ['x1', 'y1', 'x2', 'y2']),
     size: [still.getAttribute('viewBox') === moving.getAttribute('viewBox')] };
 }"""
 
+CHANCES = """async (cases) => {
+  const { chance } = await import(new URL('parts/values.js', document.querySelector('script[type=module]').src).href);
+  return cases.map(([ahead, map, goal]) => chance(100 * ahead, { map, armies_to_win: goal }));
+}"""
+
 SMALL_BOARDS = """async (line) => {
   const from = (path) => import(new URL(path, document.querySelector('script[type=module]').src).href);
-  const [{ SmallBoard }, { Match }] = [await from('boards/small.js'), await from('match.js')];
+  const [{ Thumbnail }, { Match }] = [await from('boards/thumbnail.js'), await from('match.js')];
   const match = Match.fromRecord(JSON.parse(line));
-  const boards = [...Array(3)].map(() => new SmallBoard(match.game));
+  const boards = [...Array(3)].map(() => new Thumbnail(match.game));
   document.querySelector('main').append(...boards.map((each) => each.element));
   await new Promise((ready) => setTimeout(ready, 600));
   let pictures = 0;
@@ -46,7 +59,7 @@ SMALL_BOARDS = """async (line) => {
     await new Promise((ready) => setTimeout(ready, 20));
   }
   await new Promise((ready) => setTimeout(ready, 600));
-  const anew = new SmallBoard(match.game);
+  const anew = new Thumbnail(match.game);
   document.querySelector('main').append(anew.element);
   await new Promise((ready) => setTimeout(ready, 600));
   anew.show(moves.at(-1), match.moves[moves.length - 2].move);
@@ -63,9 +76,21 @@ SMALL_BOARDS = """async (line) => {
 
 
 @pytest.fixture(scope="module")
+def slow(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Arena]:
+    """A server on which two bots play long matches on a map that comes with the project."""
+    with arena(tmp_path_factory.mktemp("slow"), "--map", "path4", "--tc", "9/move") as running:
+        running.dawdler("ann", 0.5)
+        running.dawdler("bob", 0.5)
+        yield running
+
+
+@pytest.fixture(scope="module")
 def busy(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Arena]:
-    """A server on which two bots play short matches, one after the other."""
-    with arena(tmp_path_factory.mktemp("busy"), "--map", "path4", "--tc", "9/move") as running:
+    """A server on which two bots play matches of at most twenty moves, one after the other."""
+    folder = tmp_path_factory.mktemp("busy")
+    path4 = (Path(maps.__file__).parent / "path4.toml").read_text(encoding="utf-8")
+    (folder / "brief.toml").write_text(path4.replace("ply_limit = 200", "ply_limit = 20"), encoding="utf-8")
+    with arena(folder, "--map", "brief.toml", "--tc", "9/move") as running:
         running.dawdler("ann", 0.2)
         running.dawdler("bob", 0.2)
         wait(lambda: running.ask("records")["matches"])
@@ -75,39 +100,39 @@ def busy(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Arena]:
 def test_a_live_match_is_on_the_large_board_and_then_the_next(busy: Arena, page: Page) -> None:
     page.goto(busy.url)
     stage = page.locator(".stage")
-    expect(stage.locator(".kind")).to_have_text("Live: Riskless · path4")
+    until_live(page, "Live · Brief")
     expect(stage.locator(".map .spot[data-owner=maxie]").first).to_be_visible()
-    expect(stage.locator(".score").first).to_have_text(re.compile(r"^\d+ of \d+ armies to win$"))
-    first = stage.get_by_role("link", name="Watch this match").get_attribute("href")
+    expect(stage.locator(".share-of", has_text=re.compile(r"^\d+ %$")).first).to_be_visible()
+    first = stage.get_by_role("link", name="Open match").get_attribute("href")
     assert first is not None
+    expect(stage.locator(".finale-words")).to_have_text(re.compile("(ann|bob) wins|Draw"))
     page.wait_for_function(
         "(first) => document.querySelector('.stage .stage-head a').getAttribute('href') !== first", arg=first
     )
-    expect(stage.locator(".kind")).to_have_text(re.compile("^Live: "))
 
 
 def test_before_any_script_has_come_a_match_is_shown_as_the_scripts_draw_it(
-    busy: Arena, browser: Browser, page: Page
+    slow: Arena, browser: Browser, page: Page
 ) -> None:
     context = new_context(browser, java_script_enabled=False)
     still = context.new_page()
 
     def live() -> bool:
-        still.goto(busy.url)
+        still.goto(slow.url)
         # Between two matches a recorded one stands there, on another map.
         return still.locator(".stage.first .map .spot").count() == 4
 
     def same() -> dict[str, list[bool]]:
         wait(live)
-        score = still.locator(".stage.first .score").first
-        expect(score).to_have_text(re.compile(r"^\d+ of \d+ armies to win$"))
-        page.goto(busy.url)
+        share = still.locator(".stage.first .share-of", has_text=re.compile(r"^\d+ %$"))
+        expect(share.first).to_be_visible()
+        page.goto(slow.url)
         expect(page.locator(".stage:not(.first) .map .area-of").first).to_be_visible()
         found: dict[str, list[bool]] = page.evaluate(SAME_PLACES, still.content())
         return found
 
     # Once more where the match had ended before the second look.
-    wait(lambda: same() == {name: [True] for name in ("spots", "areas", "ground", "roads", "size")})
+    wait(lambda: same() == {name: [True] for name in ("spots", "areas", "coast", "ferries", "roads", "size")})
     context.close()
 
 
@@ -123,25 +148,30 @@ def test_who_leads_is_told_with_what_is_played_now(busy: Arena, page: Page) -> N
     page.goto(busy.url)
     expect(page.locator(".panel", has_text="Leaders").locator("tbody tr")).to_have_count(2)
     expect(page.locator(".panel h2", has_text="Now: serve")).to_be_visible()
-    page.locator(".panel").get_by_role("link", name="The whole event").click()
-    expect(page.get_by_role("heading", name="Ladder serve")).to_be_visible()
+    page.locator(".panel").get_by_role("link", name="Open the event").click()
+    expect(page.get_by_role("heading", name="serve", exact=True)).to_be_visible()
 
 
 def test_on_an_empty_server_a_recorded_match_plays(empty: Arena, page: Page) -> None:
     page.goto(empty.url)
-    stage = page.locator(".stage")
+    stage = page.locator(".stage:not(.first)")
     expect(stage.locator(".map .spot[data-owner=minnie]").first).to_be_visible()
-    expect(stage.locator(".told")).to_have_text(re.compile("→"))
-    expect(stage.locator(".lead")).to_have_text(re.compile(r"leads by|As many armies"))
-    page.get_by_role("button", name="Pause").last.click()
-    told = stage.locator(".told").inner_text()
-    page.locator(".primer").get_by_role("button", name="Next").click()
-    expect(stage.locator(".told")).to_have_text(told)
+    expect(stage.locator(".kind")).to_have_text("Replay · Italy")
+    expect(stage.locator(".story")).not_to_be_empty()
+    first = stage.locator(".map").get_attribute("aria-label")
+    assert first
+    expect(stage.locator(".map")).not_to_have_attribute("aria-label", first)
+    stage.get_by_role("button", name="Pause").click()
+    expect(stage.locator(".march > *")).to_have_count(0)  # armies on their way arrive
+    held = stage.locator(".map").get_attribute("aria-label")
+    page.wait_for_timeout(1500)
+    assert stage.locator(".map").get_attribute("aria-label") == held
 
 
 def test_riskless_is_told_in_moving_pictures_that_can_be_stopped(empty: Arena, page: Page) -> None:
     page.goto(empty.url)
     primer = page.locator(".primer")
+    primer.scroll_into_view_if_needed()
     expect(primer.locator(".told")).to_have_text(re.compile("sends all armies"))
     primer.get_by_role("button", name="Pause").click()
     for _ in range(9):
@@ -157,10 +187,10 @@ def test_what_a_stranger_needs_is_in_sight_at_once(empty: Arena, page: Page) -> 
         page.set_viewport_size({"width": width, "height": height})
         page.goto(empty.url)
         expect(page.locator(".stage .map")).to_be_visible()
-        for sign in ("h1", ".button.big", ".stage .lead", ".stage .map"):
-            expect(page.locator(sign)).to_be_visible()
+        for sign in ("h1", ".button.big", ".stage .tug", ".stage .map"):
+            expect(page.locator(sign).first).to_be_visible()
             # The stage may go on to its next match meanwhile: this waits for the sign that is there then.
-            right, bottom = page.locator(sign).evaluate(CORNER)
+            right, bottom = page.locator(sign).first.evaluate(CORNER)
             assert bottom <= height, (sign, width)
             assert right <= width, (sign, width)
 
@@ -178,9 +208,33 @@ def test_with_reduced_motion_nothing_starts_by_itself(empty: Arena, page: Page) 
 def test_many_boards_that_move_are_drawn_in_few_pictures_and_as_if_each_were_drawn_anew(
     empty: Arena, page: Page
 ) -> None:
-    """What is drawn again of a map is what has another owner: the board must look as a new one does."""
+    """Only territories with a new owner are redrawn, and the board must look like a new one."""
     page.goto(empty.url)
     found = page.evaluate(SMALL_BOARDS, to_line(made_up("usa")))
     assert found["pictures"] < found["shown"] / 4
     assert found["coloured"] == [True] * 4
     assert found["different"] < 0.005, "of the pixels, by more than what lies between two borders"
+
+
+def test_the_chance_in_the_page_is_that_of_its_scripts(empty: Arena, page: Page) -> None:
+    page.goto(empty.url)
+    cases = [
+        (ahead, name, goal)
+        for name, goal in (("italy", 220), ("usa", 980), ("elsewhere", 50))
+        for ahead in (-40, 0, 7)
+    ]
+    found = page.evaluate(CHANCES, [[ahead, name, goal] for ahead, name, goal in cases])
+    assert found == pytest.approx([chance(*case) for case in cases])
+
+
+def test_a_match_that_ends_leaves_its_card_where_it_is(busy: Arena, page: Page) -> None:
+    page.goto(busy.url)
+    card = page.locator(".card.live").first
+    expect(card).to_be_visible()
+    place = card.bounding_box()
+    first = card.get_attribute("href")
+    page.wait_for_function(
+        "(first) => document.querySelector('.card.live').getAttribute('href') !== first", arg=first
+    )
+    assert page.locator(".card.live").count() == 1
+    assert page.locator(".card.live").first.bounding_box() == place

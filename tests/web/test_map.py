@@ -58,11 +58,14 @@ def shown(page: Page, empty: Arena, file: Path, name: str) -> None:
     page.goto(f"{empty.url}#/file")
     page.locator("input[type=file]").set_input_files(file)
     page.get_by_role("slider").fill("9")
-    expect(page.locator(".told")).to_contain_text("Ply 9")
+    expect(page.locator(".told")).to_contain_text("Move 9")
+    expect(
+        page.locator(".map .area-of").first
+    ).to_be_visible()  # names and figures have their places once the land is known
 
 
 def overlap(one: list[float], other: list[float]) -> bool:
-    """Whether two boxes have more than a hair's breadth in common."""
+    """Return True if two boxes overlap noticeably."""
     width = min(one[1], other[1]) - max(one[0], other[0])
     height = min(one[3], other[3]) - max(one[2], other[2])
     return width > 2 and height > 4
@@ -178,7 +181,7 @@ def test_every_territory_has_its_land_and_who_holds_it_is_seen_there(
 LAND = """async (setup) => {
   const from = (path) => import(new URL(path, document.querySelector('script[type=module]').src).href);
   const [{ landAround }, { layOut }] = [await from('boards/cells.js'), await from('boards/geometry.js')];
-  const layout = layOut(setup, false, true);
+  const layout = layOut(setup, false, null);
   return { at: layout.at, roads: layout.roads, land: landAround(layout), size: [layout.width, layout.height] };
 }"""
 

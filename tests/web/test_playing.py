@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import os
+import signal
 from collections.abc import Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
+from typing import Any
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Browser, Error, Page, expect
 
-from arena.maps.loader import load_map
-from arena.maps.setup import DEFAULT_MAP
-from arena.server.lobby.roster import MATCHES
-from testkit.browser import Arena, arena, wait
-from tests.web.wire import Guest
+from arena.maps.setup import make_setup
+from arena.server.core.settings import HOUSE_MATCHES
+from testkit.browser import PATIENCE, Arena, arena, new_context, wait
+from tests.web.wire import Guest, against
 
 
 @pytest.fixture(scope="module")
@@ -39,39 +41,23 @@ def begin(page: Page, arena: Arena, game: str, map: str = "path4") -> None:
     page.get_by_role("link", name="Play against random").click()
     page.get_by_label("Game").select_option(game)
     if game == "riskless":
-        page.get_by_role("combobox", name="Map").select_option(map)
+        page.locator(f"[name=map][value='{map}']").check()
     page.get_by_role("button", name="Start the match").click()
 
 
 def play_out(page: Page) -> None:
     """Click whatever is legal until the match is over."""
     over = page.get_by_role("button", name="Rematch")
-    choice = page.locator("[data-target], [data-source]:not([data-selected])")
-    while True:
-        expect(over.or_(choice.first).first).to_be_visible()
-        if over.is_visible():
-            return
-        target = page.locator("[data-target]")
-        try:
-            (target if target.count() else page.locator("[data-source]")).first.click(timeout=2000)
-        except Exception:
-            if not over.is_visible():
-                raise
+    target, source = page.locator("[data-target]"), page.locator("[data-source]:not([data-selected])")
 
+    def is_over() -> bool:
+        expect(over.or_(target).or_(source).first).to_be_visible()
+        if not over.is_visible():
+            with suppress(Error):  # the match may have gone on meanwhile
+                (target if target.count() else source).first.click(timeout=5000)
+        return over.is_visible()
 
-def test_two_clicks_from_the_start_page_to_ones_own_move(idle: Arena, page: Page) -> None:
-    page.goto(idle.url)
-    page.get_by_role("link", name="Play against random").click()
-    page.get_by_role("button", name="Start the match").click()
-    expect(page.locator(".status").first).to_contain_text("Your turn, Maxie")
-    page.locator("[data-source]").first.click()
-    map = load_map(DEFAULT_MAP)
-    first = min(v for v, armies in enumerate(map.start) if armies > 0)
-    expect(page.locator("[data-target]")).to_have_count(len(map.neighbours[first]))
-    page.locator("[data-target]").first.click()
-    expect(page.locator(".moves li").nth(1)).to_be_visible()
-    resign(page)
-    expect(page.locator(".status").first).to_contain_text("random (Minnie) wins: resignation")
+    wait(is_over, 3 * PATIENCE)
 
 
 @pytest.mark.parametrize(("width", "height"), [(1280, 720), (390, 780)])
@@ -94,9 +80,10 @@ def test_two_clicks_from_the_start_page_of_a_fresh_server_to_a_whole_game(fresh:
     page.goto(fresh.url)
     page.get_by_role("link", name="Play against house-greedy").click()
     page.get_by_role("button", name="Start the match").click()
-    expect(page.locator(".status").first).to_contain_text("Your turn, Maxie")
+    expect(page.locator(".status").first).to_contain_text("Your turn")
     resign(page)
-    page.get_by_role("link", name="Another match").click()
+    page.get_by_role("link", name="New match").click()
+    page.get_by_text("Advanced").click()
     page.get_by_label("Game").select_option("tictactoe")
     page.get_by_role("button", name="Start the match").click()
     play_out(page)
@@ -107,12 +94,13 @@ def test_two_clicks_from_the_start_page_of_a_fresh_server_to_a_whole_game(fresh:
 
 def test_a_guest_is_asked_for_a_token_only_where_it_needs_one(fresh: Arena, page: Page) -> None:
     page.goto(f"{fresh.url}#/play/house-alphabeta")
+    page.get_by_text("Advanced").click()
     token = page.get_by_label("Token")
     expect(token).not_to_have_attribute("required", "")
     page.get_by_label("Your name", exact=True).fill("ada")
     expect(token).to_have_attribute("required", "")
     page.get_by_label("Your name", exact=True).fill("guest-42")
-    page.get_by_role("combobox", name="Map").select_option("path4")
+    page.locator("[name=map][value=path4]").check()
     page.get_by_role("button", name="Start the match").click()
     expect(page.locator(".player .name", has_text="house-alphabeta")).to_be_visible()
     resign(page)
@@ -122,16 +110,25 @@ def test_whoever_waits_for_a_place_is_told_how_many_are_before(fresh: Arena, pag
     url = fresh.url.replace("http", "ws", 1)
     with ExitStack() as stack:
         playing = []
-        for number in range(MATCHES):
+        for number in range(HOUSE_MATCHES):
             # Two from each address, which are all that the guests of one address may have.
             guest = stack.enter_context(Guest.at(url, f"guest-{number}", f"127.0.1.{number // 2}"))
             guest.challenge("house-greedy")
             playing.append((guest, guest.hear("start")["match"]))
         page.goto(f"{fresh.url}#/play/house-greedy")
+        page.get_by_text("Advanced").click()
         page.get_by_label("Game").select_option("tictactoe")
         page.get_by_role("button", name="Start the match").click()
-        status = page.get_by_role("status")
-        expect(status).to_have_text("You have the next turn; waiting for a place …")
+        status = page.locator("main").get_by_role("status")
+        expect(status).to_have_text("You are next…")
+        bar = page.locator(".fault-bar")
+        os.kill(fresh.pid, signal.SIGSTOP)
+        try:
+            expect(bar).to_be_visible()
+        finally:
+            os.kill(fresh.pid, signal.SIGCONT)
+        expect(bar).to_be_hidden()
+        expect(status).to_have_text("You are next…")
         for guest, match in playing:
             guest.say(type="resign", match=match)
             guest.hear("end")
@@ -150,36 +147,62 @@ def test_a_whole_game_by_clicks_and_a_rematch_with_the_seats_swapped(idle: Arena
     expect(page.locator(".status").first).to_contain_text(": ")
 
 
-def tab_to(page: Page, selector: str) -> None:
-    """Press Tab until what is meant has the focus."""
-    for _ in range(60):
-        page.keyboard.press("Tab")
-        if page.evaluate("(sign) => document.activeElement.matches(sign)", selector):
-            return
-    raise AssertionError(f"the keyboard does not reach {selector}")
-
-
-def test_from_the_start_page_to_a_move_and_a_resignation_by_keyboard_alone(idle: Arena, page: Page) -> None:
-    page.goto(idle.url)
-    expect(page.get_by_role("link", name="Play against random")).to_be_visible()
-    tab_to(page, "[aria-label='Play against random']")
-    page.keyboard.press("Enter")
-    expect(page.get_by_role("button", name="Start the match")).to_be_visible()
-    tab_to(page, "button[type=submit]")
-    page.keyboard.press("Enter")
-    expect(page.locator("[data-source]").first).to_be_visible()
-    for _ in range(2):
-        tab_to(page, "[data-source]")
-        page.keyboard.press("Enter")
-        tab_to(page, "[data-target]")
-        page.keyboard.press("Enter")
-        expect(page.locator("[data-source]").first).to_be_visible()
-    expect(page.locator(".told[role=status]")).to_contain_text("Ply 4, Minnie")
-    tab_to(page, ".danger")
-    page.keyboard.press("Enter")
-    page.keyboard.press("Shift+Tab")
-    page.keyboard.press("Enter")
+def test_a_premove_is_sent_with_the_turn_and_dropped_where_it_is_illegal(idle: Arena, page: Page) -> None:
+    status, premove = page.locator(".status").first, page.locator("[data-premove]")
+    cell = page.locator(".cell")
+    with against(idle, page, "patient", "tictactoe") as (guest, match):
+        cell.nth(0).click()
+        assert guest.hear("turn")["moves"] == [0]
+        for by_key in (True, False):
+            cell.nth(4).click()
+            expect(status).to_contain_text("Your next move: b2.")
+            expect(premove).to_have_count(1)
+            if by_key:
+                page.keyboard.press("Escape")
+            else:
+                cell.nth(8).click()
+            expect(premove).to_have_count(0)
+            expect(status).to_have_text("patient is thinking…")
+        cell.nth(4).click()
+        expect(premove).to_have_count(1)
+        guest.say(type="move", match=match, ply=1, move=4)  # which takes its place
+        expect(status).to_contain_text("Your turn")
+        expect(premove).to_have_count(0)
+        expect(page.locator(".moves li")).to_have_count(2)
+        cell.nth(1).click()
+        assert guest.hear("turn")["moves"] == [0, 4, 1]
+        cell.nth(2).click()
+        expect(premove).to_have_count(1)
+        guest.say(type="move", match=match, ply=3, move=3)
+        end = guest.hear("end")
+        assert (end["winner"], end["moves"]) == ("maxie", [0, 4, 1, 3, 2])
     expect(page.get_by_role("button", name="Rematch")).to_be_visible()
+
+
+@pytest.mark.parametrize("keys", [False, True])
+def test_a_premove_on_a_map_is_two_clicks_or_keys(idle: Arena, page: Page, keys: bool) -> None:
+    rules: Any = make_setup("riskless", "path4")
+    with against(idle, page, f"patient-{keys}", "riskless") as (guest, match):
+        page.locator("[data-source]").first.click()
+        page.locator("[data-target]").first.click()
+        (first,) = guest.hear("turn")["moves"]
+        position = rules.play(rules.start(), rules.move_from_data(first))
+        reply = rules.moves(position)[0]
+        held = {source for source, _ in rules.moves(rules.play(position, reply))}
+        spot = page.locator(f".spot[data-spot='{min(held & {first[1]} or held)}']")
+        if keys:
+            spot.press("Enter")
+            page.locator("[data-ahead]").first.press("Enter")
+        else:
+            spot.click()
+            page.locator("[data-ahead]").first.click()
+        expect(page.locator("[data-premove]")).to_have_count(2)
+        expect(page.locator("[data-source], [data-target]")).to_have_count(0)
+        guest.say(type="move", match=match, ply=1, move=list(reply))
+        moves = guest.hear("turn")["moves"]
+        assert (len(moves), moves[2][0]) == (3, int(spot.get_attribute("data-spot") or -1))
+        expect(page.locator("[data-premove]")).to_have_count(0)
+        resign(page)
 
 
 def test_hexapawn_by_keys_alone(idle: Arena, page: Page) -> None:
@@ -195,4 +218,25 @@ def test_a_name_that_is_taken_is_told(idle: Arena, page: Page) -> None:
     page.goto(f"{idle.url}#/play/random")
     page.get_by_label("Your name", exact=True).fill("random")
     page.get_by_role("button", name="Start the match").click()
-    expect(page.locator(".status")).to_contain_text("connected already")
+    expect(page.locator(".status")).to_contain_text("That name is in use.")
+
+
+def test_whoever_looks_at_something_else_is_called_when_it_is_their_turn(
+    idle: Arena, browser: Browser
+) -> None:
+    context = new_context(browser, permissions=["notifications"])
+    page = context.new_page()
+    page.goto(idle.url)
+    page.get_by_role("button", name="Settings").click()
+    page.get_by_label("Notify me when it is my turn").check()
+    page.evaluate("navigator.serviceWorker.ready.then(() => null)")
+    begin(page, idle, "hexapawn")
+    expect(page.locator("[data-source]").first).to_be_visible()
+    page.evaluate("Object.defineProperty(document, 'hidden', { value: true })")
+    page.locator("[data-source]").first.press("Enter")
+    page.locator("[data-target]").first.press("Enter")
+    page.wait_for_function(
+        """async () => (await (await navigator.serviceWorker.ready).getNotifications()).some(({ title, body }) => (
+            title === 'Your turn' && body === 'against random'))"""
+    )
+    context.close()

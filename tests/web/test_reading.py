@@ -6,7 +6,6 @@ import re
 from pathlib import Path
 from typing import Literal
 
-import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from testkit.browser import Arena, new_context
@@ -25,14 +24,13 @@ def test_the_table_and_the_page_of_a_bot(played: Arena, page: Page) -> None:
     )
     expect(page.locator("table.cross tbody tr")).to_have_count(2)
     page.get_by_role("link", name="serve").click()
-    expect(page.get_by_role("heading", name="Ladder serve")).to_be_visible()
+    expect(page.get_by_role("heading", name="serve", exact=True)).to_be_visible()
     expect(page.locator("table.standing tbody tr")).to_have_count(2)
     page.locator("table.standing").get_by_role("link", name="greedy").click()
-    expect(page.get_by_role("heading", name="By map and seat")).to_be_visible()
+    expect(page.get_by_role("heading", name="By map and side")).to_be_visible()
     expect(page.locator(".card").first).to_be_visible()
 
 
-@pytest.mark.soak
 def test_axe_finds_nothing_serious(played: Arena, browser: Browser) -> None:
     # axe is put into the page from outside, which the page's own policy rightly forbids
     context = new_context(browser, bypass_csp=True)
@@ -56,7 +54,7 @@ def test_axe_finds_nothing_serious(played: Arena, browser: Browser) -> None:
         page.goto(f"{played.url}{address}")
         expect(page.locator(sign).first).to_be_visible()
         blameless(page, address)
-        for dialog in ("Rules", "Comfort") if address == "file" else ():
+        for dialog in ("Rules", "Settings") if address == "file" else ():
             page.get_by_role("button", name=dialog).click()
             expect(page.get_by_role("dialog")).to_be_visible()
             blameless(page, dialog)

@@ -38,23 +38,23 @@ def test_a_ply_has_an_address_that_survives_a_reload_and_the_ways_back(
     played: Arena, page: Page, match: str
 ) -> None:
     page.goto(f"{played.url}match/{match}/2")
-    expect(page.locator(".told")).to_contain_text("Ply 2")
+    expect(page.locator(".told")).to_contain_text("Move 2")
     page.keyboard.press("ArrowRight")
-    expect(page.locator(".told")).to_contain_text("Ply 3")
+    expect(page.locator(".told")).to_contain_text("Move 3")
     assert page.url == f"{played.url}match/{match}/3"
     page.reload()
-    expect(page.locator(".told")).to_contain_text("Ply 3")
+    expect(page.locator(".told")).to_contain_text("Move 3")
     page.locator(".player .name").first.click()
     page.wait_for_url("**/bot/*")
     page.go_back()
-    expect(page.locator(".told")).to_contain_text("Ply 3")
+    expect(page.locator(".told")).to_contain_text("Move 3")
 
 
 def test_who_is_back_before_a_view_has_been_loaded_stays_where_the_address_says(
     played: Arena, page: Page, match: str
 ) -> None:
     page.goto(f"{played.url}match/{match}/2")
-    expect(page.locator(".told")).to_contain_text("Ply 2")
+    expect(page.locator(".told")).to_contain_text("Move 2")
     # What a browser does that has gone back before the bot's view was there, without the time that it takes for it.
     page.evaluate("""() => {
         const address = location.href;
@@ -63,7 +63,7 @@ def test_who_is_back_before_a_view_has_been_loaded_stays_where_the_address_says(
         dispatchEvent(new PopStateEvent("popstate"));
     }""")
     page.wait_for_timeout(300)
-    expect(page.locator(".told")).to_contain_text("Ply 2", timeout=1000)
+    expect(page.locator(".told")).to_contain_text("Move 2")
 
 
 @pytest.mark.parametrize(
@@ -87,7 +87,7 @@ def test_an_older_address_leads_to_what_it_meant(
 def test_links_within_the_page_load_nothing_anew(played: Arena, page: Page) -> None:
     page.goto(played.url)
     page.evaluate("window.stays = true")
-    page.get_by_role("link", name="Table", exact=True).click()
+    page.get_by_role("link", name="Tables", exact=True).click()
     page.locator("table.standing").get_by_role("link", name="greedy").first.click()
     expect(page.get_by_role("heading", level=1)).to_have_text("greedy")
     assert page.evaluate("window.stays")
@@ -97,7 +97,7 @@ def test_links_within_the_page_load_nothing_anew(played: Arena, page: Page) -> N
 
 
 def downloaded(page: Page, link: str) -> bytes:
-    """What comes of a click. The server draws it when nothing else wants the cores, and gives up after 40 s: then it is asked again."""
+    """Return the file that a click downloads. The server draws it at low priority and gives up after 40 s; then retry."""
     for _ in range(3):
         with suppress(Error):
             with page.expect_download() as download:
@@ -116,8 +116,26 @@ def test_what_is_shared_is_the_ply_that_is_shown(played: Arena, browser: Browser
     expect(page.get_by_text("The link is copied.")).to_be_visible()
     assert page.evaluate("navigator.clipboard.readText()") == f"{played.url}match/{match}/3"
     assert downloaded(page, "Picture (PNG)").startswith(b"\x89PNG")
-    assert downloaded(page, "Film (GIF)").startswith(b"GIF89a")
+    assert downloaded(page, "Highlight (GIF)").startswith(b"GIF89a")
     context.close()
+
+
+def test_a_small_frame_has_room_for_the_board_and_tells_no_end(played: Arena, page: Page, match: str) -> None:
+    page.set_viewport_size({"width": 300, "height": 200})
+    page.goto(f"{played.url}embed/{match}")
+    expect(page.locator(".map .area-of").first).to_be_visible()
+    expect(page.get_by_role("region", name="Result")).to_be_hidden()
+    board = page.locator(".board").bounding_box()
+    assert board is not None
+    assert board["height"] > 0.55 * 200
+    assert board["y"] + board["height"] <= 200
+
+
+@pytest.mark.parametrize("address", ["embed", "embed/", "embed/event", "embed/event/"])
+def test_a_frame_whose_address_names_nothing_says_so(empty: Arena, page: Page, address: str) -> None:
+    page.goto(f"{empty.url}{address}")
+    expect(page.get_by_role("alert")).to_contain_text("The address names no match and no event.")
+    expect(page.get_by_role("link", name="Open in Riskless Arena")).to_have_attribute("href", "/")
 
 
 def test_a_match_is_shown_within_another_site_and_no_other_view_is(
@@ -132,9 +150,9 @@ def test_a_match_is_shown_within_another_site_and_no_other_view_is(
         outside = page.context.new_page()
         outside.goto(url)
         shown = outside.frame_locator("iframe[name=shown]")
-        expect(shown.locator(".told")).to_contain_text("Ply 2")
+        expect(shown.locator(".told")).to_contain_text("Move 2")
         shown.get_by_role("button", name="One on").click()
-        expect(shown.locator(".told")).to_contain_text("Ply 3")
+        expect(shown.locator(".told")).to_contain_text("Move 3")
         expect(shown.get_by_role("link", name="Open in Riskless Arena")).to_have_attribute("target", "_blank")
         expect(shown.get_by_role("link", name="Play")).to_have_count(0)
         for name in ("match", "play"):

@@ -7,10 +7,12 @@ from contextlib import contextmanager
 from typing import Any, Self
 
 import msgpack
+from playwright.sync_api import Page, expect
 from websockets.sync.client import ClientConnection, connect
 from websockets.typing import Subprotocol
 
 from arena.protocol.messages import SUBPROTOCOL
+from testkit.browser import Arena
 
 
 class Guest:
@@ -21,12 +23,12 @@ class Guest:
 
     @classmethod
     @contextmanager
-    def at(cls, url: str, name: str, source: str) -> Iterator[Self]:
-        """A guest who is in."""
+    def at(cls, url: str, name: str, source: str, session: str = "") -> Iterator[Self]:
+        """A guest who is in; by its session it comes back."""
         options: Any = {"source_address": (source, 0)}
         with connect(url, subprotocols=[Subprotocol(SUBPROTOCOL)], compression=None, **options) as socket:
             guest = cls(socket)
-            guest.say(type="hello", name=name)
+            guest.say(type="hello", name=name, session=session)
             yield guest
 
     def say(self, **message: object) -> None:
@@ -42,3 +44,20 @@ class Guest:
     def challenge(self, opponent: str) -> None:
         clock = {"base_ms": 300_000, "increment_ms": 3_000, "per_move": False}
         self.say(type="challenge", opponent=opponent, game="tictactoe", rated=False, time_control=clock)
+
+
+@contextmanager
+def against(arena: Arena, page: Page, name: str, game: str) -> Iterator[tuple[Guest, str]]:
+    """A match of the page, as Maxie, against somebody who moves when the test says so; the match's id."""
+    with Guest.at(arena.url.replace("http", "ws", 1), name, "127.0.0.7") as guest:
+        page.goto(f"{arena.url}#/play/{name}")
+        page.get_by_label("Game").select_option(game)
+        if game == "riskless":
+            page.locator("[name=map][value=path4]").check()
+        page.get_by_label("You play").select_option("maxie")
+        page.get_by_role("button", name="Start the match").click()
+        guest.say(type="accept", challenge=guest.hear("challenged")["challenge"])
+        match = guest.hear("start")["match"]
+        guest.say(type="ready", match=match)
+        expect(page.locator(".status").first).to_contain_text("Your turn")
+        yield guest, match

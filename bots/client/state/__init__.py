@@ -1,1 +1,1 @@
-"""What the client decides, without touching the world. Pure."""
+"""Decisions of the client, without I/O. Pure."""

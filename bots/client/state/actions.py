@@ -1,85 +1,91 @@
-"""What the client's state machine asks of whoever drives it."""
+"""Actions that the client's state machine requests from its driver."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
-from arena.bots.api.clock import Clock
-from arena.bots.api.match import Ending, Match
+from arena.bots.api.bot import Clock, Ending, Match
 from arena.protocol.codes import Code
 from arena.protocol.messages import ClientMessage
 
 
 @dataclass(frozen=True)
 class Send:
-    """Send this, if a connection is there; if none is, drop it: the server asks again on return."""
+    """Message to send. Without a connection it is dropped, because the server asks again after a reconnection."""
 
     message: ClientMessage
 
 
 @dataclass(frozen=True)
 class Prepare:
-    """Make a bot for this match and let it prepare; then tell `Machine.prepared`."""
+    """Request to create a bot for this match, let it prepare, and then call `Machine.prepared`."""
 
     match: Match
 
 
 @dataclass(frozen=True)
 class Choose:
-    """Let the match's bot choose, then tell `Machine.chose`. Ask it after what it was asked before."""
+    """Request to let the match's bot choose a move after its earlier requests, and then call `Machine.move_chosen`."""
 
     match: str
     ply: int
     position: Any
     clock: Clock
     reply_to: Any
-    """The opponent's move that led here; None at the start."""
+    """Opponent's move that led here; None at the start, or if the bot itself moves again."""
 
 
 @dataclass(frozen=True)
 class Stop:
-    """Nobody waits any more for the move that the match's bot is choosing."""
+    """Request to tell the match's bot that the move it is choosing is no longer needed."""
 
     match: str
 
 
 @dataclass(frozen=True)
-class Finish:
-    """The match is over: tell its bot, and let it go."""
+class EndMatch:
+    """Request to tell the match's bot that the match is over, and to release it."""
 
     match: Match
     ending: Ending
 
 
 @dataclass(frozen=True)
-class Complain:
-    """Something went wrong that its owner should read: one line."""
+class Warn:
+    """A problem to report to the bot's owner, in one line."""
 
     text: str
 
 
 @dataclass(frozen=True)
-class Stand:
-    """The server says how the bot stands with its matchmaker: `state` as PROTOCOL.md has it, `detail` for its owner."""
+class ReportStatus:
+    """The bot's matchmaking state: `state` as in PROTOCOL.md, and `detail` for its owner."""
 
     state: str
     detail: str
+    ratings: Mapping[str, float] | None = None
+    """Ratings of the bot by game; None if the message has none to tell."""
+    deviations: Mapping[str, float] = field(default_factory=dict)
+    """Rating deviations by game; empty from a server that does not send them."""
+    table: str = ""
+    """Path of the table of an event that has just ended on the server's page; empty for none."""
 
 
 @dataclass(frozen=True)
-class Again:
-    """A challenge came to nothing; `why` is one line. Call `Machine.challenge` after a pause."""
+class ScheduleChallenge:
+    """Request to call `Machine.challenge` after a pause, because a challenge was unsuccessful. `why` is one line."""
 
     why: str
 
 
 @dataclass(frozen=True)
-class Leave:
-    """The server wants this client no more."""
+class Disconnect:
+    """Request to close the connection, because the server dismissed this client."""
 
     code: Code
     detail: str
 
 
-Action = Send | Prepare | Choose | Stop | Finish | Complain | Stand | Again | Leave
+Action = Send | Prepare | Choose | Stop | EndMatch | Warn | ReportStatus | ScheduleChallenge | Disconnect

@@ -1,39 +1,39 @@
-"""The client's state machine: what the server says goes in, what is to be done comes out.
+"""State machine of the client: server messages go in, actions come out.
 
 It does no I/O and reads no clock; `bots.client.client` drives it. Times are seconds on the scale of
-`time.monotonic()`. It believes the server on everything but its own matches: a message about a match
-that it does not know is reported and changes nothing.
+`time.monotonic()`. It trusts the server about everything except its own matches: a message about an unknown match
+is reported and changes nothing.
 
-A match goes through these phases; `end` leads out of each::
+A match goes through these phases. `end` is possible in each of them::
 
     PREPARING -- prepared --> WAITING -- turn --> CHOOSING -- chose --> WAITING ...
          any -- the bot failed --> RESIGNED
 
-After a lost connection the server sends `start` and the open `turn` again, and the machine gives
-again the answer that it has already, whatever of it arrived the first time.
+After a lost connection the server sends `start` and the open `turn` again. The machine then repeats its answer if
+it has one, whether or not the server received it the first time.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from msgspec import UNSET, structs
 
-from arena.bots.api.match import Ending, Match
-from arena.bots.api.thinking import Thinking
+from arena.bots.api.bot import Ending, Match, Thinking
 from arena.bots.client.state.actions import (
     Action,
-    Again,
     Choose,
-    Complain,
-    Finish,
-    Leave,
+    Disconnect,
+    EndMatch,
     Prepare,
+    ReportStatus,
+    ScheduleChallenge,
     Send,
-    Stand,
     Stop,
+    Warn,
 )
-from arena.bots.client.state.challenging import Challenging
+from arena.bots.client.state.challenger import Challenger
 from arena.bots.client.state.match_state import MatchState, Phase
 from arena.bots.client.state.moves import BadChoice, move_message
 from arena.games.catalogue import differing_rules, make_game
@@ -46,8 +46,11 @@ from arena.protocol.messages import (
     Challenged,
     ChallengeOver,
     End,
+    EnterEvent,
     Error,
+    EventStatus,
     Hello,
+    Notice,
     Queued,
     Ready,
     Resign,
@@ -60,46 +63,63 @@ from arena.protocol.messages import (
 )
 
 CHALLENGE_CODES = frozenset({Code.BAD_CHALLENGE, Code.RATE_LIMITED, Code.SHUTTING_DOWN})
-"""With these a server refuses a challenge."""
-LONGEST_WHY = 200
-"""Characters of why a match is given up that a message carries."""
+"""Codes with which a server refuses a challenge."""
+MAX_REASON = 200
+"""Maximum length of a resignation's reason in a message, in characters."""
 
 
 class Machine:
-    """The state of one client: its session and its matches."""
+    """State of one client: its session and its matches."""
 
-    def __init__(self, hello: Hello, challenge: Challenge | None = None) -> None:
-        """`challenge`: what the client asks for by itself, whenever it has room for a match."""
+    def __init__(
+        self,
+        hello: Hello,
+        challenge: Challenge | None = None,
+        remembered: Iterable[str] = (),
+        event: str = "",
+    ) -> None:
+        """Start without a connection.
+
+        challenge    challenge to open whenever there is room for a match
+        remembered   matches of an earlier process of this bot that may be in play; `hello.session` is its session
+        event        event to enter, also after each reconnection; empty for none
+        """
+        self._event = event
         self._hello = hello
-        self._challenging = Challenging(challenge)
+        self._challenging = Challenger(challenge)
         self._quota = None if hello.quota is UNSET else hello.quota
-        """How many more matches are taken; None for as many as come."""
+        """Number of further matches to accept; None for no limit."""
         self._settled = True
-        """False from when no more matches are wanted until the server has said that none come."""
+        """False after the client has stopped accepting matches, until the server confirms it."""
         self._ever_welcomed = False
         self._matches: dict[str, MatchState] = {}
-        self._asked: list[str] = []  # challenges that wait until there is room for a match
+        self._remembered = set(remembered)
+        """Matches of an earlier process that the server has not mentioned yet."""
+        self._open_challenges: list[str] = []  # challenges to this bot, waiting for room for a match
+        self._ratings: Mapping[str, float] = {}
+        self.unrated = 0
+        """Number of finished rated matches whose new rating has not arrived."""
         self.welcomed = False
-        """True while the present connection is past its handshake."""
+        """True if the current connection has completed its handshake."""
         self.grace = 0.0
-        """How long the server waits for a client that is away, in seconds; 0 before the first welcome."""
+        """Seconds for which the server waits for a disconnected client; 0 before the first welcome."""
 
     @property
     def done(self) -> bool:
-        """Whether nothing is left to be played: no more matches are taken, and none that was begun is in play."""
+        """Return True if the client accepts no more matches and has none in play."""
         return self._quota == 0 and self._settled and not self._matches
 
     def finish(self) -> list[Action]:
-        """Take no more matches; those in play are played to their ends."""
+        """Accept no more matches. Matches in play are played to their ends."""
         if self._quota == 0:
             return []
         self._quota, self._settled = 0, not self._ever_welcomed
         self._hello = structs.replace(self._hello, quota=0)
-        self._asked.clear()
+        self._open_challenges.clear()
         return [Send(Status(quota=0))]
 
     def resign_all(self) -> list[Action]:
-        """Give up every match in play."""
+        """Resign every match in play."""
         actions: list[Action] = []
         for match, state in self._matches.items():
             if state.phase is not Phase.RESIGNED:
@@ -110,25 +130,35 @@ class Machine:
         return actions
 
     @property
+    def session(self) -> str:
+        """Return the session's secret, which identifies a returning client; empty before the first welcome."""
+        return self._hello.session
+
+    @property
+    def matches(self) -> frozenset[str]:
+        """Return the matches that are not known to be over."""
+        return frozenset(self._remembered.union(self._matches))
+
+    @property
     def playing(self) -> int:
-        """How many matches are not over."""
+        """Return the number of unfinished matches."""
         return len(self._matches)
 
-    def opened(self) -> list[Action]:
-        """A connection is there, the first or a new one."""
+    def connected(self) -> list[Action]:
+        """Handle a new connection."""
         self.welcomed = False
-        self._asked.clear()  # what is still open is told again
-        self._challenging.forget()
+        self._open_challenges.clear()  # the server lists the open challenges again
+        self._challenging.reset()
         return [Send(self._hello)]
 
-    def lost(self) -> None:
-        """The connection is gone. The bots think on: the session may come back in time."""
+    def disconnected(self) -> None:
+        """Handle the loss of the connection. The bots continue, because the client may reconnect in time."""
         self.welcomed = False
         for state in self._matches.values():
             state.renewed = False
 
-    def received(self, message: ServerMessage, now: float) -> list[Action]:
-        """The server has said `message`, which arrived at `now`."""
+    def handle(self, message: ServerMessage, now: float) -> list[Action]:
+        """Handle the server's `message`, which arrived at `now`."""
         match message:
             case Welcome():
                 return self._welcome(message)
@@ -137,73 +167,87 @@ class Machine:
             case Error():
                 return self._error(message)
             case Turn() | Accepted() | End():
-                return self._played(message, now)
+                return self._handle_play(message, now)
             case Standing():
                 return self._standing(message)
             case Challenged(challenge=challenge, opponent=opponent):
                 if message.challenger == self._hello.name:
                     self._challenging.opened(message)
                     return []
-                if opponent == self._hello.name and challenge not in self._asked:
-                    self._asked.append(challenge)
+                if opponent == self._hello.name and challenge not in self._open_challenges:
+                    self._open_challenges.append(challenge)
                 return self._take_challenge()
             case ChallengeOver():
                 return self._challenge_over(message)
             case Queued(place=place):
-                return [Stand("queued", f"the challenge waits for its turn: place {place}")]
+                return [ReportStatus("queued", f"the challenge waits for its turn: place {place}")]
+            case EventStatus(event=event, detail=detail, table=table):
+                return [ReportStatus("event", f"{event}: {detail}", table="" if table is UNSET else table)]
+            case Notice(text=text) if text:
+                return [Warn(f"the host says: {text}")]
             case _:
-                return []  # listings, views and open challenges are for who asks for them
+                return []  # listings, views and open challenges are not requested here
 
     def challenge(self) -> list[Action]:
-        """Open the challenges that there is room for, where the client is to challenge somebody."""
+        """Open as many challenges as there is room for, if the client is configured to challenge."""
         room = self._hello.matches - len(self._matches)
         room = room if self._quota is None else min(room, self._quota)
         ask = self._challenging.ask
         if ask is None or not self.welcomed:
             return []
         actions: list[Action] = []
-        for _ in range(self._challenging.wants(room)):
+        for _ in range(self._challenging.missing(room)):
             self._challenging.sent()
             actions.append(Send(ask))
         return actions
 
     def _challenge_over(self, over: ChallengeOver) -> list[Action]:
-        if over.challenge in self._asked:
-            self._asked.remove(over.challenge)
-        if not self._challenging.over(over):
+        if over.challenge in self._open_challenges:
+            self._open_challenges.remove(over.challenge)
+        if not self._challenging.challenge_over(over):
             return []
-        return [Again(f"the challenge is {over.outcome}{f': {over.detail}' if over.detail else ''}")]
+        return [
+            ScheduleChallenge(f"the challenge is {over.outcome}{f': {over.detail}' if over.detail else ''}")
+        ]
 
     def _standing(self, standing: Standing) -> list[Action]:
         if self._quota == 0 and standing.quota == 0:
             self._settled = True
-        return [Stand(standing.state, standing.detail)]
+        # The server has already mentioned all matches in play. Any other match is over; `ready` requests its end.
+        over = [Send(Ready(match)) for match in sorted(self._remembered)]
+        ratings = {} if standing.ratings is UNSET else standing.ratings
+        changed = sum(rating != self._ratings.get(game) for game, rating in ratings.items())
+        self.unrated, self._ratings = max(0, self.unrated - changed), ratings
+        deviations = {} if standing.deviations is UNSET else standing.deviations
+        return [*over, ReportStatus(standing.state, standing.detail, ratings, deviations)]
 
     def _take_challenge(self) -> list[Action]:
-        """Accept the oldest challenge to this bot, if there is room for a match."""
-        if self._quota == 0 or not self._asked or len(self._matches) >= self._hello.matches:
+        """Accept the oldest challenge to this bot if there is room for a match."""
+        if self._quota == 0 or not self._open_challenges or len(self._matches) >= self._hello.matches:
             return []
-        return [Send(Accept(self._asked.pop(0)))]
+        return [Send(Accept(self._open_challenges.pop(0)))]
 
-    def _played(self, message: Turn | Accepted | End, now: float) -> list[Action]:
+    def _handle_play(self, message: Turn | Accepted | End, now: float) -> list[Action]:
         state = self._matches.get(message.match)
         if state is None:
-            # An end or a receipt for a match that was given up needs no word; a turn runs down a clock.
+            if isinstance(message, End) and message.match in self._remembered:
+                self._remembered.discard(message.match)
+                how = f"{message.winner or 'nobody'} won by {message.reason.value}"
+                return [Warn(f"match {message.match} ended while nobody played it here: {how}")]
+            # An end or a receipt of an abandoned match needs no report, but a turn means that a clock is running.
             known = not isinstance(message, Turn)
-            return (
-                [] if known else [Complain(f"a turn came in match {message.match}, which is not played here")]
-            )
+            return [] if known else [Warn(f"a turn came in match {message.match}, which is not played here")]
         state.renewed = True
         match message:
             case Turn():
-                return self._turn(state, message, now)
+                return self._handle_turn(state, message, now)
             case Accepted():
-                return self._accepted(state, message)
+                return self._handle_accepted(state, message)
             case End():
                 return self._end(state, message)
 
     def prepared(self, match: str) -> list[Action]:
-        """The bot of a match has prepared."""
+        """Handle the end of a bot's preparation."""
         state = self._matches.get(match)
         if state is None or state.phase is not Phase.PREPARING:
             return []
@@ -211,50 +255,55 @@ class Machine:
         actions: list[Action] = [Send(Ready(match))]
         if state.early is not None:
             (turn, arrived), state.early = state.early, None
-            actions += self._turn(state, turn, arrived)
+            actions += self._handle_turn(state, turn, arrived)
         return actions
 
-    def chose(self, match: str, ply: int, move: Any, thinking: Thinking | None, now: float) -> list[Action]:
-        """The bot of a match has chosen. What nobody waits for any more is dropped."""
+    def move_chosen(
+        self, match: str, ply: int, move: Any, thinking: Thinking | None, now: float
+    ) -> list[Action]:
+        """Handle a bot's choice. Drop it if it is no longer needed."""
         state = self._matches.get(match)
         if state is None or state.phase is not Phase.CHOOSING or ply != len(state.moves):
             return []
         try:
             answer, warnings = move_message(state.match, ply, state.position, move, thinking)
         except BadChoice as bad:
-            return self.failed(match, str(bad))
+            return self.bot_failed(match, str(bad))
         state.phase = Phase.WAITING
         state.answer = answer
         state.answered_at = now
-        return [Send(answer), *(Complain(f"match {match}: {warning}") for warning in warnings)]
+        return [Send(answer), *(Warn(f"match {match}: {warning}") for warning in warnings)]
 
-    def failed(self, match: str, why: str, *, crash: bool = True) -> list[Action]:
-        """The bot of a match cannot go on; `crash` is False where it chose to resign."""
+    def bot_failed(self, match: str, why: str, *, crash: bool = True) -> list[Action]:
+        """Resign a match because its bot cannot continue. `crash` is False if the bot chose to resign."""
         state = self._matches.get(match)
         if state is None or state.phase is Phase.RESIGNED:
             return []
         state.phase = Phase.RESIGNED
-        state.resign = Resign(match, "crash" if crash else "resignation", why[:LONGEST_WHY])
+        state.resign = Resign(match, "crash" if crash else "resignation", why[:MAX_REASON])
         how = "lost by a crash" if crash else "resigned"
-        return [Complain(f"match {match}: {why}; the match is {how}"), Send(state.resign)]
+        return [Warn(f"match {match}: {why}; the match is {how}"), Send(state.resign)]
 
     def _welcome(self, welcome: Welcome) -> list[Action]:
         self.welcomed = self._ever_welcomed = True
         self.grace = welcome.limits.grace_ms / 1000
         self._hello = structs.replace(self._hello, session=welcome.session)
-        # Matches may have ended while nobody was here to be told, also with a session that is forgotten. To say
-        # again that one is ready does no harm, and the end of a match that is over is told again for it.
+        # Matches may have ended while the client was disconnected, even if the server has forgotten the session.
+        # A repeated `ready` is harmless, and the server answers it with the end of a match that is over.
         back: list[Action] = [
             Send(Ready(match)) for match, state in self._matches.items() if state.phase is not Phase.PREPARING
         ]
-        # What was given before the server heard that it is to be the last may still be on its way.
-        asked = [] if self._settled else [Send(Status(quota=0))]
-        return [*back, *asked, *self.challenge()]
+        # A match assigned before the server received the quota may still be on its way.
+        actions = (
+            [Send(Status(quota=0))] if not self._settled else [Send(Status())] if self._remembered else []
+        )
+        enter = [Send(EnterEvent(self._event))] if self._event else []
+        return [*back, *actions, *enter, *self.challenge()]
 
-    def _over(self, state: MatchState, ending: Ending) -> list[Action]:
+    def _handle_match_end(self, state: MatchState, ending: Ending) -> list[Action]:
         del self._matches[state.match.id]
         stop: list[Action] = [Stop(state.match.id)] if state.phase is Phase.CHOOSING else []
-        return [*stop, Finish(state.match, ending), *self._take_challenge(), *self.challenge()]
+        return [*stop, EndMatch(state.match, ending), *self._take_challenge(), *self.challenge()]
 
     def _start(self, start: Start) -> list[Action]:
         self._challenging.started(start.match)
@@ -268,10 +317,10 @@ class Machine:
                     return [Send(state.resign)]
                 case _:
                     return [Send(Ready(start.match))]
-        # A match of which the server has not spoken since the connection came back may be over.
+        # A match that the server has not mentioned since the reconnection may be over, so it is not counted.
         if sum(each.renewed for each in self._matches.values()) >= self._hello.matches:
             why = f"match {start.match} is more than the {self._hello.matches} at once that were agreed"
-            return [Complain(f"{why}; it is resigned"), Send(Resign(start.match))]
+            return [Warn(f"{why}; it is resigned"), Send(Resign(start.match))]
         try:
             game = make_game(start.game, start.setup)
             differ = differing_rules(game, start.rules) if start.rules is not UNSET else None
@@ -279,7 +328,7 @@ class Machine:
                 raise BadGame(differ)
         except GameError as error:
             why = f"match {start.match} cannot be played here: {error}"
-            return [Complain(f"{why}; it is resigned"), Send(Resign(start.match))]
+            return [Warn(f"{why}; it is resigned"), Send(Resign(start.match))]
         match_ = Match(
             game=game,
             seat=Player(start.seat),
@@ -290,11 +339,15 @@ class Machine:
             margin_ms=start.margin_ms,
             threads=start.threads,
         )
-        self._matches[start.match] = MatchState(match_, game.start(), Resign(start.match))
+        rated = start.rated is True
+        self._matches[start.match] = MatchState(match_, game.start(), Resign(start.match), rated=rated)
+        if start.match in self._remembered:
+            self._remembered.discard(start.match)
+            return [Prepare(match_)]
         return [Prepare(match_), *self._count()]
 
     def _count(self) -> list[Action]:
-        """Count a match that begins; when it is the last, the server is asked whether it counts so too."""
+        """Count a match that starts. After the last one of the quota, ask the server to confirm."""
         if not self._quota:
             return []
         self._quota -= 1
@@ -304,7 +357,7 @@ class Machine:
         self._settled = False
         return [Send(Status(quota=0))]
 
-    def _turn(self, state: MatchState, turn: Turn, arrived: float) -> list[Action]:
+    def _handle_turn(self, state: MatchState, turn: Turn, arrived: float) -> list[Action]:
         if state.phase is Phase.PREPARING:
             state.early = (turn, arrived)
             return []
@@ -318,17 +371,17 @@ class Machine:
         try:
             state.catch_up(turn.moves)
         except GameError as error:
-            return [*stop, *self.failed(turn.match, f"the server's moves do not fit the rules: {error}")]
+            return [*stop, *self.bot_failed(turn.match, f"the server's moves do not fit the rules: {error}")]
         game, position = state.match.game, state.position
         ours = game.outcome(position) is None and game.player(position) is state.match.seat
         if turn.ply != len(turn.moves) or not ours:
             why = f"a turn at ply {turn.ply} after {len(turn.moves)} moves makes no sense"
-            return [*stop, *self.failed(turn.match, why)]
+            return [*stop, *self.bot_failed(turn.match, why)]
         state.phase = Phase.CHOOSING
         state.clock = state.clock_at(turn, arrived)
         return [*stop, Choose(turn.match, turn.ply, state.position, state.clock, state.last_move)]
 
-    def _accepted(self, state: MatchState, accepted: Accepted) -> list[Action]:
+    def _handle_accepted(self, state: MatchState, accepted: Accepted) -> list[Action]:
         state.accepted(accepted)
         return []
 
@@ -336,31 +389,33 @@ class Machine:
         try:
             state.catch_up(end.moves)
         except GameError as error:
-            note: list[Action] = [
-                Complain(f"match {end.match}: the last moves do not fit the rules: {error}")
-            ]
+            note: list[Action] = [Warn(f"match {end.match}: the last moves do not fit the rules: {error}")]
         else:
             note = []
         winner = Player(end.winner) if end.winner else None
         ending = Ending(winner, end.reason, end.detail, len(end.moves), state.position)
-        return [*note, *self._over(state, ending)]
+        self.unrated += state.rated
+        return [*note, *self._handle_match_end(state, ending)]
 
     def _error(self, error: Error) -> list[Action]:
         if error.fatal:
-            return [Leave(error.code, error.detail)]
+            return [Disconnect(error.code, error.detail)]
         if error.code is Code.NO_SUCH_MATCH:
+            self._remembered.discard(error.match or "")
             state = self._matches.get(error.match or "")
             if state is None or error.ply is not None:
-                # The answer to what crossed with the match's end; that of a move that was late for one which ended
-                # while the client was away comes before the answer to `ready`, which has the end.
+                # This answers a message that crossed with the match's end. If it names a ply, a late move reached a
+                # match that ended while the client was away; the answer to `ready`, which has the end, follows.
                 return []
             ending = Ending(None, None, error.detail, len(state.moves), state.position)
-            return self._over(state, ending)
+            return self._handle_match_end(state, ending)
         if error.code is Code.UNKNOWN_TYPE:
-            self._settled = True  # an older server, which cannot be told that no more matches are taken
+            self._settled = (
+                True  # an older server does not know the message that no more matches are accepted
+            )
             return []
         if error.code in CHALLENGE_CODES and error.match is None and self._challenging.refused():
-            return [Again(f"the challenge is refused: {error.detail}")]
+            return [ScheduleChallenge(f"the challenge is refused: {error.detail}")]
         where = f"match {error.match}: " if error.match else ""
         ply = f" at ply {error.ply}" if error.ply is not None else ""
-        return [Complain(f"{where}the server says {error.code.value}{ply}: {error.detail}")]
+        return [Warn(f"{where}the server says {error.code.value}{ply}: {error.detail}")]

@@ -1,4 +1,4 @@
-"""What the client's state machine knows of one match: the moves, the phase, the clock, and the last answer."""
+"""State of one match in the client: moves, phase, clock, and last answer."""
 
 from __future__ import annotations
 
@@ -8,17 +8,16 @@ from dataclasses import dataclass, field
 from enum import Enum, auto
 from typing import Any
 
-from arena.bots.api.clock import Clock
-from arena.bots.api.match import Match
+from arena.bots.api.bot import Clock, Match
 from arena.games.core import Player
 from arena.protocol.messages import Accepted, Move, Resign, Turn
 
 LAGS_KEPT = 16
-"""Moves whose lag is remembered: one spike is forgotten within half a match."""
+"""Number of recent moves whose lag is remembered: a spike is forgotten within half a match."""
 
 
 class Phase(Enum):
-    """Where a match stands; see `bots.client.state.machine`."""
+    """Phase of a match; see `bots.client.state.machine`."""
 
     PREPARING = auto()
     WAITING = auto()
@@ -28,39 +27,43 @@ class Phase(Enum):
 
 @dataclass
 class MatchState:
-    """One match of this client that is not over."""
+    """One unfinished match of this client."""
 
     match: Match
     position: Any
     resign: Resign
-    """What is said of the match once it is given up, as often as the server asks."""
+    """Answer to every request about a resigned match."""
     phase: Phase = Phase.PREPARING
     moves: list[Any] = field(default_factory=list)
-    """The plain data of the moves that led to `position`."""
+    """Plain data of the moves that led to `position`."""
     last_move: Any = None
+    """Opponent's move that led to `position`; None at the start, or if the bot itself moves again."""
     early: tuple[Turn, float] | None = None
-    """A turn that came while the bot was preparing, and when."""
+    """Turn that arrived while the bot was preparing, and its arrival time."""
     clock: Clock = field(default_factory=lambda: Clock(0.0))
     answer: Move | None = None
-    """The last move that was chosen."""
+    """Message with the last chosen move; None before the first."""
     answered_at: float = 0.0
     lags: deque[float] = field(default_factory=lambda: deque(maxlen=LAGS_KEPT))
     renewed: bool = True
-    """False from a lost connection until the server speaks of this match again."""
+    """False after a lost connection, until the server mentions this match again."""
+    rated: bool = False
+    """True if the match counts for the ratings."""
 
     def catch_up(self, moves: Sequence[Any]) -> None:
-        """Play what is new; from the start, if what was known has changed. Raises GameError."""
+        """Play the new moves, or all moves if earlier ones have changed. Raises GameError."""
         game = self.match.game
         known = len(self.moves)
         if moves[:known] != self.moves:
             self.position, known = game.start(), 0
         for data in moves[known:]:
-            self.last_move = game.move_from_data(data)
-            self.position = game.play(self.position, self.last_move)
+            move, mover = game.move_from_data(data), game.player(self.position)
+            self.last_move = None if mover is self.match.seat else move
+            self.position = game.play(self.position, move)
         self.moves = list(moves)
 
     def clock_at(self, turn: Turn, arrived: float) -> Clock:
-        """The clock for a turn that arrived at `arrived`."""
+        """Return the clock for a turn that arrived at `arrived`."""
         maxie, minnie = turn.clocks.maxie_ms / 1000, turn.clocks.minnie_ms / 1000
         mine, theirs = (maxie, minnie) if self.match.seat is Player.MAXIE else (minnie, maxie)
         return Clock(
@@ -74,7 +77,7 @@ class MatchState:
         )
 
     def accepted(self, accepted: Accepted) -> None:
-        """Learn from the time that the server counted for the last answer."""
+        """Update the lag from the time that the server counted for the last answer."""
         if self.answer is not None and self.answer.ply == accepted.ply:
             took = self.clock.elapsed(self.answered_at)
             self.lags.append(max(0.0, accepted.spent_ms / 1000 - took))

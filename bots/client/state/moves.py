@@ -1,4 +1,4 @@
-"""From what a bot chose to the message that says so: checked here, where its author can still be told."""
+"""Conversion of a bot's choice to a message, with checks whose warnings reach the bot's author."""
 
 from __future__ import annotations
 
@@ -7,60 +7,63 @@ from typing import Any
 
 from msgspec import UNSET, UnsetType
 
-from arena.bots.api.match import Match
-from arena.bots.api.thinking import Thinking
+from arena.bots.api.bot import Match, Thinking
 from arena.games.core import BadData, IllegalMove
 from arena.protocol import values
 from arena.protocol.messages import Move
 
-LONGEST_LINE = 64
-"""Moves of a main line that are sent."""
-LARGEST = 1e12
-"""The largest value, either way, that a message can carry."""
+MAX_LINE = 64
+"""Maximum number of moves of a main line that are sent."""
+MAX_NUMBER = 1e12
+"""Largest absolute value that a message can carry."""
+
+MAX_CPU_MS = 1e9
+"""Largest CPU time that a message can carry, in ms."""
 
 _WRONG_DATA = (TypeError, ValueError, OverflowError, AttributeError, LookupError)
-"""What a game's conversions raise for something that is no move at all."""
+"""Exceptions that a game's conversions raise for a value that is not a move."""
 
 
 class BadChoice(ValueError):
-    """What a bot chose is nothing that could be sent."""
+    """Raised when a bot's choice cannot be sent."""
 
 
 def move_message(
     match: Match, ply: int, position: Any, move: Any, thinking: Thinking | None
 ) -> tuple[Move, list[str]]:
-    """The message for a move, and what its author should be warned of. Raises BadChoice.
+    """Return the message for a move, and warnings for the bot's author. Raises BadChoice.
 
-    An illegal move is sent all the same: the referee decides, not this side. Thinking that cannot be
-    told is left out.
+    An illegal move is sent as well, because the referee decides, not the client. Thinking that cannot be
+    encoded is left out.
     """
     game = match.game
     warnings = []
     try:
         data = game.move_to_data(move)
-        game.play(position, game.move_from_data(data))
+        game.play_on(position, game.move_from_data(data))
     except IllegalMove as illegal:
         warnings.append(f"choose returned at ply {ply} an {illegal}")
     except _WRONG_DATA as error:
-        # What Python says of a wrong type helps nobody; what is right does.
+        # Python's message about a wrong type helps nobody, so show a valid move instead.
         why = error if isinstance(error, BadData) else f"one is {game.moves(position)[0]!r}"
-        raise BadChoice(f"choose returned {move!r:.60}, which is no move of {game.name}: {why}") from None
+        raise BadChoice(f"choose returned {move!r:.60}, which is not a move of {game.name}: {why}") from None
     try:
-        told = _thinking(match, thinking)
+        thinking_fields = _thinking(match, thinking)
     except _WRONG_DATA as error:
-        told = UNSET
+        thinking_fields = UNSET
         warnings.append(f"self.thinking is not sent at ply {ply}: {error}: {thinking!r:.200}")
-    return Move(match.id, ply, data, told), warnings
+    return Move(match.id, ply, data, thinking_fields), warnings
 
 
 def _thinking(match: Match, thinking: Thinking | None) -> values.Thinking | UnsetType:
-    """The figures within the bounds of the wire; what is no finite number is left out."""
+    """Return the analysis within the limits of the protocol, without numbers that are not finite."""
     if thinking is None:
         return UNSET
     value = None if thinking.value is None else float(thinking.value)
     return values.Thinking(
         depth=None if thinking.depth is None else min(max(int(thinking.depth), 0), 100_000),
-        value=max(-LARGEST, min(value, LARGEST)) if value is not None and isfinite(value) else None,
+        value=max(-MAX_NUMBER, min(value, MAX_NUMBER)) if value is not None and isfinite(value) else None,
         nodes=None if thinking.nodes is None else min(max(int(thinking.nodes), 0), 2**63 - 1),
-        line=[match.game.move_to_data(move) for move in thinking.line[:LONGEST_LINE]] or None,
+        line=[match.game.move_to_data(move) for move in thinking.line[:MAX_LINE]] or None,
+        cpu_ms=None if thinking.cpu_ms is None else min(max(float(thinking.cpu_ms), 0.0), MAX_CPU_MS),
     )

@@ -1,4 +1,4 @@
-"""Alpha-beta for play: fail-soft, ordered, with a transposition table if it is given one (003)."""
+"""Alpha-beta for play: fail-soft, ordered, with an optional transposition table (003)."""
 
 from __future__ import annotations
 
@@ -6,21 +6,21 @@ from collections.abc import Iterable, Sequence
 from typing import Generic
 
 from arena.bots.search.edges import Edge
-from arena.bots.search.ordering import Choice, best_first
+from arena.bots.search.monitor import Path, SearchMonitor, Stopped
+from arena.bots.search.ordering import OrderedMove, best_first
 from arena.bots.search.play.root import Progress, Root, root_choices
-from arena.bots.search.problem import Evaluator, Line, Problem, Result
-from arena.bots.search.table import Kind, Table
+from arena.bots.search.problem import Evaluator, Line, Problem, SearchResult
+from arena.bots.search.table import Bound, Table
 from arena.bots.search.values import INFINITY
-from arena.bots.search.watch import Path, Stopped, Watch
 from arena.games.core import Game, M, P
 
 
 class AlphaBeta(Generic[P, M]):
-    """Ordered by the iteration before, then by static values.
+    """Alpha-beta search, ordered by the previous iteration, then by static values.
 
-    `static` sorts the moves of nodes that are at least 2 plies above the horizon by the static
-    values of their successors. Without it, without a table and on its first call, it visits exactly
-    what textbook alpha-beta visits. A root move to the left of the best gets a window one wider.
+    `static` sorts the moves of nodes at least 2 plies above the horizon by the static
+    values of their successors. On its first call, without `static` and without a table, it visits exactly
+    the nodes of textbook alpha-beta. A root move left of the best gets a window wider by one.
     """
 
     def __init__(
@@ -38,66 +38,70 @@ class AlphaBeta(Generic[P, M]):
         depth: int,
         *,
         order: Sequence[M],
-        watch: Watch,
+        monitor: SearchMonitor,
         progress: Progress[M],
-    ) -> Result[M]:
+    ) -> SearchResult[M]:
         if self.table is not None:
             self.table.new_search()
         problem = Problem(game, self.evaluator)
         root: Root[P, M] = Root(game.player(position).sign, progress)
-        watch.enter((), position, depth, -INFINITY, INFINITY)
-        self._search_root(problem, watch, root, root_choices(problem, position, order), depth)
+        monitor.enter((), position, depth, -INFINITY, INFINITY)
+        self._search_root(problem, monitor, root, root_choices(problem, position, order), depth)
         result = root.result()
-        watch.leave((), position, Edge(result.value, result.move))
-        self._hints = dict(watch.hints)
+        monitor.leave((), position, Edge(result.value, result.move))
+        self._hints = dict(monitor.hints)
         return result
 
     def _search_root(
         self,
         problem: Problem[P, M],
-        watch: Watch,
+        monitor: SearchMonitor,
         root: Root[P, M],
-        choices: Sequence[Choice[P, M]],
+        choices: Sequence[OrderedMove[P, M]],
         depth: int,
     ) -> None:
         for choice in choices:
             alpha = root.alpha(choice.number)
             value, line = self._node(
-                problem, watch, choice.child, depth - 1, (choice.number,), -INFINITY, -alpha
+                problem, monitor, choice.child, depth - 1, (choice.number,), root.sign, alpha, INFINITY
             )
-            root.take(choice, -value, line)
-            root.tell()
+            root.update(choice, value, line)
+            root.report()
 
     def _node(
         self,
         problem: Problem[P, M],
-        watch: Watch,
+        monitor: SearchMonitor,
         position: P,
         depth: int,
         path: Path,
+        mover: int,
         alpha: int,
         beta: int,
     ) -> tuple[int, Line[M]]:
+        """Return the value of a node within a window. Value and window are from the view of the player of sign `mover`, who moved last."""
         sign = problem.game.player(position).sign
+        if sign != mover:
+            alpha, beta = -beta, -alpha
         low, high = (alpha, beta) if sign > 0 else (-beta, -alpha)
-        watch.enter(path, position, depth, low, high)
+        monitor.enter(path, position, depth, low, high)
         if self.table is not None and depth > 0:
-            known = self.table.look(position, depth, len(path), alpha, beta)
+            known = self.table.probe(position, depth, len(path), alpha, beta)
             if known is not None:
                 value, older = known
-                watch.recall(path, position, sign * value, horizon=older)
-                return value, ()
+                monitor.table_hit(path, position, sign * value, horizon=older)
+                return sign * mover * value, ()
         moves = problem.game.moves(position) if depth > 0 else ()
         if not moves:
             opened = problem.expand(position, 0, len(path))
-            watch.leaf(path, position, opened.value, horizon=opened.horizon)
-            return sign * opened.value, ()
-        if depth == 1 and watch.events is None:
-            value, line = self._leaves(problem, watch, position, moves, len(path) + 1, beta)
+            monitor.leaf(path, position, opened.value, horizon=opened.horizon)
+            return mover * opened.value, ()
+        if depth == 1 and monitor.events is None:
+            value, line = self._leaves(problem, monitor, position, moves, len(path) + 1, beta)
         else:
             static = self.static and depth > 1
             if static:
-                watch.sorted += len(moves)
+                monitor.sorted += len(moves)
             choices = best_first(
                 problem,
                 position,
@@ -106,14 +110,14 @@ class AlphaBeta(Generic[P, M]):
                 distance=len(path),
                 static=static,
             )
-            value, line = self._children(problem, watch, choices, depth, path, alpha, beta)
-        if watch.events is not None:
-            watch.leave(path, position, Edge(sign * value, line[0]), pruned=value >= beta)
-        watch.hints[position] = line[0]
+            value, line = self._children(problem, monitor, choices, depth, path, sign, alpha, beta)
+        if monitor.events is not None:
+            monitor.leave(path, position, Edge(sign * value, line[0]), pruned=value >= beta)
+        monitor.hints[position] = line[0]
         if self.table is not None:
-            kind = Kind.LOWER if value >= beta else Kind.UPPER if value <= alpha else Kind.EXACT
-            self.table.keep(position, depth, len(path), value, kind, line[0])
-        return value, line
+            kind = Bound.LOWER if value >= beta else Bound.UPPER if value <= alpha else Bound.EXACT
+            self.table.store(position, depth, len(path), value, kind, line[0])
+        return sign * mover * value, line
 
     def _hint(self, position: P) -> M | None:
         hint = self._hints.get(position)
@@ -124,27 +128,30 @@ class AlphaBeta(Generic[P, M]):
     def _children(
         self,
         problem: Problem[P, M],
-        watch: Watch,
-        choices: Iterable[Choice[P, M]],
+        monitor: SearchMonitor,
+        choices: Iterable[OrderedMove[P, M]],
         depth: int,
         path: Path,
+        sign: int,
         alpha: int,
         beta: int,
     ) -> tuple[int, Line[M]]:
+        """Return the best of a node's moves within a window. Both are for the node's player, of sign `sign`."""
         best: int = -INFINITY
         best_line: Line[M] = ()
         for choice in choices:
             value, line = self._node(
                 problem,
-                watch,
+                monitor,
                 choice.child,
                 depth - 1,
                 (*path, choice.number),
-                -beta,
-                -max(alpha, best),
+                sign,
+                max(alpha, best),
+                beta,
             )
-            if -value > best:
-                best, best_line = -value, (choice.move, *line)
+            if value > best:
+                best, best_line = value, (choice.move, *line)
                 if best >= beta:
                     break
         return best, best_line
@@ -152,19 +159,20 @@ class AlphaBeta(Generic[P, M]):
     def _leaves(
         self,
         problem: Problem[P, M],
-        watch: Watch,
+        monitor: SearchMonitor,
         position: P,
         moves: Sequence[M],
         distance: int,
         beta: int,
     ) -> tuple[int, Line[M]]:
-        """As `_children`, where all that follows is leaves, `distance` plies from the root, and no trace is kept.
+        """Search children that are all leaves, `distance` plies from the root, without a trace.
 
-        Most nodes are such leaves: so nothing is made for one but its position, and nothing called but the game.
+        The result is the same as of `_children`. Most nodes are such leaves, so for each of them this code creates only
+        its position and calls only the game.
         """
         sign = problem.game.player(position).sign
         successor, outcome, evaluator = problem.game.successor, problem.game.outcome, problem.evaluator
-        stop, hint = watch.stop, self._hint(position)
+        stop, hint = monitor.stop, self._hint(position)
         best, best_move = -INFINITY, moves[0]
         count, horizon = 0, False
         for move in moves if hint is None else sorted(moves, key=lambda move: move != hint):
@@ -181,5 +189,5 @@ class AlphaBeta(Generic[P, M]):
                 best, best_move = value, move
                 if best >= beta:
                     break
-        watch.count(count, horizon=horizon)
+        monitor.count(count, horizon=horizon)
         return best, (best_move,)

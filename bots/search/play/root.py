@@ -1,22 +1,22 @@
-"""What the searches that play have in common: how they are called, and how they treat the root."""
+"""Interface of the searches used in play, and their treatment of the root."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from typing import Generic, Protocol
 
-from arena.bots.search.ordering import Choice
-from arena.bots.search.problem import Line, Problem, Result
+from arena.bots.search.monitor import SearchMonitor
+from arena.bots.search.ordering import OrderedMove
+from arena.bots.search.problem import Line, Problem, SearchResult
 from arena.bots.search.values import INFINITY
-from arena.bots.search.watch import Watch
 from arena.games.core import Game, M, P
 
-Progress = Callable[[Result[M]], None]
-"""A function that is told the best root move so far."""
+Progress = Callable[[SearchResult[M]], None]
+"""Function that receives the best root move so far."""
 
 
 class Search(Protocol[P, M]):
-    """A fixed-depth search, as the module's docstring says. One object serves one match."""
+    """A fixed-depth search with the contract in the docstring of `bots.search.play`. One object serves one match."""
 
     def __call__(
         self,
@@ -25,46 +25,49 @@ class Search(Protocol[P, M]):
         depth: int,
         *,
         order: Sequence[M],
-        watch: Watch,
+        monitor: SearchMonitor,
         progress: Progress[M],
-    ) -> Result[M]:
-        """Search `position` `depth` plies deep, its moves in the given order, each at most once; those left out are not searched."""
+    ) -> SearchResult[M]:
+        """Search `position` to `depth` plies.
+
+        `order` contains the root moves to search, in that order, each at most once; moves not in it are not searched.
+        """
 
 
 class Root(Generic[P, M]):
-    """The best root move so far, with the window that the next one needs.
+    """Best root move so far, and the window for the next move.
 
-    Ties go to the leftmost move, but moves may come in any order. So a move to the left of the best
-    is searched with alpha one lower: then a value equal to the best is exact, and takes its place.
+    Ties go to the leftmost move, but moves may come in any order. So a move left of the best
+    is searched with alpha lower by one: then a value equal to the best is exact, and the move replaces the best.
     """
 
     def __init__(self, sign: int, progress: Progress[M]) -> None:
-        self._sign = sign
+        self.sign = sign
         self._progress = progress
         self.value = -INFINITY
         self.index = -1
         self.line: Line[M] = ()
 
     def alpha(self, index: int) -> int:
-        """The lower end of the window for the move of this number, for the player to move."""
+        """Return the lower end of the window for the move number `index`, for the player to move."""
         return self.value - 1 if index < self.index else self.value
 
-    def take(self, choice: Choice[P, M], value: int, line: Line[M]) -> None:
-        """A move has been searched; `value` is for the player to move, exact above its alpha."""
+    def update(self, choice: OrderedMove[P, M], value: int, line: Line[M]) -> None:
+        """Update the best with a searched move. `value` is for the player to move, exact if above the move's alpha."""
         if value > self.value or (value == self.value and choice.number < self.index):
             self.value, self.index, self.line = value, choice.number, (choice.move, *line)
 
-    def tell(self) -> None:
+    def report(self) -> None:
         """Report the best so far."""
         self._progress(self.result())
 
-    def result(self) -> Result[M]:
-        """The best so far as an answer, its value for Maxie."""
-        return Result(self._sign * self.value, self.line[0], self.line)
+    def result(self) -> SearchResult[M]:
+        """Return the best result so far, with its value for Maxie."""
+        return SearchResult(self.sign * self.value, self.line[0], self.line)
 
 
-def root_choices(problem: Problem[P, M], position: P, order: Sequence[M]) -> list[Choice[P, M]]:
-    """The root's moves in the order in which they are to be searched."""
+def root_choices(problem: Problem[P, M], position: P, order: Sequence[M]) -> list[OrderedMove[P, M]]:
+    """Return the root's moves in search order."""
     numbers = {move: index for index, move in enumerate(problem.game.moves(position))}
     successor = problem.game.successor
-    return [Choice(numbers[move], move, successor(position, move)) for move in order]
+    return [OrderedMove(numbers[move], move, successor(position, move)) for move in order]

@@ -1,1 +1,1 @@
-"""What people are shown of a search: its trace, the tree that it saw, and how much work it did beside others."""
+"""Reports on a search: its trace, its tree, and its work compared with other searches."""

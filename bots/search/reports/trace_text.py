@@ -1,12 +1,12 @@
-"""A trace in the form in which 001 prints its own (Figures 4 and 5).
+"""Trace in the format of 001's own traces (Figures 4 and 5).
 
-    F: state (Maxie,e) with ab=(Leaf(Minnie wins!),Leaf(Maxie wins!))
-    Estimating state e[3]
-    Result of (Maxie,e) is Leaf(Guess: 3)
+F: state (Maxie,e) with ab=(Leaf(Minnie wins!),Leaf(Maxie wins!))
+Estimating state e[3]
+Result of (Maxie,e) is Leaf(Guess: 3)
 
 F is Maxie's function and G is Minnie's; ~ is Standard ML's minus sign. A search without a window has
-no `ab`. A state of a game that is no explicit tree is its position as text, and a value is what
-`bots.search.values` says.
+no `ab`. In a game that is not an explicit tree, a state is its position as text. Values are those of
+`bots.search.values`.
 """
 
 from __future__ import annotations
@@ -15,21 +15,21 @@ from collections.abc import Iterable, Iterator
 from typing import Any, assert_never
 
 from arena.bots.search.edges import Edge
-from arena.bots.search.problem import Result
+from arena.bots.search.monitor import Entered, Event, Exited, TableHit, Valued
+from arena.bots.search.problem import SearchResult
 from arena.bots.search.values import INFINITY, plies_to_end
 from arena.bots.search.views import Seq, to_list
-from arena.bots.search.watch import Entered, Event, Left, Recalled, Valued
 from arena.games.core import Game, Player, Reason
 from arena.games.explicit import Explicit
 
 _SIDES = {2: ("left", "right"), 3: ("left", "middle", "right")}
-"""How Figure 5 names the moves of a node beside their numbers, by how many there are."""
+"""Names of a node's moves in Figure 5, by number."""
 
 NAMES = {Player.MAXIE: "Maxie", Player.MINNIE: "Minnie"}
 
 
 def trace_lines(game: Game[Any, Any], events: Iterable[Event], *, estimates: bool = True) -> Iterator[str]:
-    """One line for each event; without `estimates`, as in Figure 5, leaves have no line of their own."""
+    """Yield one line for each event. Without `estimates`, leaves have no separate line, as in Figure 5 of source 001."""
     for event in events:
         node = f"({NAMES[game.player(event.position)]},{state_text(game, event.position)})"
         match event:
@@ -41,17 +41,17 @@ def trace_lines(game: Game[Any, Any], events: Iterable[Event], *, estimates: boo
             case Valued():
                 if estimates:
                     yield _leaf(game, event)
-            case Recalled(value=value):
+            case TableHit(value=value):
                 yield f"Remembering state {state_text(game, event.position)}[{_number(value)}]"
-            case Left(result=result, pruned=pruned):
+            case Exited(result=result, pruned=pruned):
                 mark = " (* Pruned *)" if pruned else ""
                 yield f"Result of {node} is {_edge(game, result)}{mark}"
             case _:
                 assert_never(event)
 
 
-def closing_lines(game: Game[Any, Any], position: Any, result: Result[Any], leaves: int) -> list[str]:
-    """What Figure 4 says below its trace, and Figure 5 in its last line."""
+def closing_lines(game: Game[Any, Any], position: Any, result: SearchResult[Any], leaves: int) -> list[str]:
+    """Return the text below the trace of Figure 4, or the last line of Figure 5."""
     node = f"({NAMES[game.player(position)]},{state_text(game, position)})"
     move = "none" if result.move is None else game.move_to_text(result.move)
     side = _SIDES.get(len(game.moves(position)), ()) if isinstance(game, Explicit) else ()
@@ -64,18 +64,18 @@ def closing_lines(game: Game[Any, Any], position: Any, result: Result[Any], leav
 
 
 def results_line(game: Game[Any, Any], events: Iterable[Event]) -> str:
-    """What each move of the root came back with, as far as the search got, as the course prints a list."""
-    results = Seq(event.result for event in events if isinstance(event, Left) and len(event.path) == 1)
+    """Return the values of the root's moves so far, in the format of the course's lists."""
+    results = Seq(event.result for event in events if isinstance(event, Exited) and len(event.path) == 1)
     return f"Results of the moves: [{', '.join(_edge(game, edge) for edge in to_list(results))}]"
 
 
 def state_text(game: Game[Any, Any], position: Any) -> str:
-    """A node's name in an explicit tree, else the position in one line."""
+    """Return a node's name in an explicit tree, or the position as one line in another game."""
     return game.label(position) if isinstance(game, Explicit) else game.position_to_text(position)
 
 
 def value_text(value: int) -> str:
-    """A value as 001 prints it; a bound beyond all values is a win for the side it is good for."""
+    """Return a value as 001 prints it. A bound beyond all values is printed as a win for the side it favours."""
     if abs(value) == INFINITY:
         return "Maxie wins!" if value > 0 else "Minnie wins!"
     plies = plies_to_end(value)

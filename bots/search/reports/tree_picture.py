@@ -1,8 +1,8 @@
-"""Draws a searched tree as SVG, after 001's Figure 3.
+"""SVG drawing of a searched tree, in the style of 001's Figure 3.
 
-Maxie's nodes point up, Minnie's down, leaves are squares. What the search visited is drawn in black
-with its result in blue and its window above it; what it pruned is grey and dashed, and two red
-strokes mark where it cut. The line that it would play is thick. The legend has what the picture has.
+Maxie's nodes point up, Minnie's down, leaves are squares. Visited nodes are black, with
+the result in blue and the window above; pruned nodes are grey and dashed, and two red
+strokes mark each cut. The line to be played is thick. The legend lists only the elements in the picture.
 """
 
 from __future__ import annotations
@@ -11,26 +11,26 @@ from collections.abc import Iterator
 from html import escape
 
 from arena.bots.search.edges import Edge
-from arena.bots.search.reports.seen_tree import Seen, count_nodes
+from arena.bots.search.reports.traced_tree import TracedNode, count_nodes
 from arena.bots.search.values import INFINITY, plies_to_end
 from arena.charts import document, text
 from arena.games.core import Player
 
-MOST_NODES = 600
+MAX_NODES = 600
 STEP_X, STEP_Y = 76, 96
 MARGIN_X, MARGIN_TOP, MARGIN_BOTTOM = 48, 74, 76
 INK, GREY, BLUE, RED, GREEN = "#1b1b1b", "#a3a3a3", "#1452b8", "#c2261d", "#0b7a3b"
 
 
-class TooBig(ValueError):
-    """The tree has more nodes than a picture can show."""
+class TreeTooLarge(ValueError):
+    """Raised when the tree has too many nodes for a picture."""
 
 
-def tree_svg(tree: Seen, title: str, line: tuple[int, ...] = ()) -> str:
-    """The picture; `line` is the path that would be played. Raises TooBig."""
+def tree_svg(tree: TracedNode, title: str, line: tuple[int, ...] = ()) -> str:
+    """Return the picture. `line` is the path of the moves to be played. Raises TreeTooLarge."""
     size = count_nodes(tree)
-    if size > MOST_NODES:
-        raise TooBig(f"the tree has {size} nodes to draw, and a picture holds {MOST_NODES}")
+    if size > MAX_NODES:
+        raise TreeTooLarge(f"a picture may have at most {MAX_NODES} nodes, not {size}")
     places: dict[tuple[int, ...], tuple[float, float]] = {}
     columns = _place(tree, 0, places)
     depth = max(len(path) for path in places)
@@ -43,8 +43,8 @@ def tree_svg(tree: Seen, title: str, line: tuple[int, ...] = ()) -> str:
     return document(width, height, [*drawn, *_legend(width, height, tree, played=bool(line))])
 
 
-def _place(node: Seen, column: int, places: dict[tuple[int, ...], tuple[float, float]]) -> int:
-    """Give every node below a column and a row; the number of the first free column."""
+def _place(node: TracedNode, column: int, places: dict[tuple[int, ...], tuple[float, float]]) -> int:
+    """Assign a column and a row to `node` and its descendants. Return the number of the first free column."""
     if not node.children:
         places[node.path] = (column, len(node.path))
         return column + 1
@@ -55,7 +55,7 @@ def _place(node: Seen, column: int, places: dict[tuple[int, ...], tuple[float, f
     return column
 
 
-def _walk(node: Seen) -> Iterator[Seen]:
+def _walk(node: TracedNode) -> Iterator[TracedNode]:
     yield node
     for child in node.children:
         yield from _walk(child)
@@ -64,7 +64,7 @@ def _walk(node: Seen) -> Iterator[Seen]:
 Points = dict[tuple[int, ...], tuple[float, float]]
 
 
-def _edges(tree: Seen, at: Points, line: tuple[int, ...]) -> Iterator[str]:
+def _edges(tree: TracedNode, at: Points, line: tuple[int, ...]) -> Iterator[str]:
     for node in _walk(tree):
         x, y = at[node.path]
         for child in node.children:
@@ -80,7 +80,7 @@ def _edges(tree: Seen, at: Points, line: tuple[int, ...]) -> Iterator[str]:
 
 
 def _strokes(x: float, y: float, to_x: float, to_y: float) -> Iterator[str]:
-    """Two strokes across an edge, a little below its upper end."""
+    """Return two strokes across an edge, slightly below its upper end."""
     dx, dy = to_x - x, to_y - 15 - y
     length = (dx * dx + dy * dy) ** 0.5
     for share in (0.26, 0.34):
@@ -92,13 +92,13 @@ def _strokes(x: float, y: float, to_x: float, to_y: float) -> Iterator[str]:
         )
 
 
-def _nodes(tree: Seen, at: Points) -> Iterator[str]:
+def _nodes(tree: TracedNode, at: Points) -> Iterator[str]:
     for node in _walk(tree):
         x, y = at[node.path]
         ink = INK if node.visited else GREY
         fill = "#eef3fb" if node.visited else "white"
         dash = "" if node.visited else ' stroke-dasharray="4 3"'
-        yield f"<g><title>{escape(_tip(node))}</title>{_shape(node, x, y, fill, ink, dash)}"
+        yield f"<g><title>{escape(_tooltip(node))}</title>{_shape(node, x, y, fill, ink, dash)}"
         name = node.label if len(node.label) <= 3 else node.move if len(node.move) <= 5 else ""
         inside = 0 if node.leaf else 4 if node.player is Player.MAXIE else -4
         if name:
@@ -107,7 +107,7 @@ def _nodes(tree: Seen, at: Points) -> Iterator[str]:
             colour = BLUE if node.visited else GREY
             below = y + 30
             weight = ' font-weight="bold"' if node.visited else ""
-            # beside the node, because edges leave from below it
+            # to the side of the node, because edges start below it
             if node.leaf:
                 yield _text(x, below, value_label(node.result.value), colour, weight)
             else:
@@ -117,7 +117,7 @@ def _nodes(tree: Seen, at: Points) -> Iterator[str]:
         yield "</g>"
 
 
-def _shape(node: Seen, x: float, y: float, fill: str, ink: str, dash: str) -> str:
+def _shape(node: TracedNode, x: float, y: float, fill: str, ink: str, dash: str) -> str:
     look = f'fill="{fill}" stroke="{ink}" stroke-width="1.4"{dash}'
     if node.leaf:
         return f'<rect x="{x - 14:.1f}" y="{y - 14:.1f}" width="28" height="28" {look}/>'
@@ -126,20 +126,20 @@ def _shape(node: Seen, x: float, y: float, fill: str, ink: str, dash: str) -> st
 
 
 def _text(x: float, y: float, words: str, colour: str, more: str = "", anchor: str = "middle") -> str:
-    """Words with a white border, because edges pass behind them."""
+    """Return text with a white border, because edges pass behind it."""
     halo = ' stroke="white" stroke-width="3.5" stroke-linejoin="round" paint-order="stroke"'
     return text(x, y, words, colour, anchor, halo + more)
 
 
 def _label(x: float, y: float, words: str) -> Iterator[str]:
-    """A window on a white ground: it lies on the edge that comes from above."""
+    """Return a window on a white background, because it lies on the edge from above."""
     width = 5.6 * len(words) + 4
     yield f'<rect x="{x - width / 2:.1f}" y="{y - 9:.1f}" width="{width:.1f}" height="11" fill="white"/>'
     yield _text(x, y, words, GREEN, ' font-size="10"')
 
 
 def value_label(value: int) -> str:
-    """A value in a picture: a number, an infinity, or in how many plies who wins."""
+    """Return a value for a picture: a number, an infinity, or the winner and the number of plies to the win."""
     if abs(value) >= INFINITY:
         return "∞" if value > 0 else "−∞"
     plies = plies_to_end(value)
@@ -152,18 +152,18 @@ def _window(alpha: Edge, beta: Edge) -> str:
     return f"{value_label(alpha.value)} … {value_label(beta.value)}"
 
 
-def _tip(node: Seen) -> str:
-    """What a browser shows when the pointer rests on the node."""
-    seen = [f"{node.label}, {node.player}"]
-    seen += [f"window {_window(*window)}" for window in node.windows]
+def _tooltip(node: TracedNode) -> str:
+    """Return the tooltip of a node."""
+    lines = [f"{node.label}, {node.player}"]
+    lines += [f"window {_window(*window)}" for window in node.windows]
     if node.result is not None and node.visited:
-        seen.append(f"result {value_label(node.result.value)}")
+        lines.append(f"result {value_label(node.result.value)}")
     if not node.visited:
-        seen.append("not visited")
-    return "\n".join(seen)
+        lines.append("not visited")
+    return "\n".join(lines)
 
 
-def _legend(width: float, height: float, tree: Seen, *, played: bool) -> Iterator[str]:
+def _legend(width: float, height: float, tree: TracedNode, *, played: bool) -> Iterator[str]:
     y = height - 14
     nodes = list(_walk(tree))
     every = [

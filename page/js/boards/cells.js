@@ -1,9 +1,9 @@
-// Land for a map of which nobody has drawn any, as a generated one or somebody's own: around each place all that is nearer to it
-// than to any other place (its Voronoi cell), as far as it is near at all.
+// Land for a map without drawn land, such as a generated map: around each place all points that are nearer to it
+// than to any other place (its Voronoi cell), up to a maximum distance.
 
-const CORNERS = 24; // of the disc that is near
+const CORNERS = 24; // of the disc of that distance
 
-// For each territory the corners of its land, in the units of the picture.
+// Return the corners of each territory's land, in the units of the picture.
 export function landAround({ at, near }) {
   return at.map((here) => at.reduce((corners, there) => {
     const apart = Math.hypot(there[0] - here[0], there[1] - here[1]);
@@ -18,7 +18,7 @@ function disc([x, y], radius) {
   });
 }
 
-// What is left of a convex polygon on this side of the line half way to another place.
+// Return the part of a convex polygon on this side of the line half way to another place.
 function cut(corners, here, there) {
   const [dx, dy] = [there[0] - here[0], there[1] - here[1]];
   const [x, y] = [(here[0] + there[0]) / 2, (here[1] + there[1]) / 2];

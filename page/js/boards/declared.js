@@ -1,4 +1,4 @@
-// The board that a game declares in its class: a grid of cells, or points and lines; else its picture as text.
+// The board that a game declares in its class: a grid of cells, or points and lines; otherwise the position as text.
 
 import { h, set, svg } from "../dom.js";
 import { SEAT_NAMES } from "../text.js";
@@ -9,7 +9,7 @@ const EDGE = 40;
 const RADIUS = 15;
 
 export class DeclaredBoard {
-  // onSpot(n) is told of each cell that is clicked or chosen by key.
+  // onSpot(n) is called for each cell chosen by click or key.
   constructor(game, onSpot) {
     this.game = game;
     this.onSpot = onSpot;
@@ -18,12 +18,12 @@ export class DeclaredBoard {
     this.element = h("div", { class: "declared" });
   }
 
-  // Call `then` when nothing moves: at once.
+  // Call `then` immediately, because nothing moves.
   whenStill(then) {
     then();
   }
 
-  // What the class declares is known with the first position.
+  // The first position comes with the class's declaration.
   build(board) {
     this.board = board;
     if (board === null) {

@@ -1,26 +1,27 @@
-// Where things stand on the picture of a map: its scale, its roads, and the names beside the territories.
+// Layout of a map's picture: its scale, its roads, and the names beside the territories.
 
 export const RADIUS = 13;
 const APART = 62;
 const WIDEST = 1500;
 const NARROWEST = 300;
 const MARGIN = 40;
+const SHORE = 16; // margin around drawn land
 const NEAR = 0.72; // in the usual length of a road: what is so near to two places that are joined as in a grid meets at its corners
 const LINE = 13;
 
-// The picture's size, where each territory stands on it, what is near to it, and the straight lines of its roads. `around`: there
-// is to be room for what is near.
-export function layOut(setup, wraps, around = false) {
+// Return the picture's size, the position of each territory, its neighbourhood, and the straight lines of its roads. `cells` has the
+// corners of all land; null leaves room for a neighbourhood, and undefined means that it is not loaded yet.
+export function layOut(setup, wraps, cells = /** @type {any} */ (undefined)) {
   const { places, neighbours } = setup;
-  const xs = places.map(([x]) => x);
-  const ys = places.map(([, y]) => y);
+  const corners = [...places, ...(cells ?? []).flat(2)];
+  const [xs, ys] = [0, 1].map((axis) => corners.map((corner) => corner[axis]));
   const [left, top] = [Math.min(...xs), Math.min(...ys)];
   const [wide, high] = [Math.max(...xs) - left, Math.max(...ys) - top];
   const scale = Math.min(APART / nearest(places), WIDEST / (wide || 1));
   const roads = neighbours.flatMap((beside, v) => beside.filter((w) => w > v).map((w) => [v, w]));
   const lengths = roads.map(([v, w]) => Math.hypot(places[v][0] - places[w][0], places[v][1] - places[w][1])).sort((a, b) => a - b);
   const near = NEAR * lengths[Math.floor(lengths.length / 2)] * scale;
-  const margin = around ? Math.max(MARGIN, near + 2) : MARGIN;
+  const margin = cells ? SHORE : cells === null ? Math.max(MARGIN, near + 2) : MARGIN;
   const width = Math.max(NARROWEST, wide * scale + 2 * margin);
   const indent = (width - wide * scale) / 2;
   const point = ([x, y]) => [indent + (x - left) * scale, margin + (y - top) * scale];
@@ -37,7 +38,7 @@ export function layOut(setup, wraps, around = false) {
   };
 }
 
-// The numbers of places from the top left to the bottom right, row by row, as one reads.
+// Return the numbers of places from the top left to the bottom right, row by row.
 export function inReadingOrder(at) {
   const row = ([, y]) => Math.floor(y / APART);
   return at.map((_, v) => v).sort((v, w) => row(at[v]) - row(at[w]) || at[v][0] - at[w][0]);
@@ -53,7 +54,7 @@ function nearest(places) {
   return best || 1;
 }
 
-// From a to b; where the picture goes round, a long road leaves it on one side and enters on the other.
+// Return the lines from a to b; on a picture that wraps around, a long road leaves it on one side and enters on the other.
 function lines(a, b, edges) {
   if (!edges || Math.abs(b[0] - a[0]) <= (edges[1] - edges[0]) / 2) return [[a, b]];
   const middle = (a[1] + b[1]) / 2;
@@ -61,8 +62,8 @@ function lines(a, b, edges) {
   return [[a, [out, middle]], [[into, middle], b]];
 }
 
-// Where each name stands: below its mark, above, or beside it, wherever it hides the least. `widths` are those of the names, and
-// `size` is how large names and marks are drawn, 1 at the least. A name that finds no place free of marks and other names has `crowded`.
+// Return the position of each name: below its mark, above, or beside it, with the least overlap. `widths`: of the names;
+// `size`: scale of names and marks, at least 1. A name without a free place has `crowded`.
 export function placeNames(widths, layout, size) {
   const radius = RADIUS * size;
   const line = LINE * size;
@@ -97,8 +98,8 @@ export function placeNames(widths, layout, size) {
 
 const BESIDE = [[0, -1], [0, 1], [1, 0], [-1, 0], [1, -1], [-1, -1], [1, 1], [-1, 1]];
 
-// The middle of a badge so wide and high near the place `v`: as close to it as it can be, wherever it hides the least of the marks, of
-// the boxes of `names`, and of the line that leads there.
+// Return the centre of a badge of this width and height near the place `v`, with the least overlap of marks, of
+// the boxes of `names`, and of the line to it.
 export function placeBadge(v, [width, height], names, layout, size, [from, to]) {
   const [x, y] = layout.at[v];
   const gap = RADIUS * size + 5 * size;
@@ -116,7 +117,7 @@ export function placeBadge(v, [width, height], names, layout, size, [from, to]) 
 const box = (x, y, w, h) => ({ x1: x - w / 2, x2: x + w / 2, y1: y - h / 2, y2: y + h / 2 });
 const overlap = (a, b) => a.x1 < b.x2 && b.x1 < a.x2 && a.y1 < b.y2 && b.y1 < a.y2;
 
-// Does the line touch the box? The line is cut down to each of the box's two spans.
+// Return true if the line touches the box: clip the line to each of the box's two spans.
 function touches([[x1, y1], [x2, y2]], { x1: left, x2: right, y1: top, y2: bottom }) {
   let [low, high] = [0, 1];
   for (const [start, step, least, most] of [[x1, x2 - x1, left, right], [y1, y2 - y1, top, bottom]]) {

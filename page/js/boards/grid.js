@@ -14,12 +14,12 @@ export class GridBoard {
     this.cells = numbers.map((n) => h("button", { type: "button", class: "cell", "data-spot": n, onclick: () => onSpot(n) }));
     const rows = Array.from({ length: height }, (_, row) => this.cells.slice(row * width, row * width + width));
     if (this.pawns) rows.reverse();
-    this.element = h("div", { class: `grid ${this.pawns ? "pawns" : "marks"}`, role: "group" }, rows.flat());
+    this.element = h("div", { class: "grid pawns", role: "group" }, rows.flat());
     this.element.style.gridTemplateColumns = `repeat(${width}, 1fr)`;
     this.element.style.maxWidth = `${width * 8.5}rem`;
   }
 
-  // Call `then` when nothing moves: at once.
+  // Call `then` immediately, because nothing moves.
   whenStill(then) {
     then();
   }
@@ -31,7 +31,6 @@ export class GridBoard {
     this.cells.forEach((cell, n) => {
       const owner = OWNERS[marks[n]];
       set(cell, { "data-owner": owner ?? "nobody", "data-last": last.includes(n), "data-line": line.includes(n) });
-      cell.textContent = owner && !this.pawns ? marks[n] : "";
       cell.dataset.words = this.words(n, marks[n]);
       set(cell, { "aria-label": cell.dataset.words });
     });
@@ -47,10 +46,12 @@ export class GridBoard {
     this.cells.forEach((cell, n) => {
       const source = marks?.sources.has(n);
       const target = marks?.targets.has(n);
+      const ahead = marks?.ahead;
+      const premove = ahead?.cells.includes(n);
       set(cell, {
-        "data-source": source, "data-target": target, "data-selected": marks?.selected === n,
+        "data-source": source && !ahead, "data-target": target && !ahead, "data-selected": marks?.selected === n, "data-premove": premove,
         "aria-disabled": source || target ? null : "true",
-        "aria-label": `${cell.dataset.words ?? ""}${target ? ", legal target" : ""}${marks?.selected === n ? ", chosen" : ""}`,
+        "aria-label": `${cell.dataset.words ?? ""}${target ? `, ${ahead ? "possible" : "legal"} target` : ""}${marks?.selected === n ? ", chosen" : ""}${premove ? ", your next move" : ""}`,
       });
     });
   }

@@ -1,22 +1,26 @@
-// The land of a map: for each territory an area in the tint of its continent, and over it the colour of its owner.
+// The land of a map: coasts, an area for each territory in the colour of its owner, and continents by outline and name.
 
 import { set, svg } from "../dom.js";
 import { landAround } from "./cells.js";
 
-const TINTS = 8;
+const NAME_OFF = 5; // from the centre of a continent's name to its line
+const NAME_WIDE = 2.5; // width divided by height of such a name's room
+const NAME_ROOM = 30; // maximum room that is looked for
 
 export class Land {
-  // `cells` has the areas of each territory, is null where nobody has drawn them, and undefined where that is not known yet;
-  // `tell(type, v)` hears "click", "enter" and "leave" of each.
+  // `cells`: the areas of each territory, null if there is no drawn land, and undefined if it is not loaded yet;
+  // `tell(type, v)` is called with "click", "enter" and "leave" of each.
   constructor(layout, { continents, cells }, tell) {
-    const tints = layout.at.map((_, v) => continents.findIndex(([, members]) => members.includes(v)));
     const drawn = cells === undefined ? [] : outlines(layout, cells);
     this.areas = drawn.map((d, v) => svg("path", {
       class: "area-of", d, "data-owner": "nobody",
       onclick: () => tell("click", v), onpointerenter: () => tell("enter", v), onpointerleave: () => tell("leave", v),
     }));
+    const known = cells ? continents : [];
     this.elements = [
-      ...drawn.map((d, v) => svg("path", { class: tints[v] < 0 ? "ground" : `ground tint-${tints[v] % TINTS}`, d })), ...this.areas,
+      svg("path", { class: "coast", d: drawn.join("") }), ...this.areas,
+      ...known.map(([, members]) => svg("path", { class: "border-of", d: border(layout, members.map((v) => cells[v])) })),
+      ...known.map(([name, members]) => svg("text", { class: "continent", ...middle(layout, members) }, name)),
     ];
   }
 
@@ -30,9 +34,33 @@ export class Land {
   }
 }
 
-// The land of each territory as an SVG path.
+// Return the land of each territory as an SVG path.
 export const outlines = (layout, cells) => (cells
   ? layout.at.map((_, v) => cells[v].map((ring) => path(ring.map((corner) => layout.point(corner)))).join(""))
   : landAround(layout).map(path));
+
+// Return the common outline of several areas: the edges that belong to only one of them.
+function border(layout, areas) {
+  const edges = new Map();
+  for (const ring of areas.flat()) {
+    ring.forEach((corner, n) => {
+      const next = ring[(n + 1) % ring.length];
+      const key = [String(corner), String(next)].sort().join(" ");
+      if (!edges.delete(key)) edges.set(key, [corner, next]);
+    });
+  }
+  return [...edges.values()].map((edge) => `M${edge.map((corner) => layout.point(corner).map((n) => n.toFixed(1)).join(" ")).join("L")}`).join("");
+}
+
+// Return the position of a continent's name: among its territories, as far from all marks as possible.
+function middle({ at }, members) {
+  const mean = (axis) => members.reduce((sum, v) => sum + at[v][axis], 0) / members.length;
+  const centre = [mean(0), mean(1)];
+  const spots = [centre, ...members.flatMap((v) => members.map((w) => [(at[v][0] + at[w][0]) / 2, (at[v][1] + at[w][1]) / 2 + NAME_OFF]))];
+  const room = ([x, y]) => Math.min(...at.map(([a, b]) => Math.hypot((a - x) / NAME_WIDE, b - y)));
+  const good = ([x, y]) => Math.min(room([x, y]), NAME_ROOM) - Math.hypot(x - centre[0], y - centre[1]) / 20;
+  const [x, y] = spots.sort((a, b) => good(b) - good(a))[0];
+  return { x: x.toFixed(1), y: y.toFixed(1) };
+}
 
 const path = (corners) => `M${corners.map((corner) => corner.map((n) => n.toFixed(1)).join(" ")).join("L")}Z`;

@@ -1,50 +1,59 @@
-// The picture of a Riskless map: territories as areas of their continents, with a blue circle where Maxie stands, an orange
-// square where Minnie does, and a small ring where nobody does. Colours are never the only sign.
+// The picture of a Riskless map: territories as areas in the colours of their owners, with a blue circle for Maxie's armies, an orange
+// square for Minnie's, and a small ring for none. Colours are never the only sign.
 
+import { isStill } from "../preferences.js";
 import { h, set, svg } from "../dom.js";
 import { SEAT_NAMES } from "../text.js";
-import { March, travelTime } from "./march.js";
+import { MoveAnimation, travelTime } from "./moveanimation.js";
 import { RADIUS, arrow, inReadingOrder, layOut, placeBadge, placeNames } from "./geometry.js";
 import { Land } from "./land.js";
-import { atFirst, surroundings } from "./surroundings.js";
+import { cachedMapData, loadMapData } from "./mapdata.js";
 import { Zoom } from "./zoom.js";
 
-const LEAST_SCALE = 0.52; // pixels a unit: two territories are then 32 pixels apart or more
-const READABLE = 0.95; // what names and figures are drawn as large as, in pixels a unit, where the picture is smaller
-const FONT = "11px system-ui, \"DejaVu Sans\", sans-serif"; // as the style has it
-const OUTLINE = 3; // around each name
+const MIN_SCALE = 0.52; // pixels per unit: two territories are then at least 32 pixels apart
+const READABLE = 0.95; // minimum scale of names and figures in pixels per unit, if the picture is smaller
+const FONT = "11px Arena, system-ui, \"DejaVu Sans\", sans-serif"; // as in the style
+const OUTLINE = 3; // width of the outline of each name
 const FIGHT_HIGH = 18;
+const SMALL = 1.3; // from this scale of marks on there is no room for text beside them
+const CLASH_MS = 320;
 
 const pen = h("canvas").getContext("2d");
 
 export class MapBoard {
-  // onSpot(v) is told of each territory that is clicked or chosen by key. `whole`: nothing is to be pressed, so that all of the
-  // map is in sight however small its place is.
+  // onSpot(v) is called for each territory chosen by click or key. `whole`: nothing can be clicked, so the whole
+  // map is visible at any size.
   constructor(game, onSpot, { whole = false } = {}) {
     this.game = game;
     this.onSpot = onSpot;
     this.picture = svg("svg", { class: "map", role: "img", "aria-label": "Map" }); // until the first position is shown
-    this.zoom = new Zoom(this.picture, [1, 1], whole ? 0 : LEAST_SCALE, () => this.label());
+    this.zoom = new Zoom(this.picture, [1, 1], whole ? 0 : MIN_SCALE, () => this.label());
     this.element = this.zoom.element;
-    this.march = new March();
+    this.march = new MoveAnimation();
     this.drawnAt = -Infinity;
     this.travelled = /** @type {any} */ (null);
     this.layout = /** @type {any} */ (null);
     this.land = /** @type {any} */ (null);
     this.spots = /** @type {any} */ (null);
     this.names = /** @type {any} */ (null);
-    this.widths = /** @type {number[]} */ ([]); // of the names as they are drawn at their size
-    this.boxes = /** @type {any[]} */ ([]); // of those that are shown, where they stand
+    this.widths = /** @type {number[]} */ ([]); // widths of the names at their drawn size
+    this.boxes = /** @type {any[]} */ ([]); // boxes of the visible names
+    this.move = /** @type {any} */ (null);
+    this.moveGround = /** @type {any} */ (null);
     this.fight = /** @type {any} */ (null);
+    this.training = /** @type {any} */ (null);
+    this.preview = /** @type {any} */ (null);
+    this.marked = /** @type {any} */ (null);
     this.shown = /** @type {any} */ (null);
-    const first = atFirst(game.setup);
+    const first = cachedMapData(game.setup);
     this.draw(first);
-    surroundings(game.setup).then((found) => found === first || this.draw(found));
+    loadMapData(game.setup).then((found) => found === first || this.draw(found));
   }
 
   draw(extra) {
     const { setup } = this.game;
-    const layout = layOut(setup, extra.wraps, extra.cells === null);
+    const layout = layOut(setup, extra.wraps, extra.cells);
+    const ferries = new Set(extra.ferries.map((road) => road.join(" ")));
     this.layout = layout;
     set(this.picture, { viewBox: `0 0 ${layout.width.toFixed(1)} ${layout.height.toFixed(1)}` });
     this.land = new Land(layout, extra, (type, v) => (type === "click" ? this.onSpot(v) : this.point(v, type === "enter")));
@@ -52,18 +61,24 @@ export class MapBoard {
     this.names = setup.territories.map((name) => svg("text", { class: "place" }, name));
     pen.font = FONT;
     this.widths = setup.territories.map((name) => pen.measureText(name).width + OUTLINE);
+    this.moveGround = svg("path", { class: "move-ground" });
     this.move = svg("path", { class: "move" });
     this.fight = svg("g", { class: "fight" });
+    this.preview = svg("g", { class: "fight preview" });
+    this.training = svg("g", { class: "training", "aria-hidden": "true" });
     this.picture.replaceChildren(
       ...this.land.elements,
       ...layout.roads.flatMap(([v, w]) => layout.lines(v, w).map(([[x1, y1], [x2, y2]]) => svg("line", {
-        class: "road", x1, y1, x2, y2,
+        class: ferries.has(`${v} ${w}`) ? "road ferry" : "road", x1: x1.toFixed(1), y1: y1.toFixed(1), x2: x2.toFixed(1), y2: y2.toFixed(1),
       }))),
+      this.moveGround,
       this.move,
       ...inReadingOrder(layout.at).map((v) => this.spots[v].group),
       ...this.names,
+      this.training,
       this.march.element,
       this.fight,
+      this.preview,
     );
     this.zoom.resize([layout.width, layout.height]);
     if (this.shown) {
@@ -74,15 +89,16 @@ export class MapBoard {
     if (this.marked) this.mark(this.marked);
   }
 
-  // How much larger than the picture marks and names are drawn, so that they can be read where the picture is small.
+  // Return the scale of marks and names relative to the picture, so that they are readable on a small picture.
   get size() {
     return Math.max(1, READABLE / (this.zoom.scale || 1));
   }
 
-  // Put marks and names where there is room for them at this zoom.
+  // Place marks and names with as little overlap as possible at this zoom.
   label() {
     if (!this.names) return;
     const { size, layout } = this;
+    set(this.picture, { "data-small": size > SMALL });
     const placed = placeNames(this.widths, layout, size);
     this.boxes = placed.filter(({ crowded }) => !crowded).map((each) => each.box);
     placed.forEach(({ x, y, crowded }, v) => {
@@ -93,9 +109,15 @@ export class MapBoard {
     if (this.shown?.[1]) this.showMove(this.shown[1], this.shown[2]);
   }
 
-  // A name that had no room is shown while its territory is pointed at.
+  // Show a hidden name while its territory is pointed at, and the result of a move there.
   point(v, pointed) {
     set(this.names[v], { "data-pointed": pointed });
+    const { selected = null, targets, ahead } = this.marked ?? {};
+    this.preview.replaceChildren();
+    if (!pointed || selected === null || ahead || !targets.has(v) || !this.shown) return;
+    const [short, threats = ""] = this.game.foretell(this.shown[0], [selected, v]).split(" · ");
+    this.preview.append(this.badge(short, v, this.layout.lines(selected, v).at(-1)));
+    if (threats) this.preview.append(this.badge(threats, v, this.layout.lines(selected, v).at(-1), 1));
   }
 
   spot(v) {
@@ -126,7 +148,7 @@ export class MapBoard {
 
   // Show a position; `move` led to it from `before`, or both are null.
   show(position, move, before) {
-    if (this.shown?.[0] === position) return; // its armies may be on their way
+    if (this.shown?.[0] === position) return; // its animation may be running
     const follows = before !== null && this.shown?.[0] === before;
     this.shown = [position, move, before];
     this.march.stop();
@@ -137,10 +159,11 @@ export class MapBoard {
     position.armies.forEach((n, v) => this.showSpot(v, travel && v === move[1] ? before.armies[v] : n));
     if (travel) {
       this.fight.replaceChildren();
-      set(this.move, { d: null });
+      this.drawMove(null);
       this.march.go(this.token(before.armies[move[0]]), this.layout.lines(...move), travel, () => {
         this.showSpot(move[1], position.armies[move[1]]);
         this.showMove(move, before);
+        this.clash(move, position, before);
         const { travelled } = this;
         this.travelled = null;
         travelled?.();
@@ -155,7 +178,7 @@ export class MapBoard {
     });
   }
 
-  // Call `then` when no armies are on their way.
+  // Call `then` when no animation is running.
   whenStill(then) {
     if (this.march.over === null) then();
     else this.travelled = then;
@@ -167,36 +190,60 @@ export class MapBoard {
     set(group, { "data-owner": owner });
     this.land.own(v, owner);
     number.textContent = n ? Math.abs(n) : "";
+    set(number, { "data-long": Math.abs(n) > 99 });
     title.textContent = this.words(v, n);
   }
 
-  // Armies that travel, around 0 0.
+  // Create the mark of travelling armies, around 0 0.
   token(n) {
     const side = 1.8 * RADIUS;
     const inner = svg("g", { class: "spot", "data-owner": n > 0 ? "maxie" : "minnie", transform: `scale(${this.size.toFixed(2)})` },
       svg("circle", { class: "maxie", r: RADIUS }),
       svg("rect", { class: "minnie", x: -side / 2, y: -side / 2, width: side, height: side, rx: 3 }),
-      svg("text", { class: "armies", y: 4.8 }, Math.abs(n)));
+      svg("text", { class: "armies", y: 4.8, "data-long": Math.abs(n) > 99 }, Math.abs(n)));
     return svg("g", null, inner);
+  }
+
+  drawMove(d) {
+    set(this.move, { d });
+    set(this.moveGround, { d });
   }
 
   showMove(move, before) {
     this.fight.replaceChildren();
-    set(this.move, { d: null });
+    this.drawMove(null);
     if (!move) return;
     const { size, layout } = this;
     const parts = layout.lines(...move);
-    set(this.move, {
-      d: parts.map((line, n) => arrow(line, n ? 0 : RADIUS * size, n === parts.length - 1 ? (RADIUS + 4) * size : 0)).join(""),
-      "data-owner": before.player,
-    });
+    this.drawMove(parts.map((line, n) => arrow(line, n ? 0 : RADIUS * size, n === parts.length - 1 ? (RADIUS + 4) * size : 0)).join(""));
     const told = this.game.told(before, move);
     if (told.what !== "won" && told.what !== "lost") return;
-    const text = `${told.came} × ${told.stood}`;
+    this.fight.append(this.badge(`${told.came} vs ${told.stood} → ${Math.abs(told.came - told.stood)}`, move[1], parts[parts.length - 1]));
+  }
+
+  // Write a few words beside the territory `v`, connected by `line`, with the least overlap; `below`: number of lines further down.
+  badge(text, v, line, below = 0) {
+    const { size, layout } = this;
     const width = 10 + text.length * 7;
-    const [x, y] = placeBadge(move[1], [width * size, FIGHT_HIGH * size], this.boxes, layout, size, parts[parts.length - 1]);
-    this.fight.append(svg("g", { transform: `translate(${x.toFixed(1)} ${y.toFixed(1)}) scale(${size.toFixed(2)})` },
-      svg("rect", { x: -width / 2, y: -FIGHT_HIGH / 2, width, height: FIGHT_HIGH, rx: FIGHT_HIGH / 2 }), svg("text", { y: 4 }, text)));
+    const [x, y] = placeBadge(v, [width * size, FIGHT_HIGH * size], this.boxes, layout, size, line);
+    return svg("g", { transform: `translate(${x.toFixed(1)} ${(y + below * (FIGHT_HIGH + 2) * size).toFixed(1)}) scale(${size.toFixed(2)})` },
+      svg("rect", { x: -width / 2, y: -FIGHT_HIGH / 2, width, height: FIGHT_HIGH, rx: FIGHT_HIGH / 2 }), svg("text", { y: 4 }, text));
+  }
+
+  // Show the result of a move: a ring after a battle, and "+1" on each territory that trains.
+  clash(move, position, before) {
+    if (isStill()) return;
+    const { size, layout } = this;
+    const at = (v, ...what) => svg("g", { transform: `translate(${layout.at[v].map((n) => n.toFixed(1)).join(" ")}) scale(${size.toFixed(2)})` }, what);
+    const { what } = this.game.told(before, move);
+    const fought = what === "won" || what === "lost";
+    const trained = size > SMALL ? [] : position.armies.flatMap((n, v) => (n && v !== move[0] && Math.abs(n) < this.game.cap ? [v] : []));
+    this.training.replaceChildren(
+      ...trained.map((v) => at(v, svg("text", { x: RADIUS + 4, y: 1 - RADIUS }, "+1"))),
+      ...(fought ? [at(move[1], svg("circle", { class: "clash", r: RADIUS + 3, "data-what": what }))] : []));
+    this.training.getAnimations().forEach((each) => each.cancel());
+    this.training.animate([{ opacity: 0.9 }, { opacity: 0.9, offset: 0.6 }, { opacity: 0 }], { duration: CLASH_MS, fill: "forwards" })
+      .onfinish = () => this.training.replaceChildren();
   }
 
   words(v, n) {
@@ -204,18 +251,23 @@ export class MapBoard {
     return `${this.game.names[v]}: ${n ? `${SEAT_NAMES[owner]} ${Math.abs(n)}` : "empty"}`;
   }
 
-  // What may be chosen now: `sources` and `targets` are sets, `selected` a number or null. null: nothing may.
+  // Set the territories that can be chosen: `sources` and `targets` are sets, `selected` a number or null. null: none.
   mark(marks) {
     this.marked = marks;
+    this.preview.replaceChildren();
     set(this.picture, { role: marks ? "group" : "img" });
     this.spots.forEach(({ group, title }, v) => {
       const source = marks?.sources.has(v);
       const target = marks?.targets.has(v);
-      const said = `${title.textContent}${target ? ", legal target" : ""}${marks?.selected === v ? ", chosen" : ""}`;
+      const ahead = marks?.ahead;
+      const premove = ahead?.cells.includes(v);
+      const foretold = target && !ahead && marks.selected !== null ? `, ${this.game.foretell(this.shown[0], [marks.selected, v])}` : "";
+      const said = `${title.textContent}${target ? `, ${ahead ? "possible" : "legal"} target${foretold}` : ""}${marks?.selected === v ? ", chosen" : ""}${premove ? ", your next move" : ""}`;
       set(group, {
-        "data-source": source, "data-target": target, "data-selected": marks?.selected === v,
+        "data-source": source && !ahead, "data-target": target && !ahead, "data-selected": marks?.selected === v,
+        "data-ahead": target && Boolean(ahead), "data-premove": premove,
         role: source || target ? "button" : null,
-        // What has the focus keeps it when it can no longer be chosen, as after a move.
+        // A focused element keeps its focus when it can no longer be chosen, as after a move.
         tabindex: source || target ? 0 : group === document.activeElement ? -1 : null,
         "aria-label": source || target ? said : null,
       });
@@ -223,7 +275,7 @@ export class MapBoard {
     });
   }
 
-  // The position in words, territory by territory.
+  // Describe the position in words, territory by territory.
   inWords(position) {
     return position.armies.flatMap((n, v) => (n ? [this.words(v, n)] : []));
   }

@@ -1,31 +1,28 @@
-// A picture that is larger than its place: zoomed by buttons, by two fingers and by Ctrl with the wheel, moved by scrolling or
+// A picture larger than its frame: zoomed by buttons, by two fingers and by Ctrl with the wheel, moved by scrolling or
 // dragging.
 
 import { h, set } from "../dom.js";
 
 const STEP = 1.35;
-const MOST = 6;
-const LARGEST = 1.8; // of a picture that is seen whole
+const MAX_SCALE = 6;
+const MAX_INITIAL_SCALE = 1.8; // initial scale of a picture that can be zoomed
 const LOWEST_PX = 240;
-const BELOW_PX = 104; // what stands below the picture and should be in sight with it
-const NARROW_PX = 576; // the window of a phone, on which that takes a line more
-const LINE_PX = 26;
-const WHOLE_HIGH = 0.62; // of the window, of a picture that is only looked at
-const WHOLE_LEAST_PX = 240;
-const WHOLE_BELOW_PX = 50; // what stands below it
-const DRAG_PX = 5; // below that it is a click
+const BELOW_PX = 172; // height of the content below the picture that should stay visible with it
+const NARROW_PX = 576; // width of a phone's window, on which that content takes one more line
+const LINE_PX = 24;
+const DRAG_PX = 5; // a shorter movement is a click
 
 export class Zoom {
-  // least: pixels a unit of the picture must have, so that what is to be pressed can be; 0 for a picture that is only looked at,
-  // whole. scaled(pixels a unit) is told of each change.
+  // least: minimum pixels per unit, so that territories can be clicked; 0 for a picture that is only looked at and is shown
+  // whole. scaled(pixels per unit) is called after each change.
   constructor(picture, size, least, scaled) {
     this.picture = picture;
     this.size = size;
     this.least = least;
     this.scaled = scaled;
-    this.factor = null; // null: as large as it must be
+    this.factor = null; // null: as large as needed
     this.scale = 0;
-    this.drawn = null; // the size of the picture that was drawn last
+    this.drawn = null; // size of the last drawn picture
     const button = (label, text, act) => h("button", { type: "button", "aria-label": label, title: label, onclick: act }, text);
     this.smaller = button("Smaller", "−", () => this.by(1 / STEP));
     this.larger = button("Larger", "+", () => this.by(STEP));
@@ -42,55 +39,54 @@ export class Zoom {
     this.place.addEventListener("touchstart", (event) => this.pinch(event), { passive: true });
   }
 
-  // How high the place may be, so that what belongs to the picture is in sight with it.
+  // Return the maximum height of the frame at which the content below it stays visible.
   get room() {
+    if (!this.least) return this.place.clientHeight; // as set by the style
     const top = this.place.getBoundingClientRect().top + window.scrollY;
-    if (!this.least) {
-      const [most, left] = [window.innerHeight * WHOLE_HIGH, window.innerHeight - top - WHOLE_BELOW_PX];
-      return Math.max(WHOLE_LEAST_PX, left < WHOLE_LEAST_PX ? most : Math.min(most, left)); // where one scrolls to it, that is all there is
-    }
     return Math.max(LOWEST_PX, window.innerHeight - top - BELOW_PX - (window.innerWidth < NARROW_PX ? LINE_PX : 0));
   }
 
-  // The scale at which all of the picture is seen.
+  // Return the scale at which the whole picture is visible.
   get whole() {
-    return Math.min(this.place.clientWidth / this.size[0], this.room / this.size[1], LARGEST);
+    return Math.min(this.place.clientWidth / this.size[0], this.room / this.size[1], this.least ? MAX_INITIAL_SCALE : Infinity);
   }
 
-  // The picture has another size.
+  // Handle a new size of the picture.
   resize(size) {
     this.size = size;
     this.fit();
   }
 
   fit() {
-    if (!this.place.clientWidth) return;
-    const scale = Math.max(this.whole, Math.min(this.factor ?? this.least, MOST));
+    if (!this.place.clientWidth || !this.room) return;
+    const scale = Math.max(this.whole, Math.min(this.factor ?? this.least, MAX_SCALE));
     set(this.smaller, { disabled: scale <= this.whole * 1.001 });
-    set(this.larger, { disabled: scale >= MOST });
+    set(this.larger, { disabled: scale >= MAX_SCALE });
     if (Math.abs(scale - this.scale) < 0.001 && this.drawn === this.size) return;
     this.drawn = this.size;
     this.scale = scale;
-    this.place.style.height = `${Math.ceil(Math.min(this.room, this.size[1] * scale)) + 2}px`;
-    this.picture.style.width = `${(this.size[0] * scale).toFixed(1)}px`;
-    this.picture.style.height = `${(this.size[1] * scale).toFixed(1)}px`;
+    if (this.least) {
+      this.place.style.height = `${Math.ceil(Math.min(this.room, this.size[1] * scale)) + 2}px`;
+      this.picture.style.width = `${(this.size[0] * scale).toFixed(1)}px`;
+      this.picture.style.height = `${(this.size[1] * scale).toFixed(1)}px`;
+    }
     this.scaled(scale);
   }
 
-  // Zoom around the middle of what is seen, or around the pointer.
+  // Zoom around the centre of the visible part, or around the pointer.
   by(factor, pointer) {
     const { place } = this;
     const box = place.getBoundingClientRect();
     const x = pointer ? pointer.clientX - box.left : place.clientWidth / 2;
     const y = pointer ? pointer.clientY - box.top : place.clientHeight / 2;
     const [left, top, before] = [place.scrollLeft + x, place.scrollTop + y, this.scale];
-    this.factor = Math.max(this.whole, Math.min(MOST, this.scale * factor));
+    this.factor = Math.max(this.whole, Math.min(MAX_SCALE, this.scale * factor));
     this.fit();
     place.scrollLeft = (left * this.scale) / before - x;
     place.scrollTop = (top * this.scale) / before - y;
   }
 
-  // See to it that a point of the picture is in sight.
+  // Scroll until a point of the picture is visible.
   reveal([x, y]) {
     const { place, scale } = this;
     const margin = 40;
@@ -99,7 +95,7 @@ export class Zoom {
     place.scrollTop = along(y * scale, place.scrollTop, place.clientHeight, place.scrollHeight);
   }
 
-  // Two fingers: what lies between them stays there.
+  // Zoom with two fingers: the point between them stays in place.
   pinch({ touches }) {
     if (touches.length !== 2) return;
     let before = apart(touches);
@@ -131,8 +127,11 @@ export class Zoom {
     };
     const up = () => {
       window.removeEventListener("pointermove", move);
-      // The click that ends a drag chooses nothing.
-      if (moved) place.addEventListener("click", (event) => event.stopPropagation(), { capture: true, once: true });
+      if (!moved) return;
+      // The click at the end of a drag selects nothing. It comes at once, or never where the drag has ended beside the board.
+      const swallow = (/** @type {Event} */ event) => event.stopPropagation();
+      place.addEventListener("click", swallow, { capture: true });
+      setTimeout(() => place.removeEventListener("click", swallow, { capture: true }));
     };
     window.addEventListener("pointermove", move);
     window.addEventListener("pointerup", up, { once: true });

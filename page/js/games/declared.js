@@ -2,7 +2,7 @@
 //
 // A position is there at once, and what lies on it comes later: "known" is dispatched when it has come.
 
-import { ask } from "../api.js";
+import { fetchJson } from "../api.js";
 
 const OTHER = { maxie: "minnie", minnie: "maxie" };
 
@@ -57,7 +57,7 @@ export class Declared extends EventTarget {
     this.waiting = [];
     const longest = asked.reduce((a, b) => (b.line.length > a.line.length ? b : a));
     try {
-      const told = await ask(`game/${encodeURIComponent(this.name)}?setup=${coded(this.setup)}&moves=${coded(longest.line)}`);
+      const told = await fetchJson(`game/${encodeURIComponent(this.name)}?setup=${coded(this.setup)}&moves=${coded(longest.line)}`);
       this.board = told.board;
       for (const position of asked) this.show(position, longest, told);
       for (const { move, text } of told.legal) this.texts.set(JSON.stringify(move), text);
@@ -83,4 +83,5 @@ export class Declared extends EventTarget {
   }
 }
 
-const coded = (data) => encodeURIComponent(JSON.stringify(data)).replaceAll("%2C", ",").replaceAll("%5B", "[").replaceAll("%5D", "]");
+// Data as JSON in an address, which may have few characters.
+export const coded = (data) => encodeURIComponent(JSON.stringify(data)).replaceAll("%2C", ",").replaceAll("%5B", "[").replaceAll("%5D", "]");

@@ -55,6 +55,21 @@ export class Riskless {
     return { what: there ? "joined" : "took", came, stood: there };
   }
 
+  // What a move would do, in a few words, and which answers would undo it.
+  foretell(position, move) {
+    const [, target] = move;
+    const { what, came, stood } = this.told(position, move);
+    const words = {
+      won: `${came} vs ${stood}: win, ${came - stood} left`, lost: `${came} vs ${stood}: lose, ${stood - came} hold`,
+      joined: `${came} join ${stood}`, took: `${came} march in`,
+    }[what];
+    const after = this.play(position, move);
+    if (what === "lost" || this.outcome(after)) return words;
+    const threats = this.moves(after).filter((reply) => reply[1] === target && this.told(after, reply).what === "won")
+      .map(([from]) => `${this.names[from]} (${Math.abs(after.armies[from])})`);
+    return threats.length ? `${words} · ${threats.slice(0, 2).join(", ")} can take it back` : words;
+  }
+
   score({ armies }) {
     const of = (sign) => {
       const held = armies.filter((n) => n * sign > 0);

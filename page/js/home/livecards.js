@@ -1,20 +1,21 @@
-// The matches in progress, each a card with a small board that moves.
+// The matches in progress, each as a card with a small animated board.
 
-import { h, say } from "../dom.js";
-import { SmallBoard } from "../boards/small.js";
+import { h, say, set } from "../dom.js";
+import { Thumbnail } from "../boards/thumbnail.js";
 import { Declared } from "../games/declared.js";
-import { GAME_NAMES, control } from "../text.js";
-import { forget, together } from "../together.js";
-import { against, matchLink } from "../parts/matchlist.js";
-import { followLive } from "../parts/watching.js";
+import { gameTitle, headline } from "../text.js";
+import { cancel, batch } from "../batch.js";
+import { matchLink } from "../parts/matchlist.js";
+import { EvalBar } from "../parts/evalbar.js";
+import { followLive } from "../parts/livematches.js";
 
-const MOST = 48; // matches that are watched at once: a connection may watch 64
+const MAX_WATCHED = 48; // matches that are watched at once: a connection may watch 64
 
 export class LiveCards {
   constructor() {
     this.element = h("ul", { class: "cards boards" });
     this.cards = new Map();
-    // Only what is in sight is watched: nobody else need be told of it.
+    // Watch only visible matches, to save traffic.
     this.sight = new IntersectionObserver((entries) => {
       for (const { target, isIntersecting } of entries) this.look(/** @type {any} */ (target).dataset.match, isIntersecting);
     });
@@ -26,41 +27,68 @@ export class LiveCards {
     card.unwatch?.();
     card.unwatch = null;
     const watched = [...this.cards.values()].filter((each) => each.unwatch).length;
-    card.unwatch = seen && watched < MOST ? followLive(id, (state) => this.moved(card, state), () => null) : null;
+    card.unwatch = seen && watched < MAX_WATCHED ? followLive(id, (state) => this.moved(card, state), () => null) : null;
   }
 
-  // Show these matches, in their order. A card of a match that goes on stays the very same element.
+  // Show these matches. A finished match keeps its place until another one needs it, so that nothing on the page moves.
   show(matches) {
     const ids = new Set(matches.map((each) => each.match));
-    for (const [id, card] of this.cards) if (!ids.has(id)) this.drop(id, card);
-    matches.forEach((match, n) => {
-      const card = this.cards.get(match.match) ?? this.add(match);
-      if (card.words.textContent) together(card, () => say(card.words, words(match)));
-      else say(card.words, words(match));
-      if (this.element.children[n] !== card.element) this.element.insertBefore(card.element, this.element.children[n] ?? null);
-    });
+    const fresh = matches.filter((each) => !this.cards.has(each.match));
+    const over = [...this.cards].filter(([id]) => !ids.has(id));
+    for (const match of matches) if (this.cards.has(match.match)) this.tell(this.cards.get(match.match), match);
+    for (const match of fresh) {
+      const card = this.add(match);
+      const [old] = over.splice(0, 1);
+      if (old) old[1].element.replaceWith(card.element);
+      else this.element.append(card.element);
+      if (old) this.drop(...old);
+      this.tell(card, match);
+    }
+    for (const [, card] of over) {
+      set(card.link, { "data-over": true });
+      if (!card.ended) say(card.words, "Over");
+    }
+  }
+
+  tell(card, match) {
+    if (card.ended) return;
+    if (card.words.textContent) batch(card, () => say(card.words, words(match)));
+    else say(card.words, words(match));
   }
 
   add(match) {
-    const card = { words: h("span", { class: "quiet" }), picture: h("span", { class: "picture-of" }), element: /** @type {any} */ (null), board: /** @type {any} */ (null), unwatch: /** @type {any} */ (null) };
-    card.element = h("li", { "data-match": match.match },
-      h("a", { class: "card live", href: matchLink(match.match) }, card.picture, against(match.players), card.words));
+    const { players } = match;
+    const card = {
+      words: h("span", { class: "quiet line" }), picture: h("span", { class: "picture-of" }), tug: new EvalBar(), link: /** @type {any} */ (null),
+      element: /** @type {any} */ (null), board: /** @type {any} */ (null), unwatch: /** @type {any} */ (null), ended: false,
+    };
+    card.link = h("a", { class: "card live", href: matchLink(match.match) },
+      card.picture, card.tug.element, card.words);
+    card.element = h("li", { "data-match": match.match }, card.link);
+    card.tug.show({ players, moves: [], positions: [], setup: {}, game: {}, end: null }, 0);
     this.cards.set(match.match, card);
     this.sight.observe(card.element);
     return card;
   }
 
   moved(card, match) {
-    if (match.game instanceof Declared) return; // its positions are with the server
+    if (match.end && !card.ended) {
+      card.ended = true;
+      cancel(card);
+      say(card.words, headline(match.end, match.players, null, null));
+    }
+    batch(card.tug, () => card.tug.show(match, match.moves.length));
+    if (match.game instanceof Declared) return; // its positions are on the server
     if (!card.board) {
-      card.board = new SmallBoard(match.game);
+      card.board = new Thumbnail(match.game);
       card.picture.replaceChildren(card.board.element);
     }
     card.board.show(match.last, match.moves.length ? match.moves[match.moves.length - 1].move : null);
   }
 
   drop(id, card) {
-    forget(card);
+    cancel(card);
+    cancel(card.tug);
     this.sight.unobserve(card.element);
     card.unwatch?.();
     card.board?.stop();
@@ -73,5 +101,4 @@ export class LiveCards {
   }
 }
 
-const words = ({ game, map, time_control, ply }) =>
-  `${GAME_NAMES[game] ?? game}${map ? ` ${map}` : ""} · ${control(time_control)} · ply ${ply}`;
+const words = ({ game, map, ply }) => `${gameTitle(game, map)} · move ${ply}`;

@@ -1,9 +1,9 @@
-// Riskless in twenty seconds: a match of nine plies on five territories, told move by move.
+// The rules of Riskless in twenty seconds: an example of nine plies on five territories, explained move by move.
 
 import { MapBoard } from "../boards/map.js";
 import { h, say } from "../dom.js";
 import { Match } from "../match.js";
-import { isStill } from "../comfort.js";
+import { isStill } from "../preferences.js";
 
 const STEP_MS = 2000;
 const SETUP = {
@@ -33,14 +33,23 @@ export class Primer {
     for (const move of MOVES) this.match.add({ move });
     this.board = new MapBoard(this.match.game, () => null, { whole: true });
     this.words = h("p", { class: "told" });
-    this.run = h("button", { type: "button", onclick: () => this.toggle() }, "Pause");
+    this.sight = new IntersectionObserver(([{ isIntersecting }]) => this.seen(isIntersecting));
+    this.run = h("button", { type: "button", class: "small", onclick: () => this.toggle() }, "Pause");
     this.element = h("section", { class: "primer", "aria-label": "Riskless in 20 seconds" },
       h("div", { class: "stage-head" }, h("h2", null, "Riskless in 20 seconds"),
-        h("button", { type: "button", onclick: () => this.go((this.at + 1) % WORDS.length) }, "Next"), this.run),
+        h("button", { type: "button", class: "small", onclick: () => this.go((this.at + 1) % WORDS.length) }, "Next"), this.run),
       this.board.element, this.words);
     this.go(0);
-    if (!isStill()) this.start();
-    else say(this.run, "Play");
+    this.running = undefined;
+    this.wanted = !isStill();
+    say(this.run, this.wanted ? "Pause" : "Play");
+    this.sight.observe(this.element);
+  }
+
+  // Play while visible, unless the reader has stopped it.
+  seen(inSight) {
+    clearInterval(this.running);
+    this.running = inSight && this.wanted ? setInterval(() => document.hidden || this.go((this.at + 1) % WORDS.length), STEP_MS) : undefined;
   }
 
   go(ply) {
@@ -50,22 +59,14 @@ export class Primer {
     say(this.words, WORDS[ply]);
   }
 
-  start() {
-    say(this.run, "Pause");
-    this.running = setInterval(() => document.hidden || this.go((this.at + 1) % WORDS.length), STEP_MS);
-  }
-
   toggle() {
-    if (this.running) {
-      this.stop();
-      say(this.run, "Play");
-    } else {
-      this.start();
-    }
+    this.wanted = !this.wanted;
+    say(this.run, this.wanted ? "Pause" : "Play");
+    this.seen(true);
   }
 
   stop() {
-    clearInterval(this.running);
-    this.running = undefined;
+    this.sight.disconnect();
+    this.seen(false);
   }
 }

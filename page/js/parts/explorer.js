@@ -1,38 +1,39 @@
-// What could have been: moves of the reader's own from any ply, and what an engine of the house thinks of a position.
+// Exploration: the reader's own moves from any ply, and a house engine's analysis of a position.
 
-import { ask, askOnce } from "../api.js";
+import { fetchJson } from "../api.js";
 import { h, say, set } from "../dom.js";
 import { Declared } from "../games/declared.js";
 import { SEAT_NAMES } from "../text.js";
+import { engineFor, read, written } from "./engine.js";
 import { Picker } from "./picker.js";
 import { word } from "./rules.js";
-import { odds, told } from "./worth.js";
+import { winChances, valueText } from "./values.js";
 
 export class Explorer {
-  // shown() is told when something else is to be seen.
-  constructor(match, board, shown) {
+  // shown() is called when another position is to be shown. `review`: the engine's review of the match.
+  constructor(match, board, shown, review) {
     this.match = match;
+    this.review = review;
     this.shown = shown;
     this.picker = new Picker(board);
     this.steps = []; // { move, position } beyond the ply `from`
-    this.from = null; // null: the match itself is looked at
-    this.advised = []; // moves of the engine's line that were not followed yet
+    this.from = null; // null: the match itself is shown
+    this.advised = []; // moves of the engine's line that were not played yet
     const button = (text, act) => h("button", { type: "button", class: "small", onclick: act }, text);
     this.begin = button("Try moves", () => this.start(this.ply));
     this.undo = button("Take back", () => this.back());
     this.leave = button("Back to the match", () => this.stop());
     this.asking = button("Ask the engine", () => this.ask());
     this.follow = button("Follow its line", () => this.next());
+    this.better = button("", () => this.playBetter());
     this.told = h("span", { role: "status" });
-    this.element = h("div", { class: "explorer" }, this.begin, this.undo, this.leave, this.asking, this.follow, this.told);
+    this.element = h("div", { class: "explorer" }, this.better, this.begin, this.undo, this.leave, this.asking, this.follow, this.told);
     this.ply = 0;
     this.playing = false;
-    if (match.game.names && match.setup.map && !match.setup.map.includes(":")) {
-      askOnce("about").then(({ guests, maps }) => {
-        this.engine = guests && maps.includes(match.setup.map);
-        this.show(this.ply);
-      }, () => null); // what else is on the page says that the server does not answer
-    }
+    engineFor(match).then((found) => {
+      this.engine = found;
+      this.show(this.ply);
+    });
     this.show(0);
   }
 
@@ -44,7 +45,7 @@ export class Explorer {
     return this.steps.length ? this.steps[this.steps.length - 1].position : this.match.positions[this.from];
   }
 
-  // The position that is seen with the move that led to it and where that was played, as a board shows them.
+  // Return the shown position with its last move and that move's position, as a board draws them.
   get scene() {
     const { steps, match, from } = this;
     const last = steps[steps.length - 1];
@@ -52,13 +53,16 @@ export class Explorer {
     return last ? [last.position, last.move, before] : [match.positions[from], from ? match.moves[from - 1].move : null, from ? match.positions[from - 1] : null];
   }
 
-  // Where the reader is in the match by now; nobody may explore while playing it.
+  // Set the reader's ply in the match; nobody may explore during their own match.
   show(ply, playing = this.playing) {
     if (ply !== this.ply && !this.active) this.forget();
     this.ply = ply;
     this.playing = playing;
     const known = !(this.match.game instanceof Declared);
     set(this.element, { hidden: playing || !known });
+    const [better] = this.active ? [] : this.review.better(ply);
+    set(this.better, { hidden: better === undefined });
+    say(this.better, better !== undefined ? `Play out ${this.match.game.text(better)}` : "");
     set(this.begin, { hidden: this.active });
     set(this.undo, { hidden: !this.active, disabled: !this.steps.length });
     set(this.leave, { hidden: !this.active });
@@ -72,7 +76,7 @@ export class Explorer {
     this.changed();
   }
 
-  // The match itself is looked at again.
+  // Return to the match itself.
   stop() {
     if (!this.active) return;
     this.from = null;
@@ -93,6 +97,13 @@ export class Explorer {
     this.shown();
   }
 
+  // Try a move from the position that is shown.
+  tryMove(move) {
+    if (!this.active) this.start(this.ply);
+    this.picker.stop();
+    this.play(move);
+  }
+
   play(move) {
     this.advised = String(this.advised[0]) === String(move) ? this.advised.slice(1) : [];
     this.steps.push({ move, position: this.match.game.play(this.position, move) });
@@ -105,10 +116,17 @@ export class Explorer {
     this.changed();
   }
 
-  // One move more of the engine's line.
+  // Play the next move of the engine's line.
   next() {
-    if (!this.active) this.start(this.ply);
-    this.play(this.advised[0]);
+    this.tryMove(this.advised[0]);
+  }
+
+  // Play the engine's better move instead of the played one, with its line to follow.
+  playBetter() {
+    const line = this.review.better(this.ply);
+    this.start(this.ply - 1);
+    this.advised = line;
+    this.next();
   }
 
   async ask() {
@@ -117,10 +135,10 @@ export class Explorer {
     set(this.asking, { disabled: true });
     say(this.told, "The engine thinks …");
     try {
-      const found = await ask(`advice/${encodeURIComponent(match.setup.map)}?position=${encodeURIComponent(written(position))}`);
+      const found = await fetchJson(`advice/${encodeURIComponent(match.setup.map)}?position=${encodeURIComponent(written(position))}`);
       if (position !== (this.active ? this.position : match.positions[this.ply])) return;
       this.advised = read(match.game, position, found.line);
-      this.told.replaceChildren(...this.words(found));
+      this.told.replaceChildren(...this.words(found, position));
     } catch (error) {
       say(this.told, error.message);
     } finally {
@@ -129,11 +147,21 @@ export class Explorer {
     }
   }
 
-  words({ engine, depth, value: said, truth }) {
-    const { game, setup } = this.match;
+  words({ engine, depth, value: said, lines, truth }, position) {
+    const { game } = this.match;
     const line = this.advised.map((move) => game.text(move)).join(", ");
-    const odd = odds(said, setup);
-    return [`${engine}, ${depth} plies: `, word("value"), ` ${told(said)}${odd ? ` (${odd})` : ""}${line ? `: ${line}` : ""}${known(truth)}`];
+    const others = lines.slice(1).map((each) => {
+      const [move] = read(game, position, each.line);
+      return `${game.text(move)} ${this.worth(each.value)}`;
+    });
+    const next = others.length ? `. Next best: ${others.join("; ")}` : "";
+    return [`${engine}, ${depth} plies: `, word("value"), ` ${this.worth(said)}${line ? `: ${line}` : ""}${next}${known(truth)}`];
+  }
+
+  // Return a value, and its chance of winning.
+  worth(value) {
+    const odd = winChances(value, this.match.setup);
+    return `${valueText(value)}${odd ? ` (${odd})` : ""}`;
   }
 
   describe() {
@@ -143,24 +171,5 @@ export class Explorer {
   }
 }
 
-// What the table of a solved map says.
+// Return the statement of a solved map's table.
 const known = (truth) => (truth ? `. By the table of the map, a ${truth.value} for the player to move; ${truth.moves.map(([move, worth]) => `${move}: ${worth}`).join(", ")}` : "");
-
-// A position of Riskless as the server reads it.
-const written = ({ armies, player, ply }) => `${armies.map((n) => (n ? `${n > 0 ? "+" : ""}${n}` : ".")).join(" ")} ${player} ${ply}`;
-
-// The moves of a line that the server has written, as far as they are legal.
-function read(game, position, line) {
-  const found = [];
-  let at = position;
-  for (const text of line) {
-    const move = game.moves(at).find(([source, target]) => {
-      const names = [game.names[source], game.names[target]];
-      return text === names.join(" > ") || text === names.join(" ");
-    });
-    if (!move) break;
-    found.push(move);
-    at = game.play(at, move);
-  }
-  return found;
-}

@@ -1,10 +1,10 @@
-// Keeps a Match as the server's view, update, thought and end messages tell it.
+// Updates a Match from the server's view, presence, update, thought and end messages.
 
 import { Declared } from "../games/declared.js";
 import { Match } from "../match.js";
 
 export class Follower {
-  // changed(match, fresh): `fresh` when all of it came anew. again() asks for all of it.
+  // changed(match, fresh): `fresh` if all data is new. again() requests all data.
   constructor(changed, again) {
     this.match = /** @type {any} */ (null);
     this.changed = changed;
@@ -13,6 +13,7 @@ export class Follower {
 
   take(message) {
     if (message.type === "view") this.view(message);
+    else if (message.type === "presence" && this.match) this.presence(message);
     else if (message.type === "update" && this.match) this.update(message);
     else if (message.type === "thought" && this.match) this.thought(message);
     else if (message.type === "end" && this.match) this.end(message);
@@ -25,9 +26,9 @@ export class Follower {
       this.match = match;
     } else {
       const { moves, expected, end } = this.match;
-      // A move of one's own may be on its way yet, and what ended the match stays.
+      // The reader's move may still be on its way, and the end of the match stays.
       const onItsWay = expected === match.moves.length ? moves[expected] : null;
-      Object.assign(this.match, { game: match.game, moves: match.moves, positions: match.positions, end });
+      Object.assign(this.match, { game: match.game, moves: match.moves, positions: match.positions, absent: match.absent, end });
       if (onItsWay) this.match.add(onItsWay);
     }
     if (match.game instanceof Declared) match.game.addEventListener("known", () => this.changed(this.match, false));
@@ -35,14 +36,20 @@ export class Follower {
     this.changed(this.match, fresh);
   }
 
-  update({ ply, played, clocks }) {
+  presence({ absent }) {
+    this.match.setAbsent(absent);
+    this.changed(this.match, false);
+  }
+
+  update({ ply, played, clocks, watching }) {
     const { match } = this;
+    match.watching = watching ?? 0;
     if (ply > match.moves.length) {
       this.again();
       return;
     }
     if (ply < match.moves.length) {
-      // Known already from a turn, an end or one's own hand; but not how long it took.
+      // The move is known from a turn, an end or the reader, but not its duration.
       const known = match.moves[ply];
       match.moves[ply] = { ...known, ...played };
     } else {
@@ -52,7 +59,7 @@ export class Follower {
     this.changed(match, false);
   }
 
-  // What a player said of a move, told after the answer to it.
+  // A player's analysis of a move, sent after the answer to it.
   thought({ ply, thinking }) {
     const { match } = this;
     if (!match.moves[ply]) return;
@@ -60,7 +67,7 @@ export class Follower {
     this.changed(match, false);
   }
 
-  // The moves up to now, as a turn or an end has them: what is new of them is on the board at once.
+  // Add the moves of a turn or an end: new ones appear immediately.
   catchUp(moves) {
     if (!this.match) return;
     for (const move of moves.slice(this.match.moves.length)) this.match.add({ move });

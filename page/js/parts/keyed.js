@@ -1,7 +1,7 @@
-// Lists that change while somebody reads them.
+// Lists that change while they are read.
 
-// Make `list` hold an element for each item, in their order. One whose key and words are as before stays the very same
-// element: who has the focus on it keeps it, and who is about to press it finds it.
+// Make `list` hold one element per item, in order. An item with the same key and text keeps its
+// element, so that it keeps the focus and stays clickable.
 export function keyed(list, items, { key, words, make }) {
   const known = new Map([...list.children].map((each) => [each.dataset.key, each]));
   const wanted = items.map((item) => {
@@ -21,7 +21,7 @@ export function keyed(list, items, { key, words, make }) {
   });
 }
 
-// Where an element is replaced by a newer one, the focus goes to what stands at its place there.
+// If an element is replaced by a newer one, move the focus to the corresponding place in it.
 function refocus(old, fresh) {
   const focusable = "a, button, input, select";
   const n = [...old.querySelectorAll(focusable)].indexOf(document.activeElement);

@@ -1,4 +1,4 @@
-// The keys of a match, and a list of them.
+// Keyboard shortcuts of a match, and a list of them.
 
 import { h } from "../dom.js";
 
@@ -9,6 +9,7 @@ const KEYS = [
   ["− +", "slower, faster"],
   ["F", "the board alone on the screen, or all again"],
   ["Tab, Enter", "go through what may be chosen, and choose"],
+  ["Esc", "cancel the move chosen ahead"],
   ["?", "these keys"],
 ];
 
@@ -27,8 +28,8 @@ export class KeyList {
   }
 }
 
-// What a key press asks for: a function of `does`, by name; null where it is meant for something else.
-export function meant(event, does) {
+// Return the function of `does` for a key press; null if the key is meant for another element.
+export function keyAction(event, does) {
   if (event.altKey || event.ctrlKey || event.metaKey || /^(INPUT|SELECT|TEXTAREA)$/.test(event.target.tagName)) return null;
   if (event.key === " " && event.target.closest("button, a, summary, [role=button]")) return null;
   const name = {

@@ -1,9 +1,9 @@
 // A small board of a match in progress, that moves.
 
-import { to } from "../address.js";
+import { addressOf } from "../router.js";
 import { makeBoard } from "../boards/index.js";
 import { h, say } from "../dom.js";
-import { watch, watchAgain } from "../spectator.js";
+import { watch, requestView } from "../spectator.js";
 import { Follower } from "./follow.js";
 
 export class LiveBoard {
@@ -12,11 +12,11 @@ export class LiveBoard {
     this.place = h("div", { class: "board mini-board", inert: true });
     this.board = /** @type {any} */ (null);
     this.told = h("span", { class: "quiet" });
-    this.element = h("li", null, h("a", { class: "card live", href: to("match", match) },
+    this.element = h("li", null, h("a", { class: "card live", href: addressOf("match", match) },
       h("span", { class: "pairing" },
         ["maxie", "minnie"].map((seat) => h("span", { class: "side-name", "data-owner": seat }, h("span", { class: "shape", "aria-hidden": "true" }), players[seat]))),
       this.place, this.told));
-    this.follower = new Follower((found, fresh) => this.show(found, fresh), () => watchAgain(match));
+    this.follower = new Follower((found, fresh) => this.show(found, fresh), () => requestView(match));
     this.unwatch = watch(match, (message) => message.type === "error" || this.follower.take(message));
   }
 

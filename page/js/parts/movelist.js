@@ -1,28 +1,38 @@
 // The moves, each a link to its ply.
 
 import { h, say, set } from "../dom.js";
-import { SEATS, SEAT_NAMES, spent } from "../text.js";
+import { SEAT_NAMES, spent } from "../text.js";
 
 export class MoveList {
-  constructor(match, link) {
+  // review: the engine's review, whose marks stand beside the moves.
+  constructor(match, link, review) {
     this.match = match;
+    this.review = review;
     this.link = link;
     this.items = [];
     this.element = h("ol", { class: "moves", tabindex: 0, "aria-label": "Moves" });
   }
 
-  show(ply) {
+  // Show the moves up to the ply `seen`, and mark the move of `ply`.
+  show(ply, seen) {
     const { match } = this;
-    while (this.items.length > match.moves.length) this.items.pop().element.remove();
-    match.moves.forEach((played, n) => {
+    const moves = match.moves.slice(0, seen);
+    while (this.items.length > moves.length) this.items.pop().element.remove();
+    moves.forEach((played, n) => {
       const old = this.items[n];
       if (old?.played === played) return;
-      this.items[n] = this.item(n); // of a move of one's own it is known only later how long it took
+      this.items[n] = this.item(n); // the duration of the reader's move is known only later
       if (old) old.element.replaceWith(this.items[n].element);
       else this.element.append(this.items[n].element);
     });
-    // What a move of somebody's own game reads like may come later than the move.
-    this.items.forEach(({ text }, n) => say(text, match.game.text(match.moves[n].move)));
+    // The text of a move of a user-defined game, and its player, may arrive later than the move.
+    this.items.forEach(({ anchor, shape, text, mark }, n) => {
+      const seat = match.seatOf(n);
+      set(anchor, { "data-owner": seat });
+      set(shape, { "aria-label": SEAT_NAMES[seat] });
+      say(text, match.game.text(match.moves[n].move));
+      say(mark, this.review.mark(n + 1));
+    });
     if (this.current) set(this.current.anchor, { "aria-current": null });
     this.current = this.items[ply - 1];
     if (!this.current) return;
@@ -38,16 +48,15 @@ export class MoveList {
   item(n) {
     const { move, ms } = this.match.moves[n];
     const { game, positions } = this.match;
-    const seat = SEATS[n % 2];
     const told = game.told?.(positions[n], move);
     const fight = told && (told.what === "won" || told.what === "lost")
-      ? h("span", { class: "battle" }, `${told.came} × ${told.stood} ${told.what}`) : null;
+      ? h("span", { class: "battle" }, `${told.came} vs ${told.stood} ${told.what}`) : null;
     const text = h("span", { class: "text" }, game.text(move));
-    const anchor = h("a", { href: this.link(n + 1), "data-owner": seat },
-      h("span", { class: "number" }, n + 1),
-      h("span", { class: "shape", role: "img", "aria-label": SEAT_NAMES[seat] }),
-      text,
+    const mark = h("strong", { class: "mark" });
+    const shape = h("span", { class: "shape", role: "img" });
+    const anchor = h("a", { href: this.link(n + 1) },
+      h("span", { class: "number" }, n + 1), shape, text, mark,
       h("span", { class: "more" }, fight, h("span", { class: "ms" }, ms === undefined ? "" : spent(ms))));
-    return { played: this.match.moves[n], anchor, text, element: h("li", null, anchor) };
+    return { played: this.match.moves[n], anchor, shape, text, mark, element: h("li", null, anchor) };
   }
 }

@@ -1,20 +1,20 @@
 // A list of finished matches that goes on when it is asked to.
 
-import { ask } from "../api.js";
+import { fetchJson } from "../api.js";
 import { h, say } from "../dom.js";
 import { pastItem } from "./matchlist.js";
 
 const PAGE = 24;
 const ANSWERS = 4; // that are asked for at the most until one has a match in it
 
-export class Paged {
+export class PagedList {
   // question: what is asked for, as in "search?map=m2".
   constructor(question) {
     this.question = question;
     this.next = "";
     this.list = h("ul", { class: "cards" });
-    this.told = h("p", { class: "quiet", role: "status" }, "Looking …");
-    this.more = h("button", { type: "button", hidden: true, onclick: () => this.load() }, "Look further back");
+    this.told = h("p", { class: "quiet", role: "status" }, "Loading…");
+    this.more = h("button", { type: "button", hidden: true, onclick: () => this.load() }, "Load older matches");
     this.element = h("div", null, this.list, this.told, this.more);
     this.load();
   }
@@ -24,14 +24,14 @@ export class Paged {
     try {
       let found = [];
       for (let answers = 0; answers < ANSWERS && !found.length && (this.next || !answers); answers++) {
-        const { matches, next } = await ask(this.next ? `${question}&before=${encodeURIComponent(this.next)}` : question);
+        const { matches, next } = await fetchJson(this.next ? `${question}&before=${encodeURIComponent(this.next)}` : question);
         found = matches;
         this.next = next;
       }
       this.list.append(...found.map(pastItem));
       this.more.hidden = !this.next;
-      const none = this.list.children.length ? "" : "No match fits.";
-      say(this.told, this.next && !found.length ? "None of the matches that were looked through fits: there are older ones." : none);
+      const none = this.list.children.length ? "" : "No matches found.";
+      say(this.told, this.next && !found.length ? "Nothing found so far. There are older matches." : none);
     } catch (error) {
       say(this.told, error.message);
     }

@@ -1,4 +1,4 @@
-// A person's move by clicks: first what moves, then where it goes; where a move is one cell, one click.
+// Choice of a move by clicks: first the source, then the target; one click for a move of one cell.
 
 export class Picker {
   constructor(board) {
@@ -6,16 +6,30 @@ export class Picker {
     this.stop();
   }
 
-  // Let one of `moves` be chosen; `chosen(move)` is told once. `clicks(move)` has its one or two cells.
+  // Let the reader choose one of `moves`; `chosen(move)` is called once. `clicks(move)` returns its one or two cells.
   ask(moves, chosen, clicks = (move) => [move].flat()) {
+    this.begin(moves, chosen, clicks, null);
+  }
+
+  // Choose a premove. `premove`: the chosen one, which any click cancels: chosen(null).
+  askAhead(moves, chosen, premove, clicks = (move) => [move].flat()) {
+    this.begin(moves, chosen, clicks, { cells: premove === null ? [] : clicks(premove) });
+  }
+
+  begin(moves, chosen, clicks, ahead) {
+    const { source } = this;
     this.moves = moves.map((move) => ({ move, cells: clicks(move) }));
     this.chosen = chosen;
-    this.select(null);
+    this.ahead = ahead;
+    // A source chosen before the turn stays chosen when the turn comes.
+    this.select(this.moves.some(({ cells }) => cells.length === 2 && cells[0] === source) ? source : null);
   }
 
   stop() {
     this.moves = [];
     this.chosen = null;
+    this.ahead = /** @type {{ cells: any[] } | null} */ (null);
+    this.source = null;
     this.board.mark?.(null);
   }
 
@@ -24,18 +38,22 @@ export class Picker {
     this.mark();
   }
 
-  // Show what may be chosen.
+  // Mark the possible choices.
   mark() {
     const { source } = this;
     const steps = this.moves.filter(({ cells }) => cells.length === 2);
     const targets = source === null
       ? this.moves.filter(({ cells }) => cells.length === 1).map(({ cells }) => cells[0])
       : steps.filter(({ cells }) => cells[0] === source).map(({ cells }) => cells[1]);
-    this.board.mark({ sources: new Set(steps.map(({ cells }) => cells[0])), targets: new Set(targets), selected: source });
+    this.board.mark({ sources: new Set(steps.map(({ cells }) => cells[0])), targets: new Set(targets), selected: source, ahead: this.ahead });
   }
 
   spot(n) {
     if (!this.chosen) return;
+    if (this.ahead?.cells.length) {
+      this.chosen(null);
+      return;
+    }
     const found = this.moves.find(({ cells }) => (cells.length === 1
       ? cells[0] === n
       : this.source !== null && cells[0] === this.source && cells[1] === n));

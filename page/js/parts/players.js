@@ -1,11 +1,11 @@
 // The two players: seat, name, clock, armies. Their clocks run by themselves.
 
-import { to } from "../address.js";
+import { addressOf } from "../router.js";
 import { h, say, set } from "../dom.js";
 import { Declared } from "../games/declared.js";
-import { SEATS, SEAT_NAMES, botOf, clock, count, engine, other } from "../text.js";
+import { SEATS, SEAT_NAMES, botOf, clock, count, engine, other, plural } from "../text.js";
 import { word } from "./rules.js";
-import { odds, told } from "./worth.js";
+import { winChances, valueText } from "./values.js";
 
 const PACE_PLIES = 10;
 
@@ -14,73 +14,80 @@ export class Players {
     this.match = match;
     this.cards = Object.fromEntries(SEATS.map((seat) => [seat, this.card(seat)]));
     this.element = h("div", { class: "players" }, SEATS.map((seat) => this.cards[seat].element));
+    // Details on demand: the engine and its options, and its analysis.
+    this.details = h("details", { class: "engines" }, h("summary", null, "Engines"), SEATS.map((seat) => this.cards[seat].more));
+    this.behind = false;
     this.timer = setInterval(() => this.tick(), 100);
   }
 
   card(seat) {
     const name = this.match.players[seat];
     const time = h("span", { class: "clock", role: "timer", "aria-label": `Clock of ${SEAT_NAMES[seat]}` });
-    const score = h("span", { class: "score", title: "armies of those that win, how many more than the opponent has, the territories that they hold, and how many more each ply brings" });
+    const armies = h("strong", { class: "armies-of" });
+    const score = h("span", { class: "score", title: "armies that win, territories, and how many more armies than the opponent" });
     const thinking = h("p", { class: "thinking" });
+    const pace = h("p", { class: "pace quiet" });
     const bar = this.match.setup.armies_to_win ? h("div", { class: "goal", "aria-hidden": "true" }, h("span", { class: "reached" })) : null;
     const element = h("section", { class: "player", "data-owner": seat, "aria-label": `${SEAT_NAMES[seat]}: ${name}` },
       h("span", { class: "shape", "aria-hidden": "true" }),
-      h("div", { class: "who" },
-        h("a", { class: "name", href: to("bot", botOf(name)), title: name === botOf(name) ? name : `Another process of ${botOf(name)}` }, name),
-        h("span", { class: "seat" }, word(SEAT_NAMES[seat])),
-        this.match.engines[seat] ? h("span", { class: "engine", title: engine(this.match.engines[seat]) }, engine(this.match.engines[seat])) : null),
-      score, time, bar, thinking);
-    return { element, time, score, thinking, reached: bar?.firstElementChild };
+      h("a", { class: "name", href: addressOf("bot", botOf(name)), title: name === botOf(name) ? name : `Another process of ${botOf(name)}` }, name),
+      time, bar ? h("span", { class: "count" }, armies, score) : null, bar);
+    const said = this.match.engines[seat];
+    const more = h("div", { class: "more-of", "data-owner": seat }, h("p", null, h("span", { class: "shape", "aria-hidden": "true" }), " ", h("strong", null, name), " plays ", word(SEAT_NAMES[seat])),
+      said ? h("p", { class: "engine" }, engine(said)) : null, thinking, pace);
+    return { element, time, armies, score, thinking, pace, more, reached: bar?.firstElementChild };
   }
 
   tick() {
     for (const seat of SEATS) {
-      const ms = this.match.clockNow(seat);
+      // During delayed playback the current clocks are not shown.
+      const ms = this.behind ? null : this.match.clockNow(seat);
       const { time, element } = this.cards[seat];
       say(time, ms === null ? "" : clock(ms));
-      set(element, { "data-running": this.match.running === seat && !this.match.end, "data-low": ms !== null && ms < 5000 && !this.match.perMove });
+      set(element, { "data-running": !this.behind && this.match.running === seat && !this.match.end, "data-low": ms !== null && ms < 5000 && !this.match.perMove });
     }
   }
 
-  // Show the armies at a ply, and what each said of its last move up to it.
-  show(ply) {
+  // Show the armies at a ply, and each player's analysis of its last move. `behind`: newer plies were played.
+  show(ply, behind) {
     const { match } = this;
+    this.behind = behind;
     const score = match.game.score?.(match.positions[ply]);
-    SEATS.forEach((seat, n) => {
+    SEATS.forEach((seat) => {
       const card = this.cards[seat];
       if (score) this.count(card, seat, score, ply);
       let last = ply - 1;
-      while (last >= 0 && last % 2 !== n) last--;
+      while (last >= 0 && match.seatOf(last) !== seat) last--;
       say(card.thinking, last >= 0 ? this.words(match.moves[last].thinking, last) : "");
     });
     this.tick();
   }
 
-  // How far a player is: armies of those that win, how many more than the opponent, on how many territories, and how fast they
-  // become more.
-  count({ score, reached }, seat, scores, ply) {
+  // Return a player's progress: armies of those needed to win, territories, and the lead in armies.
+  count({ armies: number, score, pace, reached }, seat, scores, ply) {
     const { game, positions, setup } = this.match;
     const { armies, places } = scores[seat];
     const ahead = armies - scores[other(seat)].armies;
+    say(number, String(armies));
+    say(score, ` / ${setup.armies_to_win} · ${plural(places, "territory", "territories")}${ahead > 0 ? ` · +${ahead}` : ""}`);
+    reached.style.width = `${Math.min(100, (100 * armies) / setup.armies_to_win).toFixed(1)}%`;
     const since = Math.max(0, ply - PACE_PLIES);
     const more = ply > since ? (armies - game.score(positions[since])[seat].armies) / (ply - since) : 0;
-    const pace = ply > since ? `, ${more < 0 ? "−" : "+"}${Math.abs(more).toFixed(1)} a ply` : "";
-    say(score, `${armies} of ${setup.armies_to_win} armies to win${ahead > 0 ? `, leads by ${ahead}` : ""}, on ${places}${pace}`);
-    reached.style.width = `${Math.min(100, (100 * armies) / setup.armies_to_win).toFixed(1)}%`;
+    say(pace, ply > since ? `${more < 0 ? "−" : "+"}${Math.abs(more).toFixed(1)} armies a ply` : "");
   }
 
   words(thinking, ply) {
     if (!thinking) return "";
     const parts = [];
     if (thinking.depth !== undefined && thinking.depth !== null) parts.push(`depth ${thinking.depth}`);
-    if (thinking.value !== undefined && thinking.value !== null) parts.push(`value ${told(thinking.value)}`, odds(thinking.value, this.match.setup));
+    if (thinking.value !== undefined && thinking.value !== null) parts.push(`value ${valueText(thinking.value)}`, winChances(thinking.value, this.match.setup));
     if (thinking.nodes) parts.push(`${count(Number(thinking.nodes))} nodes`);
     const line = this.line(thinking.line ?? [], ply);
     if (line) parts.push(line);
     return parts.filter(Boolean).join(" · ");
   }
 
-  // The main line in words, as far as it is one: what a bot says need not be legal.
+  // Return the main line in words, up to the first illegal move of the bot's line.
   line(moves, ply) {
     const { game, positions } = this.match;
     if (game instanceof Declared) return moves.slice(0, 8).map((move) => game.text(move)).join(", ");

@@ -1,12 +1,16 @@
-// What a person chooses before a match. Everything has a value at once, so that one press begins it.
+// The form for a new match. Every field has a default, so that one click starts it.
 
 import { h } from "../dom.js";
-import { GAME_NAMES } from "../text.js";
-import { mapPicture } from "./mappicture.js";
+import { GAME_NAMES, mapTitle } from "../text.js";
+import { mapThumb } from "./mappicture.js";
 
 const TIMES = { "300+3": "5 min + 3 s", "60+1": "1 min + 1 s", "900+10": "15 min + 10 s", "30/move": "30 s a move" };
+const LEVELS = { random: ["Beginner", "Random"], greedy: ["Easy", "Greedy"], minimax: ["Medium", "Minimax"], alphabeta: ["Hard", "AlphaBeta"], jamboree: ["Hard", "Jamboree"], perfect: ["Perfect", "plays without a fault"] };
 const KEPT = "arena-name";
 const GUEST = /^guest-[0-9]{1,6}$/;
+
+// The level of one of the server's own bots and its title, as in ["Easy", "Greedy"].
+const levelOf = ({ name }) => LEVELS[name.replace(/^house-/, "").split(/[^a-z]/)[0]] ?? ["The house", name];
 
 export function playForm(about, opponent, begin) {
   const options = (pairs) => pairs.map(([value, text]) => h("option", { value }, text));
@@ -14,47 +18,51 @@ export function playForm(about, opponent, begin) {
   const token = h("input", { name: "token", type: "password", maxlength: 128, autocomplete: "off" });
   const who = h("select", { name: "opponent" });
   const game = h("select", { name: "game" }, options(about.games.map((each) => [each, GAME_NAMES[each] ?? each])));
-  const map = h("select", { name: "map" }, options(about.maps.map((each) => [each, each])));
   const time = h("select", { name: "time" }, options(Object.entries(TIMES)));
-  const seat = h("select", { name: "seat" }, options([["maxie", "Maxie, who moves first"], ["minnie", "Minnie"], ["", "as it comes"]]));
-  const start = h("button", { type: "submit", class: "button" }, "Start the match");
-  const houses = new Set();
+  const seat = h("select", { name: "seat" }, options([["maxie", "Blue, who moves first"], ["minnie", "Orange"], ["", "Random"]]));
+  const start = h("button", { type: "submit", class: "button big" }, "Start the match");
+  const levels = h("div", { class: "choices-of opponents" });
+  const maps = h("fieldset", null, h("legend", null, "Map"), h("div", { class: "choices-of" }, about.maps.map((each) => (
+    h("label", { class: "choice" }, h("input", { type: "radio", name: "map", value: each, checked: each === about.map }), mapThumb(each), h("span", null, mapTitle(each)))))));
   const row = (text, input) => h("label", { class: "row" }, h("span", null, text), input);
-  const mapRow = row("Map", map);
-  const shown = h("div", { class: "map-shown" });
   const form = h("form", { class: "play-form" },
-    row("Against", who), row("Your name", name),
-    row(about.anyone ? "Token, if your name has one" : about.guests ? "Token (a guest needs none against the server's own bots)" : "Your token (the host made it with arena token create)", token),
-    row("Game", game), mapRow, row("Time", time), row("Your seat", seat), start);
+    levels, row("Against", who), maps, row("Time", time), row("You play", seat),
+    h("details", { open: about.anyone || !about.guests }, h("summary", null, "Advanced"),
+      row("Your name", name),
+      row(about.anyone ? "Token, if your name has one" : about.guests ? "Token (not needed for guests)" : "Your token (the host made it with arena token create)", token),
+      row("Game", game)),
+    start);
   if (about.games.includes("riskless")) game.value = "riskless";
-  map.value = about.map;
+  const houses = new Set();
   const vouch = () => {
     token.required = !about.anyone && !(about.guests && GUEST.test(name.value.trim()) && houses.has(who.value));
+    for (const each of levels.querySelectorAll("input")) each.checked = each.value === who.value;
   };
   name.addEventListener("input", vouch);
-  let anybody = false; // whether the match is for whoever takes it
+  let anybody = false; // true if the challenge is open to anybody
   who.addEventListener("change", () => {
     anybody = who.value === "";
     vouch();
   });
-  const showMap = () => {
-    mapRow.hidden = game.value !== "riskless";
-    shown.replaceChildren(...(mapRow.hidden || !map.value ? [] : [mapPicture(map.value)]));
-  };
-  for (const each of [game, map]) each.addEventListener("change", showMap);
-  showMap();
+  game.addEventListener("change", () => { maps.hidden = game.value !== "riskless"; });
+  maps.hidden = game.value !== "riskless";
   form.addEventListener("submit", (event) => {
     event.preventDefault();
     keep(name.value);
     begin({
-      name: name.value.trim(), token: token.value, opponent: who.value, game: game.value, map: map.value,
+      name: name.value.trim(), token: token.value, opponent: who.value, game: game.value, map: String(new FormData(form).get("map") ?? about.map),
       time_control: control(time.value), seat: seat.value || null,
     });
   });
+  // Unfold a section with a missing value.
+  form.addEventListener("invalid", () => { form.querySelector("details").open = true; }, true);
+  const level = (bot) => h("label", { class: "choice" },
+    h("input", { type: "radio", name: "level", value: bot.name, "aria-label": levelOf(bot).join(": "), onchange: () => { who.value = bot.name; anybody = false; vouch(); } }),
+    h("strong", null, levelOf(bot)[0]), h("span", { class: "quiet" }, levelOf(bot)[1]));
   let known = null;
   return {
-    element: h("div", { class: "play-place" }, form, shown),
-    // Under which name a match is taken, and with which token; null where something is missing, which the browser then tells.
+    element: form,
+    // Return the name and token for the match; null if a value is missing, which the browser then reports.
     who: () => {
       const missing = token.required;
       token.required = !about.anyone;
@@ -73,9 +81,14 @@ export function playForm(about, opponent, begin) {
       if (names.join("\n") === known) return;
       const chosen = who.value || opponent;
       known = names.join("\n");
-      who.replaceChildren(...options([...names.map((each) => [each, each]), ["", "whoever takes it, a person too"]]));
+      const easiest = Object.keys(LEVELS).map((each) => LEVELS[each][0]);
+      const house = bots.filter((bot) => bot.house).sort((a, b) => easiest.indexOf(levelOf(a)[0]) - easiest.indexOf(levelOf(b)[0]));
+      levels.replaceChildren(...house.map(level));
+      const titles = new Map(house.map((bot) => [bot.name, levelOf(bot).join(": ")]));
+      who.replaceChildren(...options([...names.map((each) => [each, titles.get(each) ?? each]), ["", "Anyone who accepts"]]));
       if (anybody) who.value = "";
       else if (names.includes(chosen)) who.value = chosen;
+      else if (house.length) who.value = house[0].name;
       vouch();
     },
   };

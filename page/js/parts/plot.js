@@ -1,31 +1,36 @@
-// Who is ahead, over the match: each bot's own values as lines, the difference of armies behind them, and where it turned.
+// Graph of a match: each bot's values and the engine's chances as lines, the difference of armies behind them, and
+// its turning points.
 
 import { h, say, set, svg } from "../dom.js";
 import { SEATS } from "../text.js";
 import { word } from "./rules.js";
 import { swings } from "./swings.js";
-import { odds, scaleOf, told } from "./worth.js";
+import { winChances, scaleOf, valueText } from "./values.js";
 
 const WIDTH = 600;
 const HEIGHT = 150;
 
 export class Plot {
-  constructor(match, go) {
+  // go(ply) is called when the reader clicks; `review`: the engine's review.
+  constructor(match, go, review) {
     this.match = match;
+    this.review = review;
     this.scale = scaleOf(match);
-    this.most = 1; // plies that have room
+    this.most = 1; // number of plies on the axis
+    this.seen = 0;
     const { ticks } = this.scale;
     this.area = svg("path", { class: "area" });
     this.lines = SEATS.map((seat) => svg("path", { class: "line", "data-owner": seat }));
+    this.engine = svg("path", { class: "line engine" });
     this.cursor = svg("line", { class: "cursor", y1: 0, y2: HEIGHT });
     this.pointer = svg("line", { class: "pointer", y1: 0, y2: HEIGHT });
     this.marks = svg("path", { class: "swings" });
     this.svg = svg("svg", { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, preserveAspectRatio: "none", role: "img" },
       this.area, ticks.map(({ share }) => svg("line", { class: share ? "tick" : "zero", x1: 0, x2: WIDTH, y1: this.y(share), y2: this.y(share) })),
-      this.lines, this.marks, this.cursor, this.pointer);
+      this.lines, this.engine, this.marks, this.cursor, this.pointer);
     const plyAt = (event) => {
       const { left, width } = this.svg.getBoundingClientRect();
-      return Math.max(0, Math.min(match.moves.length, Math.round(((event.clientX - left) / width) * this.most)));
+      return Math.max(0, Math.min(this.seen, Math.round(((event.clientX - left) / width) * this.most)));
     };
     this.svg.addEventListener("click", (event) => go(plyAt(event)));
     this.svg.addEventListener("pointermove", (event) => this.hover(plyAt(event)));
@@ -38,8 +43,9 @@ export class Plot {
     });
     this.range = h("span", null);
     this.plies = h("p", { class: "plies" }, word("ply"), " ", this.range);
+    this.engineKey = h("span", { class: "key engine-key", hidden: true }, "the engine’s ", word("chance"));
     this.element = h("figure", { class: "plot" },
-      h("figcaption", null,
+      h("figcaption", null, this.engineKey,
         h("span", { class: "key", "data-owner": "maxie" }, "Maxie’s ", word("value")),
         h("span", { class: "key", "data-owner": "minnie" }, "Minnie’s ", match.setup.armies_to_win ? word("chance") : "value"),
         match.game.score ? h("span", { class: "key area-key" }, "by armies alone") : null),
@@ -54,21 +60,28 @@ export class Plot {
     return ((n / this.most) * WIDTH).toFixed(1);
   }
 
-  show(ply) {
+  // Show the data up to the ply `seen`, and mark `ply`.
+  show(ply, seen) {
     const { match } = this;
+    const moves = match.moves.slice(0, seen);
+    this.seen = seen;
     this.most = Math.max(match.moves.length, 10);
     const path = (points) => points.map(([n, share]) => `${this.x(n)} ${this.y(share).toFixed(1)}`).join("L");
-    const ahead = match.game.score ? match.positions.map((each, n) => {
+    const ahead = match.game.score ? match.positions.slice(0, seen + 1).map((each, n) => {
       const { maxie, minnie } = match.game.score(each);
       return [n, this.scale.at(100 * (maxie.armies - minnie.armies))];
     }) : [];
     set(this.area, { d: ahead.length > 1 ? `M0 ${HEIGHT / 2}L${path(ahead)}L${this.x(ahead.length - 1)} ${HEIGHT / 2}Z` : null });
     this.lines.forEach((line, seat) => {
-      const values = match.moves.flatMap(({ thinking }, n) => (
-        n % 2 === seat && typeof thinking?.value === "number" ? [[n + 1, this.scale.at(thinking.value)]] : []));
+      const values = moves.flatMap(({ thinking }, n) => (
+        match.seatOf(n) === SEATS[seat] && typeof thinking?.value === "number" ? [[n + 1, this.scale.at(thinking.value)]] : []));
       set(line, { d: values.length ? `M${path(values)}` : null });
     });
-    this.turns = swings(match);
+    const judged = this.review.moves.slice(0, seen);
+    set(this.engineKey, { hidden: !judged.length });
+    set(this.engine, { d: judged.length ? `M${path(judged.map(({ chance }, n) => [n + 1, 2 * chance - 1]))}` : null });
+    const marked = judged.flatMap(({ mark }, n) => (mark ? [{ ply: n + 1, words: this.review.describe(n + 1) }] : []));
+    this.turns = judged.length ? marked : swings(match).filter((each) => each.ply <= seen);
     set(this.marks, { d: this.turns.map((each) => `M${this.x(each.ply)} ${HEIGHT - 12}l-4 10h8z`).join("") || null });
     set(this.cursor, { x1: this.x(ply), x2: this.x(ply) });
     say(this.range, `0 to ${this.most}`);
@@ -86,7 +99,7 @@ export class Plot {
     const said = match.moves[ply - 1]?.thinking?.value;
     const turn = this.turns.find((each) => each.ply === ply);
     const text = [
-      typeof said === "number" ? `Ply ${ply}: the mover says ${[told(said), odds(said, match.setup)].filter(Boolean).join(", ")}` : `Ply ${ply}`,
+      typeof said === "number" ? `Ply ${ply}: the mover says ${[valueText(said), winChances(said, match.setup)].filter(Boolean).join(", ")}` : `Ply ${ply}`,
       match.game.score ? `${difference(match.game.score(match.positions[ply]))}` : "",
       turn ? turn.words : `up is good for Maxie; ${this.scale.words}`,
     ].filter(Boolean).join("; ");

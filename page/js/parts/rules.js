@@ -1,4 +1,4 @@
-// The rules, with a map's own numbers, in a dialog that every view can open; and words explained where they stand.
+// The rules, with a map's own numbers, in a dialog for every view; and explanations of words in the text.
 
 import { h } from "../dom.js";
 import { GAME_NAMES, plural } from "../text.js";
@@ -15,7 +15,7 @@ const WORDS = {
 
 let made = 0;
 
-// A word that says what it means when it is pressed.
+// A word that shows its explanation when it is clicked.
 export function word(name, text = name) {
   const id = `word-${made++}`;
   return h("span", { class: "word" },
@@ -34,7 +34,7 @@ const RULES = {
       `Whoever has ${setup.armies_to_win} armies wins, and so does whoever takes the enemy’s last territory. After ${setup.ply_limit} plies it is a draw, and so it is when one position comes up for the third time.`,
     ] : ["Whoever has as many armies as the map asks for wins, and so does whoever takes the enemy’s last territory."]),
   ],
-  tictactoe: () => ["Maxie plays X, Minnie O, one empty cell a turn. Three in a row, a column or a diagonal win; a full board is a draw."],
+  tictactoe: () => ["Blue and Orange take an empty cell in turn, Blue first. Three in a row, a column or a diagonal win; a full board is a draw."],
   hexapawn: () => [
     "Maxie’s pawns walk up, Minnie’s down: one square straight on to an empty square, or one diagonally on to take.",
     "Who reaches the far row wins; who cannot move has lost.",
@@ -44,7 +44,7 @@ const RULES = {
 const dialog = h("dialog", { class: "rules", "aria-labelledby": "rules-title" });
 dialog.addEventListener("click", (event) => event.target === dialog && dialog.close());
 
-// Open the rules of a game; of a match with the numbers of its setup.
+// Open the rules of a game, or of a match with the numbers of its setup.
 export function showRules(game = "riskless", setup = /** @type {any} */ (null)) {
   const rules = Object.hasOwn(RULES, game) ? RULES[game](setup) : [];
   const title = GAME_NAMES[game] ?? game;

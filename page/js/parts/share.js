@@ -1,18 +1,18 @@
-// How a match is shown to others: a link, a picture, a film, a piece of a page of one's own.
+// Ways to share a match: a link, a picture, a film, and code to embed it.
 
-import { to } from "../address.js";
+import { addressOf } from "../router.js";
 import { h, say, set } from "../dom.js";
 
-// ply() is where the reader is; null for the newest. A match in progress has no film yet.
+// ply() returns the reader's ply; null for the newest. A match in progress has no film yet.
 export function share(id, ply, { over }) {
   const told = h("span", { class: "quiet", role: "status" });
   const link = h("input", { type: "text", readonly: true, "aria-label": "Link", onfocus: () => link.select() });
   const code = h("input", { type: "text", readonly: true, "aria-label": "For a page of your own", onfocus: () => code.select() });
-  const picture = h("a", { class: "button plain", href: `/picture${to("match", id)}.png`, download: `${id}.png` }, "Picture (PNG)");
+  const picture = h("a", { class: "button plain", href: `/picture${addressOf("match", id)}.png`, download: `${id}.png` }, "Picture (PNG)");
   const refresh = () => {
-    link.value = location.origin + to("match", id, ply());
-    code.value = `<iframe src="${location.origin}${to("embed", id, ply())}" width="800" height="640" title="A match on Riskless Arena"></iframe>`;
-    set(picture, { href: `/picture${to("match", id, ply())}.png` });
+    link.value = location.origin + addressOf("match", id, ply());
+    code.value = `<iframe src="${location.origin}${addressOf("embed", id, ply())}" width="800" height="640" title="A match on Riskless Arena"></iframe>`;
+    set(picture, { href: `/picture${addressOf("match", id, ply())}.png` });
     say(told, "");
   };
   const copying = (what, input) => h("button", { type: "button", onclick: async () => say(told, await copy(input) ? `${what} is copied.` : "Press Ctrl-C to copy.") }, "Copy");
@@ -21,15 +21,15 @@ export function share(id, ply, { over }) {
       h("label", null, "Link", h("span", { class: "copied" }, link, copying("The link", link))),
       h("label", null, "For a page of your own", h("span", { class: "copied" }, code, copying("The piece of HTML", code))),
       h("div", { class: "actions" }, picture,
-        over ? h("a", { class: "button plain", href: `/film/${encodeURIComponent(id)}.gif`, download: `${id}.gif` }, "Film (GIF)") : null),
+        over ? h("a", { class: "button plain", href: `/film/${encodeURIComponent(id)}.gif`, download: `${id}.gif` }, "Highlight (GIF)") : null),
       told));
   element.addEventListener("pointerdown", refresh);
   element.addEventListener("focusin", (event) => event.target === picture && refresh());
   return element;
 }
 
-// Whether the text of an input is copied. Without TLS a page may not write to the clipboard by itself.
-async function copy(input) {
+// Return true if the text of an input was copied. Without TLS a page may not write to the clipboard by itself.
+export async function copy(input) {
   input.select();
   try {
     await navigator.clipboard.writeText(input.value);

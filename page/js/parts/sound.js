@@ -1,27 +1,29 @@
-// A short sound for each move that is shown, where the reader has switched sound on.
+// A short sound for each shown move, if sound is switched on.
 
-import { comfort } from "../comfort.js";
+import { preferences } from "../preferences.js";
 
 const REST_MS = 90; // between two sounds: bots may play a hundred plies a second
 const LOUD = 0.08;
-const TONES = { quiet: [330, 0.06], fight: [165, 0.12], over: [523, 0.4] }; // hertz, seconds
+const TONES = { quiet: [[330], 0.06], capture: [[262, 392], 0.1], loss: [[165], 0.14], over: [[392, 523, 659], 0.25], defeat: [[330, 262, 196], 0.25] }; // hertz one after another, seconds of each
 
 let context = null;
 let last = -Infinity;
 
-// `what` is "quiet", "fight" or "over".
+// `what` is one of TONES.
 export function sound(what) {
   const now = performance.now();
-  if (!comfort().sound || document.hidden || now - last < REST_MS) return;
+  if (!preferences().sound || document.hidden || now - last < REST_MS) return;
   last = now;
   context ??= new AudioContext();
-  const [hertz, seconds] = TONES[what];
-  const tone = context.createOscillator();
-  const loud = context.createGain();
-  tone.frequency.value = hertz;
-  loud.gain.setValueAtTime(LOUD, context.currentTime);
-  loud.gain.exponentialRampToValueAtTime(0.001, context.currentTime + seconds);
-  tone.connect(loud).connect(context.destination);
-  tone.start();
-  tone.stop(context.currentTime + seconds);
+  const [notes, seconds] = TONES[what];
+  notes.forEach((hertz, n) => {
+    const [tone, loud] = [context.createOscillator(), context.createGain()];
+    const begin = context.currentTime + n * seconds;
+    tone.frequency.value = hertz;
+    loud.gain.setValueAtTime(LOUD, begin);
+    loud.gain.exponentialRampToValueAtTime(0.001, begin + seconds);
+    tone.connect(loud).connect(context.destination);
+    tone.start(begin);
+    tone.stop(begin + seconds);
+  });
 }

@@ -1,21 +1,21 @@
-// Where a match turned: plies at which a player thinks very differently of it than one move of its own before.
+// Turning points of a match: plies at which a player's value differs much from its value one move before.
 
-import { SEAT_NAMES, SEATS } from "../text.js";
-import { scaleOf } from "./worth.js";
+import { SEAT_NAMES } from "../text.js";
+import { scaleOf } from "./values.js";
 
-const SWING = 0.3; // of the way from lost to won, which is 2: 15 % of the chances
+const SWING = 0.3; // of the range from lost to won, which is 2: 15 % of the chances
 
-// [{ ply, seat, worse, words }] of a match, by the values that the players said. `ply` counts moves, as the slider does.
+// Return [{ ply, seat, worse, words }] of a match, from the players' values. `ply` counts moves, as the slider does.
 export function swings(match) {
-  const last = /** @type {(number | null)[]} */ ([null, null]);
+  const last = /** @type {Record<string, number>} */ ({});
   const { at } = scaleOf(match);
   return match.moves.flatMap(({ thinking }, n) => {
     const said = thinking?.value;
     if (typeof said !== "number") return [];
-    const before = last[n % 2];
-    last[n % 2] = said;
-    if (before === null) return [];
-    const seat = SEATS[n % 2];
+    const seat = match.seatOf(n);
+    const before = last[seat];
+    last[seat] = said;
+    if (before === undefined) return [];
     const change = (at(said) - at(before)) * (seat === "maxie" ? 1 : -1);
     if (Math.abs(change) < SWING) return [];
     const how = change < 0 ? "worse" : "better";

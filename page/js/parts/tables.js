@@ -1,33 +1,53 @@
 // Standings and cross-tables.
 
-import { to } from "../address.js";
+import { addressOf } from "../router.js";
 import { h } from "../dom.js";
 import { whole } from "../text.js";
 import { ratingBar, ratingScale } from "./ratingbar.js";
 
-const MOST_CROSSED = 40;
+const MAX_CROSS_TABLE = 40;
+// Deviation above which a rating is provisional.
+const PROVISIONAL = 75;
+
+// Return a Glicko-2 rating as table columns, and as text.
+export const rated = (each) => ({ ...each, middle: each.rating, error: 2 * each.deviation, provisional: each.deviation > PROVISIONAL });
+const errorText = ({ error, provisional }) => `${error.toFixed(0)}${provisional ? " provisional" : ""}`;
+export const ratingText = (each) => `${each.rating.toFixed(0)} ± ${errorText(rated(each))}`;
 
 export function standing(rows, what) {
   const at = ratingScale(rows);
-  const head = ["#", "Bot", what, "±", "", "Matches", "W", "D", "L", "Forfeits", "Crashes"];
+  const more = formatColumns(rows);
+  const head = ["#", what, "±", "Bot", "", "Matches", "W", "D", "L", "Forfeits", "Crashes", ...more.map(({ heading }) => heading)];
   return scrolling("Standings", h("table", { class: "standing" },
     h("thead", null, h("tr", null, head.map((each) => (each ? h("th", { scope: "col" }, each) : h("td"))))),
     h("tbody", null, rows.map((row, n) => h("tr", null,
       h("td", null, n + 1),
-      h("th", { scope: "row" }, h("a", { href: to("bot", row.bot) }, row.bot)),
-      h("td", null, whole(row.middle)), h("td", null, row.error.toFixed(0)), h("td", null, ratingBar(row, at)),
-      [row.matches, row.won, row.drawn, row.lost, row.forfeits, row.crash].map((each) => h("td", null, each)))))));
+      h("td", null, h("strong", null, whole(row.middle))), h("td", { class: "quiet" }, errorText(row)),
+      h("th", { scope: "row", title: row.bot }, h("a", { href: addressOf("bot", row.bot) }, row.bot)), h("td", null, ratingBar(row, at)),
+      [row.matches, row.won, row.drawn, row.lost, row.forfeits, row.crash, ...more.map(({ value }) => value(row))].map((each) => h("td", null, each)))))));
 }
 
-// The rows of an event's table as `standing` takes them.
+// Columns that only some formats have: points for a Swiss, and the round reached for a knockout.
+function formatColumns(rows) {
+  if (rows.some(({ buchholz }) => typeof buchholz === "number")) {
+    return [
+      { heading: "Points", value: ({ points }) => points },
+      { heading: "Buchholz", value: ({ buchholz }) => buchholz ?? "" },
+      { heading: "Byes", value: ({ byes }) => byes },
+    ];
+  }
+  return rows.some(({ reached }) => reached) ? [{ heading: "Reached", value: ({ reached }) => reached }] : [];
+}
+
+// Return the rows of an event's table in the form of `standing`.
 export const eventRows = (rows) => rows.map((row) => ({
   ...row, matches: row.games, middle: row.elo, error: row.elo_error,
   forfeits: row.time + row.illegal + row.gone + row.other,
 }));
 
-// Who scored what against whom; each cell leads to the matches of the two.
+// Cross-table; each cell links to the matches of the two bots.
 export function cross(bots, crosses) {
-  if (bots.length < 2 || bots.length > MOST_CROSSED) return null;
+  if (bots.length < 2 || bots.length > MAX_CROSS_TABLE) return null;
   const found = new Map(crosses.map((each) => [`${each.bot}\n${each.opponent}`, each]));
   const cell = (bot, opponent) => {
     if (bot === opponent) return h("td", { class: "same" }, "");
@@ -39,7 +59,7 @@ export function cross(bots, crosses) {
     const told = `${each.won} won, ${each.drawn} drawn, ${each.lost} lost`;
     const text = `${points % 1 ? `${Math.floor(points) || ""}½` : points}/${games}`;
     return h("td", { class: `share share-${Math.round(share * 4)}`, title: told },
-      h("a", { href: to("versus", bot, opponent), "aria-label": `${text}: ${bot} against ${opponent}, ${told}` }, text));
+      h("a", { href: addressOf("versus", bot, opponent), "aria-label": `${text}: ${bot} against ${opponent}, ${told}` }, text));
   };
   return scrolling("Cross-table", h("table", { class: "cross" },
     h("caption", null, "Points of each row against each column"),
@@ -47,4 +67,10 @@ export function cross(bots, crosses) {
     h("tbody", null, bots.map((bot, n) => h("tr", null, h("th", { scope: "row" }, `${n + 1}. ${bot}`), bots.map((other) => cell(bot, other)))))));
 }
 
-const scrolling = (label, table) => h("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": label }, table);
+// Part of a view that scrolls by itself if it is wider than the screen.
+export const scrolling = (label, content) => h("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": label }, content);
+
+// Table whose rows begin with a heading.
+export const table = (label, columns, rows) => scrolling(label, h("table", null,
+  h("thead", null, h("tr", null, columns.map((each) => h("th", { scope: "col" }, each)))),
+  h("tbody", null, rows.map(([first, ...rest]) => h("tr", null, h("th", { scope: "row" }, first), rest.map((each) => h("td", null, each)))))));

@@ -1,87 +1,113 @@
-// A match on the page: board, players, moves, values, and the way through its plies.
+// A match on the page: board, players, story, moves, values, and the way through its plies.
 
 import { makeBoard } from "../boards/index.js";
+import { loadMapData } from "../boards/mapdata.js";
+import { isStill } from "../preferences.js";
 import { h, say, set, svg } from "../dom.js";
 import { Declared } from "../games/declared.js";
-import { GAME_NAMES, SEAT_NAMES, result } from "../text.js";
+import { Playback, SPEEDS } from "../playback.js";
+import { keyMoments, latest, story } from "../story.js";
+import { SIDES, gameTitle, plural, result, watched } from "../text.js";
 import { Explorer } from "./explorer.js";
-import { KeyList, meant } from "./keys.js";
+import { GameOver } from "./gameover.js";
+import { KeyList, keyAction } from "./keys.js";
 import { MoveList } from "./movelist.js";
+import { Openings } from "./openings.js";
 import { Picker } from "./picker.js";
 import { Players } from "./players.js";
 import { Plot } from "./plot.js";
+import { Review } from "./review.js";
 import { showRules } from "./rules.js";
 import { sound } from "./sound.js";
+import { EvalBar } from "./evalbar.js";
 
-const STEP_MS = 700;
-const SPEEDS = [0.5, 1, 2, 4, 8];
+const MARK_WIDTH = 24;
 
 export class Viewer {
-  // link(ply) is the address of a ply; `went(ply)` is told where the reader goes, null for the newest.
-  // A person who plays and does not see the board hears each move: `speak`.
-  constructor(match, { link, went = /** @type {(ply: number | null) => void} */ (() => null), live = false, speak = false }) {
+  // link(ply) is the address of a ply; `went(ply)` is told where the reader goes, null for where the match plays by itself.
+  // A person who plays one seat sees each move at once, and hears it without seeing the board. `whole`: all of a map is in sight.
+  // `reviewed`: what the server may review, the "stored" match or its "moves".
+  constructor(match, { link, whole = false, reviewed = "", went = /** @type {(ply: number | null) => void} */ (() => undefined), live = false, seat = /** @type {string | null} */ (null) }) {
     this.match = match;
     this.went = went;
     this.live = live;
+    this.seat = seat;
     this.message = ""; // what is said in the place of the match's state
     this.alarm = false;
     this.due = undefined;
-    this.marked = "";
-    this.running = undefined;
     this.heard = NaN; // the ply that was shown last
-    this.ply = null; // null follows the newest
     this.truth = null; // of each move, on a solved map
-    this.board = makeBoard(match.game, (n) => this.spot(n));
+    this.continents = /** @type {any[]} */ ([]);
+    this.moments = /** @type {any[]} */ ([]);
+    this.marked = "";
+    this.board = makeBoard(match.game, (n) => this.spot(n), { whole });
     this.picker = new Picker(this.board);
-    this.explorer = new Explorer(match, this.board, () => this.refresh());
+    this.review = new Review(match, () => this.showReview(), reviewed);
+    this.explorer = new Explorer(match, this.board, () => this.refresh(), this.review);
+    this.openings = new Openings(match, (move) => this.explorer.tryMove(move));
     this.players = new Players(match);
-    this.moves = new MoveList(match, link);
-    this.plot = new Plot(match, (ply) => this.go(ply));
-    this.speak = speak;
-    this.status = h("p", { class: "status", role: speak ? "status" : null });
-    // Bots may play a hundred plies a second: of their match only its end, and what goes wrong, is said aloud.
-    this.aloud = speak ? null : h("p", { class: "unseen", role: "status" });
-    this.told = h("p", { class: "told", role: speak ? "status" : null });
+    this.tug = new EvalBar({ names: false });
+    this.moves = new MoveList(match, link, this.review);
+    this.plot = new Plot(match, (ply) => this.go(ply), this.review);
+    this.finale = new GameOver(seat);
+    this.reviewed = false; // the reader has put the end aside
+    this.status = h("p", { class: "status", role: seat ? "status" : null });
+    // Bots may play a hundred plies a second: of their match its turning points, its end, and what goes wrong are said aloud.
+    this.aloud = seat ? null : h("p", { class: "unseen", role: "status" });
+    this.told = h("p", { class: "told", role: seat ? "status" : null });
+    this.story = h("p", { class: "story" });
     this.words = h("ul", null);
-    this.slider = h("input", { type: "range", min: 0, list: "turns", "aria-label": "Ply", oninput: () => this.go(Number(this.slider.value)) });
+    this.jump = h("button", { type: "button", class: "small", hidden: true, onclick: () => this.playback.jump() }, "Jump to live");
+    this.slider = h("input", { type: "range", min: 0, "aria-label": "Move", oninput: () => this.go(Number(this.slider.value)) });
+    this.marks = h("div", { class: "marks" });
     this.actions = h("div", { class: "actions" });
+    this.again = h("button", { type: "button", class: "button", hidden: Boolean(seat), onclick: () => this.playback.play() }, "Watch again");
+    this.aside = h("button", { type: "button", onclick: () => this.putAside() }, "Review");
     this.choices = h("div", { class: "actions choices" }); // moves that no cell stands for
     this.keys = new KeyList();
-    this.speed = h("select", { class: "speed", "aria-label": "Speed", title: "Speed", onchange: () => this.restart() },
+    this.speed = h("select", { class: "speed", "aria-label": "Speed", title: "Speed", onchange: () => this.playback.hurry(Number(this.speed.value)) },
       SPEEDS.map((each) => h("option", { value: each, selected: each === 1 }, `${each === 0.5 ? "½" : each}×`)));
-    this.turns = h("datalist", { id: "turns" });
-    this.alone = h("button", { type: "button", "aria-label": "Full screen", title: "Full screen (F)", onclick: () => this.toggleAlone() },
+    this.highlights = h("button", { type: "button", class: "small", hidden: true, onclick: () => this.playback.playCuts(this.cuts()) }, "Play highlights");
+    this.alone = h("button", { type: "button", class: "extra", "aria-label": "Full screen", title: "Full screen (F)", onclick: () => this.toggleAlone() },
       svg("svg", { class: "icon", viewBox: "0 0 16 16", "aria-hidden": "true" }, svg("path", { d: "M2 6V2h4M10 2h4v4M14 10v4h-4M6 14H2v-4" })));
+    this.playback = new Playback(match, () => this.refreshSoon(), { live, atOnce: seat !== null, changed: () => this.refreshSoon() });
     this.element = this.layOut();
     this.onKey = (event) => this.key(event);
     document.addEventListener("keydown", this.onKey);
     if (match.game instanceof Declared) match.game.addEventListener("known", () => this.refreshSoon());
-    this.refresh();
+    if (match.game.names) {
+      loadMapData(match.game.setup).then(({ continents }) => {
+        this.continents = continents;
+        this.refreshSoon();
+      });
+    }
   }
 
   layOut() {
     const { match } = this;
-    const step = (label, text, to) => h("button", { type: "button", "aria-label": label, title: label, onclick: to }, text);
-    this.runButton = step("Play the moves", "▶", () => this.run());
-    this.newest = step(this.live ? "Newest move" : "Last move", "»", () => this.go(null));
-    const controls = h("div", { class: "controls" },
-      step("Start", "«", () => this.go(0)),
+    const step = (label, text, to, name = "") => h("button", { type: "button", "aria-label": label, title: label, class: name, onclick: to }, text);
+    this.runButton = step("Play the moves", "▶", () => this.run(), "run extra");
+    this.controls = h("div", { class: "controls" },
+      step("Start", "«", () => this.go(0), "extra"),
       step("One back", "‹", () => this.go(this.at - 1)),
       this.runButton,
       step("One on", "›", () => this.go(this.at + 1)),
-      this.newest, this.slider, this.turns, this.speed,
+      step(this.live ? "Newest move" : "Last move", "»", () => this.go(null)),
+      h("div", { class: "track" }, this.slider, this.marks), this.speed,
       document.fullscreenEnabled ? this.alone : null,
-      step("Keys", "?", () => this.keys.toggle()), this.keys.element);
-    const name = [GAME_NAMES[match.gameName] ?? match.gameName, match.setup.map, match.control, match.event].filter(Boolean).join(" · ");
+      step("Keys", "?", () => this.keys.toggle(), "extra"), this.keys.element);
+    const name = [gameTitle(match.gameName, match.setup.map), match.control, match.event].filter(Boolean).join(" · ");
+    this.title = h("div", { class: "title" }, h("h1", { class: "quiet", tabindex: -1 }, name),
+      h("button", { type: "button", class: "small", onclick: () => showRules(match.gameName, match.setup) }, "Rules"),
+      this.review.element, this.status, this.jump, this.aloud);
+    this.doing = h("div", { class: "doing" }, this.highlights, this.explorer.element);
     return h("div", { class: "viewer" },
-      h("div", { class: "title" }, h("h1", { class: "quiet" }, name),
-        h("button", { type: "button", class: "small", onclick: () => showRules(match.gameName, match.setup) }, "Rules and words"),
-        this.status, this.aloud, this.actions),
-      this.players.element,
+      this.title,
       h("div", { class: "table-top" },
-        h("div", { class: "board", ...(match.game instanceof Declared && { tabindex: 0, role: "region", "aria-label": "Board" }) }, this.board.element),
-        this.choices, this.told, controls, this.explorer.element),
-      h("aside", { class: "side", "aria-label": "Moves and values" }, this.plot.element, this.moves.element,
+        this.players.element, this.tug.element,
+        h("div", { class: "board", ...(match.game instanceof Declared && { tabindex: 0, role: "region", "aria-label": "Board" }) }, this.board.element, this.finale.element),
+        this.choices, this.controls, h("div", { class: "telling" }, this.story, this.told)),
+      h("aside", { class: "side", "aria-label": "Moves and values" }, this.doing, this.plot.element, this.moves.element, this.openings.element, this.players.details,
         h("details", null, h("summary", null, "The position in words"), this.words)));
   }
 
@@ -93,26 +119,40 @@ export class Viewer {
   }
 
   get at() {
-    return this.ply ?? this.match.moves.length;
+    return this.playback.at;
+  }
+
+  // The ply where the reader stays; null where the match plays by itself.
+  get ply() {
+    return this.playback.running || this.playback.isOver ? null : this.at;
+  }
+
+  // Begin at a ply; null for where the match begins by itself.
+  begin(ply) {
+    if (ply !== null) this.playback.go(ply);
+    else if (!this.live && !isStill()) this.playback.play();
+    this.refresh();
   }
 
   spot(n) {
     if (this.explorer.active) this.explorer.picker.spot(n);
-    else if (this.ply === null) this.picker.spot(n);
+    else if (this.playback.follows) this.picker.spot(n);
   }
 
-  // Show a ply; null, and the newest of a live match, follow the match.
+  // Show a ply and stay there; null is the newest, which is followed while the match goes on.
   go(ply) {
     this.explorer.stop();
-    const last = this.match.moves.length;
-    const to = ply === null ? null : Math.max(0, Math.min(last, ply));
-    this.ply = to === last && this.live && !this.match.end ? null : to;
+    this.playback.go(ply ?? this.match.moves.length);
     this.refresh();
-    this.went(this.ply);
+    this.went(this.playback.follows ? null : this.at);
   }
 
-  // The match has changed: show it with the next picture. Bots may play a hundred plies a second, and
-  // a page that nobody looks at need not be drawn.
+  // The match has changed.
+  grown() {
+    this.playback.grown();
+  }
+
+  // Show it with the next picture. Bots may play a hundred plies a second, and a page that nobody looks at need not be drawn.
   refreshSoon() {
     // Armies arrive before the answer to them is drawn.
     this.board.whenStill(() => {
@@ -124,29 +164,95 @@ export class Viewer {
   refresh() {
     cancelAnimationFrame(this.due);
     this.due = undefined;
-    const { match, at } = this;
+    const { match, at, explorer, playback } = this;
     const before = at ? match.positions[at - 1] : null;
     const move = at ? match.moves[at - 1].move : null;
-    const { explorer } = this;
     if (explorer.active) this.board.show(...explorer.scene);
     else this.board.show(match.positions[at], move, before);
-    explorer.show(at, this.speak && !match.end);
-    this.players.show(at);
-    this.moves.show(at);
-    this.plot.show(at);
-    set(this.slider, { max: match.moves.length, "aria-valuetext": `ply ${at} of ${match.moves.length}` });
-    this.slider.value = String(at);
-    this.markTurns();
-    say(this.told, explorer.active ? explorer.describe() : `${this.describe(at, move, before)}${this.judged(at)}`);
+    explorer.show(at, this.seat !== null && !match.end);
+    const position = explorer.active ? explorer.position : playback.running ? null : match.positions[at];
+    this.openings.show(position, this.seat !== null && !match.end);
+    this.review.show();
+    this.players.show(at, playback.behind > 0);
+    this.tug.show(match, at, this.review.moves[at - 1]?.chance);
+    this.moves.show(at, playback.seen);
+    this.plot.show(at, playback.seen);
+    this.showTrack(at);
+    const told = story(match, this.continents, at);
+    say(this.story, latest(told, at)?.words ?? "");
+    say(this.told, explorer.active ? explorer.describe() : [`${this.describe(at, move, before)}${this.judged(at)}`, this.review.describe(at)].filter(Boolean).join(" · "));
     say(this.status, this.state());
-    if (this.aloud) say(this.aloud, this.live ? this.message || (match.end ? result(match.end, match.players) : "") : "");
-    this.sound(at, move, before);
     set(this.status, { "data-alarm": this.alarm });
+    set(this.jump, { hidden: this.seat !== null || playback.behind < 2 });
+    if (this.aloud) say(this.aloud, this.message || (playback.isOver ? result(match.end, match.players) : this.live ? this.story.textContent : ""));
+    this.sound(at, move, before);
     this.words.replaceChildren(...this.board.inWords(match.positions[at]).map((each) => h("li", null, each)));
+    this.finish();
     // Who looks back looks: what may be chosen is chosen in the newest position.
     if (explorer.active) explorer.picker.mark();
-    else if (!this.picker.chosen || this.ply !== null) this.board.mark(null);
+    else if (!this.picker.chosen || !playback.follows) this.board.mark(null);
     else this.picker.mark();
+  }
+
+  // The slider with its key moments, and the buttons beside it.
+  showTrack(at) {
+    const { match, playback, seat } = this;
+    const last = playback.live && !match.end ? playback.last : match.moves.length;
+    set(this.slider, { max: last, "aria-valuetext": `move ${at} of ${last}` });
+    this.slider.value = String(at);
+    set(this.controls, { "data-own": seat !== null && !match.end });
+    set(this.highlights, { hidden: !match.end || !match.game.told || playback.behind > 0 });
+    say(this.runButton, playback.running && !playback.follows ? "❚❚" : "▶");
+    if (!match.end) return;
+    const width = this.marks.clientWidth;
+    const key = `${last} ${this.continents.length} ${width}`;
+    if (key === this.marked) return;
+    this.marked = key;
+    this.moments = keyMoments(story(match, this.continents), last);
+    let end = -Infinity; // of the marks so far: a finger can press each of them
+    const apart = this.moments.filter(({ ply }) => {
+      const place = (width * ply) / last;
+      if (place - end < MARK_WIDTH) return false;
+      end = place;
+      return true;
+    });
+    this.marks.replaceChildren(...apart.map(({ ply }) => {
+      const mark = h("button", { type: "button", "aria-label": `Key moment, move ${ply}`, title: `Key moment, move ${ply}`, onclick: () => this.go(ply) });
+      mark.style.left = `${((100 * ply) / last).toFixed(1)}%`;
+      return mark;
+    }));
+  }
+
+  // The plies around each key moment, as [first, last].
+  cuts() {
+    const { length } = this.match.moves;
+    const found = this.moments.length ? this.moments.map(({ ply }) => [Math.max(0, ply - 3), Math.min(length, ply + 1)]) : [[0, length]];
+    return [...found, [Math.max(0, length - 2), length]];
+  }
+
+  // The end, over the board, as long as the reader has not put it aside.
+  finish() {
+    const { playback, match } = this;
+    if (!playback.isOver) this.reviewed = false;
+    const over = playback.isOver && !this.reviewed && !this.explorer.active;
+    this.finale.show(match, over);
+    const place = over ? this.finale.place : this.doing;
+    if (this.actions.parentElement === place) return;
+    if (over) place.append(this.again, this.aside);
+    place.append(this.actions);
+  }
+
+  // The whole review is there to be looked at: nothing of the match is kept back, and nothing moves by itself.
+  showReview() {
+    this.reviewed = true;
+    this.playback.reveal();
+    this.refresh();
+  }
+
+  putAside() {
+    this.reviewed = true;
+    this.refresh();
+    this.slider.focus();
   }
 
   // A sound for one ply on; not for a jump, and not for what is shown again.
@@ -154,29 +260,32 @@ export class Viewer {
     const stepped = at === this.heard + 1;
     this.heard = at;
     if (!stepped) return;
-    const { match } = this;
+    const { match, seat } = this;
     const told = match.game.told?.(before, move);
-    sound(match.end && at === match.moves.length ? "over" : told && (told.what === "won" || told.what === "lost") ? "fight" : "quiet");
+    if (match.end && at === match.moves.length) sound(seat && match.end.winner && match.end.winner !== seat ? "defeat" : "over");
+    else sound(told?.what === "won" ? "capture" : told?.what === "lost" ? "loss" : "quiet");
   }
 
   state() {
-    const { match } = this;
+    const { match, playback } = this;
     if (match.game.fault) return `The board cannot be shown: ${match.game.fault}`;
-    if (match.end) return result(match.end, match.players);
+    if (playback.isOver) return result(match.end, match.players);
     if (this.message) return this.message;
+    if (playback.live && playback.behind > 1) return `Live, ${plural(playback.behind, "move")} behind${watched(match)}`;
+    if (match.end) return `Replay, move ${playback.at} of ${match.moves.length}`;
     if (!match.running && !match.moves.length) return "The players get ready";
-    return `Live: ${SEAT_NAMES[match.last.player]} to move`;
+    return `Live: ${SIDES[match.last.player]} to move${watched(match)}`;
   }
 
   describe(at, move, before) {
+    const { game, players } = this.match;
     if (!at) return "The start";
-    const { game } = this.match;
-    const head = `Ply ${at}, ${SEAT_NAMES[before.player]}: ${game.text(move)}`;
+    const head = `Move ${at}, ${players[before.player]}: ${game.text(move)}`;
     const told = game.told?.(before, move);
     if (!told) return head;
     const how = {
-      won: `${told.came} against ${told.stood}: taken with ${told.came - told.stood} left, then all train`,
-      lost: `${told.came} against ${told.stood}: held with ${told.stood - told.came} left, then all train`,
+      won: `${told.came} against ${told.stood}: taken with ${told.came - told.stood} left`,
+      lost: `${told.came} against ${told.stood}: held with ${told.stood - told.came} left`,
       joined: `${told.came} join ${told.stood}`,
       took: `${told.came} march in`,
     };
@@ -186,19 +295,11 @@ export class Viewer {
   // What the move truly was, by the table of a solved map.
   judged(at) {
     const truly = at ? this.truth?.[at - 1] : null;
-    return truly ? ` · ${truly.kind}, now a ${truly.now} for ${SEAT_NAMES[this.match.positions[at].player]}` : "";
-  }
-
-  // The slider has a mark where the match turned.
-  markTurns() {
-    const plies = this.plot.turns.map((each) => each.ply).join();
-    if (plies === this.marked) return;
-    this.marked = plies;
-    this.turns.replaceChildren(...this.plot.turns.map((each) => h("option", { value: each.ply })));
+    return truly ? ` · ${truly.kind}, now a ${truly.now} for ${SIDES[this.match.positions[at].player]}` : "";
   }
 
   key(event) {
-    const act = meant(event, {
+    const act = keyAction(event, {
       back: () => this.go(this.at - 1),
       on: () => this.go(this.at + 1),
       start: () => this.go(0),
@@ -216,7 +317,7 @@ export class Viewer {
 
   hurry(by) {
     this.speed.selectedIndex = Math.max(0, Math.min(SPEEDS.length - 1, this.speed.selectedIndex + by));
-    this.restart();
+    this.playback.hurry(Number(this.speed.value));
   }
 
   toggleAlone() {
@@ -225,35 +326,23 @@ export class Viewer {
   }
 
   run() {
-    if (this.running) {
-      this.halt();
-      return;
+    const { playback } = this;
+    if (playback.running && !playback.follows) {
+      playback.pause();
+      this.went(playback.at);
+    } else {
+      this.explorer.stop();
+      playback.play();
+      this.went(null);
     }
-    if (this.at >= this.match.moves.length) this.go(0);
-    say(this.runButton, "❚❚");
-    this.running = setInterval(() => {
-      this.go(this.at + 1);
-      if (this.at >= this.match.moves.length) this.halt();
-    }, STEP_MS / Number(this.speed.value));
-  }
-
-  // Go on at the speed that was chosen.
-  restart() {
-    if (!this.running) return;
-    this.halt();
-    this.run();
-  }
-
-  halt() {
-    clearInterval(this.running);
-    this.running = undefined;
-    say(this.runButton, "▶");
+    this.refresh();
   }
 
   stop() {
-    this.halt();
+    this.playback.stop();
     cancelAnimationFrame(this.due);
     this.players.stop();
+    this.openings.stop();
     document.removeEventListener("keydown", this.onKey);
   }
 }

@@ -1,11 +1,11 @@
-// An event, live while it is played: how far it is, its boards, its table, what is due, and its sequential test.
+// An event, updated while it is played: progress, boards, table, due matches and sequential test.
 
-import { to } from "../address.js";
-import { ask } from "../api.js";
+import { addressOf } from "../router.js";
+import { fetchJson } from "../api.js";
 import { h, say } from "../dom.js";
 import { LiveBoard } from "../parts/liveboard.js";
 import { pastItem } from "../parts/matchlist.js";
-import { cross, eventRows, standing } from "../parts/tables.js";
+import { cross, eventRows, scrolling, standing } from "../parts/tables.js";
 import { onListing } from "../spectator.js";
 import { GAME_NAMES, plural } from "../text.js";
 
@@ -26,12 +26,19 @@ export class EventView {
     this.due = h("section");
     this.past = h("section");
     this.fault = h("p", { class: "fault", role: "alert" });
-    main.replaceChildren(h("h1", null, `Ladder ${event}`), this.about, this.far, this.test, this.fault, this.playing, this.table, this.due, this.past);
-    this.unlist = onListing(({ matches }) => this.list(matches.filter((each) => each.event === event)));
+    main.replaceChildren(h("h1", null, event), this.about, this.far, this.test, this.fault, this.playing, this.table, this.due, this.past);
+    this.coming = h("p", { class: "status" });
+    this.about.after(this.coming);
+    this.bracket = h("section");
+    this.table.after(this.bracket);
+    this.unlist = onListing(({ matches, events = [] }) => {
+      this.list(matches.filter((each) => each.event === event));
+      this.count(events.find((each) => each.event === event));
+    });
     this.load();
   }
 
-  // Boards stay while their matches last; whatever ends makes the table another.
+  // A board stays as long as its match; each end of a match reloads the table.
   list(matches) {
     const shown = matches.slice(0, BOARDS);
     for (const [id, board] of this.boards) {
@@ -52,6 +59,18 @@ export class EventView {
     this.ids = ids;
   }
 
+  // Show the start time, the entries and the current round, from the listing, which is newer than the loaded data.
+  count(listed) {
+    const stage = listed ? `${listed.state} ${listed.round} ${listed.entries}` : "";
+    if (this.stage !== undefined && this.stage !== stage) this.loadSoon();
+    this.stage = stage;
+    clearInterval(this.ticking);
+    const begins = Date.now() + (listed?.begins_ms ?? 0);
+    const tell = () => say(this.coming, listed ? stand(listed, begins - Date.now()) : "");
+    tell();
+    if (listed?.state === "open") this.ticking = setInterval(tell, 1000);
+  }
+
   loadSoon() {
     this.waiting ??= setTimeout(() => {
       this.waiting = undefined;
@@ -62,8 +81,8 @@ export class EventView {
   async load() {
     const name = encodeURIComponent(this.event);
     try {
-      const [told, records, table] = await Promise.all([ask(`event?name=${name}`), ask(`records?event=${name}&limit=12`),
-        ask(`table?event=${name}`).catch(() => null)]);
+      const [told, records, table] = await Promise.all([fetchJson(`event?name=${name}`), fetchJson(`records?event=${name}&limit=12`),
+        fetchJson(`table?event=${name}`).catch(() => null)]);
       if (this.stopped) return;
       this.show(told, records.matches, table);
       say(this.fault, "");
@@ -76,7 +95,7 @@ export class EventView {
 
   show(told, matches, table) {
     const words = JSON.stringify([told, matches, table]);
-    if (words === this.drawn) return; // what has not changed keeps its focus and its scrolling
+    if (words === this.drawn) return; // unchanged content keeps its focus and scroll position
     this.drawn = words;
     const { plan, counted, finished } = told;
     say(this.about, plan ? about(plan) : "");
@@ -88,15 +107,18 @@ export class EventView {
         ? [h("p", { class: "quiet" }, `From ${plural(table.counted, "match", "matches")}; Elo relative to the average, with its 95 % error.`),
           standing(rows, "Elo"), cross(rows.map((row) => row.bot), table.crosses)].filter(Boolean)
         : [h("p", { class: "quiet" }, "No match of it is finished yet.")]));
+    if (rows.length) this.table.append(files(this.event));
+    this.bracket.replaceChildren(...(table?.bracket?.length ? bracket(table.bracket, rows.find(({ reached }) => reached === "champion")) : []));
     this.due.replaceChildren(...(plan?.due.length && !finished ? due(plan.due) : []));
     this.past.replaceChildren(...(matches.length ? [h("h2", null, "Latest matches"), h("ul", { class: "cards" }, matches.map(pastItem)),
-      counted > matches.length ? h("p", null, h("a", { href: `/search?event=${encodeURIComponent(this.event)}` }, "All its matches")) : null].filter(Boolean) : []));
+      counted > matches.length ? h("p", null, h("a", { class: "button plain", href: `/search?event=${encodeURIComponent(this.event)}` }, "All its matches")) : null].filter(Boolean) : []));
   }
 
   stop() {
     this.stopped = true;
     this.unlist();
     clearTimeout(this.waiting);
+    clearInterval(this.ticking);
     for (const board of this.boards.values()) board.stop();
   }
 }
@@ -104,8 +126,36 @@ export class EventView {
 function about({ kind, game, maps, format, rounds, time_control, bots }) {
   const each = rounds === null ? "without end" : plural(rounds, "round");
   const where = [GAME_NAMES[game] ?? game, maps.join(", ")].filter(Boolean).join(" ");
-  return `${kind === "match" ? "A match" : format} of ${plural(Object.keys(bots).length, "bot")}, ${each} · ${where} · ${time_control}`;
+  return `${kind === "match" ? "A match" : title(format)} of ${plural(Object.keys(bots).length, "bot")}, ${each} · ${where} · ${time_control}`;
 }
+
+function stand({ state, entries, round, rounds }, left) {
+  if (state !== "open") return state === "paused" ? "Paused." : round ? `Round ${round}${rounds ? ` of ${rounds}` : ""}.` : "";
+  const seconds = Math.max(0, Math.round(left / 1000));
+  const [days, rest] = [Math.floor(seconds / 86400), seconds % 86400];
+  const hours = [rest / 3600, (rest % 3600) / 60, rest % 60].map((each) => String(Math.floor(each)).padStart(2, "0")).join(":");
+  return `Begins in ${days ? `${plural(days, "day")} ` : ""}${hours} · ${plural(entries, "entry", "entries")}.`;
+}
+
+// Links to the table and the dates of events for other programs.
+function files(event) {
+  const name = encodeURIComponent(event);
+  const links = [["CSV", `/api/table.csv?event=${name}`], ["JSON", `/api/table?event=${name}`], ["Calendar of all events", "/events.ics"]];
+  return h("p", { class: "quiet" }, links.flatMap(([what, href], n) => [n ? " · " : "", h("a", { href }, what)]));
+}
+
+// The encounters of a knockout, one column per round; winners are bold.
+function bracket(rounds, champion) {
+  const side = (bot, points, won) => (won ? h("strong", null, `${bot} ${points}`) : h("span", null, bot ? `${bot} ${points}` : "…"));
+  return [h("h2", null, "Bracket"),
+    champion ? h("p", null, "Champion: ", h("a", { href: addressOf("bot", champion.bot) }, h("b", null, champion.bot))) : null,
+    scrolling("Bracket", h("div", { class: "bracket" }, rounds.map((each, n) => h("section", null,
+      h("h3", null, n === rounds.length - 1 ? "Final" : `Round ${n + 1}`),
+      h("ul", null, each.map(({ first, second, first_points, second_points, winner }) => h("li", null,
+        side(first, first_points, winner !== null && first === winner), side(second, second_points, winner !== null && second === winner))))))))].filter(Boolean);
+}
+
+const title = (format) => format.charAt(0).toUpperCase() + format.slice(1).replaceAll("_", " ");
 
 function far({ plan, counted, finished }) {
   const played = Math.max(counted, plan?.played ?? 0);
@@ -128,5 +178,5 @@ function sprt({ elo0, elo1, llr, lower, upper, verdict, pairs }, { bots }) {
 
 function due(matches) {
   return [h("h2", null, "Next"), h("ol", { class: "due" }, matches.map(({ maxie, minnie, map, round }) => h("li", null,
-    h("a", { href: to("versus", maxie, minnie) }, `${maxie} v ${minnie}`), h("span", { class: "quiet" }, ` ${[map, `round ${round}`].filter(Boolean).join(" · ")}`))))];
+    h("a", { href: addressOf("versus", maxie, minnie) }, `${maxie} v ${minnie}`), h("span", { class: "quiet" }, ` ${[map, `round ${round}`].filter(Boolean).join(" · ")}`))))];
 }

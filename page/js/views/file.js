@@ -1,9 +1,9 @@
 // A record file of the reader's own, match by match.
 
-import { rename, to } from "../address.js";
+import { replaceAddress, addressOf } from "../router.js";
 import { h, say } from "../dom.js";
 import { Match } from "../match.js";
-import { opened, openFile } from "../parts/dropped.js";
+import { openedFile, openFile } from "../parts/recordfiles.js";
 import { Viewer } from "../parts/viewer.js";
 import { plural, plyOf } from "../text.js";
 
@@ -11,7 +11,7 @@ const LISTED = 500;
 
 export class FileView {
   constructor(main, [ply]) {
-    const file = opened();
+    const file = openedFile();
     this.main = main;
     this.viewer = /** @type {any} */ (null);
     this.fault = h("p", { class: "fault", role: "alert" });
@@ -30,8 +30,8 @@ export class FileView {
   }
 
   offer(ply) {
-    const { lines } = opened();
-    if (lines.length === 1) {
+    const { lines } = openedFile();
+    if (lines.length === 1 || !isRecord(lines[0])) {
       this.show(0, ply);
       return;
     }
@@ -41,6 +41,7 @@ export class FileView {
     this.show(0, ply);
   }
 
+  // Return a list entry: the players and the winner.
   title(line, n) {
     try {
       const { players, result } = JSON.parse(line);
@@ -51,17 +52,18 @@ export class FileView {
   }
 
   show(n, ply) {
-    const { name, lines } = opened();
+    const { name, lines } = openedFile();
     this.viewer?.stop();
     this.viewer = null;
     try {
       const match = Match.fromRecord(JSON.parse(lines[n] ?? ""));
       this.viewer = new Viewer(match, {
-        link: (at) => to("file", at),
-        went: (at) => rename(to("file", at)),
+        reviewed: "moves",
+        link: (at) => addressOf("file", at),
+        went: (at) => replaceAddress(addressOf("file", at)),
       });
       this.place.replaceChildren(this.viewer.element);
-      this.viewer.go(ply);
+      this.viewer.begin(ply);
       say(this.fault, "");
     } catch (error) {
       this.place.replaceChildren();
@@ -70,10 +72,20 @@ export class FileView {
   }
 
   go(ply) {
-    this.viewer?.go(plyOf(ply));
+    const at = plyOf(ply);
+    if (at !== null) this.viewer?.go(at);
   }
 
   stop() {
     this.viewer?.stop();
+  }
+}
+
+// Return true if the first line of a file is a record. A picture or a text also has lines, but contains no matches.
+function isRecord(line) {
+  try {
+    return JSON.parse(line)?.format === "arena-record/1";
+  } catch {
+    return false;
   }
 }

@@ -1,24 +1,24 @@
-// The start page: a match on a large board, what the game is, who leads, matches in progress, who is here to play against, and
-// what was played. docs/page.md says what each part answers.
+// The start page: a board with a running match, small live boards, the best bots, opponents that are online,
+// and recent matches. docs/page.md describes the purpose of each part.
 
-import { to } from "../address.js";
-import { ask } from "../api.js";
+import { addressOf } from "../router.js";
+import { fetchJson } from "../api.js";
 import { h, say, set } from "../dom.js";
 import { standingsNow } from "../home/leaders.js";
 import { LiveCards } from "../home/livecards.js";
 import { Primer } from "../home/primer.js";
 import { Stage } from "../home/stage.js";
 import { keyed } from "../parts/keyed.js";
-import { pastItem } from "../parts/matchlist.js";
+import { byDay } from "../parts/matchlist.js";
 import { onListing } from "../spectator.js";
 import { plural } from "../text.js";
 
 const PAGE = 12;
-const QUIET_MS = 1200; // from the last change of the listing to asking the store again
+const QUIET_MS = 1200; // from the last change of the listing to the next request to the store
 
 export class Home {
   constructor(main) {
-    // What the server has put there stays until something moves.
+    // The content from the server stays until a match moves.
     const first = main.querySelector(".stage.first");
     this.stage = new Stage(() => first?.replaceWith(this.stage.element));
     this.primer = new Primer();
@@ -26,51 +26,52 @@ export class Home {
     this.leading = h("div", { class: "leading" });
     this.bots = h("ul", { class: "bots" });
     this.nobody = h("p", { class: "quiet", hidden: true }, "No bot is connected.");
-    this.past = h("ul", { class: "cards" });
-    this.counted = h("p", { class: "quiet" }, "Looking who is here …");
-    this.more = h("button", { type: "button", hidden: true, onclick: () => this.load() }, "Earlier matches");
+    this.past = h("div", { class: "past" });
+    this.matches = /** @type {any[]} */ ([]);
+    this.counted = h("p", { class: "quiet" }, "…");
+    this.more = h("button", { type: "button", hidden: true, onclick: () => this.load() }, "Load older matches");
     this.fault = h("p", { class: "fault", role: "alert" });
     main.replaceChildren(
-      h("div", { class: "hero" },
-        h("div", { class: "pitch" }, h("h1", null, "Programs fight for maps. Watch them, or play one."),
-          h("a", { class: "button big", href: "/play" }, "Play"),
-          this.primer.element, this.leading),
-        first ?? this.stage.element),
-      h("section", null, h("h2", null, "In progress"), this.counted, this.live.element),
+      h("div", { class: "pitch" }, h("h1", null, "Programs fight for maps. Watch them, or play one."),
+        h("a", { class: "button big", href: "/play" }, "Play"), h("a", { class: "button plain big", href: "/tv" }, "Arena TV")),
+      h("div", { class: "hero" }, first ?? this.stage.element,
+        h("section", { class: "wall" }, h("h2", null, "Live"), this.counted, this.live.element)),
+      h("div", { class: "below" }, this.primer.element, this.leading),
       h("section", null, h("h2", null, "Play against"), this.nobody, this.bots),
       h("section", null, h("h2", null, "Finished"), this.past, this.fault, this.more,
-        h("p", { class: "quiet" }, "Or drop a record file anywhere on this page to see it played: ", h("a", { href: "/file" }, "open a file"), ".")));
+        h("p", { class: "quiet" }, "Have a record file? Drop it anywhere on this page, or ", h("a", { href: "/file" }, "open it"), ".")));
     this.next = "";
     this.unlist = onListing((listing) => this.show(listing));
     this.load();
   }
 
-  show({ matches, bots }) {
+  show(listing) {
+    const { matches, bots } = listing;
     const ids = matches.map((each) => each.match).join();
-    this.stage.offer(matches);
+    this.stage.offer(listing);
     this.live.show(matches);
     if (ids !== this.ids) this.reload(matches, this.ids === undefined ? 0 : QUIET_MS);
     this.ids = ids;
-    say(this.counted, matches.length ? `${plural(matches.length, "match", "matches")} in progress` : "No match is in progress.");
+    say(this.counted, matches.length ? plural(matches.length, "match", "matches") : "Nobody is playing right now.");
     keyed(this.bots, bots, { key: ({ name }) => name, words: JSON.stringify, make: (bot) => this.bot(bot) });
     set(this.nobody, { hidden: bots.length > 0 });
   }
 
   bot({ name, program, matches, capacity, benched, house }) {
     const busy = matches >= capacity;
-    const state = benched || (matches ? `plays ${matches} of ${capacity}` : "free");
+    const state = benched || (matches ? `playing ${matches} of ${capacity}` : "free");
     return h("li", null,
-      h("a", { class: "name", href: to("bot", name) }, name),
-      h("span", { class: "quiet" }, [house ? `the server's own ${program}` : program, state].filter(Boolean).join(" · ")),
-      h("a", { class: "button", "data-busy": busy, href: to("play", name), "aria-label": `Play against ${name}` }, "Play"));
+      h("a", { class: "name", href: addressOf("bot", name) }, name),
+      h("span", { class: "quiet" }, [house ? `always here, ${program}` : program, state].filter(Boolean).join(" · ")),
+      h("a", { class: "button", "data-busy": busy, href: addressOf("play", name), "aria-label": `Play against ${name}` }, "Play"));
   }
 
-  // What the store knows has changed, or will have in a moment.
+  // The store's data has changed, or will change in a moment.
   reload(matches, ms) {
     clearTimeout(this.reloading);
     this.reloading = setTimeout(() => {
       this.lead(matches);
-      if (!ms || this.past.children.length > PAGE) return;
+      if (!ms || this.matches.length > PAGE) return;
       this.next = "";
       this.load(true);
     }, ms);
@@ -78,7 +79,9 @@ export class Home {
 
   async lead(matches) {
     try {
-      this.leading.replaceChildren(...await standingsNow(matches));
+      const rated = await fetchJson("table");
+      this.stage.director.rate(rated.standings);
+      this.leading.replaceChildren(...await standingsNow(matches, rated));
       say(this.fault, "");
     } catch (error) {
       say(this.fault, error.message);
@@ -87,11 +90,9 @@ export class Home {
 
   async load(anew = false) {
     try {
-      const { matches, next } = await ask(`records?limit=${PAGE}${this.next ? `&before=${encodeURIComponent(this.next)}` : ""}`);
-      const items = matches.map(pastItem);
-      if (anew) this.past.replaceChildren(...items);
-      else this.past.append(...items);
-      if (!this.past.children.length) this.past.append(h("li", { class: "quiet" }, "No match is finished yet."));
+      const { matches, next } = await fetchJson(`records?limit=${PAGE}${this.next ? `&before=${encodeURIComponent(this.next)}` : ""}`);
+      this.matches = anew ? matches : [...this.matches, ...matches];
+      this.past.replaceChildren(...(this.matches.length ? byDay(this.matches) : [h("p", { class: "quiet" }, "No match is finished yet.")]));
       this.next = next;
       this.more.hidden = !next;
       say(this.fault, "");

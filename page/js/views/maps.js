@@ -1,10 +1,11 @@
-// The shipped maps: a picture of each, its numbers, how matches on it go, and what is known of it for certain.
+// The built-in maps: a picture of each, its numbers, statistics of its matches, and solved values.
 
-import { to } from "../address.js";
-import { ask } from "../api.js";
+import { addressOf } from "../router.js";
+import { fetchJson } from "../api.js";
 import { h } from "../dom.js";
 import { mapPicture } from "../parts/mappicture.js";
-import { Paged } from "../parts/paged.js";
+import { PagedList } from "../parts/paged.js";
+import { table } from "../parts/tables.js";
 import { plural } from "../text.js";
 
 export class MapsView {
@@ -16,10 +17,10 @@ export class MapsView {
 
   async load(name) {
     try {
-      const known = await ask("maps");
+      const known = await fetchJson("maps");
       if (this.stopped) return;
       const one = known.find((each) => each.name === name);
-      if (name && !one) throw new Error(`no shipped map is called ${name}`);
+      if (name && !one) throw new Error(`no built-in map is called ${name}`);
       this.place.replaceChildren(...(one ? whole(one) : [h("ul", { class: "cards maps" }, known.map(card))]));
     } catch (error) {
       if (!this.stopped) this.place.replaceChildren(h("p", { class: "fault", role: "alert" }, error.message));
@@ -35,7 +36,7 @@ const numbers = ({ territories, roads, continents }) =>
   [plural(territories, "territory", "territories"), plural(roads, "road"), continents ? plural(continents, "continent") : ""].filter(Boolean).join(", ");
 
 function card(map) {
-  return h("li", null, h("a", { class: "card", href: to("maps", map.name) },
+  return h("li", null, h("a", { class: "card", href: addressOf("maps", map.name) },
     h("strong", null, map.name, map.default ? h("span", { class: "quiet" }, " · where matches are played unless a map is named") : null),
     mapPicture(map.name), h("span", null, map.description), h("span", { class: "quiet" }, numbers(map)),
     map.solved ? h("span", { class: "outcome" }, `Solved: from the start, ${map.solved.start}`) : null));
@@ -52,13 +53,10 @@ function whole(map) {
       ? h("p", null, `It is solved. From the start, ${map.solved.start}; the longest win takes ${map.solved.longest}. Is Minnie's extra army fair? ${map.solved.fair}.`)
       : h("p", { class: "quiet" }, "It is not solved: nobody knows who wins when both play without a fault."),
     ...(map.measured.length ? [h("h2", null, "How matches between equals go"), measured(map.measured)] : []),
-    h("h2", null, "Latest matches"), new Paged(`search?map=${encodeURIComponent(map.name)}`).element,
+    h("h2", null, "Latest matches"), new PagedList(`search?map=${encodeURIComponent(map.name)}`).element,
   ];
 }
 
 function measured(rows) {
-  const head = ["Nodes a move", "Drawn", "Plies", "Maxie's share"];
-  return h("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "Measured" }, h("table", null,
-    h("thead", null, h("tr", null, head.map((each) => h("th", { scope: "col" }, each)))),
-    h("tbody", null, rows.map(({ nodes, drawn, plies, maxie }) => h("tr", null, h("th", { scope: "row" }, nodes), [drawn, plies, maxie].map((each) => h("td", null, each)))))));
+  return table("Measured", ["Nodes a move", "Drawn", "Plies", "Maxie's share"], rows.map(({ nodes, drawn, plies, maxie }) => [nodes, drawn, plies, maxie]));
 }

@@ -1,54 +1,45 @@
-// One match: live while it lasts, then from its record.
+// One match: live while it is played, afterwards from its record.
 
-import { rename, to } from "../address.js";
-import { ask } from "../api.js";
+import { replaceAddress, addressOf } from "../router.js";
+import { fetchJson } from "../api.js";
 import { h } from "../dom.js";
 import { Match } from "../match.js";
 import { Follower } from "../parts/follow.js";
 import { share } from "../parts/share.js";
 import { Viewer } from "../parts/viewer.js";
-import { spectator, wasLive, watch, watchAgain } from "../spectator.js";
+import { wasLive, watch, requestView } from "../spectator.js";
 import { plyOf } from "../text.js";
 
 const RETRY_MS = 1200;
 const RETRIES = 5;
 
 export class MatchView {
-  // view: the name that the address begins with.
+  // view: the first part of the address.
   constructor(main, [id, ply], { view = "match" } = {}) {
     this.main = main;
     this.view = view;
     this.id = id;
     this.ply = plyOf(ply);
     this.viewer = /** @type {any} */ (null);
-    main.replaceChildren(h("p", { class: "quiet", role: "status" }, "Loading the match …"));
-    this.follower = new Follower((match, fresh) => this.changed(match, fresh), () => watchAgain(id));
-    this.wire = spectator();
-    this.lost = () => this.tell("The connection is lost; trying again …");
-    this.found = () => this.tell("");
-    this.wire.addEventListener("lost", this.lost);
-    this.wire.addEventListener("open", this.found);
+    main.replaceChildren(h("p", { class: "quiet", role: "status" }, "Loading…"));
+    this.follower = new Follower((match, fresh) => this.changed(match, fresh), () => requestView(id));
     this.unwatch = watch(id, (message) => (message.type === "error" ? this.past() : this.follower.take(message)));
-  }
-
-  tell(message) {
-    this.viewer?.tell(message, message !== "");
   }
 
   changed(match, fresh) {
     try {
       if (fresh) this.show(match, true);
-      else this.viewer.refreshSoon();
+      else this.viewer.grown();
       if (match.end) this.ended(match);
     } catch (error) {
       this.fail(error);
     }
   }
 
-  // It is over, or never was: its record knows. One that has just ended may not be in the store yet.
+  // The match is over or unknown: look for its record. A match that has just ended may not be in the store yet.
   async past(retries = wasLive(this.id) ? RETRIES : 0) {
     try {
-      const match = Match.fromRecord(await ask(`record/${encodeURIComponent(this.id)}`));
+      const match = Match.fromRecord(await fetchJson(`record/${encodeURIComponent(this.id)}`));
       if (this.stopped) return;
       this.show(match, false);
       this.ended(match);
@@ -60,17 +51,20 @@ export class MatchView {
   }
 
   show(match, live) {
-    const kept = this.viewer ? this.viewer.ply : this.ply;
+    const before = this.viewer?.playback;
+    before?.pause();
+    const kept = before ? before.at : this.ply;
     this.viewer?.stop();
     this.viewer = new Viewer(match, {
       live,
-      link: (ply) => to(this.view, this.id, ply),
-      went: (ply) => rename(to(this.view, this.id, ply)),
+      whole: this.view === "embed",
+      reviewed: this.view === "embed" ? "" : "stored",
+      link: (ply) => addressOf(this.view, this.id, ply),
+      went: (ply) => replaceAddress(addressOf(this.view, this.id, ply)),
     });
-    this.viewer.ply = kept === null ? null : Math.min(kept, match.moves.length);
     this.main.replaceChildren(this.viewer.element);
     this.offer(match);
-    this.viewer.refresh(); // on the page, where lists and maps can be scrolled to the ply
+    this.viewer.begin(kept); // on the page, where lists and maps can be scrolled to the ply
     document.title = `${match.players.maxie} v ${match.players.minnie}`;
   }
 
@@ -79,27 +73,28 @@ export class MatchView {
     this.offer(match);
   }
 
-  // What can be done with the match beside looking at it; within somebody else's page, nothing.
+  // Buttons for other actions on the match; none if the page is embedded elsewhere.
   offer(match) {
     if (this.view === "embed") return;
     this.viewer.actions.replaceChildren(...[
-      match.end && h("a", { class: "button", href: `/api/record/${encodeURIComponent(this.id)}?download` }, "Download the record"),
+      match.end && h("a", { class: "button plain", href: `/api/record/${encodeURIComponent(this.id)}?download` }, "Download"),
       match.end && h("a", { class: "button plain", href: `/search?like=${encodeURIComponent(this.id)}` }, "Same opening"),
       share(this.id, () => this.viewer.ply, { over: Boolean(match.end) })].filter(Boolean));
   }
 
-  // On a solved map the server knows what each move truly was; elsewhere it answers null.
+  // For a solved map the server knows the true value of each move; for other maps it answers null.
   async judge(match) {
     try {
-      this.viewer.truth = await ask(`truth/${encodeURIComponent(match.id)}`);
+      this.viewer.truth = await fetchJson(`truth/${encodeURIComponent(match.id)}`);
     } catch {
-      return; // one that has just ended may not be in the store yet: it is judged when the page is loaded again
+      return; // a match that has just ended may not be in the store yet; the next load of the page shows its values
     }
     if (!this.stopped) this.viewer.refresh();
   }
 
   go(ply) {
-    this.viewer?.go(plyOf(ply));
+    const at = plyOf(ply);
+    if (at !== null) this.viewer?.go(at);
   }
 
   fail(error) {
@@ -110,8 +105,6 @@ export class MatchView {
   stop() {
     this.stopped = true;
     this.unwatch();
-    this.wire.removeEventListener("lost", this.lost);
-    this.wire.removeEventListener("open", this.found);
     this.viewer?.stop();
   }
 }

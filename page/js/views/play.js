@@ -1,18 +1,18 @@
-// Where a match of one's own is asked for.
+// Form that requests a match for the reader.
 
-import { ask } from "../api.js";
+import { fetchJson } from "../api.js";
 import { h, say, set } from "../dom.js";
 import { keyed } from "../parts/keyed.js";
 import { playForm } from "../parts/playform.js";
 import { playing } from "../playing.js";
 import { onListing } from "../spectator.js";
-import { GAME_NAMES, SEAT_NAMES, control, other } from "../text.js";
+import { SIDES, control, gameTitle, other } from "../text.js";
 
 export class PlayView {
   constructor(main, [opponent]) {
     this.status = h("p", { class: "status", role: "status" });
-    this.cancel = h("button", { type: "button", hidden: true, onclick: () => playing.withdraw() }, "Ask for no match after all");
-    this.place = h("div", null, h("p", { class: "quiet" }, "Loading …"));
+    this.cancel = h("button", { type: "button", hidden: true, onclick: () => playing.withdraw() }, "Cancel");
+    this.place = h("div", null, h("p", { class: "quiet" }, "Loading…"));
     this.offers = h("ul", { class: "bots" });
     this.open = h("section", { hidden: true }, h("h2", null, "Open challenges"), this.offers);
     main.replaceChildren(h("h1", null, "Play"), this.open, this.place, this.status, this.cancel);
@@ -24,9 +24,9 @@ export class PlayView {
 
   async prepare(opponent) {
     try {
-      this.form = playForm(await ask("about"), opponent, (asked) => playing.ask(asked));
+      this.form = playForm(await fetchJson("about"), opponent, (asked) => playing.ask(asked));
       if (this.stopped) return;
-      this.form.setBots([]); // whom the address names can be asked before the first listing has come
+      this.form.setBots([]); // an opponent named in the address can be challenged before the first listing arrives
       this.unlist = onListing(({ bots, challenges }) => {
         this.form.setBots(bots);
         this.offer(challenges.filter((each) => each.challenge !== playing.challenge));
@@ -38,28 +38,28 @@ export class PlayView {
     }
   }
 
-  // What others have left open for whoever takes it.
+  // Show the open challenges of other players.
   offer(challenges) {
     keyed(this.offers, challenges, { key: ({ challenge }) => challenge, words: JSON.stringify, make: (each) => this.one(each) });
     set(this.open, { hidden: !challenges.length });
   }
 
   one({ challenge, challenger, game, map, time_control, seat }) {
-    const mine = seat ? `you play ${SEAT_NAMES[other(seat)]}` : "";
+    const mine = seat ? `you play ${SIDES[other(seat)]}` : "";
     const asked = { opponent: challenger, game, map, time_control, seat: seat ? other(seat) : null };
     return h("li", null, h("span", { class: "name" }, challenger),
-      h("span", { class: "quiet" }, [`${GAME_NAMES[game] ?? game}${game === "riskless" ? ` ${map}` : ""}`, control(time_control), mine].filter(Boolean).join(" · ")),
+      h("span", { class: "quiet" }, [gameTitle(game, map ?? ""), control(time_control), mine].filter(Boolean).join(" · ")),
       h("button", { type: "button", class: "button", "aria-label": `Play ${challenger}`, onclick: () => {
         const who = this.form.who();
         if (who) playing.accept({ ...who, challenge, asked });
-      } }, "Take it"));
+      } }, "Accept"));
   }
 
   show() {
     const asking = playing.state === "asking";
     this.form?.setBusy(asking || playing.goesOn);
     set(this.cancel, { hidden: !asking });
-    say(this.status, playing.goesOn ? "Your match goes on: this form is for the next one." : playing.note || playing.fault);
+    say(this.status, playing.goesOn ? "Your match is still on. Here you set up the next one." : playing.note || playing.fault);
   }
 
   stop() {

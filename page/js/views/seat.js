@@ -1,11 +1,12 @@
-// The match that the reader plays, at the address of the match.
+// The match that the reader plays, at the match's address.
 
-import { go, rename, to } from "../address.js";
+import { navigate, replaceAddress, addressOf } from "../router.js";
+import { notify } from "../preferences.js";
 import { h, set } from "../dom.js";
 import { share } from "../parts/share.js";
 import { Viewer } from "../parts/viewer.js";
 import { playing } from "../playing.js";
-import { SEAT_NAMES, other, plyOf } from "../text.js";
+import { SIDES, other, plyOf } from "../text.js";
 
 export class SeatView {
   constructor(main, [id, ply]) {
@@ -13,35 +14,47 @@ export class SeatView {
     this.id = id;
     this.ply = plyOf(ply);
     this.viewer = /** @type {any} */ (null);
-    main.replaceChildren(h("h1", null, "Your match"), h("p", { class: "quiet", role: "status" }, "Coming back to your match …"));
+    main.replaceChildren(h("h1", null, "Your match"), h("p", { class: "quiet", role: "status" }, "Returning to your match…"));
     this.onChange = () => this.show();
     playing.addEventListener("change", this.onChange);
-    this.counting = setInterval(() => playing.lostAt === null || this.show(), 500);
+    this.onKey = (event) => event.key === "Escape" && playing.premove !== null && !document.querySelector("dialog[open]") && playing.choosePremove(null);
+    document.addEventListener("keydown", this.onKey);
+    this.counting = setInterval(() => this.counts && this.show(), 500);
     this.show();
+  }
+
+  // True while the remaining seconds of a disconnected player are shown.
+  get counts() {
+    return playing.lostAt !== null || Boolean(playing.match) && playing.match.returnsIn(other(playing.seat)) !== null;
   }
 
   show() {
     const { match } = playing;
     if (!match || playing.matchId !== this.id) return;
     if (!this.viewer) this.begin(match);
+    this.viewer.grown();
     const mine = playing.moves;
     const moved = this.seen !== match.moves.length;
     this.seen = match.moves.length;
-    if (mine.length && !this.viewer.picker.chosen) {
-      if (moved) this.viewer.go(null); // the opponent has moved: that is what to look at
+    const { picker } = this.viewer;
+    if (mine.length && (!picker.chosen || picker.ahead)) {
+      if (moved) {
+        this.viewer.go(null); // the opponent has moved: show the newest position
+        notify("Your turn", `against ${match.players[other(playing.seat)]}`);
+      }
       this.choose(match, mine);
     } else if (!mine.length) {
-      this.viewer.picker.stop();
       this.viewer.choices.replaceChildren();
+      this.offerPremoves(match, moved);
     }
-    set(this.viewer.choices, { hidden: this.viewer.ply !== null });
+    set(this.viewer.choices, { hidden: !this.viewer.playback.follows });
     this.viewer.tell(this.words(match, mine.length > 0), playing.lostAt !== null);
     if (match.end) this.offerRematch();
     else this.offerResignation();
     document.title = mine.length ? "Your turn" : `${match.players.maxie} v ${match.players.minnie}`;
   }
 
-  // By clicks on cells; moves that are no cell or two are a button each.
+  // Choose a move by clicking cells; a move that is not one or two cells has a button.
   choose({ game, last }, moves) {
     const clicks = (move) => game.clicks?.(last, move) ?? [move].flat();
     const onCells = moves.filter((move) => [1, 2].includes(clicks(move).length));
@@ -50,43 +63,58 @@ export class SeatView {
       h("button", { type: "button", onclick: () => playing.move(move) }, game.text(move)))));
   }
 
+  // Choose a premove while the opponent thinks, also by clicking cells. The choice stays until the position changes.
+  offerPremoves({ game, last }, moved) {
+    const { picker } = this.viewer;
+    const moves = playing.premoves;
+    if (!moves.length) picker.stop();
+    else if (!picker.ahead || moved || this.premove !== playing.premove) {
+      picker.askAhead(moves, (move) => playing.choosePremove(move), playing.premove, (move) => game.clicks?.(last, move) ?? [move].flat());
+    }
+    this.premove = playing.premove;
+  }
+
   begin(match) {
     this.viewer = new Viewer(match, {
       live: true,
-      link: (ply) => to("match", this.id, ply),
+      link: (ply) => addressOf("match", this.id, ply),
       went: (ply) => {
-        rename(to("match", this.id, ply));
+        replaceAddress(addressOf("match", this.id, ply));
         this.show();
       },
-      speak: true,
+      seat: playing.seat,
+      reviewed: "stored",
     });
-    this.viewer.ply = this.ply === null || this.ply >= match.moves.length ? null : this.ply;
     this.main.replaceChildren(this.viewer.element);
-    this.viewer.refresh();
+    this.viewer.begin(this.ply);
   }
 
   words(match, mine) {
     if (playing.lostAt !== null) return this.lost();
     if (playing.note) return playing.note;
-    if (mine && this.viewer.ply !== null) return "Your turn. You look back: the newest position is where you play.";
-    if (mine) return `Your turn, ${SEAT_NAMES[playing.seat]}: choose ${match.game.names ? "a territory, then where its armies go" : "your move"}`;
-    return match.moves.length || match.running ? `${match.players[other(playing.seat)]} thinks …` : "";
+    const away = match.returnsIn(other(playing.seat));
+    const alone = away === null ? "" : `Opponent disconnected; you win in ${Math.ceil(away / 1000)} s.`;
+    if (alone && !mine) return alone;
+    if (mine && !this.viewer.playback.follows) return "Your turn. You are looking back: go to the newest move to play.";
+    if (mine) return `${alone ? `${alone} ` : ""}Your turn (${SIDES[playing.seat]}): choose ${match.game.names ? "a territory, then where its armies go" : "your move"}`;
+    const next = playing.premove === null ? "" : ` Your next move: ${match.game.text(playing.premove)}. Click the board or press Escape to cancel it.`;
+    return match.moves.length || match.running ? `${match.players[other(playing.seat)]} is thinking…${next}` : "";
   }
 
-  // What happens now that the server does not answer.
+  // Describe the state while the server does not answer.
   lost() {
     const left = Math.ceil((playing.graceMs - (performance.now() - playing.lostAt)) / 1000);
     const sent = playing.sent ? " Your move is kept and sent again." : "";
     return left > 0
-      ? `${playing.note} The page tries again by itself.${sent} Your clock may run on, and you have ${left} s to come back.`
-      : `${playing.note} The page still tries.${sent} If the server is up the match is lost by now; if it was down the match goes on when it is back.`;
+      ? `${playing.outage} The page tries again by itself.${sent} Your clock may run on, and you have ${left} s to come back.`
+      : `${playing.outage} The page still tries.${sent} If the server is up the match is lost by now; if it was down the match goes on when it is back.`;
   }
 
   offerResignation() {
     if (this.offered === "resign") return;
     this.offered = "resign";
     const ask = h("button", { type: "button", class: "danger", onclick: () => turn(true) }, "Resign");
-    const sure = h("span", { class: "sure", role: "group", "aria-label": "Resign?" }, h("span", null, "Give the match up?"),
+    const sure = h("span", { class: "sure", role: "group", "aria-label": "Resign?" }, h("span", null, "Resign?"),
       h("button", { type: "button", class: "danger", onclick: () => { turn(false); playing.resign(); } }, "Yes, resign"),
       h("button", { type: "button", onclick: () => { turn(false); ask.focus(); } }, "No, play on"));
     const turn = (asked) => {
@@ -105,17 +133,17 @@ export class SeatView {
     const { asked } = playing.entry;
     this.viewer.actions.replaceChildren(...[
       asked && h("button", { type: "button", class: "button", onclick: () => this.rematch(asked) }, "Rematch"),
-      h("a", { class: "button plain", href: to("play", asked?.opponent) }, "Another match"),
-      h("a", { class: "button plain", href: `/api/record/${encodeURIComponent(this.id)}?download` }, "Download the record"),
+      h("a", { class: "button plain", href: addressOf("play", asked?.opponent) }, "New match"),
+      h("a", { class: "button plain", href: `/api/record/${encodeURIComponent(this.id)}?download` }, "Download"),
       share(this.id, () => this.viewer.ply, { over: true }),
       this.told].filter(Boolean));
   }
 
-  // The same again, with the seats swapped.
+  // Request another match with swapped seats.
   rematch(asked) {
     const { name, token } = playing.entry;
     const again = { ...asked, name, token, seat: other(playing.seat), taken: undefined };
-    go(to("play", asked.opponent));
+    navigate(addressOf("play", asked.opponent));
     playing.ask(again);
   }
 
@@ -126,6 +154,7 @@ export class SeatView {
   stop() {
     clearInterval(this.counting);
     playing.removeEventListener("change", this.onChange);
+    document.removeEventListener("keydown", this.onKey);
     this.viewer?.stop();
   }
 }

@@ -1,41 +1,78 @@
-// The table: ratings of each game, who scored what against whom, and the events.
+// The ratings of each game, the scores between bots, and the events.
 
-import { to } from "../address.js";
-import { ask } from "../api.js";
-import { h } from "../dom.js";
-import { cross, standing } from "../parts/tables.js";
+import { addressOf } from "../router.js";
+import { fetchJson } from "../api.js";
+import { h, set } from "../dom.js";
+import { cross, rated, standing } from "../parts/tables.js";
 import { GAME_NAMES, plural } from "../text.js";
 
 export class TableView {
   constructor(main) {
-    this.place = h("div", null, h("p", { class: "quiet" }, "Loading …"));
-    main.replaceChildren(h("h1", null, "Table"), this.place);
+    this.place = h("div", null, h("p", { class: "quiet" }, "Loading…"));
+    main.replaceChildren(h("h1", null, "Tables"), this.place);
     this.load();
   }
 
-  async load() {
+  // Load the tables of a closed season; without a name those of the running season.
+  async load(season = "") {
     try {
-      this.place.replaceChildren(...ratings(await ask("table")));
+      this.show(await fetchJson(season ? `table?season=${encodeURIComponent(season)}` : "table"), season);
     } catch (error) {
       this.place.replaceChildren(h("p", { class: "fault", role: "alert" }, error.message));
     }
   }
 
+  // One tab per game, starting with the game that has the most rated matches, and the events below.
+  show({ standings, crosses, events, categories, seasons }, season) {
+    const counts = new Map();
+    for (const { game, matches } of standings) counts.set(game, (counts.get(game) ?? 0) + matches);
+    const games = [...counts].sort((a, b) => b[1] - a[1]).map(([game]) => game);
+    const panel = h("div", { role: games.length > 1 ? "tabpanel" : null, "aria-label": games.length > 1 ? "Ratings" : null });
+    const tabs = games.map((game) => h("button", { type: "button", role: "tab", onclick: () => choose(game) }, GAME_NAMES[game] ?? game));
+    const choose = (game) => {
+      tabs.forEach((tab, n) => set(tab, { "aria-selected": String(games[n] === game), tabindex: games[n] === game ? 0 : -1 }));
+      const show = (tables) => panel.replaceChildren(...[filter, ...ratings(game, tables)].filter(Boolean));
+      const filter = categoryFilter(categories.filter((each) => each.game === game), season, (tables) => show(tables ?? { standings, crosses }));
+      show({ standings, crosses });
+    };
+    const bar = h("div", { class: "tabs", role: "tablist", "aria-label": "Games", onkeydown: (event) => {
+      const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
+      const at = tabs.indexOf(/** @type {any} */ (document.activeElement));
+      if (!step || at < 0) return;
+      const next = (at + step + tabs.length) % tabs.length;
+      choose(games[next]);
+      tabs[next].focus();
+    } }, tabs);
+    if (games.length) choose(games[0]);
+    const names = [...new Set(seasons.map(({ name }) => name))];
+    const chooser = h("label", null, "Season ", h("select", { onchange: ({ target }) => this.load(target.value) },
+      h("option", { value: "" }, "now"), names.map((name) => h("option", { value: name, selected: name === season }, name))));
+    this.place.replaceChildren(...[
+      names.length ? h("p", null, chooser) : null,
+      games.length > 1 ? bar : null, games.length === 1 ? h("h2", null, GAME_NAMES[games[0]] ?? games[0]) : null,
+      games.length ? panel : h("p", { class: "quiet" }, "No rated match is finished yet."),
+      events.length ? h("h2", null, "Events") : null,
+      events.length ? h("ul", { class: "events" }, events.map(({ event, matches }) => h("li", null,
+        h("a", { class: "card", href: addressOf("event", event) }, h("strong", null, event), h("span", { class: "quiet" }, plural(matches, "match", "matches")))))) : null,
+    ].filter(Boolean));
+  }
+
   stop() {}
 }
 
-function ratings({ standings, crosses, events }) {
-  const games = [...new Set(standings.map((each) => each.game))];
-  const parts = games.flatMap((game) => {
-    const rows = standings.filter((each) => each.game === game).map((each) => ({
-      ...each, middle: each.rating, error: 2 * each.deviation,
-    }));
-    return [h("h2", null, GAME_NAMES[game] ?? game), h("p", { class: "quiet" }, "Glicko-2 ratings of rated matches, with their 95 % error."), standing(rows, "Rating"), cross(rows.map((row) => row.bot), crosses[game] ?? [])].filter(Boolean);
-  });
-  if (!parts.length) parts.push(h("p", { class: "quiet" }, "No rated match is finished yet."));
-  if (events.length) {
-    parts.push(h("h2", null, "Events"), h("ul", { class: "events" }, events.map(({ event, matches }) => h("li", null,
-      h("a", { href: to("event", event) }, event), h("span", { class: "quiet" }, ` ${plural(matches, "match", "matches")}`)))));
-  }
-  return parts;
+// Selection of the map and time control of rated matches, if there are several.
+function categoryFilter(categories, season, show) {
+  if (categories.length < 2) return null;
+  const choose = async ({ target }) => {
+    const each = categories[target.value];
+    const given = each && Object.entries({ map: each.map, tc: each.time_control, season }).filter(([, value]) => value);
+    show(each && await fetchJson(`table?${given.map(([name, value]) => `${name}=${encodeURIComponent(value)}`).join("&")}`));
+  };
+  return h("label", null, "Matches ", h("select", { onchange: choose }, h("option", { value: "" }, "all"),
+    categories.map(({ map, time_control }, n) => h("option", { value: n }, [map, time_control].filter(Boolean).join(", ")))));
+}
+
+function ratings(game, { standings, crosses }) {
+  const rows = standings.filter((each) => each.game === game).map(rated);
+  return [h("p", { class: "quiet" }, "Glicko-2 ratings from rated matches, ± 95 % error."), standing(rows, "Rating"), cross(rows.map((row) => row.bot), crosses[game] ?? [])].filter(Boolean);
 }

@@ -1,25 +1,40 @@
-// Two bots: what one has scored against the other, and all their matches.
+// Two bots: their scores against each other, and all their matches.
 
-import { to } from "../address.js";
-import { ask } from "../api.js";
+import { navigate, addressOf } from "../router.js";
+import { fetchJson } from "../api.js";
 import { h } from "../dom.js";
-import { Paged } from "../parts/paged.js";
+import { PagedList } from "../parts/paged.js";
 import { GAME_NAMES, plural } from "../text.js";
 
 export class VersusView {
   constructor(main, [bot = "", opponent = ""]) {
     this.scores = h("div");
+    if (!bot || !opponent) {
+      main.replaceChildren(h("h1", null, "Two bots"), this.choose(bot));
+      return;
+    }
     main.replaceChildren(
-      h("h1", null, h("a", { href: to("bot", bot) }, bot), " against ", h("a", { href: to("bot", opponent) }, opponent)),
+      h("h1", null, h("a", { href: addressOf("bot", bot) }, bot), " against ", h("a", { href: addressOf("bot", opponent) }, opponent)),
       this.scores,
       h("h2", null, "Their matches"),
-      new Paged(`search?bot=${encodeURIComponent(bot)}&opponent=${encodeURIComponent(opponent)}`).element);
+      new PagedList(`search?bot=${encodeURIComponent(bot)}&opponent=${encodeURIComponent(opponent)}`).element);
     this.load(bot, opponent);
+  }
+
+  // Both names are needed.
+  choose(bot) {
+    const name = (label, field, value) => h("label", { class: "row" }, label, h("input", { name: field, value, required: true, maxlength: 64, autocomplete: "off" }));
+    const submit = (event) => {
+      event.preventDefault();
+      const given = new FormData(event.target);
+      navigate(addressOf("versus", given.get("bot"), given.get("opponent")));
+    };
+    return h("form", { class: "search-form", onsubmit: submit }, name("Bot", "bot", bot), name("Against", "opponent", ""), h("button", { class: "button" }, "Compare"));
   }
 
   async load(bot, opponent) {
     try {
-      const found = await ask(`versus?bot=${encodeURIComponent(bot)}&opponent=${encodeURIComponent(opponent)}`);
+      const found = await fetchJson(`versus?bot=${encodeURIComponent(bot)}&opponent=${encodeURIComponent(opponent)}`);
       if (this.stopped) return;
       this.scores.replaceChildren(...(found.length ? found.map((each) => score(bot, each)) : [h("p", { class: "quiet" }, "They have played no rated match.")]));
     } catch (error) {

@@ -1,1 +1,1 @@
-"""What is kept of many matches, counted match by match as they come in: ratings, and the tables of games and events."""
+"""Aggregates updated match by match: ratings, and tables of games and events."""

@@ -1,12 +1,13 @@
-"""The ratings computed anew from the journal, and held against those that the store has.
+"""Recompute the ratings from the journal, and compare them with the stored ones.
 
-Every rated match is played again by a referee from its journaled events, and what comes out is rated; the
-records are only compared. A match that was imported has no journal: its record is held against the rules.
+A referee replays every rated match from its journaled events, and the result is rated. Records are only compared.
+An imported match has no journal, so its record is checked against the rules.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,78 +17,85 @@ from msgspec import structs
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
 from arena.games.core import GameError
-from arena.match.events import Timed
+from arena.match.events import TimedEvent
 from arena.match.referee import SEATS, Referee
 from arena.match.replay import verify
 from arena.match.terms import from_json
 from arena.protocol.codes import EndReason
 from arena.protocol.record import BadRecord, Record, Result, from_line
 from arena.rating.glicko import Rating
-from arena.rating.steps import Known, Rater, RatingStep
+from arena.rating.steps import Category, CurrentRating, RatedOutcome, Rater, RatingStep, categories
 from arena.server.store import database
-from arena.server.store.aggregates.rating_steps import counted_matches, steps_of
-from arena.server.store.aggregates.standings import bases, known_of
+from arena.server.store.aggregates.standings import bases, key_of, known_of
+from arena.server.store.finished import summary_columns
 from arena.server.store.journal.reader import events_of_all
-from arena.server.store.packing import Unreadable, record_in, unpack_whole
+from arena.server.store.packing import UnpackError, record_in, unpack_match
+from arena.server.store.schema import matches, rating_steps, records
 from arena.server.store.schema import standings as standings_table
 
 CHUNK = 100
-"""Matches that are read at once."""
+"""Number of matches read in one query."""
 TOLERANCE = 1e-9
-"""Relative difference up to which ratings are the same: functions may differ in their last digit between machines."""
+"""Relative difference up to which ratings are equal: the last digit of a function may differ between machines."""
 
 
-class Differs(Exception):
-    """Names the first match of which the store and the journal tell different things, and says what they tell."""
+class RatingsDiffer(Exception):
+    """Raised when the store and the journal disagree; names the first such match and both values."""
 
 
 @dataclass
-class Recomputed:
-    """How much was recomputed, with the same result."""
+class RecomputedRatings:
+    """Number of matches recomputed with the same result."""
 
     matches: int = 0
     imported: int = 0
-    """Matches among them that were imported, and have no journal."""
+    """Number of these matches that were imported, and so have no journal."""
 
 
-async def recompute(engine: AsyncEngine, *, at_once: int = CHUNK) -> Recomputed:
-    """Compute the ratings of all counted matches anew, on from those that were removed; it reads `at_once` together.
+async def recompute(engine: AsyncEngine, *, at_once: int = CHUNK) -> RecomputedRatings:
+    """Recompute the ratings of all counted matches, and compare them with the stored ratings.
 
-    Raises Differs.
-
-    It sees the store as it was at the beginning, whatever happens meanwhile.
+    The computation starts from the ratings as of the last removed match. It reads `at_once` matches per query, from
+    a snapshot of the store taken at the beginning. Raises RatingsDiffer.
     """
-    done = Recomputed()
+    done = RecomputedRatings()
     async with database.snapshot(engine) as connection:
         rater = Rater(await connection.run_sync(bases))
         after = 0
-        while rows := await counted_matches(connection, at_once, after=after):
+        while rows := await _counted_matches(connection, at_once, after=after):
             names = [row.match for row in rows]
-            journal, steps = await events_of_all(connection, names), await steps_of(connection, names)
+            journal, steps = await events_of_all(connection, names), await _steps_of(connection, names)
+            seasons = {match: category.season for match, _, category in steps}
             for row in rows:
                 record = _from_journal(row, journal.get(row.match))
                 done.matches += 1
                 done.imported += row.match not in journal
-                for step in rater.count(record, row.finished):
-                    _compare(step, steps.get(row.match, {}).get(step.seat))
+                columns = summary_columns(record)
+                season = seasons.get(row.match, 1)
+                for category in categories(record.game, columns["map"], columns["time_control"], season):
+                    for step in rater.count(record, row.finished, category):
+                        _compare(step, steps.get((row.match, step.seat, category)))
             after = rows[-1].arrival
         await _compare_standings(connection, rater)
     return done
 
 
 async def _compare_standings(connection: AsyncConnection, rater: Rater) -> None:
-    """Hold the kept table of each game against what comes out. Raises Differs."""
-    kept = {
-        (row.game, row.bot): known_of(row)
-        for row in (await connection.execute(sa.select(standings_table))).all()
+    """Compare the stored table of each category with the recomputed ratings. Raises RatingsDiffer."""
+    stored_standings = {
+        key_of(row): known_of(row) for row in (await connection.execute(sa.select(standings_table))).all()
     }
-    for game, bot in sorted(kept.keys() | rater.last.keys()):
-        found, said = rater.last.get((game, bot)), kept.get((game, bot))
-        if found is None or said is None or not _close(found.after(), said.after()):
-            raise Differs(f"{bot} has {_number(found)} in {game}, but the table says {_number(said)}")
+    for key in sorted(stored_standings.keys() | rater.last.keys()):
+        recomputed, stored = rater.last.get(key), stored_standings.get(key)
+        if recomputed is None or stored is None or not _close(recomputed.after(), stored.after()):
+            category, bot = key
+            where = " ".join(filter(None, category[:3]))
+            raise RatingsDiffer(
+                f"{bot} has {_number(recomputed)} in {where}, but the table says {_number(stored)}"
+            )
 
 
-def _number(rating: RatingStep | Known | None) -> str:
+def _number(rating: RatingStep | CurrentRating | None) -> str:
     return "no rating" if rating is None else f"{rating.rating:.4f} ± {rating.deviation:.4f}"
 
 
@@ -98,48 +106,101 @@ def _close(one: Rating, other: Rating) -> bool:
     )
 
 
-def _from_journal(row: sa.Row[Any], journal: list[Timed] | None) -> Record:
-    """The record as the events tell it. Raises Differs when it is not the one that was kept."""
+def _from_journal(row: sa.Row[Any], journal: list[TimedEvent] | None) -> Record:
+    """Return the record of a match as its events give it. Raises RatingsDiffer if it is not the stored one."""
     try:
-        kept = from_line(record_in(row.packed))
+        record = from_line(record_in(row.packed))
         if journal is None:
-            verify(kept)
-            return kept
-        referee = Referee(from_json(row.terms or unpack_whole(row.packed).terms))
-    except (Unreadable, BadRecord, GameError, msgspec.DecodeError) as error:
-        raise Differs(f"match {row.match}: {error}") from None
+            verify(record)
+            return record
+        referee = Referee(from_json(row.terms or unpack_match(row.packed).terms))
+    except (UnpackError, BadRecord, GameError, msgspec.DecodeError) as error:
+        raise RatingsDiffer(f"match {row.match}: {error}") from None
     for at, event in journal:
         referee.handle(event, at)
     found = referee.result
-    # A match that the server could not go on with is void, and its journal has no end.
+    # A match that the server could not continue is void, and its journal has no end.
     result = (
         Result(SEATS[found.winner] if found.winner else None, found.reason)
         if found
         else Result(None, EndReason.SERVER_FAULT)
     )
-    said = Result(kept.result.winner, kept.result.reason)
-    if result != said:
-        raise Differs(f"match {row.match}: the journal says {_words(result)}, the record {_words(said)}")
-    if found is not None and [each.move for each in referee.moves] != [each.move for each in kept.moves]:
-        raise Differs(f"match {row.match}: the journal has other moves than the record")
-    return structs.replace(kept, players=referee.terms.players, game=referee.terms.game.name, result=result)
+    recorded = Result(record.result.winner, record.result.reason)
+    if result != recorded:
+        raise RatingsDiffer(
+            f"match {row.match}: the journal says {_words(result)}, the record {_words(recorded)}"
+        )
+    if found is not None and [each.move for each in referee.moves] != [each.move for each in record.moves]:
+        raise RatingsDiffer(f"match {row.match}: the moves in the journal differ from the record")
+    return structs.replace(record, players=referee.terms.players, game=referee.terms.game.name, result=result)
 
 
-def _compare(step: RatingStep, kept: RatingStep | None) -> None:
-    said = "nothing" if kept is None else _rated(kept)
-    if kept is None or not _same(step, kept):
-        raise Differs(f"match {step.match}: {step.bot} has {_rated(step)}, but the store says {said}")
+def _compare(step: RatingStep, stored: RatingStep | None) -> None:
+    stored_text = "nothing" if stored is None else _rating_text(stored)
+    if stored is None or not _same(step, stored):
+        raise RatingsDiffer(
+            f"match {step.match}: {step.bot} has {_rating_text(step)}, but the store says {stored_text}"
+        )
 
 
-def _same(step: RatingStep, kept: RatingStep) -> bool:
+def _same(step: RatingStep, stored: RatingStep) -> bool:
     rest = dict.fromkeys(("rating", "deviation", "volatility"), 0.0)
-    same = structs.replace(step, **rest) == structs.replace(kept, **rest)
-    return same and _close(step.after(), kept.after())
+    same = structs.replace(step, **rest) == structs.replace(stored, **rest)
+    return same and _close(step.after(), stored.after())
 
 
-def _rated(step: RatingStep) -> str:
+def _rating_text(step: RatingStep) -> str:
     return f"{step.rating:.4f} ± {step.deviation:.4f} after a {step.outcome.value}"
 
 
 def _words(result: Result) -> str:
     return f"{result.winner or 'nobody'} wins by {result.reason.value}"
+
+
+_RATED = sa.text("matches.rated AND matches.counted AND matches.finished IS NOT NULL")
+
+
+async def _counted_matches(
+    connection: AsyncConnection, most: int, *, after: int = 0
+) -> Sequence[sa.Row[Any]]:
+    """Return up to `most` counted rated matches in order of arrival, with their packed data.
+
+    after: only matches with a higher arrival number
+    """
+    query = (
+        sa.select(matches, records.c.packed, records.c.whole)
+        .join(records, records.c.number == matches.c.number)
+        .where(_RATED, matches.c.arrival > after)
+        .order_by(matches.c.arrival)
+        .limit(most)
+    )
+    return (await connection.execute(query)).all()
+
+
+async def _steps_of(
+    connection: AsyncConnection, names: Sequence[str]
+) -> dict[tuple[str, str, Category], RatingStep]:
+    """Return the rating steps of these matches, by match, seat and category."""
+    query = sa.select(rating_steps).where(rating_steps.c.match.in_(names))
+    steps = [step_of(row) for row in (await connection.execute(query)).all()]
+    return {(step.match, step.seat, step.category): step for step in steps}
+
+
+def step_of(row: sa.Row[Any]) -> RatingStep:
+    """Return the rating step in a row of `rating_steps`."""
+    return RatingStep(
+        match=row.match,
+        seat=row.seat,
+        game=row.game,
+        map=row.map,
+        time_control=row.time_control,
+        season=row.season,
+        bot=row.bot,
+        finished=row.finished,
+        outcome=RatedOutcome(row.outcome),
+        forfeit=row.forfeit,
+        crash=row.crash,
+        rating=row.rating,
+        deviation=row.deviation,
+        volatility=row.volatility,
+    )

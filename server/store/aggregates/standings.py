@@ -1,6 +1,6 @@
-"""The kept table of each game: a line for each bot, and what it scored against each other.
+"""Stored table of each category: a row for each bot, and its score against each opponent.
 
-`server.store.aggregates.counting` adds to it, so reading takes no longer however many matches there were.
+`server.store.aggregates.counting` updates it, so reading it takes equally long for any number of matches.
 """
 
 from __future__ import annotations
@@ -15,43 +15,50 @@ from msgspec import Struct
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
 from arena.rating.glicko import Rating
-from arena.rating.steps import Key, Known, Outcome, RatingStep
+from arena.rating.steps import Category, CurrentRating, Key, RatedOutcome, RatingStep
 from arena.rating.words import WORDS
 from arena.server.store import database
+from arena.server.store.aggregates.seasons import running_number, seasons_of
 from arena.server.store.database import insert
 from arena.server.store.finished import games_in
 from arena.server.store.schema import crosses as crosses_table
 from arena.server.store.schema import rating_bases
+from arena.server.store.schema import seasons as seasons_table
 from arena.server.store.schema import standings as standings_table
 
 BOTS_AT_ONCE = 100
-"""Bots of which one query asks."""
+"""Maximum number of bots in one query."""
 
 
-class Standing(Struct, frozen=True, rename=WORDS):
-    """A bot's line in the table of a game."""
+class StandingRow(Struct, frozen=True, rename=WORDS):
+    """Row of a bot in the table of a category."""
 
     game: str
     bot: str
     rating: float
     deviation: float
-    """The deviation as of the last rated match."""
+    """Rating deviation as of the last rated match."""
     volatility: float
     matches: int
-    """How many rated matches count; void ones do not."""
+    """Number of rated matches, void ones excluded."""
     wins: int
     draws: int
     losses: int
     forfeits: int
-    """Matches lost by not coming, leaving, being late, or breaking the rules or the protocol."""
+    """Number of matches lost by absence, leaving, running out of time, or breaking the rules or the protocol."""
     crashes: int
-    """Matches lost because the bot failed: an exception, no move of the game, a process that died."""
+    """Number of matches lost by a failure of the bot: an exception, data that are not a move, or a dead process."""
     last: str
-    """When the last one finished."""
+    """End of the last rated match."""
+
+    @property
+    def glicko(self) -> Rating:
+        """Return the rating with its deviation."""
+        return Rating(self.rating, self.deviation, self.volatility)
 
 
-class Cross(Struct, frozen=True, rename=WORDS):
-    """What a bot scored against another."""
+class CrossScore(Struct, frozen=True, rename=WORDS):
+    """Score of a bot against one opponent."""
 
     bot: str
     opponent: str
@@ -61,145 +68,217 @@ class Cross(Struct, frozen=True, rename=WORDS):
 
 
 INACTIVE = timedelta(days=30)
-"""Who has finished no rated match for so long is left out of the tables, and is back with the next one."""
+"""Time without a rated match after which a bot is hidden from the tables until its next one."""
 
 
 def month_ago() -> str:
-    """The time before which a bot's last rated match leaves it out of the tables."""
-    return database.written(datetime.now(UTC) - INACTIVE)
+    """Return the start of the period within which a listed bot must have finished a rated match."""
+    return database.timestamp(datetime.now(UTC) - INACTIVE)
+
+
+class CategoryLine(Struct, frozen=True):
+    """Map and time control with rated matches. `matches` is the number of results of all bots."""
+
+    game: str
+    map: str
+    time_control: str
+    matches: int
 
 
 async def standings(
-    engine: AsyncEngine, game: str | None = None, *, most: int | None = None, since: str | None = None
-) -> list[Standing]:
-    """The bots with a rated match, by game, the highest rating first; of one game, or the best of all games.
+    engine: AsyncEngine,
+    game: str | None = None,
+    map: str = "",
+    time_control: str = "",
+    season: str = "",
+    *,
+    most: int | None = None,
+    since: str | None = None,
+) -> list[StandingRow]:
+    """Return the rows of all rated bots, of one game or of all games, sorted by game and descending rating.
 
-    since: only those that have finished one at or after this time, as `database.now` writes it
+    map, time_control: only matches on this map with this time control; empty for all matches of the game
+    season: name of a closed season; empty for the running one
+    since: only bots that finished a rated match at or after this time, as formatted by `database.now`
 
-    Counts nothing: `counting.refresh` does.
+    Matches not counted yet are missing; `counting.refresh` counts them.
     """
-    query = sa.select(*(standings_table.c[name] for name in Standing.__struct_fields__))
-    if game is not None:
-        query = query.where(standings_table.c.game == game)
+    query = sa.select(*(standings_table.c[name] for name in StandingRow.__struct_fields__))
+    query = query.where(*_is(standings_table, "map", "time_control", "season", "game"))
     if since is not None:
         query = query.where(standings_table.c.last >= since)
     if most is not None:
-        query = query.order_by(standings_table.c.game, standings_table.c.rating.desc()).limit(most)
+        query = query.order_by(standings_table.c.rating.desc()).limit(most)
+    rows: list[Any] = []
     async with database.reading(engine) as connection:
-        rows = (await connection.execute(query)).all()
-    return ordered(Standing(*row) for row in rows)
+        closed = await connection.run_sync(seasons_of)
+        for each in await games_in(connection, standings_table.c.game) if game is None else [game]:
+            category = Category(each, map, time_control, closed.number(each, season))
+            rows += (await connection.execute(query, category._asdict())).all()
+    return sort_standings(StandingRow(*tuple(row)) for row in rows)
 
 
-async def standings_of(connection: AsyncConnection, bot: str) -> list[Standing]:
-    """A bot's line in the table of each game that it is rated in."""
-    return ordered(Standing(*row) for row in (await connection.execute(_STANDINGS_OF, {"of": bot})).all())
+async def standings_of(connection: AsyncConnection, bot: str) -> list[StandingRow]:
+    """Return the row of a bot in the table of each game in which it is rated in the running season."""
+    return sort_standings(
+        StandingRow(*row) for row in (await connection.execute(_STANDINGS_OF, {"of": bot})).all()
+    )
 
 
-def ordered(found: Iterable[Standing]) -> list[Standing]:
-    """By game, the highest rating first; equal ones by name."""
-    return sorted(found, key=lambda each: (each.game, -each.rating, each.bot))
+def sort_standings(rows: Iterable[StandingRow]) -> list[StandingRow]:
+    """Return the rows sorted by game, then by descending rating, then by name."""
+    return sorted(rows, key=lambda each: (each.game, -each.rating, each.bot))
+
+
+async def forfeits_of(engine: AsyncEngine, bots: Iterable[str]) -> dict[str, int]:
+    """Return the number of rated matches that each of these bots has forfeited, in all games."""
+    forfeits: dict[str, int] = {}
+    query = sa.select(standings_table.c.bot, sa.func.sum(standings_table.c.forfeits)).where(_WHOLE_GAME)
+    async with database.reading(engine) as connection:
+        for some in database.chunks(bots):
+            rows = await connection.execute(
+                query.where(standings_table.c.bot.in_(some)).group_by(standings_table.c.bot)
+            )
+            forfeits |= {bot: int(count) for bot, count in rows.all()}
+    return forfeits
 
 
 async def games(engine: AsyncEngine) -> list[str]:
-    """The games in which some bot is rated."""
+    """Return the games that have at least one rated bot."""
     async with database.reading(engine) as connection:
         return await games_in(connection, standings_table.c.game)
 
 
-async def crosses(engine: AsyncEngine, game: str, bots: Iterable[str]) -> list[Cross]:
-    """What these bots scored against each other in rated matches of a game."""
+async def listed_categories(
+    engine: AsyncEngine, most: int, season: str = "", *, since: str | None = None
+) -> list[CategoryLine]:
+    """Return the categories by map and time control with the most rated matches.
+
+    season, since: as for `standings`
+    """
+    table = standings_table.c
+    matches = sa.func.sum(table.matches)
+    query = sa.select(table.game, table.map, table.time_control, matches).where(table.time_control != "")
+    query = query.where(table.season == _number_of(season))
+    if since is not None:
+        query = query.where(table.last >= since)
+    query = query.group_by(table.game, table.map, table.time_control)
+    query = query.order_by(matches.desc(), table.game, table.map, table.time_control).limit(most)
+    async with database.reading(engine) as connection:
+        rows = (await connection.execute(query)).all()
+    return [CategoryLine(row.game, row.map, row.time_control, int(row[3])) for row in rows]
+
+
+async def crosses(engine: AsyncEngine, category: Category, bots: Iterable[str]) -> list[CrossScore]:
+    """Return the scores of these bots against each other in rated matches of a category."""
     names, table = sorted(set(bots)), crosses_table.c
     query = sa.select(table.bot, table.opponent, table.wins, table.draws, table.losses)
-    query = query.where(table.game == game, table.bot.in_(names), table.opponent.in_(names))
+    query = query.where(*_is(crosses_table, *Category._fields))
+    query = query.where(table.bot.in_(names), table.opponent.in_(names))
     async with database.reading(engine) as connection:
-        return [Cross(*row) for row in (await connection.execute(query)).all()]
+        return [CrossScore(*row) for row in (await connection.execute(query, category._asdict())).all()]
 
 
-async def ratings_of(engine: AsyncEngine, game: str, bots: Iterable[str]) -> dict[str, Rating]:
-    """What is known of these bots in a game; who has not played yet is rated as new."""
-    names = sorted(set(bots))
-    async with database.reading(engine) as connection:
-        found = await connection.run_sync(last_ratings, [(game, bot) for bot in names])
-    return {bot: found[game, bot].after() if (game, bot) in found else Rating() for bot in names}
-
-
-def last_ratings(connection: sa.Connection, keys: Iterable[Key]) -> dict[Key, Known]:
-    """The rating of each of these bots that has one, and when its last rated match finished."""
-    found: dict[Key, Known] = {}
-    names: dict[str, list[str]] = {}
-    for game, bot in sorted(keys):
-        names.setdefault(game, []).append(bot)
-    for game, bots in names.items():
+def last_ratings(connection: sa.Connection, keys: Iterable[Key]) -> dict[Key, CurrentRating]:
+    """Return the current rating of each of these bots that has one, and the end of its last rated match."""
+    ratings: dict[Key, CurrentRating] = {}
+    names: dict[Category, list[str]] = {}
+    for category, bot in sorted(keys):
+        names.setdefault(category, []).append(bot)
+    for category, bots in names.items():
         for start in range(0, len(bots), BOTS_AT_ONCE):
-            some = {"of": game, "these": bots[start : start + BOTS_AT_ONCE]}
+            some = {**category._asdict(), "these": bots[start : start + BOTS_AT_ONCE]}
             for row in connection.execute(_LAST, some):
-                found[row.game, row.bot] = known_of(row)
-    return found
+                ratings[category, row.bot] = known_of(row)
+    return ratings
 
 
-def known_of(row: sa.Row[Any]) -> Known:
-    """The rating in a row of `standings` or `rating_bases`."""
-    return Known(row.rating, row.deviation, row.volatility, row.last)
+def key_of(row: sa.Row[Any]) -> Key:
+    """Return the category and the bot of a row with a rating."""
+    return Category(row.game, row.map, row.time_control, row.season), row.bot
+
+
+def known_of(row: sa.Row[Any]) -> CurrentRating:
+    """Return the rating in a row of `standings` or `rating_bases`."""
+    return CurrentRating(row.rating, row.deviation, row.volatility, row.last)
 
 
 def add_steps(connection: sa.Connection, steps: Iterable[RatingStep]) -> None:
-    """Add these steps, which come two by two and in the order of their matches, to the tables of their games."""
+    """Add rating steps to the tables of their categories.
+
+    The steps are in match order. Those of both bots in a category are adjacent, Maxie's first.
+    """
     lines: dict[Key, dict[str, Any]] = {}
-    pairs: dict[tuple[str, str, str], dict[str, Any]] = {}
+    pairs: dict[tuple[Category, str, str], dict[str, Any]] = {}
     both = iter(steps)
     for maxie, minnie in zip(both, both, strict=True):
         for step, other in ((maxie, minnie), (minnie, maxie)):
             scored = {name: int(step.outcome is outcome) for name, outcome in _SCORES.items()}
-            line = lines.setdefault((step.game, step.bot), dict.fromkeys(_COUNTS, 0))
+            line = lines.setdefault((step.category, step.bot), dict.fromkeys(_COUNTS, 0))
             for name, count in scored.items():
                 line[name] += count
-            line["matches"] += step.outcome is not Outcome.NONE
+            line["matches"] += step.outcome is not RatedOutcome.NONE
             line["forfeits"] += step.forfeit
             line["crashes"] += step.crash
             after = {"rating": step.rating, "deviation": step.deviation, "volatility": step.volatility}
-            line |= {"game": step.game, "bot": step.bot, **after, "last": step.finished}
-            key = (step.game, step.bot, other.bot)
-            pair = pairs.setdefault(key, dict(zip(_PAIR, key, strict=True)) | dict.fromkeys(_SCORES, 0))
+            row = step.category._asdict() | {"bot": step.bot}
+            line |= {**row, **after, "last": step.finished}
+            key = (step.category, step.bot, other.bot)
+            pair = pairs.setdefault(key, {**row, "opponent": other.bot} | dict.fromkeys(_SCORES, 0))
             for name, count in scored.items():
                 pair[name] += count
     if lines:
         kind = connection.dialect.name
-        # In one order everywhere, so that no two transactions ever wait for each other.
+        # A fixed order prevents deadlocks between transactions.
         connection.execute(adding(kind, standings_table, _COUNTS), [lines[key] for key in sorted(lines)])
         connection.execute(adding(kind, crosses_table, tuple(_SCORES)), [pairs[key] for key in sorted(pairs)])
 
 
-def keep_bases(connection: sa.Connection, bases: Mapping[Key, Known]) -> None:
-    """Keep these ratings as those from which the matches that are left in the store count on."""
+def store_bases(connection: sa.Connection, bases: Mapping[Key, CurrentRating]) -> None:
+    """Store the ratings from which the ratings of the remaining matches are computed."""
     rows = [
-        {"game": game, "bot": bot, "last": known.finished}
+        category._asdict()
+        | {"bot": bot, "last": known.finished}
         | {name: getattr(known, name) for name in ("rating", "deviation", "volatility")}
-        for (game, bot), known in sorted(bases.items())
+        for (category, bot), known in sorted(bases.items())
     ]
     if rows:
         connection.execute(database.insert_or_update(connection.dialect.name, rating_bases), rows)
 
 
-def bases(connection: sa.Connection) -> dict[Key, Known]:
-    """The ratings from which the matches in the store count on; empty where none was ever removed."""
-    return {(row.game, row.bot): known_of(row) for row in connection.execute(sa.select(rating_bases))}
+def bases(connection: sa.Connection) -> dict[Key, CurrentRating]:
+    """Return the ratings as of the last removed match of each bot; empty if no match was ever removed."""
+    return {key_of(row): known_of(row) for row in connection.execute(sa.select(rating_bases))}
 
 
-_STANDINGS_OF = sa.select(*(standings_table.c[name] for name in Standing.__struct_fields__)).where(
-    standings_table.c.bot == sa.bindparam("of")
+def _is(table: sa.Table, *names: str) -> list[sa.ColumnElement[bool]]:
+    """Return conditions on these columns, with parameters of the same names."""
+    return [table.c[name] == sa.bindparam(name) for name in names]
+
+
+def _number_of(season: str) -> sa.ScalarSelect[int]:
+    """Return an SQL expression for the number of a season of the game in `standings`; empty for the running one."""
+    if not season:
+        return running_number(standings_table.c.game)
+    named = (seasons_table.c.game == standings_table.c.game) & (seasons_table.c.name == season)
+    return sa.select(seasons_table.c.number).where(named).scalar_subquery()
+
+
+_WHOLE_GAME = standings_table.c.time_control == ""
+_STANDINGS_OF = sa.select(*(standings_table.c[name] for name in StandingRow.__struct_fields__)).where(
+    standings_table.c.bot == sa.bindparam("of"), _WHOLE_GAME, standings_table.c.season == _number_of("")
 )
-_SCORES = {"wins": Outcome.WIN, "draws": Outcome.DRAW, "losses": Outcome.LOSS}
+_SCORES = {"wins": RatedOutcome.WIN, "draws": RatedOutcome.DRAW, "losses": RatedOutcome.LOSS}
 _COUNTS = ("matches", *_SCORES, "forfeits", "crashes")
-_PAIR = ("game", "bot", "opponent")
 _LAST = sa.select(standings_table).where(
-    standings_table.c.game == sa.bindparam("of"),
+    *_is(standings_table, *Category._fields),
     standings_table.c.bot.in_(sa.bindparam("these", expanding=True)),
 )
 
 
 @lru_cache(maxsize=16)
 def adding(kind: str, table: sa.Table, counts: tuple[str, ...]) -> sa.Insert:
-    """An insert that adds the counts to those of a row that is there, and puts its other columns in their place."""
+    """Return an upsert: in an existing row it adds to the columns `counts` and replaces all others."""
     statement = insert(kind, table)
     keys = {column.name for column in table.primary_key}
     changes = {

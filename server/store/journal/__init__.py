@@ -1,1 +1,1 @@
-"""The journal: every accepted event, durable before anyone is told."""
+"""The journal: it makes every accepted event durable before it is sent to anyone."""

@@ -1,4 +1,4 @@
-"""What the journal has written, read from the store: a match's terms, what happened in it, its record."""
+"""Read the journal from the store: a match's terms, events and record."""
 
 from __future__ import annotations
 
@@ -8,40 +8,40 @@ from typing import NamedTuple
 import sqlalchemy as sa
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
-from arena.match.events import Timed, from_journal
+from arena.match.events import TimedEvent, from_journal
 from arena.match.terms import Terms, from_json
-from arena.protocol.record import Record, from_line
 from arena.server.store import database
-from arena.server.store.journal.rows import chunks
-from arena.server.store.packing import record_in, unpack_terms, unpack_whole
+from arena.server.store.packing import unpack_match, unpack_terms
 from arena.server.store.schema import events, matches, records
 
 LAST_CHARACTER = "\U0010ffff"
-"""Stands after every character that an id may have."""
+"""Character that sorts after all characters of ids."""
 
 
-class Begun(NamedTuple):
-    """A match that has begun: its terms, and all that is kept of it where it has been packed."""
+class StartedMatch(NamedTuple):
+    """Match that has begun: its terms, and its packed data if it is fully packed."""
 
     terms: Terms
     packed: bytes | None
 
 
-async def begun(engine: AsyncEngine, prefix: str, player: str = "", most: int = 2) -> list[Begun]:
-    """The matches whose ids begin with `prefix`, at most so many; those of `player` alone where one is named."""
-    given = {"first": prefix, "last": prefix + LAST_CHARACTER, "most": most}
+async def started_matches(
+    engine: AsyncEngine, prefix: str, player: str = "", most: int = 2
+) -> list[StartedMatch]:
+    """Return up to `most` matches whose ids begin with `prefix`, optionally only matches of `player`."""
+    parameters = {"first": prefix, "last": prefix + LAST_CHARACTER, "most": most}
     if player:
-        given["player"] = player
+        parameters["player"] = player
     async with database.reading(engine) as connection:
-        rows = (await connection.execute(_BEGUN_OF if player else _BEGUN, given)).all()
+        rows = (await connection.execute(_BEGUN_OF if player else _BEGUN, parameters)).all()
     return [
-        Begun(from_json(row.terms or unpack_terms(row.packed)), row.packed if row.whole else None)
+        StartedMatch(from_json(row.terms or unpack_terms(row.packed)), row.packed if row.whole else None)
         for row in rows
     ]
 
 
-# As a range, which is read from the index: ids are in the order of their bytes. Made once, for to make a query takes
-# SQLAlchemy as long as the database takes for it.
+# Ids are sorted by their bytes, so the index finds this range. The query is built once, because SQLAlchemy takes as long
+# to build it as the database to run it.
 _BEGUN = (
     sa.select(matches.c.terms, records.c.packed, records.c.whole)
     .where(matches.c.match >= sa.bindparam("first"), matches.c.match < sa.bindparam("last"))
@@ -54,8 +54,8 @@ _BEGUN_OF = _BEGUN.where(
 )
 
 
-async def begin_with(engine: AsyncEngine, prefix: str, most: int) -> int:
-    """How many matches have ids that begin with `prefix`; they are counted up to so many."""
+async def count_with_prefix(engine: AsyncEngine, prefix: str, most: int) -> int:
+    """Return the number of matches whose ids begin with `prefix`, counting up to `most`."""
     some = sa.select(matches.c.match).where(
         matches.c.match >= prefix, matches.c.match < prefix + LAST_CHARACTER
     )
@@ -64,41 +64,32 @@ async def begin_with(engine: AsyncEngine, prefix: str, most: int) -> int:
         return (await connection.execute(counted)).scalar_one()
 
 
-async def events_of(engine: AsyncEngine, match: str) -> list[Timed]:
-    """What happened in a match, in order."""
+async def events_of(engine: AsyncEngine, match: str) -> list[TimedEvent]:
+    """Return the events of a match, in order."""
     async with database.reading(engine) as connection:
         return (await events_of_all(connection, [match])).get(match, [])
 
 
-def events_in(packed: bytes) -> list[Timed]:
-    """What happened in a match of which all is packed, in order; nothing where the match was imported."""
-    return [timed for text in unpack_whole(packed).events for timed in from_journal(text)]
+def unpack_events(packed: bytes) -> list[TimedEvent]:
+    """Return the events of a packed match, in order; none for an imported match."""
+    return [timed for text in unpack_match(packed).events for timed in from_journal(text)]
 
 
-async def events_of_all(connection: AsyncConnection, wanted: Collection[str]) -> dict[str, list[Timed]]:
-    """What happened in each of these matches, in order; without those of which nothing is known."""
-    found: dict[str, list[Timed]] = {}
-    for some in chunks(wanted):
+async def events_of_all(connection: AsyncConnection, ids: Collection[str]) -> dict[str, list[TimedEvent]]:
+    """Return the events of each of these matches, in order; unknown matches are left out."""
+    events_by_match: dict[str, list[TimedEvent]] = {}
+    for some in database.chunks(ids):
         query = sa.select(matches.c.match, events.c.event).join(events, events.c.number == matches.c.number)
         query = query.where(matches.c.match.in_(some)).order_by(events.c.number, events.c.seq)
-        # A stream, as a large server has hundreds of matches in progress when it comes back after a crash.
+        # Streamed, because a large server has hundreds of matches in progress when it restarts after a crash.
         async for row in await connection.stream(query):
-            found.setdefault(row.match, []).extend(from_journal(row.event))
-        # After the rows: those of a match that is packed meanwhile have been read then, or are in its packed piece.
+            events_by_match.setdefault(row.match, []).extend(from_journal(row.event))
+        # Read after the rows: if a match is packed meanwhile, its events are found in one of the two places.
         packed = sa.select(matches.c.match, records.c.packed).join(
             records, records.c.number == matches.c.number
         )
         packed = packed.where(matches.c.match.in_(some), records.c.whole)
         async for row in await connection.stream(packed):
-            if happened := events_in(row.packed):
-                found[row.match] = happened
-    return found
-
-
-async def records_of(engine: AsyncEngine, event: str) -> list[Record]:
-    """The finished matches of an event, in the order in which they began."""
-    query = sa.select(records.c.packed).join(matches, matches.c.number == records.c.number)
-    query = query.where(matches.c.event == event, matches.c.finished.is_not(None))
-    query = query.order_by(matches.c.started, matches.c.match)
-    async with database.reading(engine) as connection:
-        return [from_line(record_in(packed)) for packed in (await connection.execute(query)).scalars()]
+            if happened := unpack_events(row.packed):
+                events_by_match[row.match] = happened
+    return events_by_match

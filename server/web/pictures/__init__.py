@@ -1,4 +1,4 @@
-"""Pictures of matches, maps, bots and events, which a link shows where it is shared: PNG, and GIF of a whole match.
+"""Preview pictures of matches, maps, bots and events: PNG, and GIF for whole matches.
 
-words and records -> cards (SVG) -> drawing (PNG, GIF), in a process of its own -> previews (asked for, kept)
+words and records -> cards (SVG) -> drawing (PNG, GIF)
 """

@@ -1,9 +1,8 @@
-"""A position of any game as a piece of SVG, fitted into a rectangle: a map with its armies, or a board with its pieces."""
+"""SVG of a position of any game, scaled to fit a rectangle: a map with its armies, or a board with its pieces."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import lru_cache
 from html import escape
 from typing import Any, NamedTuple
 
@@ -12,19 +11,29 @@ from arena.games.core import Game, Player
 from arena.games.hexapawn import Hexapawn
 from arena.games.riskless import Riskless
 from arena.games.tictactoe import TicTacToe
-from arena.maps.loader import MapError, load_file, map_names
-from arena.maps.mapfile import MapFile
-from arena.maps.svg import layers
+from arena.server.web.pictures.maps import picture_of
 
-MAXIE, MINNIE = "#1d4ed8", "#c2410c"
-READABLE = 0.8
-"""How small a map may be drawn with its names: below that nobody reads them."""
+MAXIE, MINNIE = "#1d47c2", "#f59b38"
+READABLE = 1.1
+"""Minimum scale of marks, in pixels per unit."""
+STYLE = f"""<style>
+.sea {{ fill: #d3e3ee }} .coast {{ fill: #eceadf; stroke: #8da6b8; stroke-width: 5; stroke-linejoin: round }}
+.area-of {{ fill: #d6d4c8; stroke: #ffffff; stroke-width: 1.4 }} .area-of[data-owner="maxie"] {{ fill: #3d60c6 }}
+.area-of[data-owner="minnie"] {{ fill: url(#hatch) }} .hatch-ground {{ fill: #f4a853 }} .hatch-line {{ stroke: #cf6f0c; stroke-width: 2.2 }}
+.road {{ stroke: #141c26; stroke-opacity: .28; stroke-width: 1.4 }} .ferry {{ stroke: #51606f; stroke-opacity: .8; stroke-width: 2.4; stroke-dasharray: 1 6; stroke-linecap: round }}
+.empty {{ fill: #ffffff; stroke: #51606f; stroke-width: 2 }} .maxie {{ fill: {MAXIE}; stroke: #ffffff; stroke-width: 2 }}
+.minnie {{ fill: {MINNIE}; stroke: #241000; stroke-width: 2 }}
+.armies {{ font-size: 13px; font-weight: 700; fill: #ffffff; text-anchor: middle; stroke: none }} .armies[data-long] {{ font-size: 10.5px }}
+[data-owner="minnie"] > .armies {{ fill: #241000 }}
+.move {{ fill: none; stroke: #141c26; stroke-width: 6; stroke-linecap: round; stroke-linejoin: round }}
+</style>"""
+"""Colours of a map, equal to the light mode in `page/css/boards.css`."""
 LETTERS = {"X": Player.MAXIE, "O": Player.MINNIE, "W": Player.MAXIE, "B": Player.MINNIE}
-"""Whose piece a letter stands for, in the games that keep their boards as letters."""
+"""Players by piece letter, in games whose boards consist of letters."""
 
 
-class Box(NamedTuple):
-    """A rectangle of a picture, in its pixels."""
+class Rectangle(NamedTuple):
+    """Rectangle of a picture, in pixels."""
 
     x: float
     y: float
@@ -34,21 +43,24 @@ class Box(NamedTuple):
 
 @dataclass(frozen=True)
 class Piece:
-    """What is drawn of a position: `still` is the same for all positions of a match, `moving` lies above it."""
+    """Drawn position: `still` is equal for all positions of a match, and `moving` is drawn above it."""
 
     still: str
     moving: str
 
     @property
     def whole(self) -> str:
-        """All of it."""
+        """Return the SVG of both layers together."""
         return self.still + self.moving
 
 
-def draw_position(game: Game[Any, Any], position: Any, box: Box) -> Piece:
-    """A position within a rectangle. A game that declares no board is drawn as the text that it is told by."""
+def draw_position(game: Game[Any, Any], position: Any, box: Rectangle, move: Any = None) -> Piece:
+    """Draw a position within a rectangle. On a map, also draw `move`, the move that led to it.
+
+    A game without a declared board is drawn as text.
+    """
     if isinstance(game, Riskless):
-        return _draw_map(game, position.armies, box)
+        return _draw_map(game, position, move, box)
     board, marks = _board(game, position)
     if isinstance(board, Grid):
         return _draw_grid(board, marks, box)
@@ -57,46 +69,18 @@ def draw_position(game: Game[Any, Any], position: Any, box: Box) -> Piece:
     return Piece("", _draw_text(game.picture(position), box))
 
 
-def shipped(game: Riskless) -> MapFile | None:
-    """The file of a game's map, where it is a shipped one whose territories lie where they lay: its goal may be another by now."""
-    name = game.map.name
-    if name in map_names():
-        try:
-            file = load_file(name)
-        except MapError:
-            return None
-        if (file.map.territories, file.map.neighbours, file.map.places) == (
-            game.map.territories,
-            game.map.neighbours,
-            game.map.places,
-        ):
-            return file
-    return None
+def _draw_map(game: Riskless, position: Any, move: Any, box: Rectangle) -> Piece:
+    picture = picture_of(game)
+    width, height = picture.size
+    frame = _frame(width, height, box)
+    size = max(1.0, READABLE / min(box.width / width, box.height / height))
+    arrow = "" if move is None else picture.arrow(move[0], move[1], size)
+    marks = f"{picture.held(position.armies)}{arrow}{picture.spots(position.armies, size)}"
+    return Piece(f"{frame}{STYLE}{picture.ground}</svg>", f"{frame}{STYLE}{marks}</svg>")
 
 
-def file_of(game: Riskless) -> MapFile:
-    """The map of a game with its continents, where its territories lie as those of a shipped one."""
-    return shipped(game) or MapFile(game.map)
-
-
-def _draw_map(game: Riskless, armies: Any, box: Box) -> Piece:
-    file = file_of(game)
-    ground = _ground(file, box)
-    drawn = layers(file, armies, names=False)
-    frame = _frame(drawn.width, drawn.height, box)
-    return Piece(ground, f"{frame}<style>{drawn.style}</style>{drawn.marks}</svg>")
-
-
-@lru_cache(maxsize=4)
-def _ground(file: MapFile, box: Box) -> str:
-    drawn = layers(file, file.map.start, names=False)
-    if min(box.width / drawn.width, box.height / drawn.height) >= READABLE:
-        drawn = layers(file, file.map.start)
-    return f"{_frame(drawn.width, drawn.height, box)}<style>{drawn.style}</style>{drawn.ground}</svg>"
-
-
-def _frame(width: float, height: float, box: Box) -> str:
-    """The beginning of an svg element of that size, as large as the rectangle lets it be."""
+def _frame(width: float, height: float, box: Rectangle) -> str:
+    """Return the start tag of an svg element of this size, scaled to fit the rectangle."""
     return (
         f'<svg x="{box.x:.1f}" y="{box.y:.1f}" width="{box.width:.1f}" height="{box.height:.1f}" '
         f'viewBox="0 0 {width:.1f} {height:.1f}">'
@@ -104,7 +88,7 @@ def _frame(width: float, height: float, box: Box) -> str:
 
 
 def _board(game: Game[Any, Any], position: Any) -> tuple[Grid | Points | None, list[Player | str]]:
-    """The board of a game and what lies on its cells."""
+    """Return the board of a game and the marks on its cells."""
     if isinstance(game, TicTacToe):
         return Grid(3, 3), [LETTERS.get(cell, "") for cell in position.cells]
     if isinstance(game, Hexapawn):
@@ -113,7 +97,7 @@ def _board(game: Game[Any, Any], position: Any) -> tuple[Grid | Points | None, l
     return game.board, list(game.marks(position))
 
 
-def _draw_grid(grid: Grid, marks: list[Player | str], box: Box) -> Piece:
+def _draw_grid(grid: Grid, marks: list[Player | str], box: Rectangle) -> Piece:
     side = 60.0
     still, moving = [], []
     for cell in range(grid.cells):
@@ -131,7 +115,7 @@ def _draw_grid(grid: Grid, marks: list[Player | str], box: Box) -> Piece:
     return Piece(f"{frame}{''.join(still)}</svg>", f"{frame}{''.join(moving)}</svg>")
 
 
-def _draw_points(points: Points, marks: list[Player | str], box: Box) -> Piece:
+def _draw_points(points: Points, marks: list[Player | str], box: Rectangle) -> Piece:
     xs, ys = zip(*points.places, strict=True)
     widest = max(max(xs) - min(xs), max(ys) - min(ys)) or 1.0
     scale, edge = 400 / widest, 30.0
@@ -163,7 +147,7 @@ def _mark(mark: Player | str, x: float, y: float, radius: float) -> str:
     )
 
 
-def _draw_text(text: str, box: Box) -> str:
+def _draw_text(text: str, box: Rectangle) -> str:
     lines = text.splitlines()[:40]
     size = min(28.0, box.height / (1.3 * max(1, len(lines))))
     return "".join(

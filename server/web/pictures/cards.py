@@ -1,52 +1,84 @@
-"""The pictures as SVG documents, 1200 × 630 as those who show links ask for (https://ogp.me): a match, a map, a table, words."""
+"""Preview pictures as SVG documents of 1200 × 630, the size for link previews (https://ogp.me)."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Any
 
+from msgspec import Struct
+
 from arena.games.core import AnyGame
 from arena.games.riskless import Riskless
 from arena.maps.mapfile import MapFile
-from arena.server.web.pictures.boards import MAXIE, MINNIE, Box, draw_position
-from arena.server.web.pictures.jobs import HEIGHT, MOST_ROWS, WIDTH, DrawTable, MatchWords
+from arena.server.web.pictures.boards import MAXIE, MINNIE, Rectangle, draw_position
 from arena.server.web.pictures.lettering import FONT, QUIET, text
+from arena.server.web.titles import map_title
 
+WIDTH, HEIGHT = 1200, 630
 MARGIN = 40
+MAX_ROWS = 8
+"""Maximum number of table rows in a picture."""
 
 
-def table_card(words: DrawTable) -> str:
-    """A title with rows below it."""
+class MatchWords(Struct, frozen=True):
+    """Texts about a match."""
+
+    maxie: str
+    minnie: str
+    about: str
+    """Game, map and time control."""
+    result: str
+    """Result of the match; empty while it is in progress."""
+
+
+def arena_card(game: AnyGame, position: Any, move: Any) -> str:
+    """Return the picture of the arena: its name next to a match in progress."""
+    box = Rectangle(520, 40, WIDTH - 560, HEIGHT - 80)
+    return _document(
+        [
+            text(MARGIN, 220, 64, "Riskless Arena", 460),
+            text(MARGIN, 290, 34, "Programs fight for maps.", 460, QUIET),
+            text(MARGIN, 340, 34, "Watch them, or play one.", 460, QUIET),
+            draw_position(game, position, box, move).whole,
+        ]
+    )
+
+
+def table_card(title: str, line: str, rows: Sequence[tuple[str, str, float]]) -> str:
+    """Return a title, a line, and rows. A row is a name, a number as text, and the length of a bar from 0 to 1."""
     parts = [
-        text(MARGIN, 110, 60, words.title, WIDTH - 2 * MARGIN),
-        text(MARGIN, 165, 30, words.line, WIDTH - 2 * MARGIN, QUIET),
+        text(MARGIN, 110, 60, title, WIDTH - 2 * MARGIN),
+        text(MARGIN, 165, 30, line, WIDTH - 2 * MARGIN, QUIET),
     ]
-    for number, (name, told, share) in enumerate(words.rows[:MOST_ROWS]):
+    for number, (name, detail, share) in enumerate(rows[:MAX_ROWS]):
         y = 235 + number * 45
         wide = max(4.0, 420 * min(1.0, max(0.0, share)))
         parts += [
             text(MARGIN, y, 28, name, 480),
             f'<rect x="540" y="{y - 22}" width="{wide:.1f}" height="26" rx="4" fill="{MAXIE}"/>',
-            text(980, y, 28, told, 180, QUIET),
+            text(980, y, 28, detail, 180, QUIET),
         ]
     return _document([*parts, _brand()])
 
 
-def match_card(match: MatchWords, game: AnyGame | None, position: Any, ply: int, plies: int) -> str:
-    """A match at a ply: the board and who plays. Without a game, which only the server's process may know, the words alone."""
-    return _document([*_sides(match, f"ply {ply} of {plies}", 760), *_board_of(game, position), _brand()])
+def match_card(
+    match: MatchWords, game: AnyGame | None, position: Any, move: Any, ply: int, plies: int
+) -> str:
+    """Return a match at a ply: the board with the last move, and the players. Without a game, only the texts."""
+    board = _board_of(game, position, move)
+    return _document([*_sides(match, f"move {ply} of {plies}", 760), *board, _brand()])
 
 
 def map_card(file: MapFile) -> str:
-    """A map with the start of a match on it."""
+    """Return a map with the initial position of a match."""
     map = file.map
     game = Riskless(map)
-    box = Box(MARGIN, 130, WIDTH - 2 * MARGIN, 450)
-    told = f"{map.size} territories, {map.armies_to_win} armies to win, at most {map.territory_cap} on each"
+    box = Rectangle(MARGIN, 130, WIDTH - 2 * MARGIN, 450)
+    detail = f"{map.size} territories, {map.armies_to_win} armies to win, at most {map.territory_cap} on each"
     return _document(
         [
-            text(MARGIN, 75, 50, map.name, 600),
-            text(MARGIN, 115, 24, file.description or told, WIDTH - 2 * MARGIN, QUIET),
+            text(MARGIN, 75, 50, map_title(map.name), 600),
+            text(MARGIN, 115, 24, file.description or detail, WIDTH - 2 * MARGIN, QUIET),
             draw_position(game, game.start(), box).whole,
             _brand(),
         ]
@@ -54,7 +86,7 @@ def map_card(file: MapFile) -> str:
 
 
 def film_ground(match: MatchWords, game: AnyGame, width: int, height: int) -> str:
-    """What every picture of a film has: the names above, the board below."""
+    """Return the background of all frames of a film: the names above, and the board without pieces below."""
     names = [
         *_name(match.maxie, 16, 30, 20, width / 2 - 30, MAXIE),
         *_name(match.minnie, width / 2 + 8, 30, 20, width / 2 - 30, MINNIE, square=True),
@@ -63,30 +95,32 @@ def film_ground(match: MatchWords, game: AnyGame, width: int, height: int) -> st
     return _document([*names, still], width, height)
 
 
-def film_frame(game: AnyGame, position: Any, width: int, height: int, share: float) -> str:
-    """What changes from one picture of a film to the next, without a ground: pieces, armies, and how far the match is."""
-    moving = draw_position(game, position, film_box(width, height)).moving
+def film_frame(game: AnyGame, position: Any, move: Any, width: int, height: int, share: float) -> str:
+    """Return one frame of a film without its background: pieces, armies, and the progress of the match."""
+    moving = draw_position(game, position, film_box(width, height), move).moving
     bar = f'<rect x="0" y="{height - 6}" width="{width * share:.1f}" height="6" fill="#0f6b5c"/>'
     return _document([moving, bar, *_armies(game, position, 16, 40, width - 32, 8)], width, height, ground="")
 
 
-def film_box(width: int, height: int) -> Box:
-    """Where the board of a film is."""
-    return Box(8, 56, width - 16, height - 68)
+def film_box(width: int, height: int) -> Rectangle:
+    """Return the rectangle of the board in a film."""
+    return Rectangle(8, 56, width - 16, height - 68)
 
 
-def _board_of(game: AnyGame | None, position: Any) -> list[str]:
+def _board_of(game: AnyGame | None, position: Any, move: Any) -> list[str]:
     if game is None:
         return []
-    box = Box(MARGIN / 2, MARGIN, 720, HEIGHT - 2 * MARGIN)
+    box = Rectangle(MARGIN / 2, MARGIN, 720, HEIGHT - 2 * MARGIN)
     return [
         f'<rect x="{box.x}" y="{box.y}" width="{box.width}" height="{box.height}" rx="16" fill="#ffffff"/>',
-        draw_position(game, position, Box(box.x + 16, box.y + 16, box.width - 32, box.height - 32)).whole,
+        draw_position(
+            game, position, Rectangle(box.x + 16, box.y + 16, box.width - 32, box.height - 32), move
+        ).whole,
         *_armies(game, position, 780, 420, 380, 22),
     ]
 
 
-def _sides(match: MatchWords, told: str, x: float) -> list[str]:
+def _sides(match: MatchWords, result: str, x: float) -> list[str]:
     wide = WIDTH - x - MARGIN
     return [
         *_name(match.maxie, x + 20, 120, 40, wide - 20, MAXIE),
@@ -94,7 +128,7 @@ def _sides(match: MatchWords, told: str, x: float) -> list[str]:
         *_name(match.minnie, x + 20, 230, 40, wide - 20, MINNIE, square=True),
         text(x + 20, 310, 26, match.about, wide, QUIET),
         text(x + 20, 355, 26, match.result or "in progress", wide),
-        text(x + 20, 395, 22, told, wide, QUIET),
+        text(x + 20, 395, 22, result, wide, QUIET),
     ]
 
 
@@ -111,7 +145,7 @@ def _name(
 
 
 def _armies(game: AnyGame, position: Any, x: float, y: float, wide: float, high: float) -> list[str]:
-    """A bar of both players' armies, where the game has any."""
+    """Return a bar of both players' armies, if the game has any."""
     if not isinstance(game, Riskless):
         return []
     maxie = sum(n for n in position.armies if n > 0)

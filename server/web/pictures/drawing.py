@@ -1,86 +1,111 @@
-"""Draws pictures, in a process of its own (`python -m arena.server.web.pictures`): tenths of a second each, a film up to ten seconds."""
+"""Pictures as PNG and GIF. A picture takes tenths of a second, and a film up to ten seconds.
+
+They are drawn only in the page process.
+"""
 
 from __future__ import annotations
 
 import io
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import resvg_py
+from msgspec import Struct
 from PIL import Image
 
 from arena.games.catalogue import make_game
 from arena.games.core import AnyGame, GameError
+from arena.games.riskless import Riskless
 from arena.maps.loader import load_file
+from arena.protocol.messages import View
 from arena.protocol.record import BadRecord, from_line
 from arena.protocol.values import Data
-from arena.server.web import wording
+from arena.server.web import titles
 from arena.server.web.pictures import cards
-from arena.server.web.pictures.jobs import (
-    WIDTH,
-    DrawFilm,
-    DrawLive,
-    DrawMap,
-    DrawRecord,
-    DrawTable,
-    Job,
-    MatchWords,
-)
+from arena.server.web.pictures.cards import WIDTH, MatchWords
 from arena.server.web.pictures.lettering import FONT, FONT_FILE
 
 FILM = 600, 450
-"""Width and height of a film."""
-MOST_FRAMES = 160
-"""Pictures of a film: of a match with more plies it leaves out as many between two of them."""
+"""Width and height of a film, in pixels."""
+MAX_FRAMES = 40
+"""Maximum number of frames of a film, ten seconds. A longer match is reduced to its greatest change and its end."""
 FRAME_MS, LAST_MS = 250, 3_000
 COLOURS = 64
 
 
 class NoPicture(Exception):
-    """Nothing can be drawn of what was asked for; the text says why in one line."""
+    """Raised when a match cannot be drawn; the message is a one-line reason."""
 
 
-def draw(job: Job) -> bytes:
-    """The picture that was asked for. Raises NoPicture."""
-    match job:
-        case DrawRecord(line, ply):
-            return _match(_of_record(line, ply))
-        case DrawLive():
-            return _match(job)
-        case DrawFilm(line):
-            return _film(_of_record(line))
-        case DrawMap(name):
-            return _png(cards.map_card(load_file(name)), WIDTH)
-        case DrawTable():
-            return _png(cards.table_card(job), WIDTH)
+class DrawnMatch(Struct, frozen=True):
+    """Match to draw."""
+
+    words: MatchWords
+    game: str
+    setup: Mapping[str, Data]
+    moves: Sequence[Data]
 
 
-def _match(told: DrawLive) -> bytes:
-    plies = len(told.moves)
-    at = plies if told.ply is None else told.ply
+def map_picture(name: str) -> bytes:
+    """Draw a built-in map with its initial position, as PNG."""
+    return _png(cards.map_card(load_file(name)), WIDTH)
+
+
+def table_picture(title: str, line: str, rows: Sequence[tuple[str, str, float]]) -> bytes:
+    """Draw a table as PNG, with the arguments of `cards.table_card`."""
+    return _png(cards.table_card(title, line, rows), WIDTH)
+
+
+def record_picture(line: str, ply: int | None = None) -> bytes:
+    """Draw a finished match after `ply` plies, or at its end, as PNG. Raises NoPicture."""
+    return _match(_of_record(line), ply)
+
+
+def view_picture(view: View, ply: int | None = None) -> bytes:
+    """Draw a match in progress after `ply` plies, or its current position, as PNG. Raises NoPicture."""
+    words = MatchWords(view.players.maxie, view.players.minnie, titles.of_view(view), "")
+    return _match(DrawnMatch(words, view.game, view.setup, [each.move for each in view.moves]), ply)
+
+
+def _match(drawn: DrawnMatch, ply: int | None) -> bytes:
+    plies = len(drawn.moves)
+    at = plies if ply is None else ply
     if at > plies:
         raise NoPicture(f"the match has {plies} plies, not {at}")
-    game = _game(told)
-    position = _positions(game, told.moves[:at])[-1] if game is not None else None
-    return _png(cards.match_card(told.match, game, position, at, plies), WIDTH)
+    game = _game(drawn)
+    position = _positions(game, drawn.moves[:at])[-1] if game is not None else None
+    move = drawn.moves[at - 1] if at else None
+    return _png(cards.match_card(drawn.words, game, position, move, at, plies), WIDTH)
 
 
-def _film(told: DrawLive) -> bytes:
-    game = _game(told)
+def arena_picture(line: str) -> bytes:
+    """Draw the arena with a match after two thirds of its moves, as PNG. Raises NoPicture."""
+    drawn = _of_record(line)
+    game = _game(drawn)
     if game is None:
-        raise NoPicture(f"there is no board of {told.game!r:.40} to draw")
-    positions = _positions(game, told.moves)
+        raise NoPicture(f"positions of {drawn.game!r:.40} cannot be drawn")
+    moves = drawn.moves[: 2 * len(drawn.moves) // 3]
+    return _png(cards.arena_card(game, _positions(game, moves)[-1], moves[-1]), WIDTH)
+
+
+def film(line: str) -> bytes:
+    """Draw the highlight and the end of a finished match, as GIF. This takes some seconds. Raises NoPicture."""
+    drawn = _of_record(line)
+    game = _game(drawn)
+    if game is None:
+        raise NoPicture(f"positions of {drawn.game!r:.40} cannot be drawn")
+    positions = _positions(game, drawn.moves)
     last = len(positions) - 1
-    step = -(-len(positions) // MOST_FRAMES)
-    plies = [*range(0, last, step), last]
+    plies = highlight(game, positions)
     width, height = FILM
-    ground = _image(cards.film_ground(told.match, game, width, height), width)
+    ground = _image(cards.film_ground(drawn.words, game, width, height), width)
     frames = []
     for ply in plies:
         share = ply / last if last else 1.0
-        frame = _image(cards.film_frame(game, positions[ply], width, height, share), width)
+        move = drawn.moves[ply - 1] if ply else None
+        frame = _image(cards.film_frame(game, positions[ply], move, width, height, share), width)
         frames.append(Image.alpha_composite(ground, frame).convert("RGB"))
-    # One palette for all: what does not change is then the same from picture to picture, and costs nothing.
+    # With one palette for all frames, unchanged parts are equal in all of them and cost nothing.
     palette = frames[len(frames) // 2].quantize(COLOURS)
     reduced = [frame.quantize(palette=palette, dither=Image.Dither.NONE) for frame in frames]
     times = [FRAME_MS] * (len(reduced) - 1) + [LAST_MS]
@@ -91,23 +116,42 @@ def _film(told: DrawLive) -> bytes:
     return out.getvalue()
 
 
-def _game(told: DrawLive) -> AnyGame | None:
-    """The game of a match; None for one of somebody's own, which only the server's process knows."""
+def highlight(game: AnyGame, positions: Sequence[Any]) -> list[int]:
+    """Return the plies shown in a film: those around the greatest change of armies, and the last."""
+    last = len(positions) - 1
+    if len(positions) <= MAX_FRAMES or not isinstance(game, Riskless):
+        step = -(-len(positions) // MAX_FRAMES)
+        return [*range(0, last, step), last]
+    shares = [_share(position.armies) for position in positions]
+    wide = MAX_FRAMES - 1
+    changes = [abs(shares[first + wide] - shares[first]) for first in range(len(shares) - wide)]
+    first = changes.index(max(changes))
+    return sorted({*range(first, first + wide), last})
+
+
+def _share(armies: Sequence[int]) -> float:
+    """Return Maxie's share of all armies."""
+    whole = sum(abs(n) for n in armies)
+    return sum(n for n in armies if n > 0) / whole if whole else 0.5
+
+
+def _game(drawn: DrawnMatch) -> AnyGame | None:
+    """Return the game of a match, or None if it is unknown."""
     try:
-        return make_game(told.game, told.setup)
+        return make_game(drawn.game, drawn.setup)
     except GameError:
         return None
 
 
-def _of_record(line: str, ply: int | None = None) -> DrawLive:
+def _of_record(line: str) -> DrawnMatch:
     try:
         record = from_line(line)
     except BadRecord as error:
-        raise NoPicture(f"the match cannot be drawn: {error}") from None
-    about = wording.played(record.game, str(record.setup.get("map", "")), record.time_control)
+        raise NoPicture(f"the match cannot be rendered: {error}") from None
+    about = titles.game_title(record.game, str(record.setup.get("map", "")), record.time_control)
     players = record.players
-    match = MatchWords(players.maxie, players.minnie, about, wording.ended(players, record.result))
-    return DrawLive(match, record.game, record.setup, [each.move for each in record.moves], ply)
+    words = MatchWords(players.maxie, players.minnie, about, titles.result_title(players, record.result))
+    return DrawnMatch(words, record.game, record.setup, [each.move for each in record.moves])
 
 
 def _positions(game: AnyGame, moves: Sequence[Data]) -> list[Any]:
@@ -116,7 +160,7 @@ def _positions(game: AnyGame, moves: Sequence[Data]) -> list[Any]:
         for move in moves:
             positions.append(game.play(positions[-1], game.move_from_data(move)))
     except GameError as error:
-        raise NoPicture(f"the match cannot be drawn: {error}") from None
+        raise NoPicture(f"the match cannot be rendered: {error}") from None
     return positions
 
 

@@ -1,9 +1,10 @@
-"""Texts of a picture, in the one font that all pictures have, made to fit by their true widths."""
+"""Texts in pictures, all in one font, scaled to fit by their measured widths."""
 
 from __future__ import annotations
 
 from functools import lru_cache
 from html import escape
+from math import floor
 from pathlib import Path
 
 from PIL import ImageFont
@@ -12,21 +13,22 @@ FONT = "DejaVu Sans"
 FONT_FILE = Path(__file__).parent / "fonts" / "DejaVuSans.ttf"
 INK, QUIET = "#16202b", "#566373"
 SMALLEST = 0.6
-"""How much smaller a text may become before it is cut."""
+"""Minimum scale of a text before it is cut."""
 MOST = 200
-"""Characters of a text that are looked at."""
+"""Maximum number of characters of a text."""
 
 
 def text(x: float, y: float, size: float, words: str, wide: float, colour: str = INK) -> str:
-    """A line of text that begins at x with its feet at y, and is at most `wide` pixels long: smaller at first, then cut."""
+    """Return a line of text at (x, y), at most `wide` pixels long: first scaled down, then cut."""
     words = "".join(each if each.isprintable() else "�" for each in words[:MOST])
     length = _length(words, size)
     if length > wide:
         size = max(SMALLEST * size, size * wide / length)
         while len(words) > 1 and _length(words, size) > wide:
             words = f"{words[: -2 if words.endswith('…') else -1]}…"
-    # As a style: the style sheet of a map, which holds everywhere in the document, would go before attributes.
-    style = f"font: {size:.1f}px '{FONT}'; fill: {colour}; stroke: none"
+    # As a style attribute, because a map's style sheet applies to the whole document and overrides plain attributes.
+    # Rounded down, because half a tenth of a pixel more on each of many characters would exceed the place.
+    style = f"font: {floor(10 * size) / 10:.1f}px '{FONT}'; fill: {colour}; stroke: none"
     return f'<text x="{x:.1f}" y="{y:.1f}" style="{style}">{escape(words)}</text>'
 
 

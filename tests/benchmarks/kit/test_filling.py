@@ -5,10 +5,11 @@ import sqlalchemy as sa
 from arena.match.events import Moved
 from arena.server.store.aggregates.counting import refresh
 from arena.server.store.database import open_store
-from arena.server.store.finished import match_list, record_of
+from arena.server.store.finished import record_of
 from arena.server.store.journal.reader import events_of
-from arena.server.store.queries import Queries
+from arena.server.store.queries import event_table, rating_tables
 from arena.server.store.schema import event_totals
+from arena.server.store.search import Filter, search
 from arena.server.web.match_log import match_log
 from benchmarks.kit.filling import BOTS, EVENT, PLIES, fill, tell_truly
 from tests.server.played import MAXIE_WINS, day, events, keep
@@ -22,7 +23,7 @@ async def test_a_store_that_was_filled_is_one_that_a_server_could_have_written(d
         async with engine.connect() as connection:
             total = await connection.scalar(sa.select(sa.func.sum(event_totals.c.matches)))
         assert total == COUNT
-        shown = (await match_list(engine, 50)).matches
+        shown = (await search(engine, Filter(), 50)).matches
         assert len(shown) == 50
         happened = await events_of(engine, shown[0].match)
         assert sum(isinstance(event, Moved) for _, event in happened) == PLIES == shown[0].plies
@@ -33,11 +34,10 @@ async def test_a_store_that_was_filled_is_one_that_a_server_could_have_written(d
         assert (told.match, told.maxie) == (name, shown[1].players.maxie)
         assert sum(step.ply is not None for step in told.steps) == PLIES
         assert f'"match":"{name}"' in (await record_of(engine, name) or "")
-        queries = Queries(engine)
-        rated = await queries.rated()
-        assert len({each.bot for each in rated.standings}) == BOTS
-        assert sum(each.matches for each in rated.standings) == 2 * (COUNT - COUNT // 10)
-        assert await queries.event(EVENT)
+        found = await rating_tables(engine)
+        assert len({each.bot for each in found.standings}) == BOTS
+        assert sum(each.matches for each in found.standings) == 2 * (COUNT - COUNT // 10)
+        assert await event_table(engine, EVENT)
         # What is counted afterwards goes on from there.
         assert await refresh(engine) == 0
         await keep(engine, day(1), events(MAXIE_WINS), maxie="bot 1", minnie="bot 2")

@@ -1,4 +1,4 @@
-"""What a bot of the load takes for a move."""
+"""Time that a bot of the load generator takes for a move."""
 
 from __future__ import annotations
 

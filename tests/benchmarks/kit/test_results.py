@@ -11,7 +11,7 @@ ORDER = ("first", "second", "third")
 
 
 def section(title: str, found: str) -> str:
-    """As the command writes one."""
+    """Return a section as the command writes it."""
     ratios = Ratio([3.0, 1.0, 2.0])
     made = Section(
         title, "So.", ["", "ratio"], [["a", str(ratios)]], "A note.", [claim(title, "at least 1.5 ×", found)]

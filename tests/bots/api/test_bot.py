@@ -1,17 +1,22 @@
 """bots.api.bot: the public surface, and the example of its documentation."""
 
+from __future__ import annotations
+
 import textwrap
 from pathlib import Path
 from threading import Event
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from arena.bots.api import bot as module
-from arena.bots.api.bot import Bot, Clock, Match, ask, begin
+from arena.bots.api.bot import Bot, Clock, Ending, Match, Standing, ask, begin
 from arena.bots.engines.from_file import bot_class
 from arena.games.core import Player
 from arena.games.tictactoe import TicTacToe
+from arena.protocol.codes import EndReason
 
 
 def test_the_example_of_the_documentation_plays(tmp_path: Path) -> None:
@@ -46,3 +51,56 @@ def test_a_bot_needs_no_init_of_its_base() -> None:
     stop = Event()
     stop.set()
     assert ask(bot, None, Clock(1.0), stop) is True
+
+
+MAXIE, MINNIE = Player.MAXIE, Player.MINNIE
+
+
+@pytest.mark.parametrize(
+    ("winner", "reason", "maxie", "minnie"),
+    [
+        (MAXIE, EndReason.LINE, "won", "lost"),
+        (MINNIE, EndReason.NO_SHOW, "lost", "won"),
+        (None, EndReason.BOARD_FULL, "drawn", "drawn"),
+        (None, EndReason.NO_SHOW, "void", "void"),
+        (None, EndReason.SERVER_FAULT, "void", "void"),
+        (None, None, "void", "void"),
+    ],
+)
+def test_standings(
+    winner: Player | None, reason: EndReason | None, maxie: Standing, minnie: Standing
+) -> None:
+    ending = Ending(winner, reason, "", 9, None)
+    assert (ending.standing(MAXIE), ending.standing(MINNIE)) == (maxie, minnie)
+
+
+def test_an_ending_says_more_only_where_there_is_more() -> None:
+    assert str(Ending(MAXIE, EndReason.LINE, EndReason.LINE.meaning, 5, None)) == "line, 5 plies"
+    assert str(Ending(MAXIE, EndReason.TIMEOUT, "3 ms late", 5, None)) == "timeout, 5 plies: 3 ms late"
+    assert str(Ending(None, None, "nobody knows", 5, None)) == "nobody knows"
+
+
+def test_the_opponent_is_the_other_name() -> None:
+    assert Match(TicTacToe(), MAXIE, maxie="me", minnie="you").opponent == "you"
+    assert Match(TicTacToe(), MINNIE, maxie="you", minnie="me").opponent == "you"
+
+
+seconds = st.floats(0, 1e5, allow_nan=False)
+
+
+def test_time_runs_from_the_arrival() -> None:
+    clock = Clock(mine=3.0, arrived=100.0)
+    assert clock.elapsed(101.5) == 1.5
+    assert clock.left(101.5) == 1.5
+
+
+@given(mine=seconds, arrived=seconds, now=seconds)
+def test_nothing_is_ever_negative(mine: float, arrived: float, now: float) -> None:
+    clock = Clock(mine=mine, arrived=arrived)
+    assert clock.elapsed(now) >= 0
+    assert 0 <= clock.left(now) <= mine
+
+
+@given(mine=seconds, margin=seconds)
+def test_the_margin_is_no_time_to_think(mine: float, margin: float) -> None:
+    assert Clock(mine=mine, margin=margin).left(0.0) == Clock(mine=mine).left(0.0)

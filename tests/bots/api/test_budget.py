@@ -6,11 +6,15 @@ counts is at most the clock and the margin; whoever dips into the margin has 0 l
 
 from dataclasses import dataclass
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.bots.api.budget import OWN_OVERHEAD, Budget, moves_to_go, plan, reserve
-from arena.bots.api.clock import Clock
+from arena.bots.api.bot import Clock
+from arena.bots.api.budget import MAX_EXTENSION, OWN_OVERHEAD, Budget, Effort, plan, reserve
+from arena.games.riskless import Riskless
+from arena.games.tictactoe import TicTacToe
+from arena.maps.loader import load_map
 from tests.properties import examples
 
 clocks = st.builds(
@@ -27,11 +31,9 @@ clocks = st.builds(
 stalls = st.floats(0, 10)
 
 
-@given(clock=clocks, ply=st.integers(0, 1000), more=st.none() | st.integers(0, 1000), stall=stalls)
-def test_limits_are_ordered_and_inside_the_clock(
-    clock: Clock, ply: int, more: int | None, stall: float
-) -> None:
-    budget = plan(clock, ply, None if more is None else ply + more, stall)
+@given(clock=clocks, plies=st.floats(0, 2000), stall=stalls)
+def test_limits_are_ordered_and_inside_the_clock(clock: Clock, plies: float, stall: float) -> None:
+    budget = plan(clock, plies, stall)
     assert 0 <= budget.soft <= budget.hard <= clock.mine
     assert budget.hard <= clock.mine - reserve(clock, stall)
 
@@ -45,12 +47,12 @@ def test_the_reserve_is_at_most_half_and_else_covers_lag_and_stalls(clock: Clock
         assert kept + clock.margin >= max(2 * clock.lag, 3 * stall) - 1e-9
 
 
-@given(ply=st.integers(0, 2000), more=st.none() | st.integers(1, 2000))
-def test_there_is_always_a_move_to_go_and_never_more_than_the_rules_leave(ply: int, more: int | None) -> None:
-    moves = moves_to_go(ply, None if more is None else ply + more)
-    assert moves >= 1
-    if more is not None:
-        assert moves <= max(1, (more + 1) // 2)
+@given(mine=st.floats(1, 600), plies=st.floats(3, 2000))
+def test_the_last_move_has_the_clock_and_a_longer_way_means_less_for_each(mine: float, plies: float) -> None:
+    clock = Clock(mine, margin=1.0)
+    last = mine - reserve(clock)
+    assert plan(clock, 1) == Budget(last, last)
+    assert plan(clock, plies + 2).soft <= plan(clock, plies).soft < last
 
 
 def test_a_time_for_each_move_is_used_nearly_whole() -> None:
@@ -81,7 +83,7 @@ def simulate(
     clock, seen = base, [0.0]
     for number, (share, lag) in enumerate(zip(use, lags, strict=True)):
         turn = Clock(clock, increment=increment, per_move=per_move, margin=margin, lag=max(seen[-16:]))
-        budget = plan(turn, 2 * number)
+        budget = plan(turn, max(30, 90 - 2 * number))
         spent = budget.soft + share * (budget.hard - budget.soft) + lag
         seen.append(lag)
         if spent > clock + margin:
@@ -132,12 +134,40 @@ def test_a_match_of_usual_length_uses_most_of_its_clock_and_a_long_one_never_run
 @examples(50)
 @given(base=st.floats(1, 100), increment=st.floats(0.05, 5))
 def test_an_increment_is_spent_too(base: float, increment: float) -> None:
-    """However long the match, the clock does not grow for ever."""
+    """However long the match, the clock does not grow without limit."""
     assert simulate(base, increment, 0.1, [0.5] * 400, [0.0] * 400).left < base + 15 * increment
 
 
-def test_a_best_move_that_changed_gets_more_time() -> None:
-    budget = Budget(1.0, 4.0)
-    assert budget.until(changed=False) == 1.0
-    assert budget.until(changed=True) == 2.5
-    assert Budget(0.3, 0.3).until(changed=True) == 0.3
+@given(moves=st.lists(st.sampled_from("ab"), min_size=1, max_size=12), hard=st.floats(1, 5))
+def test_a_search_that_changes_its_mind_goes_on_and_never_past_its_way(moves: list[str], hard: float) -> None:
+    effort: Effort[str] = Effort(Budget(1.0, hard))
+    longest = 1.0 + MAX_EXTENSION * (hard - 1.0)
+    for move in moves[:-1]:
+        assert not effort.enough(move, 0.99)
+    assert effort.enough(moves[-1], longest + 1e-9)
+
+
+def test_a_calm_search_ends_at_the_soft_limit_and_unrest_halves_with_each_depth() -> None:
+    effort: Effort[str] = Effort(Budget(1.0, 2.0))
+    assert effort.enough("a", 1.0)
+    assert not effort.enough("b", 1.0 + MAX_EXTENSION - 0.01)
+    assert effort.enough("b", 1.0 + MAX_EXTENSION / 2)
+    assert not effort.enough("b", 1.0 + MAX_EXTENSION / 4 - 0.01)
+    assert effort.enough("b", 1.0 + MAX_EXTENSION / 8)
+
+
+@pytest.mark.parametrize("map", ["italy", "world", "m2", "ring:12", "path4"])
+def test_a_match_is_expected_to_end_and_to_end_sooner_near_its_goal(map: str) -> None:
+    game = Riskless(load_map(map))
+    start, limit = game.start(), game.map.ply_limit
+    expected = game.expected_plies(start)
+    assert 0 < expected <= limit
+    near = start._replace(armies=tuple(10 * n for n in start.armies))
+    assert game.expected_plies(near) <= expected
+    late = start._replace(ply=limit - 3)
+    assert game.expected_plies(late) == 3
+
+
+def test_the_board_of_tictactoe_fills() -> None:
+    game = TicTacToe()
+    assert game.expected_plies(game.position_from_text("XO.......")) == 7

@@ -44,7 +44,7 @@ async def test_a_dropped_connection_comes_back_to_its_matches() -> None:
 
 
 async def test_a_server_that_stops_is_waited_for_and_its_matches_go_on() -> None:
-    """One line as it goes and one as it is back, whatever lies between."""
+    """One line reports the loss and one the return, regardless of the attempts between."""
 
     async def first(peer: Peer) -> None:
         await peer.let_in("one")

@@ -24,7 +24,7 @@ async def test_a_connection_speaks_the_protocol() -> None:
     "url", ["", "here", "http://127.0.0.1:1", "ws://", "ws://127.0.0.1:port", "ws://[::1"]
 )
 async def test_what_is_no_url_of_a_websocket_is_told(url: str) -> None:
-    with pytest.raises(BadURL, match=re.escape(f"{url!r} is no URL of a server: write ws://HOST:PORT")):
+    with pytest.raises(BadURL, match=re.escape(f"{url!r} is not a server URL: write ws://HOST:PORT")):
         await open_connection(url)
 
 
@@ -57,7 +57,7 @@ async def test_a_websocket_of_another_kind_is_told() -> None:
         await peer.let_in()
 
     async with scripted(script, subprotocol="chat") as stage:
-        with pytest.raises(NoServer, match=f"{stage.url} is"):
+        with pytest.raises(NoServer, match=f"{stage.url} does not speak"):
             await open_connection(stage.url)
 
 
@@ -78,3 +78,10 @@ async def test_a_web_server_is_told_with_what_it_says() -> None:
         url = f"ws://127.0.0.1:{next(iter(server.sockets)).getsockname()[1]}"
         with pytest.raises(NoServer, match="it answers 404 no bots here"):
             await open_connection(url)
+
+
+async def test_wss_to_a_server_without_tls_is_told_with_the_right_url() -> None:
+    async with serve(lambda connection: connection.wait_closed(), "127.0.0.1", 0) as server:
+        port = next(iter(server.sockets)).getsockname()[1]
+        with pytest.raises(NoServer, match=rf"does not speak TLS, .*: is it ws://127\.0\.0\.1:{port}\?"):
+            await open_connection(f"wss://127.0.0.1:{port}")

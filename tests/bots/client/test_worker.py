@@ -9,7 +9,7 @@ import pytest
 
 from arena.bots.api.bot import Bot, Clock, Ending, Match, Resign, Thinking
 from arena.bots.client.state.actions import Choose
-from arena.bots.client.worker import Broke, Chosen, Ended, Prepared, Report, Worker
+from arena.bots.client.worker import BotEnded, BotFailed, MoveChosen, Prepared, Report, Worker
 from arena.games.core import Player
 from arena.games.tictactoe import TicTacToe
 
@@ -61,10 +61,10 @@ def test_all_calls_come_from_one_thread_and_a_stop_reaches_the_bot() -> None:
             told.get(timeout=0.02)
         worker.stop()
         chosen = told.next()
-        assert isinstance(chosen, Chosen)
+        assert isinstance(chosen, MoveChosen)
         assert (chosen.ply, chosen.move) == (ply, 4)
     worker.finish(ENDING)
-    assert told.next() == Ended("m")
+    assert told.next() == BotEnded("m")
     assert len(Threads.seen) == 1
     assert threading.get_ident() not in Threads.seen
 
@@ -75,9 +75,9 @@ def test_a_stop_that_comes_before_the_bot_begins_is_not_lost() -> None:
     worker.choose(order())
     worker.stop()
     assert told.next() == Prepared("m")
-    assert isinstance(told.next(), Chosen)
+    assert isinstance(told.next(), MoveChosen)
     worker.finish(None)
-    assert told.next() == Ended("m")
+    assert told.next() == BotEnded("m")
 
 
 def test_the_thinking_of_one_turn_is_not_that_of_the_next() -> None:
@@ -94,8 +94,8 @@ def test_the_thinking_of_one_turn_is_not_that_of_the_next() -> None:
     worker.choose(order())
     worker.choose(Choose("m", 2, MATCH.game.start(), Clock(2.0), None))
     first, second = told.next(), told.next()
-    assert isinstance(first, Chosen)
-    assert isinstance(second, Chosen)
+    assert isinstance(first, MoveChosen)
+    assert isinstance(second, MoveChosen)
     assert (first.thinking, second.thinking) == (thinking, None)
     worker.finish(None)
     told.next()
@@ -111,7 +111,7 @@ def test_no_line_of_ours_is_shown_where_a_bot_has_none() -> None:
     assert told.next() == Prepared("m")
     worker.choose(order())
     broke = told.next()
-    assert isinstance(broke, Broke)
+    assert isinstance(broke, BotFailed)
     assert "choose raised TypeError" in broke.why
     assert broke.trace == ""
 
@@ -126,11 +126,11 @@ def test_what_a_bot_raises_is_reported_from_its_own_line_on() -> None:
     told.next()
     worker.choose(order())
     broke = told.next()
-    assert isinstance(broke, Broke)
+    assert isinstance(broke, BotFailed)
     assert broke.why == "choose raised RuntimeError: first line"
     assert broke.trace.count("File ") == 1
     assert "test_worker.py" in broke.trace
-    assert told.next() == Ended("m")
+    assert told.next() == BotEnded("m")
 
 
 def test_a_bot_that_exits_does_not_take_the_thread_down_silently() -> None:
@@ -144,7 +144,7 @@ def test_a_bot_that_exits_does_not_take_the_thread_down_silently() -> None:
     told = Told()
     Worker(Quits, MATCH, told.put)
     broke = told.next()
-    assert isinstance(broke, Broke)
+    assert isinstance(broke, BotFailed)
     assert broke.why == "prepare raised SystemExit: 3"
 
 
@@ -162,8 +162,8 @@ def test_a_bot_that_resigns_is_told_in_a_line_and_closed() -> None:
     worker = Worker(Tired, MATCH, told.put)
     told.next()
     worker.choose(order())
-    assert told.next() == Broke("m", "enough", "", crash=False)
-    assert told.next() == Ended("m")
+    assert told.next() == BotFailed("m", "enough", "", crash=False)
+    assert told.next() == BotEnded("m")
     assert closed == [True]
 
 
@@ -183,7 +183,7 @@ def test_a_bot_is_closed_without_an_end_too_and_stopped_while_it_prepares() -> N
 
     told = Told()
     Worker(Slow, MATCH, told.put).finish(None)
-    assert [told.next(), told.next()] == [Prepared("m"), Ended("m")]
+    assert [told.next(), told.next()] == [Prepared("m"), BotEnded("m")]
     assert closed == [True]
 
 
@@ -200,7 +200,7 @@ def test_a_close_that_fails_is_told_as_such() -> None:
     told.next()
     worker.finish(None)
     broke = told.next()
-    assert isinstance(broke, Broke)
+    assert isinstance(broke, BotFailed)
     assert broke.why == "close raised OSError: no"
 
 
@@ -219,6 +219,6 @@ def test_a_bot_that_never_returns_is_interrupted() -> None:
         told.get(timeout=0.05)
     worker.finish(ENDING)
     assert worker.alive
-    assert worker.doing == "choose"
+    assert worker.current_method == "choose"
     worker.interrupt()
-    assert told.next() == Ended("m")  # and no word of what it raised
+    assert told.next() == BotEnded("m")  # and no word of what it raised

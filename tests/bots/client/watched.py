@@ -8,7 +8,7 @@ import anyio
 from arena.bots.api.bot import Bot, Clock
 from arena.bots.client.client import Client
 from arena.bots.client.options import Options
-from arena.bots.client.tally import finished_line
+from arena.bots.client.status import finished_line
 from arena.protocol.codes import Code
 from arena.protocol.messages import Error
 from tests.bots.scripted import Script, scripted
@@ -48,6 +48,6 @@ async def played(make: type[Bot], *scripts: Script, **options: Any) -> Watched:
     """Run a client against the scripts until the last one stops it."""
     async with scripted(*scripts) as stage:
         watched = Watched(make, stage.url, **options)
-        with anyio.fail_after(15):
+        with anyio.fail_after(30):
             await watched.client.run()
     return watched

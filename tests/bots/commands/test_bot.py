@@ -63,7 +63,7 @@ class Program:
         )
 
     async def ended(self, *signals: signal.Signals) -> int:
-        """Its exit code, after these signals."""
+        """Return its exit code after these signals."""
         for each in signals:
             self.process.send_signal(each)
         return await anyio.to_thread.run_sync(self.process.wait, PATIENCE_SECONDS)
@@ -132,9 +132,9 @@ async def test_it_says_what_chooses_its_moves_and_with_how_many_threads(
 ) -> None:
     """Matches of the pool share the cores; challenges come from people, who think longer than it does."""
     async with open_host(private(anyone=True)) as host, connected(host, *words, name="told"):
-        member = host.lobby.find("told")
-        assert member is not None
-        assert engine in str(member.engine)
+        known = host._shell.core.bot("told")
+        assert known is not None
+        assert engine in str(known.engine)
 
 
 async def test_a_file_says_nothing_of_its_threads_and_may_use_what_the_match_allows(tmp_path: Path) -> None:
@@ -192,7 +192,7 @@ async def test_an_exception_resigns_with_its_traceback(tmp_path: Path) -> None:
 async def test_an_illegal_move_is_explained_to_its_author(tmp_path: Path) -> None:
     record, told = await broken(tmp_path, "return 9")
     assert record.result.reason is EndReason.CRASH
-    assert "choose returned 9, which is no move of tictactoe" in told
+    assert "choose returned 9, which is not a move of tictactoe" in told
 
 
 async def test_an_illegal_move_is_the_referees_to_judge(tmp_path: Path) -> None:
@@ -203,7 +203,7 @@ async def test_an_illegal_move_is_the_referees_to_judge(tmp_path: Path) -> None:
 
 
 async def test_who_stops_reading_its_lines_stops_it() -> None:
-    """As `arena bot … | head` does."""
+    """The reader of its output closes the pipe, as `arena bot … | head` does."""
     unread, lines = os.pipe()
     async with open_host(private(anyone=True)) as host, connected(host, "random", name="b"):
         words = [*ARENA, "bot", "random", "--url", host.url, "--name", "a"]
@@ -221,11 +221,11 @@ async def test_who_stops_reading_its_lines_stops_it() -> None:
 
 
 def test_bad_input_is_told_in_a_line(tmp_path: Path) -> None:
-    fails("no engine is called 'gredy': there are random, greedy", 2, "bot", "gredy")
+    fails("no engine is called 'gredy': did you mean \"greedy\"? (or give a file NAME.py)", 2, "bot", "gredy")
     fails("no.py does not exist", 2, "bot", "no.py")
-    fails("--name ' ' is no name", 2, "bot", "random", "--name", " ")
+    fails("--name ' ' is not a valid name", 2, "bot", "random", "--name", " ")
     fails(
-        "'http://here' is no URL of a server: write ws://HOST:PORT",
+        "'http://here' is not a server URL: write ws://HOST:PORT",
         2,
         "bot",
         "random",
@@ -239,10 +239,10 @@ def test_bad_input_is_told_in_a_line(tmp_path: Path) -> None:
 
 
 def test_a_program_or_an_engine_but_not_both(tmp_path: Path) -> None:
-    fails("one of the two", 2, "bot")
-    fails("one of the two", 2, "bot", "random", "--exec", "cat")
-    fails("there is no program", 2, "bot", "--exec", "no-such-program-x")
-    fails("--logs is for a program", 2, "bot", "random", "--logs", tmp_path)
+    fails("but not both", 2, "bot")
+    fails("but not both", 2, "bot", "random", "--exec", "cat")
+    fails("program 'no-such-program-x' not found", 2, "bot", "--exec", "no-such-program-x")
+    fails("--logs needs a separate process", 2, "bot", "random", "--logs", tmp_path)
 
 
 def test_where_no_server_is_it_says_what_to_start(unused_tcp_port: int) -> None:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from arena.bots.commands.bot_settings import BadSettings, BotSettings, checked, read_settings
+from arena.bots.commands.bot_settings import BadBotSettings, BotSettings, check_settings, read_settings
 from arena.protocol.messages import Challenge
 from arena.protocol.timecontrol import TimeControl
 
@@ -49,6 +49,7 @@ def test_a_file_says_what_the_options_say(tmp_path: Path) -> None:
         reconnect=5,
         isolate=True,
         log=tmp_path / "mine.log",
+        state=tmp_path,
     )
 
 
@@ -56,17 +57,22 @@ def test_a_file_says_what_the_options_say(tmp_path: Path) -> None:
     ("text", "why"),
     [
         ("engine = 3", "engine"),
-        ('token = "x"', "the keys are engine, exec"),
-        ("matches = 0", "matches"),
-        ('for = "soon"', "30s, 10m, 2h, or ever"),
+        ('token = "x"', 'token: unknown key; did you mean "token-'),
+        ('gmae = ["riskless"]', 'gmae: unknown key; did you mean "game"'),
+        ("zzz = 1", "zzz: unknown key; the keys are engine, exec"),
+        ("matches = 0", r"bot\.toml: matches: expected a whole number >= 1$"),
+        ('matches = "two"', r"bot\.toml: matches: expected a whole number, got a text$"),
+        ("engine = 3", r"bot\.toml: engine: expected a text, got a whole number$"),
+        ("game = [1]", r"bot\.toml: game\[0\]: expected a text, got a whole number$"),
+        ("verbose = 1", r"bot\.toml: verbose: expected true or false, got a whole number$"),
         ("engine = ", "Invalid value"),
         ('token-file = "none"', "token-file: cannot read"),
         ('token-env = "NO_SUCH_VARIABLE"', "NO_SUCH_VARIABLE is not in the environment"),
-        ('token-env = "A"\ntoken-file = "token"', "one of the two"),
+        ('token-env = "A"\ntoken-file = "token"', "not both"),
     ],
 )
 def test_what_is_wrong_in_it_is_told_with_the_file(tmp_path: Path, text: str, why: str) -> None:
-    with pytest.raises(BadSettings, match=why) as wrong:
+    with pytest.raises(BadBotSettings, match=why) as wrong:
         read_settings(written(tmp_path, text))
     assert "bot.toml" in str(wrong.value)
     assert "\n" not in str(wrong.value)
@@ -78,24 +84,41 @@ def test_a_token_may_stand_in_the_environment(tmp_path: Path, monkeypatch: pytes
 
 
 def test_a_challenge_is_to_the_first_of_each_filter() -> None:
-    settings = checked(
+    settings = check_settings(
         BotSettings(challenge="bob", game=("tictactoe", "riskless"), tc=("0.10/move", "10"), casual=True)
     )
     assert settings.asks() == Challenge(
         "bob", game="tictactoe", map="italy", time_control=TimeControl(100, per_move=True), rated=False
     )
     assert settings.tc == ("0.1/move", "10+0")
-    assert checked(BotSettings()).asks() is None
+    assert check_settings(BotSettings()).asks() is None
 
 
 @pytest.mark.parametrize(
     ("settings", "why"),
     [
         (BotSettings(game=("chess",)), "no game is called 'chess'"),
-        (BotSettings(tc=("soon",)), "--tc: 'soon' is no time control"),
-        (BotSettings(casual=True), "--casual is for --challenge"),
+        (BotSettings(tc=("soon",)), "--tc: 'soon' is not a time control"),
+        (BotSettings(for_="soon"), "--for: .*30s, 10m, 2h, or ever"),
+        (BotSettings(casual=True), "--casual needs a challenge"),
     ],
 )
 def test_a_filter_that_fits_nothing_is_refused(settings: BotSettings, why: str) -> None:
-    with pytest.raises(BadSettings, match=why):
-        checked(settings)
+    with pytest.raises(BadBotSettings, match=why):
+        check_settings(settings)
+
+
+def test_a_text_where_a_list_is_meant_is_a_list_of_one(tmp_path: Path) -> None:
+    settings = read_settings(written(tmp_path, 'game = "riskless"\nmap = "italy"\ntc = "1+0"'))
+    assert (settings.game, settings.map, settings.tc) == (("riskless",), ("italy",), ("1+0",))
+
+
+def test_a_game_in_a_file_is_found_beside_the_settings(tmp_path: Path) -> None:
+    settings = read_settings(written(tmp_path, 'game = ["tictactoe", "nim.py:Nim"]\nengine = "greedy"'))
+    assert settings.game == ("tictactoe", str(tmp_path / "nim.py:Nim"))
+    assert settings.engine == "greedy"
+
+
+def test_a_wrong_setting_of_a_file_is_told_with_the_file() -> None:
+    with pytest.raises(BadBotSettings, match=r"^bot\.toml: tc: 'soon' is not a time control"):
+        check_settings(BotSettings(tc=("soon",)), "bot.toml: {}".format)

@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from arena.bots.api.match import Match
-from arena.bots.client.local import Local
+from arena.bots.api.bot import Match
+from arena.bots.client.local_match import LocalMatch
 from arena.bots.engines.from_file import bot_class
 from arena.games.core import Player
 from arena.maps.setup import make_setup
@@ -18,7 +18,7 @@ def test_it_is_short_and_plays(tmp_path: Path) -> None:
     assert made.__name__ == "MyBot"
     for name, map_ in (("tictactoe", ""), ("hexapawn", ""), ("riskless", "path4")):
         game = make_setup(name, map_) if map_ else make_setup(name)
-        local = Local(made, Match(game, Player.MAXIE))
+        local = LocalMatch(made, Match(game, Player.MAXIE))
         local.answer()
         local.close()
         assert len(local.moves) == 1
@@ -61,7 +61,7 @@ def test_what_it_says_to_try_can_be_typed(tmp_path: Path) -> None:
 def test_what_is_there_stays(tmp_path: Path) -> None:
     file = tmp_path / "my_bot.py"
     file.write_text("mine")
-    fails("is there already", 1, "new", file)
+    fails("exists already", 1, "new", file)
     assert file.read_text() == "mine"
     fails("ends in .py", 2, "new", tmp_path / "my_bot")
     fails("cannot write", 1, "new", tmp_path / "no" / "my_bot.py")

@@ -29,7 +29,7 @@ def play(*arguments: str | Path, rows: int = 50) -> "pexpect.spawn[str]":
 
 
 def heed_interrupts() -> None:
-    """Where tests run in the background of a shell, that makes them ignore Ctrl-C, and so all that they start."""
+    """Restore the handling of Ctrl-C: a shell makes background tests ignore it, and they pass that on to all processes."""
     signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
@@ -50,7 +50,7 @@ def test_a_match_from_help_to_a_recorded_end(tmp_path: Path) -> None:
     terminal.sendline("moves")
     terminal.expect("a1, b1, c1, a2, b2, c2, a3, b3, c3")
     terminal.sendline("z9")
-    terminal.expect("'z9' is no cell: type a1 to c3")
+    terminal.expect("'z9' is not a cell: type a1 to c3")
     terminal.sendline("a1")
     terminal.expect(r"greedy plays b2 \(depth 1; value -?\d+; 8 nodes\)")
     terminal.expect("maxie > ")
@@ -164,7 +164,7 @@ def test_a_bot_of_ones_own_that_fails_is_explained(tmp_path: Path) -> None:
     terminal = play(bot, "--game", "tictactoe", "--seat", "minnie")
     told, code = ended(terminal)
     assert (
-        "arena: my_bot made no move that the rules allow at ply 0: choose returned None, which is no move of tictactoe"
+        "arena: my_bot made an illegal move at ply 0: choose returned None, which is not a move of tictactoe"
         in told.replace("\r\n", " ")
     )
     assert code == 1
@@ -174,6 +174,6 @@ def test_bad_input_is_told_in_a_line(tmp_path: Path) -> None:
     fails("no engine is called 'chess'", 2, "play", "chess")
     fails("--game: no game is called 'chess'", 2, "play", "random", "--game", "chess")
     fails("--map: nowhere: no such map", 2, "play", "random", "--map", "nowhere")
-    fails("--tc: 'soon' is no time control", 2, "play", "random", "--tc", "soon")
+    fails("--tc: 'soon' is not a time control", 2, "play", "random", "--tc", "soon")
     fails("--seat", 2, "play", "random", "--seat", "north")
     fails("cannot write", 1, "play", "random", "--record", tmp_path / "no" / "such.jsonl")

@@ -2,6 +2,8 @@
 
 import json
 import sys
+import termios
+import time
 from pathlib import Path
 
 import pexpect
@@ -81,7 +83,7 @@ def test_what_is_no_true_record_is_told_with_file_and_line(one: Path, tmp_path: 
     bad = tmp_path / "bad.jsonl"
     fails(f"cannot read {bad}: No such file", 1, "replay", bad)
     bad.write_text("\n")
-    fails(f"{bad} has no record", 1, "replay", bad)
+    fails(f"{bad} has no match records", 1, "replay", bad)
     bad.write_text(good + "{}\n")
     fails(f"{bad}, line 2: no arena-record/1 record", 1, "replay", bad)
     bad.write_text("\n" + good.replace('"move":3', '"move":0'))
@@ -93,6 +95,14 @@ def test_what_is_no_true_record_is_told_with_file_and_line(one: Path, tmp_path: 
     )
     bad.write_text(good.replace('"winner":"maxie"', '"winner":"minnie"'))
     fails("it says minnie wins by line, but its moves say maxie wins by line", 1, "replay", bad)
+
+
+def until_keys_are_read(terminal: "pexpect.spawn[str]") -> None:
+    """Wait until the program reads single keys: what is typed before that is discarded."""
+    end = time.monotonic() + 40
+    while termios.tcgetattr(terminal.child_fd)[3] & termios.ICANON:
+        assert time.monotonic() < end
+        time.sleep(0.005)
 
 
 def test_keys_step_through_the_match(one: Path) -> None:
@@ -118,6 +128,7 @@ def test_keys_step_through_the_match(one: Path) -> None:
     ]:
         terminal.send(key)
         terminal.expect_exact(shown)
+        until_keys_are_read(terminal)
     terminal.send("q")
     terminal.expect(pexpect.EOF)
     terminal.close()

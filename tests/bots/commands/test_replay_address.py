@@ -9,7 +9,7 @@ from http.server import BaseHTTPRequestHandler, HTTPServer
 import pytest
 
 from arena.bots.commands.replay import records_of
-from arena.console import Failure, Misuse
+from arena.console import CommandError, UsageError
 from arena.protocol.record import to_line
 from testkit.sample_match import sample_match
 
@@ -46,19 +46,19 @@ def url() -> Iterator[str]:
 def test_a_match_is_known_by_the_address_of_its_page(path: str, url: str) -> None:
     address = f"{url}/{path.format(RECORD.match)}"
     if path.endswith(("?download", "#x")):
-        with pytest.raises(Misuse, match="is no match's address"):
+        with pytest.raises(UsageError, match="is not a match URL"):
             records_of(address)
     else:
         assert records_of(address) == [(1, RECORD)]
 
 
 def test_what_the_server_says_is_told(url: str) -> None:
-    with pytest.raises(Failure, match="answers 404: no finished match is called that"):
+    with pytest.raises(CommandError, match="answers 404: no finished match is called that"):
         records_of(f"{url}/match/other")
-    with pytest.raises(Failure, match="answers with no arena-record/1 record"):
+    with pytest.raises(CommandError, match="answers with no arena-record/1 record"):
         records_of(f"{url}/match/junk")
 
 
 def test_a_server_that_is_not_there_is_told() -> None:
-    with pytest.raises(Failure, match=r"no answer from http://127\.0\.0\.1:1"):
+    with pytest.raises(CommandError, match=r"^no answer from http://127\.0\.0\.1:1: Connection refused$"):
         records_of("http://127.0.0.1:1/match/x")

@@ -9,7 +9,7 @@ from xml.etree import ElementTree as ET
 import pytest
 from msgspec import structs
 
-from arena.bots.review.plot import review_svg
+from arena.bots.review.values_chart import review_svg
 from arena.bots.search.values import WIN
 from arena.maps.setup import make_setup
 from arena.protocol.codes import EndReason
@@ -33,37 +33,51 @@ def blunder(tmp_path: Path) -> Path:
 
 def test_a_thrown_game_is_marked(blunder: Path, tmp_path: Path) -> None:
     picture = tmp_path / "values.svg"
-    told = arena("replay", blunder, "--analyse", "alphabeta", "--depth", "2", "--svg", picture)
+    told = arena("replay", blunder, "--analyse", "alphabeta", "--svg", picture)
     assert told.code == 0, told
-    (marked,) = (line for line in told.stdout.splitlines() if "??" in line)
-    assert [cell.strip() for cell in marked.split("│")[1:8]][:4] == ["3", "minnie", "b2", "??"]
-    assert "c1" in marked
-    assert "the match" in marked
-    assert "maxie in 2" in marked
+    rows = [
+        [cell.strip() for cell in line.split("│")[1:-1]] for line in told.stdout.splitlines() if "│" in line
+    ]
+    # c1, the best cell, only makes the loss later: a2 at ply 1 was the move that lost the match.
+    assert rows[1] == ["1", "minnie", "a2", "??", "maxie in 6", "100 %", "the match", "b2"]
+    assert rows[3][:5] == ["3", "minnie", "b2", "", "maxie in 2"]
+    assert rows[3][-2:] == ["2 plies", "c1"]
     assert "999998" not in told.stdout
-    marks = sum("│ ? " in line or "│ ??" in line for line in told.stdout.splitlines())
-    assert marks > 1
+    marks = sum(bool(row[3]) for row in rows)
+    assert "minnie: 1 of 2 moves marked, 26" in told.stdout
     drawn = ET.fromstring(picture.read_text())
     tags = [child.tag.rpartition("}")[2] for child in drawn]
     assert tags.count("polyline") == 3
     assert tags.count("circle") == marks
     texts = [child.text for child in drawn if child.tag.endswith("text")]
-    assert texts.count("??") == 1
+    assert texts.count("??") == 1 == marks
     assert any("values in hundreds" in (text or "") for text in texts)
-    assert sum(text in ("?", "??") for text in texts) == marks
 
 
 def test_json_has_every_move(blunder: Path) -> None:
-    told = arena("replay", blunder, "--analyse", "minimax", "--depth", "2", "--json", "-")
-    rows = json.loads(told.stdout)
+    told = arena("replay", blunder, "--analyse", "minimax:reference", "--depth", "2", "--json", "-")
+    found = json.loads(told.stdout)
+    rows = found["moves"]
+    assert (found["engine"], found["players"]["minnie"]["moves"]) == ("minimax:reference", 2)
+    assert (rows[3]["mark"], rows[3]["line"][0], rows[4]["line"]) == ("??", "c1", [])
     assert [row["move"] for row in rows] == ["a1", "a2", "b1", "b2", "c1"]
     assert rows[3]["better"] == "c1"
-    assert rows[4]["after"] == WIN - 1
+    assert (rows[4]["after"], rows[4]["chance"], rows[4]["chance_lost"]) == (WIN - 1, 1, 0)
 
 
 def test_what_cannot_be_judged(blunder: Path) -> None:
     fails("no engine that searches is called 'greedy'", 2, "replay", blunder, "--analyse", "greedy")
-    fails("no evaluator is called 'x'", 2, "replay", blunder, "--analyse", "alphabeta:evaluator=x")
+    fails(
+        "evaluator must be plain, features, outcomes or a file",
+        2,
+        "replay",
+        blunder,
+        "--analyse",
+        "alphabeta:evaluator=x",
+    )
     fails("give --analyse", 2, "replay", blunder, "--svg", "x.svg")
+    fails("give --analyse", 2, "replay", blunder, "--nodes", "1000")
+    algorithm = ("replay", blunder, "--analyse", "minimax:reference")
+    fails("leave out --nodes and --time", 2, *algorithm, "--time", "1")
     with pytest.raises(ValueError, match="nothing to draw"):
         review_svg([], "", ("a", "b"), "minimax")

@@ -62,13 +62,16 @@ def test_svg_to_the_output(capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_analyse_reports_every_depth(capsys: pytest.CaptureFixture[str]) -> None:
     words = ("analyse", "--game", "tictactoe", "--position", "XX.OO....", "--depth", "5", "--json", "-")
-    for engine in ("minimax", "alphabeta", "jamboree:prune=0.2,threads=2"):
+    for engine in ("minimax", "alphabeta", "jamboree:form=course,prune=0.2,threads=2"):
         code, printed, _ = run(capsys, *words, "--engine", engine)
         told = json.loads(printed)
         assert code == 0
         assert [each["depth"] for each in told["reports"]] == [1]
         assert (told["reports"][0]["move"], told["reports"][0]["value"]) == (2, 999_999)
-        assert told["trace"] is None
+        assert told["lines"] == told["reports"]
+        assert told["lines"][0]["chance"] == 1
+    code, printed, _ = run(capsys, *words, "--engine", "minimax:reference")
+    assert json.loads(printed)["trace"] is None
     code, printed, _ = run(capsys, *words, "--engine", "scouts")
     assert json.loads(printed)["reports"][0]["move"] == 2
 
@@ -76,20 +79,33 @@ def test_analyse_reports_every_depth(capsys: pytest.CaptureFixture[str]) -> None
 def test_analyse_shows_lines_as_a_person_types_them(capsys: pytest.CaptureFixture[str]) -> None:
     code, printed, _ = run(capsys, "analyse", "--map", "path4", "--depth", "3", "--engine", "minimax")
     assert code == 0
-    assert printed.splitlines()[0].split() == ["depth", "value", "nodes", "line"]
+    assert printed.splitlines()[0].split() == ["depth", "value", "chance", "nodes", "line"]
     assert printed.splitlines()[-1].startswith("maxie plays ")
     assert printed.splitlines()[-2] == "by the table of the map: loss in 16 plies: 0 1"
     assert len(printed.splitlines()) == 6
 
 
-def test_fixed_is_the_reference_and_trace_its_search(capsys: pytest.CaptureFixture[str]) -> None:
-    words = ("analyse", "--game", "hexapawn", "--depth", "2", "--trace")
-    _, fixed, _ = run(capsys, *words, "--fixed")
-    assert "F: state (Maxie,BBB/.../WWW maxie 0) with ab=(Leaf(Minnie wins!),Leaf(Maxie wins!))" in fixed
-    assert "Estimating state BBB/W../.WW minnie 1[0]" not in fixed
-    assert "Estimating state" in fixed
-    _, played, _ = run(capsys, *words)
-    assert played != fixed
+def test_a_reference_algorithm_searches_once_and_trace_shows_it(capsys: pytest.CaptureFixture[str]) -> None:
+    words = ("analyse", "--game", "hexapawn", "--depth", "2", "--trace", "--engine", "alphabeta:reference")
+    _, printed, _ = run(capsys, *words)
+    assert "F: state (Maxie,BBB/.../WWW maxie 0) with ab=(Leaf(Minnie wins!),Leaf(Maxie wins!))" in printed
+    assert "Estimating state BBB/W../.WW minnie 1[0]" not in printed
+    assert "Estimating state" in printed
+
+
+def test_lines_are_the_best_moves_of_an_engine(capsys: pytest.CaptureFixture[str]) -> None:
+    words = ("analyse", "--nodes", "2000", "--lines", "3")
+    _, printed, _ = run(capsys, *words)
+    _, written, _ = run(capsys, *words, "--json", "-")
+    told = json.loads(written)
+    assert len({tuple(each["move"]) for each in told["lines"]}) == 3
+    assert all(0 < each["chance"] < 1 for each in told["lines"])
+    table = printed.splitlines()[printed.splitlines().index("") + 1 :]
+    assert [row.split()[0] for row in table[:-1] if row[:6].strip()] == [
+        "depth",
+        *(str(each["depth"]) for each in told["lines"]),
+    ]
+    assert table[-1] == f"maxie plays {told['lines'][0]['line'][0]}"
 
 
 @pytest.mark.parametrize(
@@ -97,7 +113,7 @@ def test_fixed_is_the_reference_and_trace_its_search(capsys: pytest.CaptureFixtu
     [
         (["trace", "x", "minimax"], 2, "no tree is called 'x': there are Cuts, HandoutBig"),
         (["trace", "Intro", "x"], 2, "no algorithm is called 'x': there are minimax"),
-        (["trace", "Intro", "lazy:dynamic=1"], 2, "lazy: dynamic is for riskless, as in `arena trace path4"),
+        (["trace", "Intro", "lazy:dynamic=1"], 2, "lazy: dynamic needs riskless, e.g. `arena trace path4"),
         (
             ["trace", "Intro", "lazy:take=1"],
             2,
@@ -108,20 +124,28 @@ def test_fixed_is_the_reference_and_trace_its_search(capsys: pytest.CaptureFixtu
         (["trace", "Intro", "minimax:evaluator=x"], 2, "no evaluator is called 'x'"),
         (["trace", "Intro", "minimax"], 1, "Intro, minimax to depth 2: no estimate at g"),
         (
-            ["analyse", "--engine", "alphabeta:exact=yes"],
+            ["analyse", "--engine", "alphabeta:exact=yes", "--map", "grid:9x8"],
             2,
-            "alphabeta: exact is an option of its compiled search, and here it searches in Python",
+            "alphabeta: exact needs its compiled search, and here it searches in Python",
         ),
         (
-            ["analyse", "--engine", "jamboree:form=tests"],
+            ["analyse", "--engine", "jamboree:form=tests", "--game", "hexapawn"],
             2,
-            "jamboree: form=tests is a form of its compiled search",
+            "jamboree: form=tests needs its compiled search",
+        ),
+        (["analyse", "--engine", "alphabeta", "--trace"], 2, "--trace: an engine's search is not shown: say"),
+        (["analyse", "--engine", "jamboree", "--svg", "-"], 2, "say --engine jamboree:reference"),
+        (
+            ["analyse", "--engine", "lazy", "--lines", "2"],
+            2,
+            "--lines: lazy searches once, to --depth",
         ),
         (
-            ["analyse", "--engine", "jamboree:depth=3"],
+            ["analyse", "--engine", "minimax:reference", "--nodes", "1000"],
             2,
-            "depth is an option of the engine as it plays, in a match; here there is the command's own --depth",
+            "--nodes: minimax searches once",
         ),
+        (["analyse", "--engine", "alphabeta:truth=root"], 2, "truth is an option for matches"),
         (["trace", "HandoutSmall", "minimax:evaluator=features"], 2, "explicit has no features"),
         (["analyse", "--budget", "100"], 2, "--budget is for --compare"),
         (
@@ -130,9 +154,9 @@ def test_fixed_is_the_reference_and_trace_its_search(capsys: pytest.CaptureFixtu
             "--compare searches with every algorithm: leave out --trace",
         ),
         (
-            ["analyse", "--compare", "--fixed"],
+            ["analyse", "--compare", "--lines", "2"],
             2,
-            "--compare searches with every algorithm: leave out --fixed",
+            "--compare searches with every algorithm: leave out --lines",
         ),
         (
             ["analyse", "--compare", "--engine", "minimax"],
@@ -146,13 +170,17 @@ def test_fixed_is_the_reference_and_trace_its_search(capsys: pytest.CaptureFixtu
         ),
         (["trace", "Intro", "alphabeta", "--depth", "1"], 1, "no estimate at b: it is an inner node"),
         (["analyse", "--engine", "x"], 2, "no engine that searches is called 'x'"),
-        (["analyse", "--position", "x"], 2, "--position: a position here is 20 signed armies"),
+        (["analyse", "--position", "x"], 2, "--position: a position must be 20 signed armies"),
         (
             ["analyse", "--game", "tictactoe", "--position", "XXXOO...."],
             2,
-            "the match is over: maxie wins (line)",
+            "the match must not be over: maxie wins (line)",
         ),
-        (["analyse", "--game", "tictactoe", "--depth", "6", "--svg", "-"], 1, "choose a smaller --depth"),
+        (
+            ["analyse", "--game", "tictactoe", "--engine", "minimax:reference", "--depth", "6", "--svg", "-"],
+            1,
+            "choose a smaller --depth",
+        ),
         (["analyse", "--game", "tictactoe", "--depth", "0"], 2, "--depth"),
         (
             ["analyse", "--compare", "--map", "world", "--budget", "10"],
@@ -195,7 +223,7 @@ def test_a_tree_deeper_than_recursion_goes(capsys: pytest.CaptureFixture[str], t
     path.write_text(chain(50_000), encoding="utf-8")
     code, _, complaint = run(capsys, "trace", str(path), "stack-minimax")
     assert code == 2
-    assert complaint.endswith("nested too deeply to be read: a file holds a tree of some hundred plies\n")
+    assert complaint.endswith("nested too deeply: a file may contain a tree of a few hundred plies\n")
 
 
 def test_a_map_is_traced_as_deep_as_is_said(capsys: pytest.CaptureFixture[str]) -> None:
@@ -205,12 +233,13 @@ def test_a_map_is_traced_as_deep_as_is_said(capsys: pytest.CaptureFixture[str]) 
     assert code == 0
     assert any("maxie 4" in line for line in told["trace"]), "a ply beyond the depth"
     assert told["trace"][-1].startswith("3 plies, up to 5 where armies are attacked: ")
-    assert told["savings"][0]["nodes"] == told["nodes"] < told["savings"][0]["whole_nodes"]
+    assert [each["nodes"] for each in told["savings"]] == [told["nodes"]] * 2
+    assert told["savings"][0]["whole_nodes"] < told["nodes"] < told["savings"][1]["whole_nodes"]
     assert 0 < told["held"] < told["nodes"]
     code, _, complaint = run(capsys, "trace", "path4", "minimax")
     assert (code, complaint) == (
         2,
-        "arena: --depth: say how many plies of the tree of path4 are searched, as in --depth 3\n",
+        "arena: --depth: give the number of plies of path4 to search, e.g. --depth 3\n",
     )
 
 
@@ -228,12 +257,14 @@ def test_an_analysis_tells_what_a_lazy_search_held_and_saved(
     _, written, _ = run(capsys, *words, "--json", "-")
     told = json.loads(written)
     nodes = told["reports"][0]["nodes"]
-    assert f"In memory at once: at most {told['held']} of {nodes} nodes\n" in printed
+    assert f"In memory at once: at most {told['held']:,} of {nodes:,} nodes\n" in printed
     assert (told["held"] == nodes) == ("keep" in engine)
-    assert len(told["savings"]) == ("keep" not in engine)
+    assert len(told["savings"]) == (2 if "dynamic" in engine else "keep" not in engine)
     for each in told["savings"]:
-        assert each["nodes"] < each["whole_nodes"]
-        assert f"That is {each['nodes'] / each['whole_nodes']:.0%} of the nodes" in printed
+        share = each["nodes"] / each["whole_nodes"]
+        assert (
+            f"That is {share:.0%} of the nodes" if share < 1 else f"That is {share:.1f} × the nodes"
+        ) in printed
 
 
 @pytest.mark.parametrize("command", ["trace", "analyse"])

@@ -9,7 +9,7 @@ import pytest
 
 from arena.bots.compiled.searcher import Searcher, Settings
 from arena.bots.evaluators import riskless
-from arena.bots.evaluators.linear import weighted
+from arena.bots.evaluators.linear import linear_evaluator
 from arena.bots.search.deepening import deepen
 from arena.bots.search.play import alphabeta_search
 from arena.games.core import Game
@@ -35,13 +35,7 @@ WAYS: dict[str, dict[str, Any]] = {
 }
 
 
-BETWEEN = {"two threads", "course, one thread"}
-"""What lies between other ways, and is left to `make soak`."""
-
-
-@pytest.mark.parametrize(
-    "way", [pytest.param(way, marks=[pytest.mark.soak] if way in BETWEEN else []) for way in WAYS]
-)
+@pytest.mark.parametrize("way", WAYS)
 def test_riskless_is_minimax_at_every_depth(way: str) -> None:
     rng = random.Random(way)
     for number in range(examples(120).max_examples):
@@ -49,7 +43,7 @@ def test_riskless_is_minimax_at_every_depth(way: str) -> None:
         weights = some_weights(rng, riskless.NAMES)
         if number % 2:
             weights |= {"attacks": 0, "exposed": 0}  # then leaves are told from above
-        evaluate = weighted(riskless.features(game), riskless.NAMES, weights)
+        evaluate = linear_evaluator(riskless.features(game), riskless.NAMES, weights)
         searcher = Searcher(game, weights, Settings(**{**EXACT, **WAYS[way]}))
         # several positions with one table: what it knows of others must not change a value
         for _ in range(3):
@@ -75,7 +69,7 @@ def test_deeper_searches_agree_with_the_reference(threads: int) -> None:
     for _ in range(6):
         game = Riskless(random_map(rng, 8))
         weights = some_weights(rng, riskless.NAMES)
-        evaluate = weighted(riskless.features(game), riskless.NAMES, weights)
+        evaluate = linear_evaluator(riskless.features(game), riskless.NAMES, weights)
         position = random_position(game, rng)
         searcher = Searcher(game, weights, Settings(**EXACT, threads=threads))
         mine = {report.depth: report for report in searcher.deepen(position, max_depth=7)}

@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from arena.bots.api.match import Match
+from arena.bots.api.bot import Match
 from arena.bots.api.options import ENGINES, parse_spec
 from arena.bots.compiled.backend import CompiledBackend
 from arena.bots.engines.searching import PythonBackend, backend_for
@@ -16,7 +16,7 @@ PROGRAM = """
 import sys
 sys.modules["numba"] = None
 from arena.bots.engines.searching import backend_for
-from arena.bots.api.match import Match
+from arena.bots.api.bot import Match
 from arena.bots.api.options import ENGINES, parse_spec
 from arena.games.core import Player
 from arena.maps.setup import make_setup
@@ -49,7 +49,10 @@ def test_a_map_that_is_too_large_is_searched_in_python_and_it_says_so(
 ) -> None:
     assert isinstance(made("alphabeta", make_setup("riskless", "grid:9x8")), PythonBackend)
     told = capsys.readouterr().err
-    assert told == "alphabeta searches in Python: its compiled search has no riskless of this size\n"
+    assert (
+        told
+        == "alphabeta searches in Python: its compiled search has no riskless of these rules and this size\n"
+    )
 
 
 def test_without_the_extra_the_reference_searches_and_one_line_says_so() -> None:

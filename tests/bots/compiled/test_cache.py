@@ -35,7 +35,7 @@ for folders in sys.argv[2:]:
 
 
 def run(folder: Path, *made_before: tuple[Path, ...], kernels: int = 1, **given: str) -> list[str]:
-    """What becomes of so many kernels in a process whose cache this is, for each of these lists of folders."""
+    """Return the results of compiling so many kernels in a process with this cache, for each of these lists of folders."""
     named = [os.pathsep.join(map(str, folders)) for folders in made_before or [()]]
     done = subprocess.run(
         [sys.executable, "-c", PROGRAM, str(kernels), *named],
@@ -73,7 +73,6 @@ def test_what_was_compiled_elsewhere_for_this_processor_is_found_before_what_any
     assert run(tmp_path / "own", (missing, other, moved)) == ["hit"]
 
 
-@pytest.mark.soak
 def test_code_for_another_processor_is_not_taken(tmp_path: Path) -> None:
     assert run(tmp_path / "other", NUMBA_CPU_NAME="nocona", NUMBA_CPU_FEATURES="") == ["compiled"]
     assert run(tmp_path / "own", (tmp_path / "other",)) == ["compiled"]

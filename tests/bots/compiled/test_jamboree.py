@@ -13,13 +13,13 @@ from hypothesis import strategies as st
 from arena.bots.compiled.catalogue import weights_for
 from arena.bots.compiled.searcher import Searcher, Settings
 from arena.bots.search.jamboree import jamboree
-from arena.bots.search.pool import Pool
+from arena.bots.search.monitor import Entered, SearchMonitor
+from arena.bots.search.pool import ThreadPool
 from arena.bots.search.problem import Problem
 from arena.bots.search.values import INFINITY
-from arena.bots.search.watch import Entered, Watch
 from arena.games.riskless import Riskless
 from arena.maps.loader import load_map
-from tests.bots.tree_game import MOST_MOVES, OVER, Node, Trees
+from tests.bots.tree_game import MAX_MOVES, OVER, Node, Trees
 from tests.properties import examples
 
 COURSE: dict[str, Any] = {
@@ -47,7 +47,7 @@ def make() -> Iterator[Callable[..., Searcher[Any, Any]]]:
         searcher.close()
 
 
-@pytest.mark.parametrize("form", [{}, {"course": True, "prune": 0.5}, {"lazy": True}])
+@pytest.mark.parametrize("form", [{}, {"course": True, "prune": 0.5}])
 def test_threads_find_what_one_finds_where_split_points_are_used(
     make: Callable[..., Any], form: dict[str, Any]
 ) -> None:
@@ -72,7 +72,7 @@ def trees(draw: st.DrawFn) -> Trees:
     waiting = [(0, 0)]
     while waiting:
         number, ply = waiting.pop(0)
-        count = draw(st.integers(1 if ply == 0 else 0, MOST_MOVES)) if ply < height else 0
+        count = draw(st.integers(1 if ply == 0 else 0, MAX_MOVES)) if ply < height else 0
         value = draw(st.integers(-3, 3))
         if ply < height and not count:
             value = draw(st.sampled_from((-OVER, OVER)))
@@ -83,23 +83,22 @@ def trees(draw: st.DrawFn) -> Trees:
     return Trees([node for node in nodes if node is not None], height)
 
 
-@pytest.mark.soak  # the game of trees has a kernel of its own to be compiled
 @pytest.mark.parametrize("threads", [1, 3])
 @given(tree=trees(), prune=st.sampled_from([0, 0.3, 0.5, 0.75, 1]))
 @examples(150)
 def test_the_courses_form_leaves_the_trace_of_the_reference(threads: int, tree: Trees, prune: float) -> None:
     """Every node that is visited, and every window, in the same order; with several threads in any order."""
-    watch = Watch(tracing=True)
+    monitor = SearchMonitor(tracing=True)
     problem = Problem(tree, lambda place: 100 * tree.estimate(place))
-    with Pool(1) as pool:
-        expected = jamboree(problem, tree.start(), tree.height, watch, pool=pool, prune_percentage=prune)
-    visited = [_visit(tree, event) for event in watch.events or () if isinstance(event, Entered)]
+    with ThreadPool(1) as pool:
+        expected = jamboree(problem, tree.start(), tree.height, monitor, pool=pool, prune_percentage=prune)
+    visited = [_visit(tree, event) for event in monitor.events or () if isinstance(event, Entered)]
 
     searcher = Searcher(tree, {}, Settings(**COURSE, prune=prune, threads=threads))
     value, nodes = searcher.search(tree.start(), tree.height, -INFINITY, INFINITY)
     searcher.close()
     noted = tree.notes()
-    assert (value, nodes) == (expected.value, watch.nodes)
+    assert (value, nodes) == (expected.value, monitor.nodes)
     assert (noted if threads == 1 else sorted(noted)) == (visited if threads == 1 else sorted(visited))
 
 
@@ -126,12 +125,12 @@ def test_the_courses_form_visits_as_many_nodes_as_the_reference(
             position = game.successor(position, rng.choice(list(game.moves(position))))
         sign = game.player(position).sign
         for depth in (1, 2, 5):
-            watch = Watch()
-            with Pool(1) as pool:
-                expected = jamboree(problem, position, depth, watch, pool=pool, prune_percentage=prune)
+            monitor = SearchMonitor()
+            with ThreadPool(1) as pool:
+                expected = jamboree(problem, position, depth, monitor, pool=pool, prune_percentage=prune)
             for searcher in (one, many):
                 found = searcher.search(position, depth, -INFINITY, INFINITY)
-                assert found == (sign * expected.value, watch.nodes)
+                assert found == (sign * expected.value, monitor.nodes)
 
 
 def test_moves_are_not_shared_out_below_the_leaves() -> None:

@@ -14,17 +14,17 @@ from arena.bots.compiled.layout import (
     FRAMES,
     LINE,
     SPLITS,
-    Choice,
     Frame,
     Option,
     Register,
     Shared,
     Sizes,
     Split,
+    SplitMove,
 )
 
 
-@pytest.mark.parametrize("fields", [Register, Frame, Option, Split, Choice])
+@pytest.mark.parametrize("fields", [Register, Frame, Option, Split, SplitMove])
 def test_fields_have_places_of_their_own_below_the_end(fields: type[IntEnum]) -> None:
     # An alias would be no member of its own: two names for one place.
     assert len(fields.__members__) == len(list(fields))
@@ -51,6 +51,6 @@ def test_the_parts_of_a_memory_follow_one_another_without_touching(
         (sizes.thread, 0),
     ]
     assert all(at + size <= following for (at, size), (following, _) in pairwise(parts))
-    assert sizes.split >= Split.END + words + Choice.END * moves
+    assert sizes.split >= Split.END + words + SplitMove.END * moves
     assert sizes.split % LINE == sizes.frame % LINE == 0
     assert sizes.shared(threads) == Shared.SPLITS + threads * SPLITS * sizes.split

@@ -1,4 +1,4 @@
-"""What the compiled searches have room for, without loading them."""
+"""Limits of the compiled searches, without loading them."""
 
 from __future__ import annotations
 

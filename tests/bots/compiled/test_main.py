@@ -1,32 +1,42 @@
-"""`python -m arena.bots.compiled`: afterwards no bot has to compile."""
+"""`python -m arena.bots.compiled` and `python -m arena.lab.solving`: afterwards nothing has to be compiled."""
 
 from __future__ import annotations
 
+import os
+import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
-from arena.bots.compiled.__main__ import main
-from arena.bots.compiled.cache import chosen_folder
+import pytest
 
-OTHERS = ("-own-", "probe-", "test-", "solve-")
-"""Kernels that other tests may compile at the same time: of games of somebody's own, of tests, and the solver's."""
-
-
-def kernels() -> Iterator[Path]:
-    """What is compiled, but for what other tests add to it."""
-    return (
-        path for path in chosen_folder().rglob("*.nbc") if not any(other in path.name for other in OTHERS)
-    )
+from arena.bots.compiled.cache import chosen_folder, inside
+from arena.bots.compiled.riskless_network import NETWORK
 
 
-def test_a_second_run_finds_everything_compiled() -> None:
-    main()  # `make test` has run it before the tests, and hardly anything is left to compile
-    before = {path: path.stat().st_mtime_ns for path in kernels()}
-    done = subprocess.run(
-        [sys.executable, "-m", "arena.bots.compiled"], capture_output=True, text=True, check=False
-    )
+def compiled(module: str, cache: Path) -> dict[str, int]:
+    """Run the module with a cache of its own. Return when each kernel there was written."""
+    environment = {**os.environ, "XDG_CACHE_HOME": str(cache)}
+    words = [sys.executable, "-m", module]
+    done = subprocess.run(words, env=environment, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (0, "")
-    assert before
-    assert {path: path.stat().st_mtime_ns for path in kernels()} == before
+    return {path.name: path.stat().st_mtime_ns for path in inside(cache).glob("*.nbc")}
+
+
+SEARCHED = ("tictactoe", *(f"riskless{planes}{by}" for planes in (4, 6, 8) for by in ("", NETWORK)))
+
+
+@pytest.mark.parametrize(
+    ("module", "kernels"),
+    [("arena.bots.compiled", [f"search-{game}." for game in SEARCHED]), ("arena.lab.solving", ["solve-"])],
+)
+def test_a_second_run_finds_everything_compiled(module: str, kernels: list[str], tmp_path: Path) -> None:
+    inside(tmp_path).mkdir(parents=True)
+    for path in chosen_folder().glob("*.nb[ci]"):  # what `make compiled` has left
+        with suppress(FileNotFoundError):  # another test has just replaced it
+            shutil.copy2(path, inside(tmp_path))
+    first = compiled(module, tmp_path)
+    for kernel in kernels:
+        assert any(name.startswith(kernel) for name in first), kernel
+    assert compiled(module, tmp_path) == first

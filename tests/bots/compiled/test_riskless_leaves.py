@@ -59,17 +59,16 @@ def check(game: Riskless, rng: random.Random, weights: dict[str, int]) -> int:
     return count
 
 
-@pytest.mark.parametrize("maps", [80, pytest.param(500, marks=pytest.mark.soak)])
 @pytest.mark.parametrize("caps", [(1, 2, 7, 10, 15), (16, 31, 50, 63), (64, 100, 255)])
-def test_what_is_told_is_what_is_built(caps: tuple[int, ...], maps: int) -> None:
+def test_what_is_told_is_what_is_built(caps: tuple[int, ...]) -> None:
     rng = random.Random(4)
     moves = 0
-    for _ in range(maps):
+    for _ in range(500):
         weights = dict(some_weights(rng, riskless.NAMES)) | dict.fromkeys(UNFORESEEN, 0)
         for name in riskless.NAMES[1:]:
             weights[name] *= rng.random() < 0.7
         moves += check(Riskless(random_map(rng, 14, caps)), rng, weights)
-    assert moves > 4 * maps
+    assert moves > 2000
 
 
 def test_armies_alone_and_features_that_hide_leaves() -> None:

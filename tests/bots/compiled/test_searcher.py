@@ -4,17 +4,24 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pytest
 
+from arena.bots.api.options import ENGINES, parse_spec
 from arena.bots.compiled.catalogue import weights_for
+from arena.bots.compiled.limits import fits
 from arena.bots.compiled.searcher import Searcher, Settings
-from arena.games.riskless import Riskless
+from arena.bots.engines.forms import choose
+from arena.games.basics import Outcome
+from arena.games.core import AnyGame, Player
+from arena.games.riskless import Armies, Riskless
 from arena.maps.loader import load_map
+from arena.solved.boards import boards_of
 from tests.bots.compiled.positions import random_map, random_position
 
+PATH = Riskless(load_map("path4"))
 PLAYS = {"as it plays": {}, "exact": {"exact": True}}
 
 
@@ -141,3 +148,56 @@ def test_reports_are_plain_values(make: Callable[..., Any]) -> None:
         values = (report.depth, report.value, report.nodes, *report.move)
         assert all(type(value) is int for value in values)
         assert not isinstance(report.finished, np.bool_)
+
+
+def boards_of_path4(count: int, seed: int) -> list[Armies]:
+    """Positions in play; some are near the ply limit."""
+    rng = random.Random(seed)
+    found: list[Armies] = []
+    while len(found) < count:
+        ply = rng.choice((0, PATH.map.ply_limit - rng.randint(1, 20)))
+        position = Armies(tuple(rng.randint(-10, 10) for _ in range(4)), rng.choice(list(Player)), ply)
+        if any(position.armies) and PATH.outcome(position) is None:
+            found.append(position)
+    return found
+
+
+def test_only_the_moves_that_it_is_given_are_searched_at_the_root(make: Callable[..., Any]) -> None:
+    """Their best is found whatever was left out, and nothing of it is kept for the position as a whole."""
+    searcher, fresh = make(PATH, exact=True), make(PATH, exact=True)
+    rng = random.Random(5)
+
+    def last(chosen: Any, position: Armies, moves: Any = None) -> Any:
+        return list(chosen.deepen(position, max_depth=3, moves=moves))[-1]
+
+    left_out = 0
+    for position in boards_of_path4(40, 8):
+        moves = PATH.moves(position)
+        sign = position.player.sign
+        alone = {move: sign * last(fresh, position, [move]).value for move in moves}
+        some = [move for move in moves if rng.random() < 0.5] or [moves[-1]]
+        found = last(searcher, position, some)
+        whole = last(fresh, position)
+        most = max(alone[move] for move in some)
+        left_out += whole.move not in some
+        assert (found.move, sign * found.value) == (next(m for m in some if alone[m] == most), most), position
+        again = last(searcher, position)
+        assert (again.value, again.move) == (whole.value, whole.move), position
+    assert left_out > 5
+
+
+class Losing(Riskless):
+    """Riskless by other rules under the same name: who has the armies to win loses."""
+
+    def outcome(self, position: Armies) -> Outcome | None:
+        found = super().outcome(position)
+        return found and Outcome(found.winner and found.winner.opponent, found.reason)
+
+
+def test_rules_that_are_others_are_not_searched_by_the_kernel_of_the_plain_ones() -> None:
+    game = Losing(load_map("path4"))
+    assert not fits(game)
+    assert boards_of(game) is None
+    assert choose(parse_spec("alphabeta", ENGINES), cast("AnyGame", game)).compiled is False
+    with pytest.raises(ValueError, match="its rules are its own"):
+        Searcher(game, weights_for(game, "features"))

@@ -1,4 +1,4 @@
-"""What the selective mode measures before it plays, and where it leaves nothing out."""
+"""Measurements of the selective mode before it plays, and games in which it skips nothing."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from arena.bots.compiled.catalogue import weights_for
 from arena.bots.compiled.layout import Option
 from arena.bots.compiled.searcher import Searcher, Settings
 from arena.bots.evaluators import riskless
-from arena.bots.evaluators.linear import weighted
+from arena.bots.evaluators.linear import linear_evaluator
 from arena.games.riskless import Riskless
 from arena.maps.loader import load_map
 from tests.bots.compiled.positions import minimax, random_map, random_position, some_weights
@@ -40,7 +40,7 @@ def test_nothing_is_left_out_of_a_search_to_the_ply_limit() -> None:
         map = random_map(rng, 7)
         game = Riskless(map)
         weights = some_weights(rng, riskless.NAMES)
-        evaluate = weighted(riskless.features(game), riskless.NAMES, weights)
+        evaluate = linear_evaluator(riskless.features(game), riskless.NAMES, weights)
         searcher = Searcher(game, weights, Settings(table_mb=1))
         for _ in range(3):
             position = random_position(game, rng)._replace(ply=map.ply_limit - rng.randint(1, 5))

@@ -6,8 +6,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from arena.bots.api.bot import Bot, Match, begin
-from arena.bots.api.match import Ending
+from arena.bots.api.bot import Bot, Ending, Match, begin
 from arena.bots.engines.registry import make_engine
 from arena.games.core import AnyGame, Player
 

@@ -40,7 +40,7 @@ def seated(command: list[str], logs: Path | None = None) -> ProgramBot:
 
 
 def choose(command: list[str], stop: Event | None = None) -> object:
-    """What a program answers at the first ply; it is ended in any case."""
+    """Return a program's answer at the first ply, and end the program in any case."""
     bot = seated(command)
     try:
         bot.prepare()

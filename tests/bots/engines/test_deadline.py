@@ -1,7 +1,11 @@
 """bots.engines.deadline: when to stop, and what a busy machine does to it."""
 
 import time
+from types import SimpleNamespace
 
+import pytest
+
+from arena.bots.engines import searching
 from arena.bots.engines.searching import Deadline
 
 
@@ -11,11 +15,12 @@ def test_it_stops_at_its_limit_or_when_nobody_waits() -> None:
     assert not Deadline(time.monotonic() + 3600, lambda: False).stop()
 
 
-def test_it_notes_the_longest_time_in_which_it_could_not_look() -> None:
-    deadline = Deadline(time.monotonic() + 3600, lambda: False)
-    time.sleep(0.03)
-    deadline.look()
-    noted = deadline.stall
-    assert noted >= 0.03
-    deadline.look()
-    assert deadline.stall >= noted
+def test_it_notes_the_longest_time_in_which_it_could_not_look(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = iter((10.0, 10.5, 12.0, 12.25))
+    monkeypatch.setattr(searching, "time", SimpleNamespace(monotonic=lambda: next(clock)))
+    deadline = Deadline(3600.0, lambda: False)
+    stalls = []
+    for _ in range(3):
+        deadline.update()
+        stalls.append(deadline.stall)
+    assert stalls == [0.5, 1.5, 1.5]

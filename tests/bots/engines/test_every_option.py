@@ -5,19 +5,18 @@ from __future__ import annotations
 import random
 import threading
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
 from typing import Any
 
 import pytest
 
-from arena.bots.api.bot import Bot, Clock, Match, ask, begin
-from arena.bots.api.match import Ending
-from arena.bots.api.options import ENGINES, BadSpec, Options, parse_spec
+from arena.bots.api.bot import Bot, Clock, Ending, Match, ask, begin
+from arena.bots.api.options import ENGINES, BadSpec, parse_spec
 from arena.bots.engines.forms import choose
 from arena.bots.engines.registry import make_engine
-from arena.bots.review.analysis import DEEPENING, REFERENCE, analyse, parse_engine, run_reference
+from arena.bots.review.analysis import REFERENCE, parse_reference, run_reference
 from arena.games.core import AnyGame, Player
 from arena.games.riskless import Riskless
 from arena.maps.loader import load_map
@@ -35,6 +34,7 @@ VALUES = {
     "exact": ("no", "yes"),
     "form": ("tests", "course"),
     "keep": ("no", "yes"),
+    "nodes": ("100", "20000"),
     "prune": ("0", "1"),
     "seed": ("1", "2"),
     "take": ("1", "3"),
@@ -94,14 +94,14 @@ def seated(spec: str, game: AnyGame) -> Iterator[Bot]:
 
 
 def answers(bot: Bot, game: AnyGame) -> Iterator[object]:
-    """What an engine does in one position after the other."""
+    """Return an engine's answers in these positions, one after the other."""
     for position in positions(game):
         clock = Clock(mine=60.0, per_move=True, arrived=time.monotonic())
         yield ask(bot, position, clock, threading.Event()), bot.thinking
 
 
 def threads_of(spec: str, game: AnyGame) -> int:
-    """How many threads an engine starts to search."""
+    """Return the number of threads that an engine starts for its search."""
     before = searching()
     with seated(spec, game) as bot:
         return max(len(searching() - before) for _ in answers(bot, game))
@@ -146,7 +146,7 @@ def test_every_option_of_an_engine_is_known_to_one_of_its_forms() -> None:
 
 
 def refusal(text: str, game: AnyGame) -> str:
-    """Why a spec is refused for a game; nothing where it is not."""
+    """Return the reason that a spec is refused for a game; empty if it is accepted."""
     try:
         choose(parse_spec(text, ENGINES), game)
     except BadSpec as error:
@@ -179,60 +179,25 @@ class Noting(Riskless):
         return len(self.threads) >= self.expected
 
 
-def analysed(text: str, *, fixed: bool, threads: int = 1) -> tuple[object, int]:
-    """What an analysis tells, and how many threads searched for it, which are held until they are so many.
+def searched(text: str, threads: int = 1) -> tuple[object, int]:
+    """Return an algorithm's result and its number of threads. Threads are held until so many have started.
 
     The root has more moves than there are threads, so that there is a part for each.
     """
     root = next(each for each in positions(M2) if len(M2.moves(each)) >= 6)
     game = Noting(root, threads)
-    spec, reference = parse_engine(text, fixed=fixed)
-    if reference:
-        result, watch = run_reference(game, root, 3, spec, tracing=False)
-        return (result, watch.nodes, watch.held), len(game.threads)
-    found = analyse(game, root, 3, text)
-    return found.reports, len(game.threads)
+    result, monitor = run_reference(game, root, 3, parse_reference(text), tracing=False)
+    return (result, monitor.nodes, monitor.held), len(game.threads)
 
 
-def analysed_with(name: str, threads: str, *, fixed: bool) -> int:
-    """How many threads an engine that is told a number of them searches with, where all of a node is shared out."""
-    everything = ",prune=0" if name == "jamboree" else ""
-    return analysed(f"{name}:threads={threads}{everything}", fixed=fixed, threads=int(threads))[1]
-
-
-def analysis_options(known: Mapping[str, Options]) -> list[tuple[str, str]]:
-    return [(name, option) for name, options in known.items() for option in options]
-
-
-@pytest.mark.parametrize(("name", "option"), analysis_options(REFERENCE))
+@pytest.mark.parametrize(
+    ("name", "option"), [(name, option) for name, options in REFERENCE.items() for option in options]
+)
 def test_an_option_of_an_algorithm_changes_its_search(name: str, option: str) -> None:
     if option == "threads":
-        assert [analysed_with(name, value, fixed=True) for value in VALUES[option]] == [1, 3]
+        everything = ",prune=0" if name == "jamboree" else ""  # all of a node is shared out
+        counts = [searched(f"{name}:threads={n}{everything}", int(n))[1] for n in VALUES[option]]
+        assert counts == [1, 3]
         return
-    one, two = (analysed(f"{name}:{option}={value}", fixed=True) for value in VALUES[option])
+    one, two = (searched(f"{name}:{option}={value}") for value in VALUES[option])
     assert one != two
-
-
-@pytest.mark.parametrize(("name", "option"), analysis_options(DEEPENING))
-def test_an_option_changes_an_analysis_or_is_refused(name: str, option: str) -> None:
-    if option == "threads":
-        assert [analysed_with(name, value, fixed=False) for value in VALUES[option]] == [1, 3]
-        return
-    found = []
-    for value in VALUES[option]:
-        try:
-            found.append(analysed(f"{name}:{option}={value}", fixed=False))
-        except BadSpec as error:
-            assert option in ("exact", "form")
-            assert "compiled" in str(error)  # noqa: PT017
-    if len(found) == 2:
-        assert found[0] != found[1]
-
-
-@pytest.mark.parametrize("option", ["exact=yes", "form=course", "depth=3"])
-def test_an_option_of_play_is_refused_where_an_algorithm_searches_once(option: str) -> None:
-    with pytest.raises(BadSpec) as refused:
-        parse_engine(f"jamboree:{option}", fixed=True)
-    assert str(refused.value).startswith(
-        f"jamboree: {option.partition('=')[0]} is an option of the engine as it plays"
-    )

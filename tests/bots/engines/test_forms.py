@@ -62,8 +62,8 @@ def specs(draw: st.DrawFn) -> str:
 
 def mended(parsed: Spec, told: str) -> str:
     """The spec as the refusal says that it would be right: with what it says, or without the option that it names."""
-    kept = {name: str(parsed.values[name]) for name in parsed.given}
-    said = re.search(r"say (\S+)$", told)
+    kept = {name: str(parsed.values[name]) for name in parsed.explicit}
+    said = re.search(r"use (\S+)$", told)
     if said:
         kept |= dict(part.split("=") for part in said[1].split(","))
     else:
@@ -99,10 +99,10 @@ def test_what_is_given_is_known_to_the_form_or_refused_with_what_would_be_right(
         text = mended(parsed, told)
     else:
         pytest.fail(f"{text} is still refused: {told}")
-    assert parsed.given - {"form"} <= chosen.spec.values.keys()
-    if "form" in parsed.given:
+    assert parsed.explicit - {"form"} <= chosen.spec.values.keys()
+    if "form" in parsed.explicit:
         assert chosen.spec.values.get("form", "course") == parsed.values["form"]
-    assert set(always_known(parsed)) >= parsed.given
+    assert set(always_known(parsed)) >= parsed.explicit
 
 
 @pytest.mark.parametrize(
@@ -111,24 +111,29 @@ def test_what_is_given_is_known_to_the_form_or_refused_with_what_would_be_right(
         (
             "jamboree:prune=0.5",
             M2,
-            "jamboree: prune is an option of form=course: say form=course,prune=0.5",
+            "jamboree: prune needs form=course: use form=course,prune=0.5",
         ),
         (
             "jamboree:prune=0.25,form=tests",
             None,
-            "jamboree: prune is an option of form=course: say form=course,prune=0.25",
+            "jamboree: prune needs form=course: use form=course,prune=0.25",
         ),
         (
             "jamboree:form=tests",
             LARGE,
-            f"jamboree: form=tests is a form of {PYTHON} (its compiled search has no riskless of this size): say form=course",
+            f"jamboree: form=tests needs {PYTHON} (its compiled search has no riskless of these rules and this size): use form=course",
         ),
         (
             "alphabeta:exact=yes",
             SMALL,
-            f"alphabeta: exact is an option of {PYTHON} (its compiled search has no hexapawn of this size), which always is exact",
+            f"alphabeta: exact needs {PYTHON} (its compiled search has no hexapawn of these rules and this size), which is always exact",
         ),
-        ("minimax:evaluator=features", SMALL, "minimax: hexapawn has no features: say evaluator=plain"),
+        (
+            "greedy:evaluator=net.npz",
+            SMALL,
+            "greedy: networks support only riskless, not hexapawn: use evaluator=plain",
+        ),
+        ("minimax:evaluator=features", SMALL, "minimax: hexapawn has no features: use evaluator=plain"),
     ],
 )
 def test_a_refusal_is_one_line(text: str, game: AnyGame | None, told: str) -> None:
@@ -167,8 +172,8 @@ def test_without_the_extra_the_engine_says_so_before_any_match() -> None:
     done = subprocess.run([sys.executable, "-c", WITHOUT, *texts], capture_output=True, text=True, check=True)
     why = "(its compiled search needs the extra `engine`, which is not installed)"
     assert done.stdout.splitlines() == [
-        f"jamboree: form=tests is a form of {PYTHON} {why}: say form=course",
-        f"alphabeta: exact is an option of {PYTHON} {why}, which always is exact",
+        f"jamboree: form=tests needs {PYTHON} {why}: use form=course",
+        f"alphabeta: exact needs {PYTHON} {why}, which is always exact",
         "jamboree:depth=100,evaluator=features,prune=0.2, 2 threads",
         "jamboree:depth=100,evaluator=features, 2 threads",
     ]
@@ -178,5 +183,5 @@ def test_outcomes_are_looked_up_in_python_only() -> None:
     chosen = choose(spec("alphabeta:evaluator=outcomes"), M2)
     assert not chosen.compiled
     assert "looks up no outcomes" in chosen.why
-    with pytest.raises(BadSpec, match="hexapawn has no categories of positions: say evaluator=plain"):
+    with pytest.raises(BadSpec, match="hexapawn has no position categories: use evaluator=plain"):
         choose(spec("minimax:evaluator=outcomes"), SMALL)

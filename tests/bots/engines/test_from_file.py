@@ -58,14 +58,14 @@ def test_a_shared_base_that_cannot_choose_does_not_count(tmp_path: Path) -> None
 
 
 def test_an_imported_bot_does_not_count(tmp_path: Path) -> None:
-    text = "from arena.bots.engines.greedy import GreedyBot\nclass Mine(GreedyBot):\n    pass\n"
+    text = "from arena.bots.engines.simple import GreedyBot\nclass Mine(GreedyBot):\n    pass\n"
     assert bot_class(written(tmp_path, text)).__name__ == "Mine"
 
 
 @pytest.mark.parametrize(
     ("text", "told"),
     [
-        ("x = 1\n", "has no bot: write a class with `from arena import Bot` as its base"),
+        ("x = 1\n", "has no bot: write a subclass of Bot (`from arena import Bot`)"),
         ("from arena.bots.api.bot import Bot\nclass Mine(Bot):\n    pass\n", "Mine has no method choose"),
         ("import os\nx = 1 +\n", "line 2: SyntaxError: invalid syntax"),
         ("a = 1\nb = nothing\n", "line 2: NameError: name 'nothing' is not defined"),
@@ -86,7 +86,7 @@ def test_an_imported_bot_does_not_count(tmp_path: Path) -> None:
         ),
         (
             GOOD.format(name="Mine") + "\n    def __init__(self, depth):\n        pass\n",
-            "Mine is made without arguments, and its __init__ does not allow that: missing a required argument",
+            "Mine must accept no arguments in __init__: missing a required argument",
         ),
     ],
 )
@@ -104,7 +104,7 @@ def test_a_file_that_is_not_there_is_told(tmp_path: Path) -> None:
         bot_class("none.py")
     folder = tmp_path / "folder.py"
     folder.mkdir()
-    with pytest.raises(BadSpec, match=r"folder\.py is no file"):
+    with pytest.raises(BadSpec, match=r"folder\.py is not a file"):
         bot_class(str(folder))
 
 

@@ -14,7 +14,7 @@ import pytest
 from arena.bots.api.bot import Clock, Ending, ask
 from arena.bots.api.options import BadSpec
 from arena.bots.client.state.actions import Choose
-from arena.bots.client.worker import Chosen, Ended, Prepared, Report, Worker
+from arena.bots.client.worker import BotEnded, MoveChosen, Prepared, Report, Worker
 from arena.bots.engines.from_program import ProgramBot, program_engine
 from arena.games.core import Player
 from tests.bots.engines.programs import LONG, MATCH, choose, program, seated
@@ -65,15 +65,15 @@ def test_each_match_has_its_own_process() -> None:
         assert told.get(timeout=LONG) == Prepared("match-1")
         worker.choose(Choose("match-1", 0, MATCH.game.start(), Clock(LONG), None))
         answer = told.get(timeout=LONG)
-        assert isinstance(answer, Chosen)
+        assert isinstance(answer, MoveChosen)
         assert answer.move == 0
         worker.finish(None)
-        assert told.get(timeout=LONG) == Ended("match-1")
+        assert told.get(timeout=LONG) == BotEnded("match-1")
 
 
 @pytest.mark.parametrize(
     ("command", "told"),
-    [("", "write the program"), ("'", "is no command line"), ("no-such-program-x", "there is no program")],
+    [("", "give the program"), ("'", "is not a valid command line"), ("no-such-program-x", "not found")],
 )
 def test_a_command_that_is_none(command: str, told: str) -> None:
     with pytest.raises(BadSpec, match=told):

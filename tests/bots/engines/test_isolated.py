@@ -10,9 +10,8 @@ from typing import Any
 
 import pytest
 
-from arena.bots.api.bot import Bot, Clock, Crash, Match, Resign, ask, begin
-from arena.bots.api.match import Ending
-from arena.bots.engines.isolated import isolated
+from arena.bots.api.bot import Bot, Clock, Crash, Ending, Match, Resign, ask, begin
+from arena.bots.engines.isolated import isolate_engine
 from arena.bots.engines.registry import Engine, make_engine
 from arena.games.core import AnyGame, Player
 from arena.maps.setup import make_setup
@@ -27,7 +26,7 @@ def engine(folder: Path, choose: str, more: str = "") -> Engine:
         "from arena.bots.api.bot import Bot, Resign\n\nclass Own(Bot):\n"
         f"    def choose(self, position, clock):\n        {choose}\n{more}"
     )
-    return isolated(make_engine(str(file)))
+    return isolate_engine(make_engine(str(file)))
 
 
 def seated(made: Engine, game: AnyGame, seat: Player = Player.MAXIE) -> Bot:
@@ -41,7 +40,7 @@ def seated(made: Engine, game: AnyGame, seat: Player = Player.MAXIE) -> Bot:
 def test_it_plays_as_it_does_in_this_process(name: str) -> None:
     game = make_setup(name, "path4") if name == "riskless" else make_setup(name)
     made = make_engine("minimax:depth=2")
-    inside, outside = seated(made, game), seated(isolated(made), game)
+    inside, outside = seated(made, game), seated(isolate_engine(made), game)
     try:
         position: Any = game.start()
         for _ in range(4):
@@ -95,7 +94,7 @@ def test_the_hooks_are_called_and_what_it_prints_is_no_answer(
 )
 def test_what_fails_in_it_is_a_crash(tmp_path: Path, choose: str) -> None:
     bot = seated(engine(tmp_path, choose), make_setup("tictactoe"))
-    with pytest.raises(Crash, match=r"lost it|SIGKILL|no move|ended \(exit code 1\)"):
+    with pytest.raises(Crash, match=r"lost it|SIGKILL|not a move|ended \(exit code 1\)"):
         ask(bot, bot.game.start(), LONG, Event())
     bot.close()
 

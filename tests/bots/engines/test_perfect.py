@@ -6,9 +6,7 @@ from random import Random
 
 import pytest
 
-from arena.bots.api.bot import Resign, begin
-from arena.bots.api.clock import Clock
-from arena.bots.api.match import Match
+from arena.bots.api.bot import Clock, Match, Resign, begin
 from arena.bots.engines.perfect import PerfectBot, losing_replies
 from arena.bots.engines.registry import refusal
 from arena.bots.search.values import WIN
@@ -50,7 +48,7 @@ def test_it_wins_in_the_fewest_plies_and_loses_in_the_most() -> None:
     known, bot = solution(), seated()
     for position in random_positions(300):
         truth = known.truth(position)
-        after = known.truth(PATH.successor(position, bot.choose(position, CLOCK))).before
+        after = known.truth(PATH.successor(position, bot.choose(position, CLOCK))).previous
         assert after == truth
         assert bot.thinking is not None
         assert bot.thinking.depth == truth.plies

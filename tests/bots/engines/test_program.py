@@ -11,7 +11,7 @@ import pytest
 
 from arena.bots.api.bot import Clock, Crash, Ending, Resign, ask
 from arena.bots.client.state.actions import Choose
-from arena.bots.client.worker import Broke, Ended, Prepared, Report, Worker
+from arena.bots.client.worker import BotEnded, BotFailed, Prepared, Report, Worker
 from arena.bots.engines.from_program import ProgramBot
 from arena.bots.engines.program import Program, ProgramFault
 from tests.bots.engines.programs import LONG, MATCH, choose, program, seated
@@ -31,14 +31,14 @@ def crashes(told: str, command: list[str]) -> None:
         ("import os; os.close(1); import time; time.sleep(60)", "closed its standard output"),
         (
             "print('thinking...', flush=True)",
-            r'wrote thinking\.\.\., which is no answer; one is \{"move": 0\}',
+            r'wrote thinking\.\.\., which is not an answer; a valid one is \{"move": 0\}',
         ),
-        ("print('[4]', flush=True)", r"wrote \[4\], which is no answer"),
+        ("print('[4]', flush=True)", r"wrote \[4\], which is not an answer"),
         ("print('x' * 70_000, flush=True)", "more than 65536 bytes: xxx"),
-        ("sys.stdout.buffer.write(bytes([255, 10])); sys.stdout.flush()", "which is no answer"),
-        ("print('[' * 60_000, flush=True)", "which is no answer"),
-        ("print('{}', flush=True)", "no move of tictactoe"),
-        ("""print('{"move": 12}', flush=True)""", "no move of tictactoe"),
+        ("sys.stdout.buffer.write(bytes([255, 10])); sys.stdout.flush()", "which is not an answer"),
+        ("print('[' * 60_000, flush=True)", "which is not an answer"),
+        ("print('{}', flush=True)", "not a move of tictactoe"),
+        ("""print('{"move": 12}', flush=True)""", "not a move of tictactoe"),
     ],
 )
 def test_a_program_at_fault_is_told_as_such(turn: str, told: str) -> None:
@@ -51,12 +51,12 @@ def test_a_program_may_resign() -> None:
 
 
 def test_a_start_is_answered_with_ready() -> None:
-    crashes("answered the start with", [sys.executable, "-c", "print('{}')"])
+    crashes("must answer the start with", [sys.executable, "-c", "print('{}')"])
     crashes("exit code 0", [sys.executable, "-c", ""])
 
 
 def test_a_program_may_be_ready_before_it_is_asked() -> None:
-    """Which of the two comes first depends on the machine."""
+    """The machine determines whether the answer or the request comes first."""
     running = Program(["sh", "-c", "echo '{\"ready\": true}'; cat"], lambda _line: None)
     try:
         deadline = time.monotonic() + LONG
@@ -77,7 +77,7 @@ def test_an_extra_line_is_a_fault() -> None:
     assert ask(bot, MATCH.game.start(), Clock(LONG), Event()) == 0
     assert bot._running is not None
     try:
-        with pytest.raises(ProgramFault, match=r'a line that nobody asked for: \{"move": 1\}'):
+        with pytest.raises(ProgramFault, match=r'an unexpected line: \{"move": 1\}'):
             for _ in range(1000):  # the reader needs a moment
                 time.sleep(0.005)
                 bot._running._expect_silence()
@@ -86,15 +86,15 @@ def test_an_extra_line_is_a_fault() -> None:
 
 
 def test_a_program_that_hangs_is_told_and_killed(capsys: pytest.CaptureFixture[str]) -> None:
-    """It reads nothing either, and takes no notice of its end."""
+    """The program reads nothing and ignores the signal to end."""
     hang = [sys.executable, "-c", "print('{\"ready\": true}', flush=True)\nwhile True: pass"]
     told: SimpleQueue[Report] = SimpleQueue()
     worker = Worker(lambda: ProgramBot(hang, None), MATCH, told.put)
     assert told.get(timeout=LONG) == Prepared("match-1")
     worker.choose(Choose("match-1", 0, MATCH.game.start(), Clock(1.0), None))
     worker.finish(Ending(None, None, "over", 0, None))
-    assert isinstance(told.get(timeout=LONG), Broke)
-    assert told.get(timeout=LONG) == Ended("match-1")
+    assert isinstance(told.get(timeout=LONG), BotFailed)
+    assert told.get(timeout=LONG) == BotEnded("match-1")
     assert "nobody waited any more for its answer to the turn at ply 0" in capsys.readouterr().err
 
 
@@ -105,4 +105,4 @@ def test_one_that_floods_its_outputs_holds_nothing_up() -> None:
         "threading.Thread(target=flood, daemon=True).start()\n"
         "while True: print('{\"ready\": true}')"
     )
-    crashes("nobody asked for|no move", [sys.executable, "-c", code])
+    crashes("unexpected line|not a move", [sys.executable, "-c", code])

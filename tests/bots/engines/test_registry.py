@@ -54,7 +54,7 @@ def test_the_name_is_short_and_the_spec_is_kept(tmp_path: Path) -> None:
     ],
 )
 def test_a_server_is_told_what_holds_in_every_match(spec: str, cores: int, told: EngineInfo) -> None:
-    """What depends on the game of a match is told where somebody wished it, because then it is followed or refused."""
+    """Options that depend on the game are announced only if they were set, because then they are obeyed or rejected."""
     assert make_engine(spec).about(cores) == told
 
 
@@ -69,17 +69,22 @@ def test_of_a_file_only_the_name_is_told(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("spec", "told"),
     [
-        ("randm", "no engine is called 'randm': there are random, greedy, minimax, alphabeta, jamboree"),
-        ("randm", "or give a file NAME.py"),
+        (
+            "stockfish",
+            "no engine is called 'stockfish': there are random, greedy, minimax, alphabeta, jamboree",
+        ),
+        ("randm", "no engine is called 'randm': did you mean \"random\"?"),
+        ("randm", "(or give a file NAME.py)"),
         ("", "no engine is called ''"),
         (
             "greedy:evaluator=nice",
-            "greedy: evaluator must be plain, features, outcomes or a file NAME.toml, not 'nice'",
+            "greedy: evaluator must be plain, features, outcomes or a file NAME.toml or NAME.npz, not 'nice'",
         ),
-        ("greedy:evaluator=none.toml", "greedy: there is no weights file none.toml"),
+        ("greedy:evaluator=none.toml", "greedy: weights file none.toml not found"),
+        ("alphabeta:evaluator=none.npz", "alphabeta: weights file none.npz not found"),
         ("alphabeta:depth=0", "alphabeta: depth must be"),
         ("jamboree:prune=2", "jamboree: prune must be"),
-        ("random:seed", "random: 'seed' is no option"),
+        ("random:seed", "random: 'seed' is not an option"),
         ("./bot", "no engine is called './bot'"),
         ("./bot.py", "./bot.py does not exist"),
     ],

@@ -49,7 +49,7 @@ def test_a_depth_is_kept_and_told(name: str, seated: Seated) -> None:
 
 
 def reference(spec: str) -> PythonBackend:
-    """How an engine searches without the compiled search."""
+    """Make an engine search without the compiled search."""
     return PythonBackend(parse_spec(spec, ENGINES), Match(M2, Player.MAXIE, threads=2))
 
 
@@ -106,3 +106,27 @@ def test_tictactoe_is_never_lost_and_drawn_against_itself(name: str, seated: Sea
     assert winner(seated, TICTACTOE, name, name) is None
     assert winner(seated, TICTACTOE, name, "random:seed=1") is not Player.MINNIE
     assert winner(seated, TICTACTOE, "random:seed=1", name) is not Player.MAXIE
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_number_of_nodes_makes_a_match_that_repeats_itself(name: str, seated: Seated) -> None:
+    """The same moves, values and nodes, however much time there is."""
+    spec = f"{name}:nodes=400" + (",threads=1" if name == "jamboree" else "")
+    played = []
+    for seconds in (20.0, 500.0):
+        bots = {seat: seated(spec, M2, seat) for seat in Player}
+        position, told = M2.start(), []
+        for _ in range(8):
+            bot = bots[M2.player(position)]
+            move = choose(bot, position, seconds)
+            assert bot.thinking is not None
+            told.append((move, bot.thinking.value, bot.thinking.nodes))
+            position = M2.play(position, move)
+        played.append(told)
+    assert played[0] == played[1]
+
+
+def test_nodes_end_a_search_in_python() -> None:
+    backend = reference("minimax")
+    last = list(backend.reports(M2.start(), lambda: False, 100, None, 500))[-1]
+    assert last.nodes <= 500 < list(backend.reports(M2.start(), lambda: False, last.depth + 1))[-1].nodes

@@ -12,9 +12,7 @@ from typing import Any
 import pytest
 
 from arena.bots.api.bot import Bot, Clock, Match, Resign, ask, begin
-from arena.bots.api.options import ENGINES, parse_spec
 from arena.bots.engines import searching
-from arena.bots.engines.perfect import without_truth
 from arena.bots.engines.registry import make_engine, refusal
 from arena.bots.search.values import WIN
 from arena.games.board import RisklessMap
@@ -41,7 +39,7 @@ def choose(bot: Bot, position: Any) -> Any:
 
 
 def random_positions(count: int, drawn: int) -> list[Armies]:
-    """So many boards in play, and so many of them that are drawn with a choice of drawing moves."""
+    """Return so many boards in play, and so many drawn boards with a choice of drawing moves."""
     rng, known = Random(12), solution()
     found: list[Armies] = []
     while len(found) < count or drawn:
@@ -58,16 +56,10 @@ def random_positions(count: int, drawn: int) -> list[Armies]:
     return found
 
 
-@pytest.mark.parametrize(
-    ("name", "truth"),
-    [
-        ("minimax", "root"),
-        *((name, truth) for name in ("alphabeta", "jamboree") for truth in ("root", "leaves", "both")),
-    ],
-)
-def test_no_move_gives_anything_away_and_wins_are_the_quickest(name: str, truth: str, seated: Seated) -> None:
+@pytest.mark.parametrize("name", ["minimax", "alphabeta", "jamboree"])
+def test_no_move_gives_anything_away_and_wins_are_the_quickest(name: str, seated: Seated) -> None:
     known = solution()
-    bot = seated(f"{name}:depth=2,truth={truth}", PATH)
+    bot = seated(f"{name}:depth=2,truth=root", PATH)
     searched = 0
     for position in random_positions(60, 8):
         best, moves = known.best(position)
@@ -87,14 +79,13 @@ def test_among_draws_the_search_decides_and_not_the_order(seated: Seated) -> Non
     assert any(choose(bot, each) != known.best(each)[1][0] for each in drawn)
 
 
-@pytest.mark.parametrize("truth", ["root", "leaves", "both"])
 def test_where_there_is_no_table_it_says_so_and_searches_as_ever(
-    truth: str, seated: Seated, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    seated: Seated, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # What is searched before the first turn stays in the transposition table: where the time for that ends before the
     # depth is reached, as on a busy machine, the two look up different things later.
     monkeypatch.setattr(searching, "WARM_UP", 60.0)
-    told, untold = seated(f"alphabeta:depth=4,truth={truth}", M2), seated("alphabeta:depth=4", M2)
+    told, untold = seated("alphabeta:depth=4,truth=root", M2), seated("alphabeta:depth=4", M2)
     assert capfd.readouterr().err == "alphabeta searches without truth: there is no table of m2\n"
     position = M2.start()
     for _ in range(6):
@@ -125,7 +116,7 @@ def test_a_block_that_is_damaged_ends_the_truth_and_not_the_match(
     seated: Seated,
     capfd: pytest.CaptureFixture[str],
 ) -> None:
-    """The header is whole, so nobody sees it before the first probe; for leaves all is read before the match."""
+    """The header is whole, so nobody sees it before the first probe."""
     map = path_map(4, 2, 7)
     path = solve(map)
     data = bytearray(path.read_bytes())
@@ -138,16 +129,3 @@ def test_a_block_that_is_damaged_ends_the_truth_and_not_the_match(
     assert "alphabeta goes on without truth" in told
     assert "its checksum differs" in told
     assert len(told.splitlines()) == 1
-    other = make_engine("alphabeta:truth=leaves").make()
-    begin(other, Match(game, MAXIE))
-    with pytest.raises(Resign, match="its checksum differs"):
-        other.prepare()
-
-
-def test_a_table_too_large_to_unpack_is_told() -> None:
-    both, root, no = (parse_spec(f"alphabeta:truth={each}", ENGINES) for each in ("both", "root", "no"))
-    assert without_truth(both, solution(), PATH, most=1000) == (
-        "alphabeta looks up no leaves: the table takes 194,481 bytes of memory unpacked, and 1,000 are the most"
-    )
-    assert without_truth(both, solution(), PATH) == without_truth(root, solution(), PATH, most=1000) == ""
-    assert without_truth(no, None, M2) == ""

@@ -1,15 +1,62 @@
-"""bots.evaluators.linear: the bounds of a weighted sum."""
+"""bots.evaluators.linear: the bounds of a weighted sum; the weights that ship, and files of a user."""
 
 from __future__ import annotations
 
+from pathlib import Path
+from typing import Any
+
 import pytest
 
-from arena.bots.evaluators.linear import weighted
+from arena.bots.evaluators import BadWeights, evaluator_for
+from arena.bots.evaluators.catalogue import features_of
+from arena.bots.evaluators.linear import FOLDER, linear_evaluator, load_weights
 from arena.bots.search.values import ESTIMATE_LIMIT
+from arena.games.core import Player
+from arena.games.riskless import Armies
+from arena.games.tictactoe import Board, TicTacToe
+from tests.bots.evaluators.small import path_of_five
 
 
 def test_an_estimate_is_never_a_win() -> None:
-    huge = weighted(lambda _: (10**6,), ("f",), {"f": 10**6})
+    huge = linear_evaluator(lambda _: (10**6,), ("f",), {"f": 10**6})
     assert huge(None) == ESTIMATE_LIMIT
     with pytest.raises(KeyError):
-        weighted(lambda _: (1, 2), ("f", "g"), {"f": 1})
+        linear_evaluator(lambda _: (1, 2), ("f", "g"), {"f": 1})
+
+
+@pytest.mark.parametrize("game", [path_of_five(), TicTacToe()], ids=lambda game: game.name)
+def test_shipped_weights_fit_their_features(game: Any) -> None:
+    found = features_of(game)
+    assert found is not None
+    _, names = found
+    weights = load_weights(FOLDER / f"{game.name}.toml", names)
+    assert set(weights) == set(names)
+    assert weights[names[0]] > 0
+
+
+def test_the_shipped_weights_see_who_stands_better() -> None:
+    evaluate = evaluator_for(path_of_five(), "features")
+    assert evaluate(Armies((6, 5, 0, -1, 0), Player.MAXIE, 0)) > 0
+
+
+def test_a_weights_file_of_ones_own(tmp_path: Path) -> None:
+    path = tmp_path / "mine.toml"
+    path.write_text("[weights]\nopen = 0\nones = 0\ntwos = 7\ncenter = 0\n", encoding="utf-8")
+    assert evaluator_for(TicTacToe(), str(path))(Board("XX..O....")) == 7
+
+
+@pytest.mark.parametrize(
+    ("content", "why"),
+    [
+        ("weights", "not TOML"),
+        ("x = 1", "must have a table"),
+        ("[weights]\nopen = 1", "weights.ones must be a whole number"),
+        ("[weights]\nopen = 1.5\nones = 0\ntwos = 0\ncenter = 0", "weights.open must be a whole number"),
+        ("[weights]\nfoo = 1", "weights.foo: no such feature: there are open, ones"),
+    ],
+)
+def test_bad_weights(tmp_path: Path, content: str, why: str) -> None:
+    path = tmp_path / "mine.toml"
+    path.write_text(content, encoding="utf-8")
+    with pytest.raises(BadWeights, match=f"mine.*{why}"):
+        evaluator_for(TicTacToe(), str(path))

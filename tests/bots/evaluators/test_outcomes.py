@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from arena.bots.evaluators import BadWeights, UnknownEvaluator, evaluator_for
-from arena.bots.evaluators.outcomes import CERTAIN, categorize, expected, load_outcomes, outcomes_text
+from arena.bots.evaluators.outcomes import CERTAIN, categorize, expected_outcome, load_outcomes, outcomes_text
 from arena.games.core import Player
 from arena.games.hexapawn import Hexapawn
 from arena.games.riskless import Armies, Riskless
@@ -17,7 +17,7 @@ from arena.maps.loader import load_map
 
 
 def test_the_lectures_own_example() -> None:
-    assert expected((5, 4, 1)) == pytest.approx(0.4)
+    assert expected_outcome((5, 4, 1)) == pytest.approx(0.4)
 
 
 def test_a_position_is_worth_what_became_of_its_like(tmp_path: Path) -> None:
@@ -54,7 +54,7 @@ def test_the_outcomes_that_ship_tell_who_is_ahead(game: Any) -> None:
 
 
 def test_a_game_without_categories() -> None:
-    with pytest.raises(UnknownEvaluator, match="hexapawn has no categories"):
+    with pytest.raises(UnknownEvaluator, match="hexapawn has no position categories"):
         evaluator_for(Hexapawn(), "outcomes")
 
 
@@ -62,11 +62,11 @@ def test_a_game_without_categories() -> None:
     ("content", "why"),
     [
         ("x", "not TOML"),
-        ("x = 1", "there must be a table"),
+        ("x = 1", "must have a table"),
         ("[outcomes]\nx = [1, 2, 3]", "must be whole numbers"),
-        ('[outcomes]\n"1 2" = [1, 2]', "how often it was won, drawn and lost"),
-        ('[outcomes]\n"1 2" = [0, 0, 0]', "how often it was won, drawn and lost"),
-        ('[outcomes]\n"1 2" = [1, true, 0]', "how often it was won, drawn and lost"),
+        ('[outcomes]\n"1 2" = [1, 2]', "the numbers of wins, draws and losses"),
+        ('[outcomes]\n"1 2" = [0, 0, 0]', "the numbers of wins, draws and losses"),
+        ('[outcomes]\n"1 2" = [1, true, 0]', "the numbers of wins, draws and losses"),
     ],
 )
 def test_a_file_that_cannot_be_used_is_told(tmp_path: Path, content: str, why: str) -> None:

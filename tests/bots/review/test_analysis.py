@@ -1,44 +1,108 @@
-"""bots.review.analysis: an engine that deepens and a reference algorithm tell the same values."""
+"""bots.review.analysis: engines as they play, with a budget, and reference algorithms."""
 
 from __future__ import annotations
 
 import pytest
 
 from arena.bots.api.options import BadSpec
-from arena.bots.review.analysis import DEEPENING, REFERENCE, analyse, line_path, parse_engine
+from arena.bots.review.analysis import (
+    PLAYING,
+    REFERENCE,
+    EngineAnalyst,
+    ReferenceAnalyst,
+    SearchLimits,
+    line_path,
+    parse_engine,
+)
+from arena.bots.review.chance import chance
+from arena.bots.search.values import WIN
+from arena.games.core import AnyGame
 from arena.maps.setup import make_setup
 
-GAME = make_setup("riskless", "path4")
+PATH4 = make_setup("riskless", "path4")
+ITALY = make_setup("riskless", "italy")
+
+
+def engine(game: AnyGame, text: str, limits: SearchLimits) -> EngineAnalyst:
+    spec, reference = parse_engine(text)
+    assert not reference
+    return EngineAnalyst(game, spec, limits)
 
 
 @pytest.mark.parametrize("depth", [1, 3, 5])
-def test_every_engine_and_every_algorithm_has_minimaxs_value(depth: int) -> None:
-    start = GAME.start()
-    value = analyse(GAME, start, depth, "minimax", fixed=True).last.value
-    for name in DEEPENING:
-        assert analyse(GAME, start, depth, name).last.value == value, name
+def test_every_algorithm_and_every_exact_engine_has_minimaxs_value(depth: int) -> None:
+    start = PATH4.start()
+    values = {}
     for name in REFERENCE:
-        assert analyse(GAME, start, depth, name, fixed=True).last.value == value, name
+        spec, reference = parse_engine(f"{name}:reference")
+        assert reference
+        values[name] = ReferenceAnalyst(PATH4, spec, depth).reports(start)[-1].value
+    exact = "evaluator=plain,exact=yes"
+    for text in ("minimax", f"alphabeta:{exact}", f"jamboree:{exact},threads=2"):
+        with engine(PATH4, text, SearchLimits(depth=depth)) as analyst:
+            values[text] = analyst.reports(start)[-1].value
+    assert len(set(values.values())) == 1, values
 
 
-def test_an_engine_reports_every_depth_and_keeps_the_trace_of_the_last() -> None:
-    found = analyse(GAME, GAME.start(), 4, "alphabeta", tracing=True)
-    assert [report.depth for report in found.reports] == [1, 2, 3, 4]
-    assert found.watch.events
-    assert found.watch.nodes < found.last.nodes
+def test_an_engine_keeps_its_nodes_and_answers_alike_each_time() -> None:
+    found = []
+    for nodes in (2_000, 2_000, 40_000):
+        with engine(ITALY, "alphabeta", SearchLimits(nodes)) as analyst:
+            found.append(analyst.reports(ITALY.start()))
+            assert nodes / 2 < found[-1][-1].nodes < 1.1 * nodes + 1_000
+    assert found[0] == found[1]
+    assert found[2][-1].depth > found[1][-1].depth
+
+
+@pytest.mark.parametrize("option", ["nodes=2000", "depth=4"])
+def test_a_budget_may_stand_with_the_engine(option: str) -> None:
+    name, _, number = option.partition("=")
+    with engine(ITALY, f"alphabeta:{option}", SearchLimits()) as analyst:
+        report = analyst.reports(ITALY.start())[-1]
+    assert getattr(report, name) <= int(number) + (1_000 if name == "nodes" else 0)
+
+
+@pytest.mark.parametrize("game", [PATH4, ITALY], ids=["path4", "italy"])
+def test_lines_begin_with_different_moves_the_best_first(game: AnyGame) -> None:
+    start = game.start()
+    count = len(game.moves(start)) + 5
+    with engine(game, "alphabeta:exact=yes", SearchLimits(depth=3)) as analyst:
+        found = analyst.lines(start, count)
+        best = analyst.reports(start)[-1]
+    assert {each.move for each in found} == set(game.moves(start))
+    assert len(found) == len(game.moves(start))
+    assert found[0].value == best.value
+    assert [each.value for each in found] == sorted((each.value for each in found), reverse=True)
+    for each in found:
+        after = game.successor(start, each.move)
+        with engine(game, "alphabeta:exact=yes", SearchLimits(depth=2)) as analyst:
+            assert analyst.reports(after)[-1].value == each.value
 
 
 def test_the_path_of_a_line_leads_along_its_moves() -> None:
-    line = analyse(GAME, GAME.start(), 4, "alphabeta").last.line
-    position = GAME.start()
-    for index, move in zip(line_path(GAME, position, line), line, strict=True):
-        assert GAME.moves(position)[index] == move
-        position = GAME.successor(position, move)
+    spec, _ = parse_engine("alphabeta:reference")
+    line = ReferenceAnalyst(PATH4, spec, 4).reports(PATH4.start())[-1].line
+    position = PATH4.start()
+    for index, move in zip(line_path(PATH4, position, line), line, strict=True):
+        assert PATH4.moves(position)[index] == move
+        position = PATH4.successor(position, move)
 
 
-def test_where_both_have_the_name_the_caller_decides() -> None:
-    assert parse_engine("alphabeta", fixed=False)[1] is False
-    assert parse_engine("alphabeta", fixed=True)[1] is True
-    assert parse_engine("clamped", fixed=False)[1] is True
-    with pytest.raises(BadSpec):
-        parse_engine("nobody", fixed=False)
+def test_an_algorithm_is_meant_where_reference_is_said_and_where_no_engine_has_its_name() -> None:
+    for name in REFERENCE:
+        assert parse_engine(name)[1] is (name not in PLAYING)
+        assert parse_engine(f"{name}:reference")[1]
+    spec, _ = parse_engine("jamboree:reference,prune=0.2")
+    assert spec.share("prune") == 0.2
+    for wrong in ("nobody", "greedy:reference", "minimax:reference,depth=3", "alphabeta:truth=root"):
+        with pytest.raises(BadSpec):
+            parse_engine(wrong)
+
+
+@pytest.mark.parametrize("game", [PATH4, ITALY, make_setup("tictactoe")], ids=["path4", "italy", "tictactoe"])
+def test_a_chance_rises_with_the_value_and_is_even_at_none(game: AnyGame) -> None:
+    values = [-WIN + 3, -500, -100, 0, 100, 500, WIN - 3]
+    chances = [chance(game, value) for value in values]
+    assert chances == sorted(set(chances))
+    assert chances == pytest.approx([1 - each for each in reversed(chances)])
+    assert (chances[0], chances[3], chances[-1]) == (0, 0.5, 1)

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import math
 import random
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from msgspec import structs
 
-from arena.bots.review.review import losses, review
+from arena.bots.review.analysis import EngineAnalyst, ReferenceAnalyst, SearchLimits, parse_engine
+from arena.bots.review.review import MARKS, ReviewedMove, player_reviews, review
 from arena.bots.search.values import WIN
 from arena.games.core import AnyGame, Player
 from arena.maps.setup import make_setup
@@ -60,7 +64,8 @@ def test_what_a_move_gave_away_is_what_plain_minimax_says(
 ) -> None:
     game = make_setup(name, map_)
     played = by_chance(game, seed, 12)
-    judged = list(review(played, engine, DEPTH))
+    spec, _ = parse_engine(f"{engine}:reference")
+    judged = list(review(played, ReferenceAnalyst(game, spec, DEPTH)))
     assert [each.ply for each in judged] == list(range(played.plies))
     for each in judged:
         position, after = played.positions[each.ply : each.ply + 2]
@@ -77,4 +82,83 @@ def test_what_a_move_gave_away_is_what_plain_minimax_says(
 
 def test_a_player_is_counted_apart() -> None:
     played = by_chance(make_setup("tictactoe"), 1, 4)
-    assert [moves for _, moves in losses(list(review(played, "alphabeta", 2))).values()] == [2, 2]
+    judged = judged_by_engine(played, 1_000)
+    assert [each.moves for each in player_reviews(judged).values()] == [2, 2]
+    assert list(player_reviews(judged[:1])) == ["maxie"]
+    assert player_reviews([]) == {}
+
+
+def moves_that_lost(losses: list[float]) -> list[ReviewedMove]:
+    """Moves of both players in turn, from an even match, that lost these chances of winning."""
+    chance, judged = 0.5, []
+    for ply, lost in enumerate(losses):
+        player = (Player.MAXIE, Player.MINNIE)[ply % 2]
+        chance = min(1.0, max(0.0, chance - player.sign * lost))
+        judged.append(ReviewedMove(ply, player.value, "", "", 0, 0, 0, None, chance, lost, "", []))
+    return judged
+
+
+@given(st.lists(st.floats(0, 0.5), min_size=2, max_size=120))
+def test_accuracy_is_whole_without_a_loss_and_falls_with_every_loss(losses: list[float]) -> None:
+    found = player_reviews(moves_that_lost(losses))
+    for side, player in enumerate(Player):
+        own = losses[side::2]
+        accuracy = found[player.value].accuracy
+        assert 0 <= accuracy <= 100
+        each = [103.1668 * math.exp(-0.04354 * 100 * lost) - 3.1669 for lost in own]
+        assert max(0, min(each)) - 1e-6 <= accuracy <= max(each) + 1e-6, "a mean of the moves' accuracies"
+        if not any(own):
+            assert accuracy == pytest.approx(100, abs=0.01)
+
+
+def test_a_loss_weighs_more_where_the_chances_swing() -> None:
+    """Two matches with the same losses of Maxie: in one of them the chances have just swung before its bad move."""
+    calm = player_reviews(moves_that_lost([*[0.0] * 20, 0.1, *[0.0] * 19]))["maxie"]
+    wild = player_reviews(moves_that_lost([*[0.0] * 19, 0.3, 0.1, *[0.0] * 19]))["maxie"]
+    assert calm.chance_lost == pytest.approx(0.005)
+    assert wild.chance_lost == pytest.approx(0.005)
+    assert wild.accuracy < calm.accuracy < 100
+
+
+def judged_by_engine(played: Replay, nodes: int) -> list[ReviewedMove]:
+    """A match judged by `alphabeta` as it plays."""
+    spec, _ = parse_engine("alphabeta")
+    with EngineAnalyst(played.game, spec, SearchLimits(nodes)) as analyst:
+        return list(review(played, analyst))
+
+
+@pytest.mark.parametrize(
+    ("name", "map_"), [("riskless", "italy"), ("riskless", "path4"), ("tictactoe", "m2")]
+)
+def test_an_engine_judges_alike_each_time_and_a_mark_is_a_loss_of_chance(name: str, map_: str) -> None:
+    played = by_chance(make_setup(name, map_), 4, 12)
+    judged = judged_by_engine(played, 2_000)
+    assert judged == judged_by_engine(played, 2_000)
+    assert any(each.mark for each in judged), "moves by chance lose something"
+    for each in judged:
+        sign = Player(each.player).sign
+        assert 0 <= each.chance <= 1
+        assert 0 <= each.chance_lost <= (each.chance if sign < 0 else 1 - each.chance) + 1e-9
+        assert each.lost == sign * (each.value - each.after) >= 0
+        assert [mark for least, mark in MARKS if each.chance_lost >= least][:1] == (
+            [each.mark] if each.mark else []
+        )
+        assert each.line[:1] == ([] if each.better == each.move else [each.better])
+        if each.better == each.move:
+            assert (each.lost, each.chance_lost) == (0, 0)
+
+
+def test_what_an_engine_plays_it_does_not_blame() -> None:
+    """A match that the engine plays with the budget of the review has no marked move."""
+    game = make_setup("riskless", "italy")
+    spec, _ = parse_engine("alphabeta:exact=yes,depth=5")
+    position, moves = game.start(), []
+    with EngineAnalyst(game, spec, SearchLimits()) as analyst:
+        for _ in range(10):
+            move = analyst.reports(position)[-1].move
+            moves.append(RecordedMove(game.move_to_data(move), 1.0))
+            position = game.play(position, move)
+        record, _ = recorded(game)
+        result = Result("maxie", EndReason.RESIGNATION)
+        played = verify(structs.replace(record, moves=moves, result=result))
+        assert [each.lost for each in review(played, analyst)] == [0] * 10

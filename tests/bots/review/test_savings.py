@@ -21,17 +21,19 @@ def test_the_first_moves_are_counted_beside_all_of_them() -> None:
     _, all_of_them = run_reference(PATH4, PATH4.start(), 7, parse_reference("lazy-ordered"), tracing=False)
     assert (told.whole_nodes, told.whole_leaves) == (all_of_them.nodes, all_of_them.leaves)
     assert told.nodes < all_of_them.nodes
-    assert told.told().startswith(f"The first 1 moves of each node: {told.nodes} nodes")
+    assert told.describe().startswith(f"The first 1 moves of each node: {told.nodes} nodes")
 
 
 def test_dynamic_look_ahead_is_counted_beside_as_many_plies_everywhere() -> None:
-    told = saving("lazy:dynamic=3", 5)
+    cost, told = savings(PATH4, PATH4.start(), 5, parse_reference("lazy:dynamic=3"))
     flat, deep = (
         run_reference(PATH4, PATH4.start(), depth, parse_reference("lazy"), tracing=False)[1]
         for depth in (5, 8)
     )
     assert flat.nodes < told.nodes < deep.nodes == told.whole_nodes
-    assert f"8 plies everywhere: {deep.nodes} nodes" in told.told()
+    assert f"8 plies everywhere: {deep.nodes} nodes" in told.describe()
+    assert (cost.nodes, cost.whole_nodes) == (told.nodes, flat.nodes)
+    assert cost.describe().endswith(f"That is {told.nodes / flat.nodes:.1f} × the nodes")
 
 
 def test_a_search_that_looks_at_everything_saves_nothing() -> None:
@@ -41,13 +43,15 @@ def test_a_search_that_looks_at_everything_saves_nothing() -> None:
 
 def test_a_comparison_that_takes_too_long_is_given_up() -> None:
     world = make_setup("riskless", "world")
-    (told,) = savings(world, world.start(), 1, parse_reference("lazy:dynamic=20"), most=1200)
+    _, told = savings(world, world.start(), 1, parse_reference("lazy:dynamic=20"), most=1200)
     assert (told.whole_nodes, told.whole_leaves, told.whole_value) == (None, None, None)
-    assert told.told().endswith("21 plies everywhere: more than 1,200 nodes")
+    assert told.describe().endswith("21 plies everywhere: more than 1,200 nodes")
     assert told.nodes < 1200
 
 
 def test_games_of_which_nobody_has_said_what_is_dynamic_refuse_it() -> None:
     game = TicTacToe()
-    with pytest.raises(BadSpec, match=r"^lazy: dynamic is for riskless, .*of tictactoe are dynamic$"):
+    with pytest.raises(
+        BadSpec, match=r"^lazy: dynamic needs riskless, .*tictactoe does not define dynamic positions$"
+    ):
         list(savings(game, game.start(), 2, parse_reference("lazy:dynamic=1")))

@@ -1,4 +1,4 @@
-"""What the moves of a match truly were, as `arena replay` and `arena analyse` tell it."""
+"""Solved values of a match's moves, as `arena replay` and `arena analyse` print them."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from arena.games.riskless import Riskless
 from arena.maps.loader import load_map
 from arena.match.replay import verify
 from arena.protocol.record import to_line
-from arena.solved.judgement import Kind
+from arena.solved.move_quality import Kind
 from tests.bots.command_line import arena, fails
-from tests.ladder.reports.test_truth import by_hand, played
+from tests.ladder.reports.test_blunders import by_hand, played
 
 
 def test_each_move_is_told_with_the_better_one() -> None:
@@ -49,7 +49,7 @@ def test_replay_judges_by_the_table_alone_or_beside_a_search(tmp_path: Path) -> 
     assert "lost the win" in alone.stdout
     rows = json.loads(arena("replay", file, "--analyse", "perfect", "--json", "-").stdout)
     beside = json.loads(arena("replay", file, "--analyse", "alphabeta", "--depth", "2", "--json", "-").stdout)
-    assert [row["truth"] for row in beside] == rows
+    assert [row["truth"] for row in beside["moves"]] == rows
     assert "by the table of the map" in arena("replay", file, "--analyse", "alphabeta", "--depth", "2").stdout
 
 

@@ -1,4 +1,4 @@
-"""What the searches are tested on: random trees with ties, and random positions of every game."""
+"""Test problems of the searches: random trees with ties, and random positions of every game."""
 
 from __future__ import annotations
 
@@ -64,6 +64,25 @@ def explicit_cases(draw: st.DrawFn) -> Case:
     span = draw(st.sampled_from([1, 3, 50]))  # few different values make many ties
     data = draw(nodes(st.integers(-span, span)))
     game = Explicit.from_tree(data, draw(st.sampled_from(list(Player))))
+    return Case(game, game.start(), draw(st.integers(0, game.height + 1)))
+
+
+class MovesAgain(Explicit):
+    """A tree in which a player may move several times in a row."""
+
+    players: tuple[Player, ...]
+
+    def player(self, position: Any) -> Player:
+        player: Player = self.players[position.node]
+        return player
+
+
+@st.composite
+def moves_again_cases(draw: st.DrawFn) -> Case:
+    data = draw(nodes(st.integers(-3, 3)))
+    game = MovesAgain.from_tree(data, Player.MAXIE)
+    players = st.lists(st.sampled_from(Player), min_size=len(game.nodes), max_size=len(game.nodes))
+    game.players = tuple(draw(players))
     return Case(game, game.start(), draw(st.integers(0, game.height + 1)))
 
 
@@ -135,5 +154,12 @@ def hexapawn_cases(draw: st.DrawFn) -> Case:
     return Case(game, walked(draw, game, 5), draw(st.integers(0, 5)))
 
 
-cases = st.one_of(explicit_cases(), explicit_cases(), riskless_cases(), tictactoe_cases(), hexapawn_cases())
-"""Trees twice as often: they are where ties and odd shapes are."""
+cases = st.one_of(
+    explicit_cases(),
+    explicit_cases(),
+    moves_again_cases(),
+    riskless_cases(),
+    tictactoe_cases(),
+    hexapawn_cases(),
+)
+"""Trees twice as often: they are where ties and odd shapes are. In some a player moves again."""

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from arena.bots.search.algorithms import ALGORITHMS, Settings
-from arena.bots.search.pool import Pool
-from arena.bots.search.watch import Watch
+from arena.bots.search.algorithms import ALGORITHMS, AlgorithmSettings
+from arena.bots.search.monitor import SearchMonitor
+from arena.bots.search.pool import ThreadPool
 from tests.bots.search.problems import Case
 
 
 def run(
-    name: str, case: Case, pool: Pool, prune: float = 0.5, *, tracing: bool = False
-) -> tuple[object, Watch]:
-    watch = Watch(tracing=tracing)
-    return ALGORITHMS[name].run(case.problem, case.position, case.depth, watch, Settings(pool, prune)), watch
+    name: str, case: Case, pool: ThreadPool, prune: float = 0.5, *, tracing: bool = False
+) -> tuple[object, SearchMonitor]:
+    monitor = SearchMonitor(tracing=tracing)
+    return ALGORITHMS[name].run(
+        case.problem, case.position, case.depth, monitor, AlgorithmSettings(pool, prune)
+    ), monitor

@@ -8,16 +8,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.bots.search.algorithms import ALGORITHMS, Settings
+from arena.bots.search.algorithms import ALGORITHMS, AlgorithmSettings
 from arena.bots.search.minimax import minimax
-from arena.bots.search.pool import Pool
+from arena.bots.search.monitor import Entered, Exited, SearchMonitor, Stopped
+from arena.bots.search.pool import ThreadPool
 from arena.bots.search.values import from_root
-from arena.bots.search.watch import Entered, Left, Stopped, Watch
 from tests.bots.search.problems import Case, cases, tree
 from tests.bots.search.running import run
 from tests.properties import examples
 
-POOLS = [Pool(threads) for threads in (1, 2, 3, 4)]
+POOLS = [ThreadPool(threads) for threads in (1, 2, 3, 4)]
 SEQUENTIAL = [name for name, algorithm in ALGORITHMS.items() if not algorithm.parallel]
 WINDOWED = ["alphabeta", "failsoft", "stack-alphabeta", "jamboree", "scouts"]
 
@@ -34,7 +34,9 @@ def _closed_pools() -> Iterator[None]:
 @examples(60)
 def test_minimax_value_and_leftmost_move(name: str, case: Case) -> None:
     expected = minimax(case.problem, case.position, case.depth)
-    result = ALGORITHMS[name].run(case.problem, case.position, case.depth, Watch(), Settings(POOLS[0]))
+    result = ALGORITHMS[name].run(
+        case.problem, case.position, case.depth, SearchMonitor(), AlgorithmSettings(POOLS[0])
+    )
     assert result.value == expected.value
     if ALGORITHMS[name].leftmost:
         assert result.move == expected.move
@@ -47,23 +49,25 @@ def test_minimax_value_and_leftmost_move(name: str, case: Case) -> None:
 @pytest.mark.parametrize("name", ["jamboree", "scouts"])
 @given(case=cases, prune=st.sampled_from([0, 0.3, 0.5, 0.75, 1]))
 @examples(40)
-def test_parallel_value_and_move_on_every_pool(name: str, pool: Pool, case: Case, prune: float) -> None:
+def test_parallel_value_and_move_on_every_pool(name: str, pool: ThreadPool, case: Case, prune: float) -> None:
     expected = minimax(case.problem, case.position, case.depth)
-    result = ALGORITHMS[name].run(case.problem, case.position, case.depth, Watch(), Settings(pool, prune))
+    result = ALGORITHMS[name].run(
+        case.problem, case.position, case.depth, SearchMonitor(), AlgorithmSettings(pool, prune)
+    )
     assert (result.value, result.move) == (expected.value, expected.move)
 
 
 @pytest.mark.parametrize("name", WINDOWED)
 @given(case=cases, prune=st.sampled_from([0, 0.4, 1]), pool=st.sampled_from(POOLS))
 @examples(80)
-def test_corrected_bounds_at_every_node(name: str, case: Case, prune: float, pool: Pool) -> None:
+def test_corrected_bounds_at_every_node(name: str, case: Case, prune: float, pool: ThreadPool) -> None:
     """Erratum 2, at every node that was visited, whatever its window was."""
-    _, watch = run(name, case, pool, prune, tracing=True)
+    _, monitor = run(name, case, pool, prune, tracing=True)
     open_windows: list[Entered] = []
-    for event in watch.events or ():
+    for event in monitor.events or ():
         if isinstance(event, Entered):
             open_windows.append(event)
-        elif isinstance(event, Left):
+        elif isinstance(event, Exited):
             # forks are joined in move order: nodes nest, and those that were aborted are never left
             entered = open_windows.pop()
             while entered.path != event.path:
@@ -84,11 +88,11 @@ def test_corrected_bounds_at_every_node(name: str, case: Case, prune: float, poo
     assert not open_windows
 
 
-def true_value(case: Case, event: Left) -> int:
+def true_value(case: Case, event: Exited) -> int:
     """The minimax value of a visited node, counted from the root of the search."""
-    watch = Watch()
+    monitor = SearchMonitor()
     distance = len(event.path)
-    value = minimax(case.problem, event.position, case.depth - distance, watch).value
+    value = minimax(case.problem, event.position, case.depth - distance, monitor).value
     return from_root(value, distance)
 
 
@@ -105,11 +109,11 @@ def test_a_stop_raises_and_leaves_the_pool_usable(name: str, after: int) -> None
         return asked > after
 
     pool = POOLS[1]
-    settings_ = Settings(pool)
-    visited = Watch()
+    settings_ = AlgorithmSettings(pool)
+    visited = SearchMonitor()
     ALGORITHMS[name].run(case.problem, case.position, case.depth, visited, settings_)
     # how many nodes the scouts visit differs from run to run, but never below the minimal tree
     if (5 if name == "scouts" else visited.nodes) > after:
         with pytest.raises(Stopped):
-            ALGORITHMS[name].run(case.problem, case.position, case.depth, Watch(stop), settings_)
+            ALGORITHMS[name].run(case.problem, case.position, case.depth, SearchMonitor(stop), settings_)
     assert run(name, case, pool)[0].value == 4  # type: ignore[attr-defined]

@@ -1,7 +1,8 @@
-"""What alpha-beta skips."""
+"""bots.search.alphabeta: what each form skips and returns within its window, and a line that leads to the value."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -9,33 +10,35 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from arena.bots.evaluators import evaluator_for
-from arena.bots.search.alphabeta import alphabeta
-from arena.bots.search.clamped import clamped
+from arena.bots.search.alphabeta import alphabeta, failsoft, holden_alphabeta
 from arena.bots.search.edges import leaf, max_alpha, min_beta, step
-from arena.bots.search.failsoft import failsoft
+from arena.bots.search.minimax import minimax
+from arena.bots.search.monitor import Entered, Exited, SearchMonitor, Valued
+from arena.bots.search.pool import ThreadPool
 from arena.bots.search.problem import Problem
-from arena.bots.search.watch import Left, Valued, Watch
+from arena.bots.search.values import from_root
 from arena.games.core import Player
 from arena.games.explicit import Explicit, WrongPlace
-from tests.bots.search.problems import tree
+from tests.bots.search.problems import Case, cases, tree
+from tests.bots.search.running import run
 from tests.games.nested import from_values
 from tests.properties import examples
 
 
-@pytest.mark.parametrize("search", [alphabeta, clamped, failsoft])
+@pytest.mark.parametrize("search", [alphabeta, holden_alphabeta, failsoft])
 def test_holdens_cut(search: Any) -> None:
     """Move 3 is cut after its first leaf; move 4 after its first leaf that is at most 6."""
     game = tree("Holden")
-    watch = Watch(tracing=True)
-    result = search(Problem(game, evaluator_for(game)), game.start(), 2, watch)
+    monitor = SearchMonitor(tracing=True)
+    result = search(Problem(game, evaluator_for(game)), game.start(), 2, monitor)
     assert (result.value, result.move) == (6, 1)
-    seen = [event.path for event in watch.events or () if isinstance(event, Valued)]
+    seen = [event.path for event in monitor.events or () if isinstance(event, Valued)]
     assert seen == [
         *((i, j) for i in (0, 1) for j in range(4)),
         (2, 0),
         *((3, j) for j in range(3)),
     ]
-    pruned = [event.path for event in watch.events or () if isinstance(event, Left) and event.pruned]
+    pruned = [event.path for event in monitor.events or () if isinstance(event, Exited) and event.pruned]
     assert pruned == [(2,), (3,)]
 
 
@@ -73,11 +76,11 @@ def test_perfect_order_visits_the_minimal_tree(made: tuple[Explicit, int, int]) 
     """Knuth and Moore: b^⌈d/2⌉ + b^⌊d/2⌋ - 1 leaves, and exactly those of critical positions."""
     game, b, d = made
     critical = {()} if d == 0 else _critical(b, d)
-    for search in (alphabeta, clamped, failsoft):
-        watch = Watch(tracing=True)
-        search(Problem(game, evaluator_for(game)), game.start(), d, watch)
-        assert watch.leaves == b ** ((d + 1) // 2) + b ** (d // 2) - 1
-        assert {event.path for event in watch.events or () if isinstance(event, Valued)} == critical
+    for search in (alphabeta, holden_alphabeta, failsoft):
+        monitor = SearchMonitor(tracing=True)
+        search(Problem(game, evaluator_for(game)), game.start(), d, monitor)
+        assert monitor.leaves == b ** ((d + 1) // 2) + b ** (d // 2) - 1
+        assert {event.path for event in monitor.events or () if isinstance(event, Valued)} == critical
 
 
 def _critical(b: int, d: int) -> set[tuple[int, ...]]:
@@ -95,3 +98,51 @@ def test_ties_of_bounds() -> None:
     assert min_beta(leaf(3), step(0, 3)) == step(0, 3)
     assert min_beta(step(1, 3), step(0, 3)) == step(1, 3)
     assert min_beta(step(1, 3), step(0, 2)) == step(0, 2)
+
+
+POOLS = [ThreadPool(threads) for threads in (1, 2, 3, 4)]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _closed_pools() -> Iterator[None]:
+    yield
+    for pool in POOLS:
+        pool.close()
+
+
+def true_value(case: Case, event: Exited) -> int:
+    """The minimax value of a visited node, counted from the root of the search."""
+    monitor = SearchMonitor()
+    distance = len(event.path)
+    value = minimax(case.problem, event.position, case.depth - distance, monitor).value
+    return from_root(value, distance)
+
+
+@given(case=cases)
+@examples(60)
+def test_holden_clamps_minimax_into_the_window(case: Case) -> None:
+    _, monitor = run("clamped", case, POOLS[0], tracing=True)
+    windows = {event.path: event for event in monitor.events or () if isinstance(event, Entered)}
+    for event in monitor.events or ():
+        if isinstance(event, Exited):
+            entered = windows[event.path]
+            assert entered.alpha is not None
+            assert entered.beta is not None
+            exact = true_value(case, event)
+            leaf = event.result.move is None and exact == event.result.value
+            expected = max(entered.alpha.value, min(entered.beta.value, exact))
+            assert leaf or event.result.value == expected
+
+
+@given(case=cases)
+def test_it_visits_what_alphabeta_visits_and_its_line_ends_in_the_value(case: Case) -> None:
+    monitor, other = SearchMonitor(), SearchMonitor()
+    found = failsoft(case.problem, case.position, case.depth, monitor)
+    expected = alphabeta(case.problem, case.position, case.depth, other)
+    assert (found.value, found.move, monitor.nodes) == (expected.value, expected.move, other.nodes)
+    position = case.position
+    for move in found.line:
+        position = case.game.play(position, move)
+    opened = case.problem.expand(position, case.depth - len(found.line), len(found.line))
+    assert not opened.moves
+    assert opened.value == found.value

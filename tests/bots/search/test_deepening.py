@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from arena.bots.evaluators import evaluator_for
 from arena.bots.search.deepening import deepen
 from arena.bots.search.minimax import minimax
+from arena.bots.search.monitor import SearchMonitor
 from arena.bots.search.play import AlphaBeta, Minimax, Table
 from arena.bots.search.values import is_decided
-from arena.bots.search.watch import Watch
 from arena.games.core import Player
 from arena.games.tictactoe import TicTacToe
 from tests.bots.search.problems import Case, cases, tree
@@ -49,9 +49,9 @@ def test_finished_depths_are_minimax(case: Case, name: str) -> None:
 
 
 def _whole_tree_seen(case: Case, depth: int) -> bool:
-    watch = Watch()
-    minimax(case.problem, case.position, depth, watch)
-    return not watch.horizon or case.depth > depth
+    monitor = SearchMonitor()
+    minimax(case.problem, case.position, depth, monitor)
+    return not monitor.horizon or case.depth > depth
 
 
 @given(
@@ -73,6 +73,8 @@ def test_stopped_anywhere_it_has_a_legal_move(case: Case, after: int, name: str)
     )
     assert all(case.game.fault(case.position, report.move) is None for report in reports)
     assert all(report.finished for report in reports[1:-1])
+    nodes = [report.nodes for report in reports]
+    assert nodes == sorted(nodes)
     last = reports[-1]
     assert last.nodes <= after
     if len(reports) > 1 and not last.finished:
@@ -86,7 +88,7 @@ def test_stopped_anywhere_it_has_a_legal_move(case: Case, after: int, name: str)
 def _root_move_value(case: Case, move: object, depth: int) -> int:
     search: Minimax[Any, Any] = Minimax(case.problem.evaluator)
     return search(
-        case.game, case.position, depth, order=(move,), watch=Watch(), progress=lambda _: None
+        case.game, case.position, depth, order=(move,), monitor=SearchMonitor(), progress=lambda _: None
     ).value
 
 
@@ -129,15 +131,15 @@ def test_a_position_that_is_over() -> None:
 
 def test_its_own_watch_keeps_the_trace() -> None:
     game = tree("HandoutBig")
-    watches: list[Watch] = []
+    monitors: list[SearchMonitor] = []
 
-    def make_watch(stop: Any) -> Watch:
-        watches.append(Watch(stop, tracing=True))
-        return watches[-1]
+    def make_monitor(stop: Any) -> SearchMonitor:
+        monitors.append(SearchMonitor(stop, tracing=True))
+        return monitors[-1]
 
     # its inner nodes carry no values, and depths 1 to 3 look at them
     search: AlphaBeta[Any, Any] = AlphaBeta(lambda place: game.nodes[place.node].value or 0)
-    reports = list(deepen(game, game.start(), search, max_depth=4, make_watch=make_watch))
+    reports = list(deepen(game, game.start(), search, max_depth=4, make_monitor=make_monitor))
     assert reports[-1].value == 3
-    assert len(watches) == 4
-    assert all(watch.events for watch in watches)
+    assert len(monitors) == 4
+    assert all(monitor.events for monitor in monitors)

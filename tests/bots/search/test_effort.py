@@ -8,12 +8,12 @@ import pytest
 from hypothesis import given
 
 from arena.bots.search.algorithms import ALGORITHMS
-from arena.bots.search.pool import Pool
+from arena.bots.search.pool import ThreadPool
 from tests.bots.search.problems import Case, cases
 from tests.bots.search.running import run
 from tests.properties import examples
 
-POOLS = [Pool(threads) for threads in (1, 2, 3, 4)]
+POOLS = [ThreadPool(threads) for threads in (1, 2, 3, 4)]
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -28,8 +28,8 @@ def _closed_pools() -> Iterator[None]:
 def test_effort(case: Case) -> None:
     leaves, nodes = {}, {}
     for name in ALGORITHMS:
-        _, watch = run(name, case, POOLS[0])
-        leaves[name], nodes[name] = watch.leaves, watch.nodes
+        _, monitor = run(name, case, POOLS[0])
+        leaves[name], nodes[name] = monitor.leaves, monitor.nodes
     assert leaves["alphabeta"] <= leaves["lazy"] <= leaves["minimax"]
     assert leaves["stack-memo"] <= leaves["alphabeta"]
     same = ["minimax", "higher-order", "negamax", "stack-minimax"]

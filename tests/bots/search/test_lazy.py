@@ -1,4 +1,4 @@
-"""That nothing is computed before it is needed."""
+"""Nothing is computed before it is needed."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import Any, cast
 
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from arena.bots.evaluators import evaluator_for
@@ -14,8 +14,8 @@ from arena.bots.search.alphabeta import alphabeta
 from arena.bots.search.lazy import gametree, lazy, mapmin, maximize, maximize0, omit
 from arena.bots.search.lazy_tree import LazyList, Tree, maptree, prune, reptree
 from arena.bots.search.minimax import minimax
+from arena.bots.search.monitor import SearchMonitor
 from arena.bots.search.problem import Problem
-from arena.bots.search.watch import Watch
 from arena.games.core import Game, Player
 from arena.games.explicit import Explicit
 from arena.games.tictactoe import TicTacToe
@@ -62,16 +62,16 @@ class Endless:
 def test_an_infinite_game_is_searched() -> None:
     problem = Problem(cast("Game[int, int]", Endless()), lambda n: n * 7919 % 1000)
     for depth in range(1, 8):
-        watch = Watch()
-        found = lazy(problem, 1, depth, watch)
+        monitor = SearchMonitor()
+        found = lazy(problem, 1, depth, monitor)
         expected = minimax(problem, 1, depth)
         assert (found.value, found.move) == (expected.value, expected.move)
-        assert watch.leaves <= 2**depth
-        assert watch.nodes < 2 ** (depth + 1), "nothing below the depth came into being"
+        assert monitor.leaves <= 2**depth
+        assert monitor.nodes < 2 ** (depth + 1), "nothing below the depth came into being"
 
 
 def test_the_question_mark_of_000() -> None:
-    """max(min(1, 2), min(0, ?)): nobody asks for the question mark."""
+    """max(min(1, 2), min(0, ?)): the leaf marked ? is never evaluated."""
 
     def unknown() -> int:
         raise AssertionError("this value must not be asked for")
@@ -110,21 +110,21 @@ def test_shallow_but_no_deep_cuts() -> None:
         }
     )
     problem = Problem(game, evaluator_for(game))
-    watch = Watch()
-    assert lazy(problem, game.start(), 4, watch).value == minimax(problem, game.start(), 4).value
-    assert watch.leaves == 4
-    deep = Watch()
+    monitor = SearchMonitor()
+    assert lazy(problem, game.start(), 4, monitor).value == minimax(problem, game.start(), 4).value
+    assert monitor.leaves == 4
+    deep = SearchMonitor()
     alphabeta(problem, game.start(), 4, deep)
     assert deep.leaves == 3
 
 
 def test_only_a_few_nodes_of_tictactoe_come_into_being() -> None:
     game = TicTacToe()
-    watch = Watch()
-    lazily = gametree(Problem(game, evaluator_for(game)), game.start(), watch)
-    assert watch.nodes == 1
+    monitor = SearchMonitor()
+    lazily = gametree(Problem(game, evaluator_for(game)), game.start(), monitor)
+    assert monitor.nodes == 1
     assert lazily.subtrees
-    assert watch.nodes == 2
+    assert monitor.nodes == 2
 
 
 @given(case=cases, bound=st.integers(0, 2))
@@ -139,16 +139,17 @@ def test_dynamic_positions_are_looked_into_as_far_as_the_bound(case: Case, bound
 
 
 @given(case=cases, ordered=st.booleans())
+@example(case=Case(TicTacToe(), TicTacToe().start(), 2, "plain"), ordered=True)
 @examples(80)
 def test_only_what_is_being_visited_is_in_memory(case: Case, ordered: bool) -> None:
     """000's claim: at most the brothers of each node on the way to the one that is visited; kept, all of them."""
-    kept, dropped = Watch(), Watch()
+    kept, dropped = SearchMonitor(), SearchMonitor()
     search = partial(lazy, case.problem, case.position, case.depth, ordered=ordered)
-    assert search(watch=dropped) == search(watch=kept, kept=True)
+    assert search(monitor=dropped) == search(monitor=kept, memoize=True)
     assert (dropped.nodes, dropped.leaves) == (kept.nodes, kept.leaves)
     most = max(1, *map(len, _moves_below(case))) if case.depth else 1
-    # Beside the brothers a level may have one that was looked at ahead, to see whether there is any.
-    assert dropped.held <= 1 + case.depth * (2 + most if ordered else 2)
+    # A level may hold one more, looked at to see whether there is any; sorted siblings may each have looked at a child.
+    assert dropped.held <= 1 + case.depth * (2 + 2 * most if ordered else 2)
     assert dropped.held <= kept.held <= kept.nodes
 
 
@@ -166,8 +167,8 @@ def _moves_below(case: Case) -> Iterator[Sequence[object]]:
 def test_the_kept_tree_grows_with_the_nodes_and_the_other_with_the_depth() -> None:
     problem = Problem(cast("Game[int, int]", Endless()), lambda n: n * 7919 % 1000)
     for depth in (4, 8, 12):
-        kept, dropped = Watch(), Watch()
-        lazy(problem, 1, depth, kept, kept=True)
+        kept, dropped = SearchMonitor(), SearchMonitor()
+        lazy(problem, 1, depth, kept, memoize=True)
         lazy(problem, 1, depth, dropped)
         assert kept.held > kept.nodes // 2
         assert dropped.held <= 1 + 2 * depth
@@ -201,9 +202,9 @@ def test_dynamic_positions_of_one_kind() -> None:
     game = tree("HandoutBig")
     valued = Explicit.from_tree(_with_values(game.setup()["tree"]))
     problem = Problem(valued, evaluator_for(valued))
-    watch = Watch(tracing=True)
-    lazy(problem, valued.start(), 3, watch, dynamic=lambda place: valued.label(place) == "d", bound=1)
-    seen = {valued.label(event.position) for event in watch.events or ()}
+    monitor = SearchMonitor(tracing=True)
+    lazy(problem, valued.start(), 3, monitor, dynamic=lambda place: valued.label(place) == "d", bound=1)
+    seen = {valued.label(event.position) for event in monitor.events or ()}
     assert {"e", "f"} <= seen
     assert not {"h", "i", "l", "m"} & seen
 

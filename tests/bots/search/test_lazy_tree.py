@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from arena.bots.search.lazy import maximize, maximize0, minimize, minimize0, minleq
 from arena.bots.search.lazy_tree import (
     LazyList,
-    Passing,
+    SinglePass,
     Tree,
     VisitedAlready,
     highfirst,
@@ -105,15 +105,15 @@ def test_the_functions_on_whole_trees(case: Case, keep: int) -> None:
 
 
 def test_what_passes_is_given_once_and_asked_for_before_that_only() -> None:
-    passing = Passing(iter([1, 2]))
+    passing = SinglePass(iter([1, 2]))
     assert passing
     assert passing
     assert list(passing) == [1, 2]
-    with pytest.raises(VisitedAlready, match="given once, and are not kept"):
+    with pytest.raises(VisitedAlready, match="can be read only once"):
         iter(passing)
     with pytest.raises(VisitedAlready):
         bool(passing)
-    assert not Passing()
+    assert not SinglePass()
 
 
 @given(case=explicit_cases(), count=st.integers(1, 3), ordered=st.booleans())
@@ -122,11 +122,13 @@ def test_a_tree_that_is_not_kept_has_the_same_values(case: Case, count: int, ord
     game = case.game
     assert isinstance(game, Explicit)
 
-    def value(*, kept: bool) -> int:
+    def value(*, memoize: bool) -> int:
         grown = reptree(
-            lambda place: (game.successor(place, move) for move in game.moves(place)), game.start(), kept=kept
+            lambda place: (game.successor(place, move) for move in game.moves(place)),
+            game.start(),
+            memoize=memoize,
         )
         tree = prune(case.depth, maptree(lambda place: game.nodes[place.node].value or 0, grown))
         return max(maximize0(taketree(count, highfirst(tree, int) if ordered else tree)))
 
-    assert value(kept=False) == value(kept=True)
+    assert value(memoize=False) == value(memoize=True)

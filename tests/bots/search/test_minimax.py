@@ -6,12 +6,12 @@ import pytest
 from hypothesis import given
 
 from arena.bots.evaluators import evaluator_for
-from arena.bots.search.failsoft import failsoft
+from arena.bots.search.alphabeta import failsoft
 from arena.bots.search.minimax import higher_order, minimax, negamax, one_line
+from arena.bots.search.monitor import Exited, SearchMonitor
 from arena.bots.search.problem import Problem
 from arena.bots.search.stack import stack_alphabeta
 from arena.bots.search.values import WIN
-from arena.bots.search.watch import Left, Watch
 from arena.games.core import Player, Reason
 from arena.games.hexapawn import Hexapawn
 from arena.games.tictactoe import TicTacToe
@@ -72,20 +72,22 @@ def test_the_line_leads_to_the_value(case: Case) -> None:
 def test_every_node_of_the_big_tree() -> None:
     game = tree("HandoutBig")
     for search in (minimax, higher_order, negamax, one_line):
-        watch = Watch(tracing=True)
-        search(Problem(game, evaluator_for(game)), game.start(), 4, watch)
-        values = {game.label(e.position): e.result.value for e in watch.events or () if isinstance(e, Left)}
+        monitor = SearchMonitor(tracing=True)
+        search(Problem(game, evaluator_for(game)), game.start(), 4, monitor)
+        values = {
+            game.label(e.position): e.result.value for e in monitor.events or () if isinstance(e, Exited)
+        }
         assert values == HANDOUT_BIG
 
 
-@pytest.mark.soak
+@pytest.mark.slow
 def test_tictactoe_from_the_empty_board() -> None:
     game = TicTacToe()
-    watch = Watch()
-    result = minimax(Problem(game, evaluator_for(game)), game.start(), 9, watch)
+    monitor = SearchMonitor()
+    result = minimax(Problem(game, evaluator_for(game)), game.start(), 9, monitor)
     assert (result.value, result.move) == (0, 0)
-    assert (watch.nodes, watch.leaves) == (549_946, 255_168)
-    assert not watch.horizon
+    assert (monitor.nodes, monitor.leaves) == (549_946, 255_168)
+    assert not monitor.horizon
 
 
 def test_hexapawn_is_won_by_the_second_player() -> None:
@@ -99,8 +101,8 @@ def test_hexapawn_is_won_by_the_second_player() -> None:
 
 def test_holdens_example() -> None:
     game = tree("Holden")
-    watch = Watch(tracing=True)
-    result = minimax(Problem(game, evaluator_for(game)), game.start(), 2, watch)
+    monitor = SearchMonitor(tracing=True)
+    result = minimax(Problem(game, evaluator_for(game)), game.start(), 2, monitor)
     assert (result.value, result.move) == (6, 1)  # his move 2
-    inner = [e.result for e in watch.events or () if isinstance(e, Left) and len(e.path) == 1]
+    inner = [e.result for e in monitor.events or () if isinstance(e, Exited) and len(e.path) == 1]
     assert [(edge.value, edge.move + 1) for edge in inner] == [(2, 3), (6, 3), (1, 1), (4, 4)]

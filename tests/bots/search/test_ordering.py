@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.bots.search.ordering import best_first, in_move_order, to_front
+from arena.bots.search.ordering import best_first, in_move_order, split_moves, to_front
 from tests.bots.search.problems import Case, cases
 
 
@@ -33,3 +35,12 @@ def test_one_goes_to_the_front_and_the_others_keep_their_order(moves: list[int],
     before = list(moves)
     to_front(moves, move)
     assert moves == [move, *(each for each in before if each != move)]
+
+
+@given(st.lists(st.integers(), max_size=30), st.sampled_from([0.0, 0.25, 0.5, 0.75, 1.0]))
+def test_the_parts_are_the_moves_in_order_and_the_first_is_the_floor_of_its_share(
+    moves: list[int], share: float
+) -> None:
+    first, rest = split_moves(moves, share)
+    assert [*first, *rest] == moves
+    assert len(first) == Fraction(share) * len(moves) // 1

@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from arena.bots.search.pool import Pool
+from arena.bots.search.pool import ThreadPool
 
 
 @pytest.mark.parametrize("threads", [1, 2, 3, 4])
@@ -17,13 +17,13 @@ def test_work_that_splits_at_every_level(threads: int) -> None:
     def count(depth: int) -> int:
         return 1 if depth == 0 else sum(pool.map(count, [depth - 1] * 3))
 
-    with Pool(threads) as pool:
+    with ThreadPool(threads) as pool:
         assert count(6) == 3**6
 
 
 @pytest.mark.parametrize("threads", [1, 2, 4])
 def test_results_come_in_order(threads: int) -> None:
-    with Pool(threads) as pool:
+    with ThreadPool(threads) as pool:
         assert pool.map(lambda n: n * n, list(range(50))) == [n * n for n in range(50)]
         assert pool.map(lambda n: n, []) == []
 
@@ -31,7 +31,7 @@ def test_results_come_in_order(threads: int) -> None:
 def test_threads_work_at_once() -> None:
     """Each part waits for the other: they only end if two threads are in them."""
     both = threading.Barrier(2, timeout=10)
-    with Pool(2) as pool:
+    with ThreadPool(2) as pool:
         assert sorted(pool.map(lambda _: both.wait(), [0, 1])) == [0, 1]
 
 
@@ -52,7 +52,7 @@ def test_the_first_error_is_raised_when_all_have_ended(threads: int) -> None:
             with lock:
                 running -= 1
 
-    with Pool(threads) as pool:
+    with ThreadPool(threads) as pool:
         for _ in range(20):
             with pytest.raises(LookupError, match="3"):
                 pool.map(work, list(range(8)))
@@ -64,15 +64,15 @@ def test_several_threads_may_wait_on_one_pool() -> None:
     def count(depth: int) -> int:
         return 1 if depth == 0 else sum(pool.map(count, [depth - 1] * 2))
 
-    with Pool(3) as pool, ThreadPoolExecutor(4) as outside:
+    with ThreadPool(3) as pool, ThreadPoolExecutor(4) as outside:
         assert list(outside.map(count, [7] * 4)) == [2**7] * 4
 
 
 def test_closing_ends_its_threads() -> None:
     before = threading.active_count()
-    pool = Pool(4)
+    pool = ThreadPool(4)
     assert threading.active_count() == before + 3
     pool.close()
     assert threading.active_count() == before
     with pytest.raises(ValueError, match="at least 1 thread"):
-        Pool(0)
+        ThreadPool(0)

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.bots.search.table import Kind, Table
+from arena.bots.search.table import Bound, Table
 from arena.bots.search.values import ESTIMATE_LIMIT, WIN, from_node, from_root
 
 values = st.one_of(
@@ -18,11 +18,11 @@ values = st.one_of(
 
 def test_only_at_the_depth_it_needs() -> None:
     table: Table[str, int] = Table()
-    table.keep("here", 3, 0, 50, Kind.EXACT, 7)
-    assert table.look("here", 3, 0, -100, 100) == (50, False)
-    assert table.look("here", 2, 0, -100, 100) is None
-    assert table.look("here", 4, 0, -100, 100) is None
-    assert table.look("there", 3, 0, -100, 100) is None
+    table.store("here", 3, 0, 50, Bound.EXACT, 7)
+    assert table.probe("here", 3, 0, -100, 100) == (50, False)
+    assert table.probe("here", 2, 0, -100, 100) is None
+    assert table.probe("here", 4, 0, -100, 100) is None
+    assert table.probe("there", 3, 0, -100, 100) is None
     assert table.move("here") == 7
     assert table.move("there") is None
 
@@ -31,29 +31,29 @@ def test_only_at_the_depth_it_needs() -> None:
 def test_bounds_answer_only_outside_the_window(value: int, alpha: int, beta: int) -> None:
     alpha, beta = sorted((alpha, beta))
     table: Table[str, int] = Table()
-    table.keep("here", 3, 0, value, Kind.LOWER, 0)
-    assert (table.look("here", 3, 0, alpha, beta) is not None) == (value >= beta)
-    table.keep("here", 3, 0, value, Kind.UPPER, 0)
-    assert (table.look("here", 3, 0, alpha, beta) is not None) == (value <= alpha)
+    table.store("here", 3, 0, value, Bound.LOWER, 0)
+    assert (table.probe("here", 3, 0, alpha, beta) is not None) == (value >= beta)
+    table.store("here", 3, 0, value, Bound.UPPER, 0)
+    assert (table.probe("here", 3, 0, alpha, beta) is not None) == (value <= alpha)
 
 
 @given(value=values, kept=st.integers(0, 40), asked=st.integers(0, 40))
 def test_win_distances_are_counted_from_the_node(value: int, kept: int, asked: int) -> None:
     table: Table[str, int] = Table()
     seen = from_root(value, kept)
-    table.keep("here", 3, kept, seen, Kind.EXACT, 0)
-    assert table.look("here", 3, asked, -WIN, WIN) == (from_root(value, asked), False)
+    table.store("here", 3, kept, seen, Bound.EXACT, 0)
+    assert table.probe("here", 3, asked, -WIN, WIN) == (from_root(value, asked), False)
     assert from_node(seen, kept) == value
 
 
 def test_full_it_forgets_the_oldest() -> None:
     table: Table[int, int] = Table(size=2)
     for position in (1, 2, 1, 3):
-        table.keep(position, 1, 0, position, Kind.EXACT, 0)
+        table.store(position, 1, 0, position, Bound.EXACT, 0)
     assert len(table) == 2
-    assert table.look(2, 1, 0, -9, 9) is None
-    assert table.look(1, 1, 0, -9, 9) == (1, False)
+    assert table.probe(2, 1, 0, -9, 9) is None
+    assert table.probe(1, 1, 0, -9, 9) == (1, False)
     table.new_search()
-    assert table.look(1, 1, 0, -9, 9) == (1, True)
+    assert table.probe(1, 1, 0, -9, 9) == (1, True)
     with pytest.raises(ValueError, match="at least 1 position"):
         Table(size=0)

@@ -22,7 +22,7 @@ VARIABLES = {"$__rate_interval": "20s", "$__range": "15m"}
 
 
 def provided(kind: str, key: str) -> list[dict[str, Any]]:
-    """What the files of a folder of the provisioning list under a key."""
+    """Return the entries under a key in all files of a provisioning folder."""
     files = sorted((PROVISIONING / kind).glob("*.yml"))
     return [each for file in files for each in yaml.safe_load(file.read_text())[key]]
 
@@ -34,7 +34,7 @@ def dashboards() -> list[dict[str, Any]]:
 
 
 def answer(source: str, expression: str) -> Any:
-    """What Prometheus has for an expression now."""
+    """Return Prometheus's current value of an expression."""
     for variable, value in VARIABLES.items():
         expression = expression.replace(variable, value)
     with urlopen(f"{source}/api/v1/query?{urlencode({'query': expression})}", timeout=10) as got:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from tests.faulty.honest import Honest, Message
 
 
-class Watcher(Honest):
+class ProgressObserver(Honest):
     def hello(self) -> Message:
         return {**super().hello(), "role": "spectator"}
 
 
 if __name__ == "__main__":
-    Watcher().run()
+    ProgressObserver().run()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from arena.console import Misuse
+from arena.console import UsageError
 from arena.lab.commands.compiled_map import compiled_map
 from arena.maps.loader import load_map
 
@@ -22,6 +22,6 @@ def test_what_fits_is_the_map_of_that_name(name: str) -> None:
     ],
 )
 def test_what_does_not_is_told_in_a_line(name: str, why: str) -> None:
-    with pytest.raises(Misuse, match=why) as told:
+    with pytest.raises(UsageError, match=why) as told:
         compiled_map(name)
     assert "\n" not in str(told.value)

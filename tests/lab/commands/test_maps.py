@@ -101,7 +101,7 @@ def test_check_says_ok_or_what_is_wrong(tmp_path: Path) -> None:
             1,
             "arena: m3: no such map: there are italy, m1, m2, path4, poland, usa, world, ring:N, grid:WxH",
         ),
-        (["show", "ring:1"], 1, "arena: ring:1: no such map: a ring is ring:N, N from 3 to 1000"),
+        (["show", "ring:1"], 1, "arena: ring:1: no such map: a ring must be ring:N with N from 3 to 1000"),
         (["show", "none.toml"], 1, "arena: none.toml: cannot be read: No such file or directory"),
         (["show", "m1", "--svg", "no/such/m1.svg"], 1, "arena: cannot write no/such/m1.svg: No such file"),
         (["list", "--json", "no/such/m1.json"], 1, "arena: cannot write no/such/m1.json: No such file"),

@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 
 from arena.bots.evaluators import tictactoe
+from arena.bots.evaluators.linear import load_weights
 from arena.bots.evaluators.outcomes import load_outcomes
 from arena.bots.evaluators.riskless import NAMES
-from arena.bots.evaluators.weights import load_weights
 from tests.bots.command_line import arena
 
 
@@ -68,13 +68,13 @@ def test_outcomes_are_counted_and_can_be_played_by(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "told"),
     [
-        (["--outcomes", "--climb", "3"], "it goes without --climb"),
+        (["--outcomes", "--climb", "3"], "--outcomes cannot be combined with --climb"),
         (["--map", "grid:9x8"], "too large for the compiled engines"),
         (["--map", "nowhere"], "no such map"),
         (["--from", "missing.toml"], "missing.toml"),
-        (["--generations", "0"], "learns nothing without --climb"),
-        (["--generations", "0", "--climb", "3"], "it needs --from"),
-        (["--without", "speed"], "--without speed: there is no such feature, but armies"),
+        (["--generations", "0"], "--generations 0 needs --climb"),
+        (["--generations", "0", "--climb", "3"], "--climb needs --generations or --from"),
+        (["--without", "speed"], "--without speed: no such feature: there are armies"),
         (["--without", "race", "--generations", "0", "--climb", "3"], "--without needs --generations"),
         (["--map", "ring:12:cap=x"], "cap=x is no number of a map"),
         (["--game", "tictactoe", "--map", "m1"], "tictactoe has no maps"),

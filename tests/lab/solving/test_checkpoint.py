@@ -1,4 +1,4 @@
-"""What is known so far, kept in a file."""
+"""Checkpoint file of an unfinished solution."""
 
 from pathlib import Path
 
@@ -18,7 +18,7 @@ def test_a_checkpoint_that_is_damaged_or_of_something_else_is_refused(tmp_path: 
     assert found[:2] == (7, True)
     assert list(found[2]) == list(range(50))
     for digest, count in (("ac", 50), ("ab", 49)):
-        with pytest.raises(BadCheckpoint, match="other boards"):
+        with pytest.raises(BadCheckpoint, match="belongs to another map"):
             load(path, digest, count)
     data = path.read_bytes()
     for altered in (data[:-1], data[:40] + bytes([data[40] ^ 1]) + data[41:], b""):

@@ -1,4 +1,4 @@
-"""What a solution costs, told before it begins."""
+"""Estimated cost of a solution before it begins."""
 
 from dataclasses import replace
 from pathlib import Path

@@ -16,7 +16,7 @@ from arena.games.core import MAXIE
 from arena.games.riskless import Armies
 from arena.lab.solving.verify import verify
 from arena.solved.header import encode
-from arena.solved.table import Table, packed
+from arena.solved.table import Table, compress_codes
 from arena.solved.truth import Truth, Value
 from tests.lab.solving.maps import MAPS, Endless, solved
 from tests.solved.conftest import path_map
@@ -50,7 +50,7 @@ def test_the_second_program_finds_every_wrong_value(tmp_path: Path) -> None:
     for number in told:
         codes = bytearray(right)
         codes[number] = rng.choice([code for code in (0, *range(4, 12)) if code != codes[number]])
-        block = packed(bytes(codes), 1)
+        block = compress_codes(bytes(codes), 1)
         path = tmp_path / "wrong.solved"
         path.write_bytes(encode(table.header, [block]) + block)
         found = verify(Table(path), 1, lambda _done, _total: None)
@@ -61,7 +61,7 @@ def test_the_second_program_finds_a_lie_of_the_header(tmp_path: Path) -> None:
     table = solved(path_map(), tmp_path)
     totals = msgspec.structs.replace(table.header.totals, won=0)
     header = msgspec.structs.replace(table.header, totals=totals, longest=1)
-    block = packed(table.block(0), 1)
+    block = compress_codes(table.block(0), 1)
     path = tmp_path / "lie.solved"
     path.write_bytes(encode(header, [block]) + block)
     found = verify(Table(path), 1, lambda _done, _total: None)

@@ -1,4 +1,4 @@
-"""What `arena ladder` says of its own page."""
+"""Lines of `arena ladder` about its own page."""
 
 from __future__ import annotations
 

@@ -4,11 +4,11 @@ from uuid import UUID
 
 from arena.ladder.event import Ladder
 from arena.ladder.plan import LadderPlan, engine_bot, unique_bots
-from arena.ladder.reports.page import page, surprises
+from arena.ladder.reports.page import page, upsets
 from arena.ladder.reports.plots import colours
 from arena.protocol.codes import EndReason
 from arena.rating.standings import table
-from tests.ladder.pairs import round_robin
+from tests.rating.pairs import round_robin
 from tests.server.matches import game_of, record
 
 EVIL = "<script>alert(1)</script>"
@@ -94,7 +94,7 @@ def test_a_bot_has_one_colour_wherever_it_stands() -> None:
 def test_a_surprise_is_what_the_weaker_bot_won() -> None:
     made = ladder()
     rows = table(made.bots, made.records)
-    assert [each.match for each in surprises(rows, made.records)] == ["5"]
+    assert [each.match for each in upsets(rows, made.records)] == ["5"]
 
 
 def test_a_ladder_without_matches_has_a_page_too() -> None:

@@ -1,10 +1,15 @@
+import csv
 import io
 
 import pytest
 from rich.console import Console
 
-from arena.ladder.reports.standings import LEGEND, show
-from arena.rating.standings import Row
+from arena.ladder.reports.standings import CPU, LEGEND, extra_columns, show
+from arena.match.replay import cpu_ms
+from arena.protocol.codes import EndReason
+from arena.protocol.record import Record, RecordedMove, Result
+from arena.protocol.values import Players, Thinking
+from arena.rating.standings import Row, as_csv
 
 ROWS = [
     Row("anna", 16, 12.5, 12, 1, 3, 212.4, 130.6, 0, 0, 0, 0, 0),
@@ -51,3 +56,39 @@ def test_nobody_is_minus_nothing() -> None:
     cells = [cell.strip() for cell in file.getvalue().splitlines()[-1].split("|")]
     assert "+0" in cells
     assert "-0" not in cells
+
+
+def measured(maxie: str, minnie: str, *used: float | None) -> Record:
+    moves = [
+        RecordedMove(cell, 1.0, None if ms is None else Thinking(cpu_ms=ms)) for cell, ms in enumerate(used)
+    ]
+    return Record(
+        format="arena-record/1",
+        match="m",
+        event="e",
+        game="tictactoe",
+        setup={},
+        players=Players(maxie, minnie),
+        time_control="1/move",
+        started="2026-11-25T12:00:00Z",
+        moves=moves,
+        result=Result(None, EndReason.BOARD_FULL),
+    )
+
+
+def test_cpu_time_is_the_mean_of_the_moves_for_which_it_was_measured() -> None:
+    records = [measured("anna", "bert", 10, None, 20, None), measured("bert", "anna", None, 60, None, None)]
+    assert cpu_ms(records) == {"anna": 30}
+    file = io.StringIO()
+    show(ROWS, Console(file=file, width=40), extra_columns(records, []))
+    lines = file.getvalue().splitlines()
+    cells = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines[:4]]
+    assert [cells[row][-1] for row in (0, 2, 3)] == ["CPU ms", "30.0", "-"]
+    assert lines[-1] == CPU
+    columns = {each.name: each.cells for each in extra_columns(records, [])}
+    told = list(csv.DictReader(io.StringIO(as_csv(ROWS, columns))))
+    assert [each["cpu_ms"] for each in told] == ["30.0", ""]
+
+
+def test_without_boxes_there_is_no_column_of_cpu_time() -> None:
+    assert extra_columns([measured("anna", "bert", None, None)], []) == []

@@ -10,7 +10,7 @@ import anyio
 import pytest
 
 from arena.protocol.timecontrol import TimeControl
-from arena.server.check.run import Finding, examine
+from arena.server.check.run import CheckResult, examine
 from tests.bots.command_line import ARENA
 
 pytestmark = pytest.mark.timeout(150)  # a whole examination starts processes again and again
@@ -26,48 +26,49 @@ MODULES = {
 
 CAUGHT = [
     ("no_subprotocol", "handshake", "offers the subprotocol none"),
-    ("silent", "handshake", "no hello came within"),
+    ("silent", "handshake", "must send hello within"),
     ("textual", "handshake", "this is a text frame"),
-    ("impatient", "handshake", "ready came before the welcome"),
-    ("first_word", "handshake", "the first message is ready"),
-    ("nameless", "handshake", "is no name"),
-    ("binary", "handshake", "a frame is no message"),
-    ("watcher", "handshake", "only a bot plays"),
-    ("unready", "tictactoe as maxie", "no ready came within"),
+    ("impatient", "handshake", "ready must not be sent before the welcome"),
+    ("first_word", "handshake", "the first message must be hello, not ready"),
+    ("nameless", "handshake", "is not a valid name"),
+    ("binary", "handshake", "a frame is not a message"),
+    ("watcher", "handshake", "must be bot, not 'spectator'"),
+    ("unready", "tictactoe as maxie", "must send ready within"),
     ("illegal", "tictactoe as maxie", "illegal move"),
-    ("wrong_ply", "tictactoe as maxie", "names ply 1, and the turn was of ply 0"),
-    ("wrong_match", "tictactoe as maxie", "names match 'my match'"),
+    ("wrong_ply", "tictactoe as maxie", "must be for ply 0, not 1"),
+    ("wrong_match", "tictactoe as maxie", "not 'my match'"),
     ("float_move", "tictactoe as maxie", "whole number"),
-    ("text_ply", "tictactoe as maxie", "a frame is no message: move"),
-    ("two_moves", "tictactoe as maxie", "played ply 0 again, with 0 after 4"),
-    ("one_seat", "tictactoe as minnie", "it resigned at ply 1"),
-    ("one_match", "repeated", "ended unasked (exit code 7)|the connection was closed"),
-    ("changes_mind", "repeated", "played ply 0 again, with 2 after 1"),
-    ("answers_the_past", "out of date", "played ply 0 again, with 8 after 4"),
+    ("text_ply", "tictactoe as maxie", "a frame is not a message: move"),
+    ("two_moves", "tictactoe as maxie", "its move at ply 0, not play 0 after 4"),
+    ("one_seat", "tictactoe as minnie", "the bot resigned at ply 1"),
+    ("one_match", "repeated", "ended unexpectedly (exit code 7)|the connection was closed"),
+    ("changes_mind", "repeated", "its move at ply 0, not play 2 after 1"),
+    ("answers_the_past", "out of date", "its move at ply 0, not play 8 after 4"),
     ("brittle_types", "unknown types", "the connection was closed"),
     ("brittle_fields", "unknown fields", "the connection was closed"),
     ("brittle_errors", "unknown errors", "the connection was closed"),
     ("own_board", "catch up", "illegal move"),
-    ("stuck", "ended in thought", "no ready came within"),
-    ("mixed_up", "two at once", "the move names match"),
+    ("stuck", "ended in thought", "must send ready within"),
+    ("mixed_up", "two at once", "the move must be for match"),
     ("slow", "tiny clock", "of 100 ms and a margin of 50 ms"),
-    ("deaf", "alive", "a ping was not answered while it thought"),
-    ("forgets_session", "dropped", "without the session"),
+    ("deaf", "alive", "the bot must answer pings while it thinks"),
+    ("forgets_session", "dropped", "with the session"),
     ("deserter", "dropped", "after a lost connection: the bot ended"),
-    ("not_ready_again", "dropped", "answered with move, not with ready|no ready came"),
+    ("not_ready_again", "dropped", "with ready for its match, not move|must send ready"),
     ("gives_up", "restarted", "exit code"),
-    ("rusher", "shut down", "after goodbye"),
+    ("rusher", "shut down", "must retry with backoff"),
+    ("never_returns", "shut down", "after a lost connection: the bot must connect within"),
 ]
 
 
 async def checked(
     command: Sequence[str], *only: str, patience: float = 15, margin_ms: int = 15_000
-) -> list[Finding]:
+) -> list[CheckResult]:
     return await examine(command, tiny=TINY, margin_ms=margin_ms, patience=patience, only=only)
 
 
 def keeps_silent(case: tuple[str, str, str]) -> bool:
-    """Whether the program is caught because nothing comes from it within the patience."""
+    """Return True if the program fails because it sends nothing within the patience."""
     *_, why = case
     return "no " in why.partition("|")[2] or why.startswith("no ")
 

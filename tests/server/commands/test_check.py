@@ -21,7 +21,7 @@ def test_a_fault_is_told_with_its_frames() -> None:
     told = arena("check", "--command", FAULTY + "moves.illegal", "--only", "tictactoe as maxie", *GENEROUS)
     assert told.code == 1
     assert "| tictactoe as maxie | failed  | ply 2: illegal move b2" in told.stdout
-    assert '  < {"type":"move","match":' in told.stdout
+    assert '  > {"type":"move","match":' in told.stdout
     assert told.stderr.endswith("arena: 1 of 2 checks failed: tictactoe as maxie\n")
 
 
@@ -39,14 +39,15 @@ def test_json_has_every_finding() -> None:
     assert told.code == 1
     handshake, match = json.loads(told.stdout)
     assert (handshake["check"], handshake["verdict"], handshake["why"]) == ("handshake", "passed", "")
-    assert "names ply 2" in match["why"]
+    assert "not 2" in match["why"]
     assert match["frames"]
 
 
 def test_what_a_bot_printed_is_shown(tmp_path: Path) -> None:
     file = tmp_path / "broken.py"
-    file.write_text("import arena\n1 / 0\n")
-    told = arena("check", file, *GENEROUS)
+    file.write_text("print('no server')\n1 / 0\n")
+    command = shlex.join((sys.executable, str(file)))
+    told = arena("check", "--command", command, *GENEROUS)
     assert told.code == 1
     assert "ZeroDivisionError" in told.stdout
     assert told.stdout.count("| ") < 12  # the handshake alone, not twenty checks that it could not reach
@@ -87,18 +88,16 @@ def test_a_file_whose_matches_share_what_they_should_not_is_caught(tmp_path: Pat
 def test_a_check_that_there_is_not_is_told_with_those_that_there_are() -> None:
     told = arena("check", "random", "--only", "weather", *GENEROUS)
     assert told.code == 2
-    assert (
-        "arena: --only: no check of this bot is called weather: there are handshake, tictactoe" in told.stderr
-    )
+    assert "arena: --only: no check is called weather: there are handshake, tictactoe" in told.stderr
 
 
 @pytest.mark.parametrize(
     ("told", "arguments"),
     [
-        ("say which bot", ()),
-        ("say which bot", ("random", "--dial-in")),
+        ("name a bot", ()),
+        ("name a bot", ("random", "--dial-in")),
         ("--tc", ("random", "--tc", "soon")),
-        ("is no command line", ("--command", "'")),
+        ("is not a valid command line", ("--command", "'")),
         ("write the program", ("--command", " ")),
     ],
 )
@@ -106,7 +105,7 @@ def test_misuse(told: str, arguments: tuple[str, ...]) -> None:
     fails(told, 2, "check", *arguments)
 
 
-@pytest.mark.soak
+@pytest.mark.slow
 def test_it_ends_on_a_bot_that_never_moves(tmp_path: Path) -> None:
     file = tmp_path / "hangs.py"
     file.write_text(
@@ -117,3 +116,21 @@ def test_it_ends_on_a_bot_that_never_moves(tmp_path: Path) -> None:
     assert told.code == 1
     assert "| tictactoe as maxie | failed  |" in told.stdout
     assert told.stderr.endswith("arena: 1 of 2 checks failed: tictactoe as maxie\n")
+
+
+@pytest.mark.parametrize(
+    ("bot", "told"),
+    [
+        (
+            "nosuch.py",
+            "arena: nosuch.py does not exist: give the path of a Python file with a subclass of Bot\n",
+        ),
+        (
+            "alphabetta",
+            "arena: no engine is called 'alphabetta': did you mean \"alphabeta\"? (or give a file NAME.py)\n",
+        ),
+    ],
+)
+def test_a_bot_that_does_not_exist_is_told_in_one_line(bot: str, told: str) -> None:
+    done = arena("check", bot, *GENEROUS)
+    assert (done.code, done.stdout, done.stderr) == (2, "", told)

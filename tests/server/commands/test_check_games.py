@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from arena.games.trial import RULES
+from arena.games.rule_check import RULES
 from tests.bots.command_line import arena
 from tests.games.own import nim
 
@@ -38,3 +38,10 @@ def test_what_is_no_game_is_misuse(tmp_path: Path) -> None:
     assert told.code == 2
     assert told.stderr.startswith("arena: --game: ")
     assert told.stderr.count("\n") == 1
+
+
+def test_a_match_that_the_limit_of_plies_draws_is_warned_of(tmp_path: Path) -> None:
+    file = nim(tmp_path, ('name = "nim"', 'name = "nim"\n    ply_limit = 2'))
+    told = arena("check", "--game", str(file), "--matches", "5")
+    assert told.code == 0, told
+    assert "plies, and is a draw after 2: raise ply_limit" in told.stderr

@@ -13,6 +13,7 @@ from arena.protocol.engines import EngineInfo
 from arena.server.host import open_host
 from arena.server.settings import private
 from arena.server.store.database import open_store
+from arena.server.store.tokens import create
 from tests.bots.command_line import Result, arena, fails
 from tests.server.matches import game_of, spec
 from tests.server.peer import enter
@@ -80,15 +81,15 @@ def test_what_cannot_be_told(kept: str) -> None:
     fails("no match begins with '%'", 1, "log", "%", "--db", kept)
     fails("several matches begin with 'a'", 1, "log", "a", "--db", kept)
     fails("'zoe' did not play that match; anna and bert did", 1, "log", "aa", "--bot", "zoe", "--db", kept)
-    fails("there is no database", 1, "log", "aa", "--db", "sqlite:///nothere.db")
-    fails("one of the two", 2, "log", "aa", "--db", kept, "--url", "ws://here")
-    fails("is no URL of a server", 2, "log", "aa", "--url", "http://here", "--name", "anna")
-    fails("say whose match it is", 2, "log", "aa", "--url", "ws://here")
+    fails("database nothere.db does not exist", 1, "log", "aa", "--db", "sqlite:///nothere.db")
+    fails("but not both", 2, "log", "aa", "--db", kept, "--url", "ws://here")
+    fails("is not a server URL", 2, "log", "aa", "--url", "http://here", "--name", "anna")
+    fails("also give --name", 2, "log", "aa", "--url", "ws://here")
 
 
 async def test_over_the_net_a_bot_sees_its_own_matches_only(kept: str) -> None:
     async with open_host(private(database=kept, anyone=False)) as host:
-        tokens = {name: host.issue_token(name) for name in ("anna", "zoe")}
+        tokens = {name: await create(host.engine, name, "bot") for name in ("anna", "zoe")}
 
         async def ask(name: str, token: str, match: str = "aa", url: str = host.url) -> Result:
             words = ("log", match, "--url", url, "--name", name, "--token", token)
@@ -98,11 +99,11 @@ async def test_over_the_net_a_bot_sees_its_own_matches_only(kept: str) -> None:
         assert told.code == 0, told
         assert told.stdout.endswith("minnie won: line: three in a line\n")
         other = await ask("zoe", tokens["zoe"])
-        assert "the server answers 404: no match of 'zoe' begins with 'aa'" in other.stderr
+        assert "answers 404: no match of 'zoe' begins with 'aa'" in other.stderr
         for name, token in (("anna", tokens["zoe"]), ("anna", ""), ("bert", "x")):
             refused = await ask(name, token)
             assert refused.code == 1
-            assert "the server answers 401" in refused.stderr
+            assert "answers 401" in refused.stderr
         assert "404" in (await ask("anna", tokens["anna"], "%")).stderr
     gone = await ask("anna", "")
     assert gone.stderr.startswith("arena: no answer from ws://")

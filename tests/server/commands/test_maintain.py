@@ -92,10 +92,11 @@ def test_the_store_of_a_running_server_is_not_vacuumed(
 @pytest.mark.parametrize(
     ("arguments", "why"),
     [
-        (["prune", "--keep", "90h"], "--keep: '90h' is neither a number of matches"),
-        (["prune", "--keep", ""], "--keep: say which matches stay"),
+        (["prune", "--keep", "90h"], "--keep: '90h' must be a number of matches"),
+        (["prune", "--keep", ""], "--keep: '' must be a number of matches"),
+        (["prune", "--keep", "5", "--archive", __file__], "is not a folder"),
         (["prune"], "--keep"),
-        (["stats", "--db", "sqlite:///nowhere.db"], "there is no database nowhere.db"),
+        (["stats", "--db", "sqlite:///nowhere.db"], "database nowhere.db does not exist"),
     ],
 )
 def test_what_cannot_be_meant_is_said(

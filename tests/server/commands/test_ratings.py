@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 import anyio
 import pytest
@@ -29,12 +30,14 @@ def test_the_table_tells_who_is_how_strong(capsys: pytest.CaptureFixture[str], p
     assert code == 0
     assert rows[0][:4] == ["#", "game", "bot", "rating"]
     assert [row[:3] for row in rows[2:]] == [["1", "tictactoe", "anna"], ["2", "tictactoe", "bert"]]
+    assert re.fullmatch(r"\d+ ± \d+ provisional", rows[2][3])
     assert rows[2][6:] == ["2", "1", "1", "0", "1", "0"]
     code, out, _ = run(capsys, "ratings", "--db", played, "--game", "riskless", "--json", "-")
     assert (code, json.loads(out)) == (0, [])
     code, out, _ = run(capsys, "ratings", "--all", "--db", played, "--game", "tictactoe", "--json", "-")
     anna, bert = json.loads(out)
     assert (anna["bot"], anna["won"], anna["drawn"], anna["forfeits"], anna["crash"]) == ("anna", 1, 1, 1, 0)
+    assert anna["provisional"]
     assert anna["rating"] > 1500 > bert["rating"]
 
 

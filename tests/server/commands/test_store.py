@@ -93,7 +93,7 @@ def test_what_is_not_there_is_said_in_one_line(
     code, _, err = run(capsys, command, str(tmp_path / "file"), "--db", database)
     assert code == 1
     assert len(err.splitlines()) == 1
-    assert "there is no database" in err if command in {"backup", "export"} else "cannot read" in err
+    assert "does not exist" in err if command in {"backup", "export"} else "cannot read" in err
 
 
 @pytest.mark.parametrize("command", ["backup", "restore", "export", "import"])

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from arena.console import Failure
+from arena.console import CommandError
+from arena.server.commands.hosting import tls_of
 from arena.server.commands.settings_file import BadSetting
-from arena.server.commands.tls import tls_of
 from arena.server.settings import TlsSettings
 
 
@@ -22,5 +22,5 @@ def test_one_without_the_other_is_a_misuse(tmp_path: Path) -> None:
 
 def test_files_that_cannot_be_used_are_named(tmp_path: Path) -> None:
     (tmp_path / "bad.pem").write_text("nothing")
-    with pytest.raises(Failure, match=r"cannot use .*bad\.pem with .*none\.key"):
+    with pytest.raises(CommandError, match=r"cannot use .*bad\.pem with .*none\.key"):
         tls_of(TlsSettings(cert=str(tmp_path / "bad.pem"), key=str(tmp_path / "none.key")))

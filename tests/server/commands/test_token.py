@@ -6,8 +6,13 @@ from pathlib import Path
 import anyio
 import pytest
 
-from arena.server.lobby.accounts import Accounts
+from arena.clock import Clock
+from arena.protocol.messages import Hello
+from arena.server.failed_logins import FailedLogins
+from arena.server.ports import AdmissionRequest
+from arena.server.shell.authenticator import Authenticator
 from arena.server.store.database import open_store
+from arena.server.store.journal.load import accounts
 from tests.server.command_line import run
 
 
@@ -18,7 +23,12 @@ def test_a_token_from_the_command_lets_a_bot_in(capsys: pytest.CaptureFixture[st
 
     async def check(token: str) -> str:
         async with open_store(database) as engine:
-            return await Accounts(anyone=False, engine=engine).check("my bot", token)
+            door = Authenticator(
+                engine, "", anyone=False, guests=False, failed_logins=FailedLogins(), clock=Clock(lambda: 0)
+            )
+            known = await accounts(engine, "", ["my bot"])
+            hello = Hello("my bot", token=token, role="spectator")
+            return door.authenticate(AdmissionRequest(1, hello, "192.0.2.1"), known["my bot"]).role
 
     assert anyio.run(check, out.strip()) == "spectator"
     code, rotated, _ = run(capsys, "token", "rotate", "my bot", "--db", database)
@@ -32,19 +42,19 @@ def test_a_token_from_the_command_lets_a_bot_in(capsys: pytest.CaptureFixture[st
     assert "hash" not in listed
     shown = run(capsys, "token", "list", "--db", database)[1].splitlines()
     cells = [cell.strip() for cell in shown[2].strip("|").split("|")]
-    assert cells == [listed[column] for column in ("name", "role", "created", "rotated", "revoked")]
+    assert cells == [listed[column] for column in ("name", "role", "owner", "created", "rotated", "revoked")]
 
 
 @pytest.mark.parametrize(
     ("arguments", "code", "why"),
     [
         (("create", "anna"), 1, "'anna' has a token: rotate it"),
-        (("create", " "), 1, "is no name"),
+        (("create", " "), 1, "is not a valid name"),
         (("create", "bert", "--role", "king"), 2, "king"),
         (("rotate", "bert"), 1, "'bert' has no token"),
         (("revoke", "bert"), 1, "'bert' has no token"),
-        (("list", "--db", "mysql://x"), 1, "no database of kind"),
-        (("list", "--db", "sqlite:///nothere.db"), 1, "there is no database nothere.db"),
+        (("list", "--db", "mysql://x"), 1, "unsupported kind of database"),
+        (("list", "--db", "sqlite:///nothere.db"), 1, "database nothere.db does not exist"),
     ],
 )
 def test_what_cannot_be_done_is_said_in_one_line(

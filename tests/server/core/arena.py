@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from arena.match.events import Timed
+from arena.match.events import TimedEvent
 from arena.match.terms import setup_of_game
 from arena.protocol.messages import (
     Challenge,
@@ -31,25 +31,25 @@ from arena.server.core.effects import (
     Close,
     CloseMatch,
     Effect,
-    KeepSession,
-    MatchOver,
+    MatchFinished,
     OpenMatch,
     Publish,
+    SaveSession,
     Send,
 )
 from arena.server.core.inputs import (
     EDGE_BITS,
-    Enter,
-    Gone,
+    ClientAdmitted,
+    ClientDisconnected,
     Input,
-    Play,
+    MatchRequested,
+    MessageReceived,
     Restore,
-    Said,
     Tick,
     TurnSent,
-    Unfinished,
+    UnfinishedMatch,
 )
-from arena.server.core.settings import PoolGame, PoolSettings, Settings
+from arena.server.core.settings import CoreSettings, Pool, PoolGame
 from tests.server.matches import game_of, spec
 
 MS = 1_000_000
@@ -57,7 +57,7 @@ SECOND = 1_000 * MS
 SEED = b"seed"
 FAST = TimeControl.parse("2+0.1")
 TICTACTOE = Challenge(game="tictactoe", time_control=FAST)
-POOL = PoolSettings(games=(PoolGame(game_of(), FAST),), ready_ms=5_000, event="open")
+POOL = Pool(games=(PoolGame(game_of(), FAST),), ready_ms=5_000, event="open")
 LINE = (0, 3, 1, 4, 2)
 """A whole game of tic-tac-toe, which Maxie wins."""
 
@@ -65,7 +65,7 @@ Message = TypeVar("Message", bound=ServerMessage)
 
 
 def plain(value: object) -> object:
-    """What an effect holds and msgspec cannot encode."""
+    """Encode values of effects that msgspec cannot encode."""
     return list(value) if isinstance(value, MovesSoFar) else setup_of_game(value)  # type: ignore[arg-type]
 
 
@@ -110,11 +110,11 @@ class Peer:
         return unread
 
     def say(self, message: ClientMessage, spent: int | None = None) -> Peer:
-        self.arena.give(Said(self.client, message, self.arena.now, spent))
+        self.arena.give(MessageReceived(self.client, message, self.arena.now, spent))
         return self
 
     def leave(self, fault: str | None = None) -> list[Effect]:
-        return self.arena.give(Gone(self.client, fault))
+        return self.arena.give(ClientDisconnected(self.client, fault))
 
     def back(self, **changes: Any) -> Peer:
         """A new connection that returns to the session of this one."""
@@ -127,7 +127,7 @@ class Arena:
 
     def __init__(self, core: Core | None = None, *, reports: bool = True, **settings: Any) -> None:
         self.now = 0
-        self.settings = Settings(**{"program": "test 1", **settings})
+        self.settings = CoreSettings(**{"program": "test 1", **settings})
         self.core = core or Core(self.settings, SEED, 0)
         self.peers: dict[int, Peer] = {}
         self.effects: list[Effect] = []
@@ -175,7 +175,9 @@ class Arena:
         self.secrets += 1
         client = edge << EDGE_BITS | self.clients
         peer = self.peers[client] = Peer(self, client, hello)
-        given = Enter(client, hello, "192.0.2.1", owner or hello.name, f"secret {self.secrets}", hello.role)
+        given = ClientAdmitted(
+            client, hello, "192.0.2.1", owner or hello.name, f"secret {self.secrets}", hello.role
+        )
         self.give(msgspec.structs.replace(given, **changes))
         return peer
 
@@ -185,7 +187,7 @@ class Arena:
         match = f"{len(self.inputs):032x}"
         margin, ready = limits.get("margin", 100), limits.get("ready", 5000)
         terms = spec(names[0], names[1], tc, margin=margin, ready=ready)
-        self.give(Play(msgspec.structs.replace(terms, match=match)))
+        self.give(MatchRequested(msgspec.structs.replace(terms, match=match)))
         return match
 
     def begin(self, maxie: Peer, minnie: Peer, tc: str = "20+1", **limits: int) -> str:
@@ -202,39 +204,39 @@ class Arena:
 
     @property
     def records(self) -> list[Record]:
-        return [each.record for each in self.of(MatchOver)]
+        return [each.record for each in self.of(MatchFinished)]
 
-    def unfinished(self) -> list[Unfinished]:
-        """What the store has of the matches without a record."""
+    def unfinished(self) -> list[UnfinishedMatch]:
+        """Return the store's data of matches without a record."""
         return [*unfinished(self.effects)]
 
     def restored(self, **settings: Any) -> Arena:
         """The arena of a core that goes on after this one was killed, an hour later by a clock of its own."""
         sessions: dict[str, bytes] = {}
-        for each in self.of(KeepSession):
+        for each in self.of(SaveSession):
             sessions[each.name] = each.hash
         kept = msgspec.structs.asdict(self.settings) | settings
-        arena = Arena(core=Core(Settings(**kept), b"another seed", 0), **kept)
+        arena = Arena(core=Core(CoreSettings(**kept), b"another seed", 0), **kept)
         names = {name for each in self.unfinished() for name in msgspec.structs.astuple(each.terms.players)}
         matches = self.unfinished()
         arena.give(Restore(matches, {name: sessions[name] for name in sorted(names & set(sessions))}))
         return arena
 
 
-def unfinished(effects: list[Effect]) -> Iterator[Unfinished]:
+def unfinished(effects: list[Effect]) -> Iterator[UnfinishedMatch]:
     """The matches that were opened and not closed, as a journal has them."""
     opened = {each.terms.match: each for each in effects if isinstance(each, OpenMatch)}
     closed = {each.record.match for each in effects if isinstance(each, CloseMatch)}
     for match, opening in opened.items():
         if match in closed:
             continue
-        events: list[Timed] = []
+        events: list[TimedEvent] = []
         for each in effects:
             if isinstance(each, Append) and each.match == match:
                 events += [each.turn] if each.turn is not None else []
                 events.append((each.at, each.event))
                 assert each.seq == len(events), "an event of the journal is missing"
-        yield Unfinished(opening.terms, opening.started, events)
+        yield UnfinishedMatch(opening.terms, opening.started, events)
 
 
 def followed(peer: Peer) -> set[str]:
@@ -268,3 +270,20 @@ def started(peer: Peer) -> str:
     match = peer.hear(Start).match
     peer.say(Ready(match))
     return match
+
+
+def play_on(arena: Arena, cells: tuple[int, ...] = LINE) -> None:
+    """Let all who are connected play these cells in each of their matches, until nothing is to be answered."""
+    quiet = False
+    while not quiet:
+        quiet = True
+        for peer in list(arena.peers.values()):
+            for message in peer.news():
+                match message:
+                    case Start(match):
+                        peer.say(Ready(match))
+                    case Turn(match, ply):
+                        peer.say(Move(match, ply, cells[ply]))
+                    case _:
+                        continue
+                quiet = False

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
+from arena.games.catalogue import KNOWN
 from arena.protocol.adjudication import Adjudication
 from arena.protocol.codes import Code, EndReason
 from arena.protocol.messages import (
@@ -24,6 +25,8 @@ from arena.protocol.messages import (
 )
 from arena.protocol.timecontrol import TimeControl
 from arena.server.core.inputs import Drain
+from arena.server.core.settings import HouseEngine
+from tests.games.own import EXAMPLES, forget_games
 from tests.server.core.arena import FAST, TICTACTOE, Arena, Peer, play_line, started
 
 TO_BERT = replace(TICTACTOE, opponent="bert")
@@ -147,11 +150,15 @@ def test_who_comes_back_is_told_who_asks() -> None:
 @pytest.mark.parametrize(
     ("challenge", "why"),
     [
-        (Challenge("nobody"), "no bot called 'nobody'"),
+        (Challenge("nobody"), "no bot called 'nobody' is connected"),
+        (Challenge("berta"), "no bot called 'berta' is connected; did you mean \"bert\"?"),
+        (Challenge("house-greddy"), 'did you mean "house-greedy"?'),
         (Challenge("anna"), "against itself"),
         (Challenge(game="chess"), "no game is called"),
         (Challenge(map="nowhere"), "no such map"),
         (Challenge(map="/etc/passwd.toml"), "a map is named"),
+        (Challenge(game="capitals", map="/etc/passwd.toml"), "a map is named"),
+        (Challenge(game="capitals", map="grid:31x32"), "this server makes maps of up to 200"),
         (Challenge(map="grid:9999x9999"), "grid:WxH"),
         (
             Challenge(map="grid:31x32"),
@@ -162,8 +169,12 @@ def test_who_comes_back_is_told_who_asks() -> None:
         (Challenge("bert", map="m1"), "at 1+0 only"),
     ],
 )
-def test_a_challenge_that_cannot_be_is_refused(challenge: Challenge, why: str) -> None:
-    arena = Arena()
+def test_a_challenge_that_cannot_be_is_refused(
+    challenge: Challenge, why: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    forget_games(monkeypatch)
+    KNOWN.register(str(EXAMPLES / "capitals.py"))
+    arena = Arena(house=(HouseEngine("house-greedy", "greedy"),))
     anna = arena.enter("anna")
     arena.enter(Hello("bert", games=["riskless"], maps=["m1"], time_controls=["1+0"]))
     anna.say(challenge)

@@ -8,13 +8,13 @@ from types import FrameType
 from typing import Any, TypeVar
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from arena.match.events import Moved
 from arena.match.referee import Referee
-from arena.protocol.codes import Code, EndReason
+from arena.protocol.codes import EndReason
 from arena.protocol.messages import (
     Accept,
     Accepted,
@@ -39,19 +39,18 @@ from arena.protocol.messages import (
 from arena.protocol.timecontrol import TimeControl
 from arena.server.core.core import Core
 from arena.server.core.deadlines import Deadlines
-from arena.server.core.draws import Draws
-from arena.server.core.effects import DURABLE, Append, CloseMatch, MatchOver, OpenMatch
+from arena.server.core.effects import DURABLE, Append, CloseMatch, MatchFinished, OpenMatch
+from arena.server.core.ids import RandomIds
 from arena.server.core.inputs import (
+    ClientAdmitted,
     Drain,
-    EdgeGone,
-    EdgeHere,
-    Enter,
-    HouseLost,
-    Kick,
-    Play,
+    EdgeDisconnected,
+    EdgeResynced,
+    HouseEngineFailed,
+    MatchRequested,
+    MessageReceived,
     Reconfigure,
-    Said,
-    StoreBack,
+    StoreRecovered,
     edge_of,
 )
 from arena.server.core.rate_limit import RateLimit
@@ -110,7 +109,7 @@ class Script:
     # messages
 
     def match_of(self, peer: Peer, number: int) -> str:
-        """One of the last matches of a bot."""
+        """Return one of the last matches of a bot."""
         return pick([start.match for start in peer.all(Start)][-2:] or ["none"], number)
 
     def match(self, _peer: Peer, number: int) -> str:
@@ -164,9 +163,10 @@ class Script:
             each for each in self.peers if edge_of(each.client) == edge and each.heard and not each.closed
         ]
         facts = [
-            Enter(each.client, replace(each.hello, session=each.session), "x", "x", "unused") for each in here
+            ClientAdmitted(each.client, replace(each.hello, session=each.session), "x", "x", "unused")
+            for each in here
         ]
-        self.arena.give(EdgeHere(edge, facts[number // 5 :]))
+        self.arena.give(EdgeResynced(edge, facts[number // 5 :]))
 
     def reconfigure(self, _peer: Peer, number: int) -> None:
         pool = None if number < 2 else replace(POOL, pause_ms=number * 100)
@@ -201,12 +201,11 @@ HOST: dict[str, Callable[[Script, Peer, int], object]] = {
     "play": Script.play,
     "get ready": Script.get_ready,
     "play on": Script.play_on,
-    "edge gone": lambda script, _peer, number: number > 2 or script.arena.give(EdgeGone(number)),
+    "edge gone": lambda script, _peer, number: number > 2 or script.arena.give(EdgeDisconnected(number)),
     "edge here": Script.edge_here,
-    "store back": lambda script, _peer, _number: script.arena.give(StoreBack()),
-    "kick": lambda script, peer, number: number or script.arena.give(Kick(peer.name, Code.BAD_TOKEN, "gone")),
+    "store back": lambda script, _peer, _number: script.arena.give(StoreRecovered()),
     "reconfigure": Script.reconfigure,
-    "house lost": lambda script, _peer, number: number or script.arena.give(HouseLost(HOUSE)),
+    "house lost": lambda script, _peer, number: number or script.arena.give(HouseEngineFailed(HOUSE)),
     "drain": lambda script, _peer, number: number or script.arena.give(Drain()),
 }
 KINDS = [
@@ -244,7 +243,7 @@ def test_whatever_happens_every_match_ends_and_nothing_is_left(steps: list[tuple
     assert (lobby.bots, lobby.clients, len(vars(arena.core)["_table"])) == ({}, {}, 0)
     assert len(lobby.deadlines) == 0
     matches = vars(arena.core)["_matches"]
-    assert (matches.load, vars(matches)["_asked"]) == (0, [])
+    assert (matches.load, vars(matches)["_pending_terms"]) == (0, [])
 
 
 @settings(max_examples=100, deadline=None)
@@ -258,6 +257,20 @@ def test_the_same_inputs_give_the_same_effects_byte_for_byte(steps: list[tuple[s
 
 @settings(max_examples=100, deadline=None)
 @given(STEPS)
+# an engine of the house that was to answer one challenge is asked again, while it waits
+@example(
+    [
+        *[
+            ("move", 0, 0),
+            ("move", 4, 0),
+            ("return", 0, 0),
+            ("wait", 0, 2),
+            ("challenge", 0, 4),
+            ("play", 0, 0),
+        ],
+        *[("wait", 0, 6), ("accept", 4, 0), ("challenge", 0, 4)],
+    ]
+)
 def test_limits_hold_and_the_journal_replays_to_every_record(steps: list[tuple[str, int, int]]) -> None:
     script = Script()
     arena = script.arena
@@ -267,6 +280,10 @@ def test_limits_hold_and_the_journal_replays_to_every_record(steps: list[tuple[s
         for bot in lobby.bots.values():
             assert len(bot.matches) <= 2, "more matches than the host allows"
             assert bot.quota is None or bot.quota >= 0
+        matchmaker = vars(arena.core)["_matchmaker"]
+        matchmaker.update_waiting()
+        waiting = {bot.name for bot in lobby.bots.values() if matchmaker._waits(bot)}
+        assert set(matchmaker.waiting) == waiting, "whoever a look at everybody would find"
     finish(script)
     by_match: dict[str, list[Any]] = {}
     terms = {each.terms.match: each.terms for each in arena.of(OpenMatch)}
@@ -331,7 +348,7 @@ def test_durable_effects_come_before_what_is_told_of_them() -> None:
         at for at, each in enumerate(arena.effects) if isinstance(each, Append) and type(each.event) is Moved
     ]
     assert all(durable[at] and not durable[at + 1] for at in moves), "an event, and then what follows from it"
-    assert [type(each) for each in arena.effects[-2:]] == [CloseMatch, MatchOver]
+    assert [type(each) for each in arena.effects[-2:]] == [CloseMatch, MatchFinished]
 
 
 def test_a_match_goes_on_where_its_journal_ends() -> None:
@@ -388,14 +405,14 @@ def test_deadlines_are_those_of_a_plain_dictionary(steps: list[tuple[str, int, i
     for what, number, at in steps:
         name = str(number)
         if what == "follow":
-            deadlines.follow(("bot", name), at)
+            deadlines.schedule(("bot", name), at)
             known[name] = min(at, known.get(name, at))
         elif what == "drop":
-            deadlines.drop(("bot", name))
+            deadlines.cancel(("bot", name))
             known.pop(name, None)
         else:
             due = sorted((when, each) for each, when in known.items() if when <= at)
-            assert deadlines.take_due(at) == [("bot", each) for _, each in due]
+            assert deadlines.pop_due(at) == [("bot", each) for _, each in due]
             known = {each: when for each, when in known.items() if when > at}
         assert deadlines.next == min(known.values(), default=None)
         assert len(deadlines) == len(known)
@@ -404,8 +421,8 @@ def test_deadlines_are_those_of_a_plain_dictionary(steps: list[tuple[str, int, i
 def test_dropped_deadlines_take_no_memory() -> None:
     deadlines = Deadlines()
     for number in range(10_000):
-        deadlines.follow(("match", str(number)), number)
-        deadlines.drop(("match", str(number)))
+        deadlines.schedule(("match", str(number)), number)
+        deadlines.cancel(("match", str(number)))
     assert len(vars(deadlines)["_heap"]) < 200
 
 
@@ -420,12 +437,12 @@ def test_a_rate_limit_allows_its_burst_and_then_its_rate(gaps: list[int]) -> Non
 
 
 def test_draws_of_one_seed_are_the_same_and_no_two_alike() -> None:
-    draws, again = Draws(b"seed"), Draws(b"seed")
+    draws, again = RandomIds(b"seed"), RandomIds(b"seed")
     drawn = [draws.hex() for _ in range(1000)]
     assert drawn == [again.hex() for _ in range(1000)]
     assert len(set(drawn)) == 1000
     assert {len(each) for each in drawn} == {32}
-    assert Draws(b"other").hex() not in drawn
+    assert RandomIds(b"other").hex() not in drawn
 
 
 @pytest.mark.parametrize("watched", [False, True])
@@ -434,12 +451,12 @@ def test_a_move_takes_few_calls(watched: bool) -> None:
     arena = Arena()
     anna, bert = arena.enter("anna"), arena.enter("bert")
     terms = replace(spec("anna", "bert"), game=game_of("riskless"), match="m" * 32)
-    arena.give(Play(replace(terms, time_control=TimeControl.parse("60+1"))))
+    arena.give(MatchRequested(replace(terms, time_control=TimeControl.parse("60+1"))))
     for peer in (anna, bert):
         peer.say(Ready("m" * 32))
     if watched:
         arena.enter(Hello("eve", role="spectator")).say(Watch("m" * 32))
-    said = Said(anna.client, Move("m" * 32, 0, [0, 1]), 0, 0)
+    said = MessageReceived(anna.client, Move("m" * 32, 0, [0, 1]), 0, 0)
     calls: list[str] = []
 
     def count(frame: FrameType, event: str, _arg: object) -> None:

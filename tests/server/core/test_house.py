@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
+from arena.games.catalogue import make_game
 from arena.maps.loader import map_names
 from arena.protocol.codes import Code
 from arena.protocol.messages import (
@@ -22,18 +23,20 @@ from arena.protocol.messages import (
     Queued,
     Ready,
     Resign,
+    Standing,
     Start,
+    Status,
     Turn,
     Withdraw,
 )
 from arena.protocol.timecontrol import TimeControl
 from arena.server.core import guests
-from arena.server.core.effects import WantBot
+from arena.server.core.effects import StartHouseEngine
 from arena.server.core.guests import ASK_BURST, BEGIN_BURST, PLACES_PER_ADDRESS, objection
 from arena.server.core.house import BOT_TOTAL_MS
-from arena.server.core.house_queue import MOST_WAITING, Asker, HouseQueue
-from arena.server.core.inputs import Crashed, Drain, HouseLost
-from arena.server.core.settings import HOUSE_MATCHES, HouseEngine
+from arena.server.core.house_queue import MAX_QUEUED, HouseQueue, Requester
+from arena.server.core.inputs import BotCrashed, Drain, HouseEngineFailed
+from arena.server.core.settings import HOUSE_MATCHES, HouseEngine, Pool, PoolGame
 from tests.server.core.arena import TICTACTOE, Arena, Peer, answer
 
 HOUSE = "house-greedy"
@@ -57,15 +60,15 @@ def guest(arena: Arena, number: int, address: str) -> Peer:
 
 BOTS = {"a": 4, "b": 4}
 PLACES = sum(BOTS.values())
-askers = st.builds(Asker, st.sampled_from([f"192.0.2.{number}" for number in range(5)]), st.booleans())
+askers = st.builds(Requester, st.sampled_from([f"192.0.2.{number}" for number in range(5)]), st.booleans())
 
 
 def anybody(_challenge: str) -> bool:
     return True
 
 
-def asker(number: int) -> Asker:
-    return Asker(f"192.0.2.{number}", guest=True)
+def requester(number: int) -> Requester:
+    return Requester(f"192.0.2.{number}", guest=True)
 
 
 @given(
@@ -78,17 +81,17 @@ def asker(number: int) -> Asker:
     )
 )
 def test_nobody_has_more_than_its_share_and_no_place_stays_empty_that_somebody_may_have(
-    happenings: list[tuple[str, Asker | int, str | None]],
+    happenings: list[tuple[str, Requester | int, str | None]],
 ) -> None:
     queue = HouseQueue()
-    asked: dict[str, tuple[str, Asker]] = {}
+    asked: dict[str, tuple[str, Requester]] = {}
     waiting: set[str] = set()
     taken: set[str] = set()
     for number, (what, who, bot) in enumerate(happenings):
-        if isinstance(who, Asker) and bot is not None:
+        if isinstance(who, Requester) and bot is not None:
             asked[f"c{number}"] = bot, who
             waiting.add(f"c{number}")
-            assert queue.enter(f"c{number}", bot, who) is None
+            assert queue.enqueue(f"c{number}", bot, who) is None
         elif isinstance(who, int) and taken:
             gone = sorted(taken)[who % len(taken)]
             taken.remove(gone)
@@ -134,7 +137,7 @@ def test_owners_that_always_wait_are_served_as_often_as_each_other(sizes: list[i
 
     def ask(address: int) -> None:
         numbers[address] += 1
-        queue.enter(f"{address} {numbers[address]}", "a", asker(address))
+        queue.enqueue(f"{address} {numbers[address]}", "a", requester(address))
 
     for address, size in enumerate(sizes):
         for _ in range(size):
@@ -151,23 +154,23 @@ def test_owners_that_always_wait_are_served_as_often_as_each_other(sizes: list[i
 def test_who_comes_last_has_the_turn_after_the_next_of_somebody_who_waits_with_many() -> None:
     queue = HouseQueue()
     for number in range(50):
-        queue.enter(f"many {number}", "a", asker(1))
-    queue.enter("one", "a", asker(2))
+        queue.enqueue(f"many {number}", "a", requester(1))
+    queue.enqueue("one", "a", requester(2))
     assert queue.places()["one"] == 2
     assert [challenge for challenge, _ in queue.offer(PLACES, {"a": 2}, anybody)] == ["many 0", "one"]
 
 
 def test_where_too_many_wait_whoever_waits_with_most_loses_one() -> None:
     queue = HouseQueue()
-    for number in range(MOST_WAITING):
-        assert queue.enter(f"many {number}", "a", asker(1)) is None
-    assert queue.enter("one", "a", asker(2)) == f"many {MOST_WAITING - 1}"
+    for number in range(MAX_QUEUED):
+        assert queue.enqueue(f"many {number}", "a", requester(1)) is None
+    assert queue.enqueue("one", "a", requester(2)) == f"many {MAX_QUEUED - 1}"
 
 
 def test_whose_match_may_not_begin_yet_is_passed_over() -> None:
     queue = HouseQueue()
-    queue.enter("not yet", "a", asker(1))
-    queue.enter("now", "a", asker(2))
+    queue.enqueue("not yet", "a", requester(1))
+    queue.enqueue("now", "a", requester(2))
     assert queue.offer(PLACES, {"a": 1}, lambda challenge: challenge == "now") == [("now", "a")]
     assert queue.places() == {"not yet": 1}
 
@@ -179,7 +182,7 @@ def test_before_its_engine_runs_a_challenge_waits_and_has_it_started() -> None:
     arena = home()
     peer = guest(arena, 1, "x")
     peer.say(GUESTS_FINE)
-    assert arena.of(WantBot) == [WantBot(HOUSE)]
+    assert arena.of(StartHouseEngine) == [StartHouseEngine(HOUSE)]
     assert peer.hear(Challenged).expires_ms == 1_800_000
     assert peer.hear(Queued).place == 1
     engine = house(arena)
@@ -257,7 +260,7 @@ def test_an_engine_that_comes_back_is_told_again_and_goes_on_with_its_matches() 
         each.say(Ready(match))
     peer.say(GUESTS_FINE)
     asked = engine.hear(Challenged)
-    arena.give(Crashed(HOUSE, "killed"))
+    arena.give(BotCrashed(HOUSE, "killed"))
     engine.leave()
     again = house(arena)
     arena.wait(50)
@@ -279,7 +282,7 @@ def test_an_engine_that_cannot_be_started_is_listed_no_more() -> None:
     arena = home()
     peer = guest(arena, 1, "x")
     peer.say(GUESTS_FINE)
-    arena.give(HouseLost(HOUSE))
+    arena.give(HouseEngineFailed(HOUSE))
     assert peer.hear(ChallengeOver).detail == f"{HOUSE} cannot be started"
     assert arena.core.listing(arena.now).bots[0].name == "guest-1"
 
@@ -307,7 +310,7 @@ def test_a_match_that_goes_on_after_a_restart_keeps_its_place_and_wants_its_engi
         guest(arena, number, f"address {number}").say(GUESTS_FINE)
         engine.say(Accept(engine.hear(Challenged).challenge))
     after = arena.restored()
-    assert after.of(WantBot) == [WantBot(HOUSE)] * 3
+    assert after.of(StartHouseEngine) == [StartHouseEngine(HOUSE)] * 3
     house(after)
     peer = guest(after, 9, "address 9")
     peer.say(GUESTS_FINE)
@@ -336,7 +339,7 @@ def test_a_core_that_drains_offers_nothing_to_engines() -> None:
         ({"opponent": "ada"}, "own bots only"),
         ({"opponent": ""}, "own bots only"),
         ({"rated": True}, "not rated"),
-        ({"map": "grid:40x40"}, "shipped maps"),
+        ({"map": "grid:40x40"}, "built-in maps"),
         ({"time_control": TimeControl.parse("61/move")}, "60 s a move"),
         ({"time_control": TimeControl.parse("901+0")}, "at most 900+10"),
         ({"time_control": TimeControl.parse("1+11")}, "at most 900+10"),
@@ -402,3 +405,15 @@ def test_a_guest_plays_the_house() -> None:
     for ply, cell in enumerate((0, 3, 1, 4, 2)):
         answer((peer, engine)[ply % 2], cell)
     assert [(each.match, each.result.winner) for each in arena.records] == [(match, "maxie")]
+
+
+def test_who_waits_alone_is_told_whom_it_can_challenge() -> None:
+    pool = Pool(games=(PoolGame(make_game("tictactoe", {}), TimeControl.parse("2+0.1")),))
+    arena = Arena(
+        house=(HouseEngine("house-random", "random"), HouseEngine("house-greedy", "greedy")), pool=pool
+    )
+    anna = arena.enter("anna")
+    anna.say(Status())
+    assert anna.hear(Standing).detail.endswith(
+        "nobody to play yet; with --challenge house-greedy it plays the server's own bot meanwhile"
+    )

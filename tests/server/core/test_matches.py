@@ -7,7 +7,7 @@ from msgspec.structs import replace
 
 from arena.games.core import Player
 from arena.games.tictactoe import Board, TicTacToe
-from arena.match.events import Left, Moved, Opened, ServerFailed, TurnLeft
+from arena.match.events import MatchOpened, Moved, PlayerDisconnected, ServerFailed, TurnStarted
 from arena.match.replay import verify
 from arena.protocol.codes import Code, EndReason
 from arena.protocol.engines import EngineInfo
@@ -31,18 +31,37 @@ from arena.server.core.effects import (
     Append,
     CloseMatch,
     Count,
-    KeepSession,
-    MatchOver,
+    LogLine,
+    MatchFinished,
+    MatchRefused,
     OpenMatch,
-    PlayRefused,
     Publish,
-    Report,
+    SaveSession,
     Send,
-    TellEnd,
+    SendMissedResult,
 )
-from arena.server.core.inputs import Crashed, Drain, Play, Said, StoreBack, Tick, TurnSent
+from arena.server.core.inputs import (
+    BotCrashed,
+    Drain,
+    MatchRequested,
+    MessageReceived,
+    StoreRecovered,
+    Tick,
+    TurnSent,
+)
 from tests.server.core.arena import LINE, MS, SECOND, Arena, answer, play_line
 from tests.server.matches import spec
+
+
+def test_an_answer_that_crosses_with_the_end_of_its_match_is_no_error() -> None:
+    arena = Arena()
+    anna, bert = arena.enter("anna"), arena.enter("bert")
+    match = arena.begin(anna, bert)
+    bert.say(Resign(match))
+    anna.say(Move(match, 0, 0), spent=5 * MS)
+    assert not [each for each in anna.heard if isinstance(each, Error)]
+    anna.say(Move(match, 0, 0))
+    assert anna.hear(Error).code is Code.NO_SUCH_MATCH
 
 
 def test_two_bots_play_a_match_to_its_end() -> None:
@@ -66,9 +85,9 @@ def test_a_move_is_given_to_the_journal_before_anybody_is_told() -> None:
     arena = Arena()
     anna, bert = arena.enter("anna"), arena.enter("bert")
     match = arena.begin(anna, bert)
-    append, accepted, turn = arena.core.handle(Said(anna.client, Move(match, 0, 4), 5), 5)
+    append, accepted, turn = arena.core.handle(MessageReceived(anna.client, Move(match, 0, 4), 5), 5)
     assert isinstance(append, DURABLE)
-    assert append == Append(match, 5, 5, Moved(Player.MAXIE, 0, 4), (0, TurnLeft(0)))
+    assert append == Append(match, 5, 5, Moved(Player.MAXIE, 0, 4), (0, TurnStarted(0)))
     assert isinstance(accepted, Send)
     assert isinstance(turn, Send)
 
@@ -168,7 +187,7 @@ def test_resigning_and_crashing_are_told_apart() -> None:
     anna.say(Resign(arena.begin(anna, bert)))
     bert.say(Resign(arena.begin(anna, bert), "crash", "no idea"))
     arena.begin(anna, bert)
-    arena.give(Crashed("anna", "killed"))
+    arena.give(BotCrashed("anna", "killed"))
     results = [each.result for each in arena.records]
     assert [(each.winner, each.reason) for each in results] == [
         ("minnie", EndReason.RESIGNATION),
@@ -202,9 +221,9 @@ def test_messages_about_matches_that_are_not_ones_own_are_refused() -> None:
     anna.say(Resign(match))
     anna.say(Ready(match))
     anna.say(Resign("long ago"))
-    assert arena.of(TellEnd) == [
-        TellEnd(anna.client, "anna", match),
-        TellEnd(anna.client, "anna", "long ago"),
+    assert arena.of(SendMissedResult) == [
+        SendMissedResult(anna.client, "anna", match),
+        SendMissedResult(anna.client, "anna", "long ago"),
     ]
 
 
@@ -252,13 +271,13 @@ def test_a_bug_in_one_match_voids_that_match_alone() -> None:
     anna, bert = arena.enter(Hello("anna", matches=2)), arena.enter(Hello("bert", matches=2))
     other = arena.begin(anna, bert)
     terms = replace(spec("anna", "bert"), match="b" * 32, game=Broken())
-    arena.give(Play(terms))
+    arena.give(MatchRequested(terms))
     for peer in (anna, bert):
         peer.say(Ready("b" * 32))
     anna.say(Move("b" * 32, 0, 8))
     (record,) = arena.records
     assert (record.match, record.result.reason) == ("b" * 32, EndReason.SERVER_FAULT)
-    assert "no idea" in next(each.text for each in arena.of(Report) if each.level == "error")
+    assert "no idea" in next(each.text for each in arena.of(LogLine) if each.level == "error")
     assert isinstance(arena.of(Append)[-1].event, ServerFailed)
     assert [peer.all(End)[0].reason for peer in (anna, bert)] == [EndReason.SERVER_FAULT] * 2
     anna.say(Move(other, 0, 8))
@@ -267,9 +286,9 @@ def test_a_bug_in_one_match_voids_that_match_alone() -> None:
 
 def test_a_match_that_cannot_be_set_up_is_void_and_leaves_nothing() -> None:
     arena = Arena()
-    arena.give(Play(replace(spec("anna", "bert"), game=NoStart())))
+    arena.give(MatchRequested(replace(spec("anna", "bert"), game=NoStart())))
     assert [each.result.reason for each in arena.records] == [EndReason.SERVER_FAULT]
-    assert [type(each) for each in arena.effects] == [OpenMatch, Report, CloseMatch, MatchOver]
+    assert [type(each) for each in arena.effects] == [OpenMatch, LogLine, CloseMatch, MatchFinished]
     assert (arena.core.matches, arena.core.bot("anna")) == (0, None)
 
 
@@ -306,7 +325,7 @@ def test_a_match_of_a_bot_that_takes_no_more_is_refused() -> None:
     arena.enter("bert")
     anna.say(Status(0))
     match = arena.play("anna", "bert")
-    assert arena.of(PlayRefused) == [PlayRefused(match, "anna takes no more matches")]
+    assert arena.of(MatchRefused) == [MatchRefused(match, "anna takes no more matches")]
 
 
 def test_a_core_that_drains_begins_nothing_and_plays_on() -> None:
@@ -316,7 +335,7 @@ def test_a_core_that_drains_begins_nothing_and_plays_on() -> None:
     waiting = arena.play(anna, bert)
     arena.give(Drain())
     late = arena.play(anna, bert)
-    assert [each.match for each in arena.of(PlayRefused)] == [waiting, late]
+    assert [each.match for each in arena.of(MatchRefused)] == [waiting, late]
     play_line(anna, bert)
     assert arena.core.matches == 0
 
@@ -336,12 +355,12 @@ def test_of_players_that_were_not_told_the_clocks_begin_anew() -> None:
     arena.begin(anna, bert, "1+0", margin=50)
     bert.leave()
     arena.now += 900 * MS
-    arena.give(StoreBack())
+    arena.give(StoreRecovered())
     arena.wait(1000)
     assert not arena.records
     assert [type(each) for each in anna.heard[-2:]] == [Start, Turn]
     answer(anna, 4)
     assert anna.all(Accepted)[0].spent_ms <= 1000
-    assert any(isinstance(each.event, Left) for each in arena.of(Append))
-    assert isinstance(arena.of(Append)[0].event, Opened)
-    assert arena.of(KeepSession)
+    assert any(isinstance(each.event, PlayerDisconnected) for each in arena.of(Append))
+    assert isinstance(arena.of(Append)[0].event, MatchOpened)
+    assert arena.of(SaveSession)

@@ -13,17 +13,32 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from arena.games.core import AnyGame
+from arena.protocol.adjudication import Adjudication
 from arena.protocol.codes import EndReason
 from arena.protocol.engines import EngineInfo
-from arena.protocol.messages import Challenged, End, Hello, Move, Ready, Resign, Standing, Start, Status
+from arena.protocol.messages import (
+    Accept,
+    Challenged,
+    End,
+    Error,
+    Hello,
+    Move,
+    Ready,
+    Resign,
+    Standing,
+    Start,
+    Status,
+)
 from arena.protocol.record import Record
 from arena.protocol.timecontrol import TimeControl
-from arena.server.core.inputs import Drain, Play, Rated, Reconfigure
-from arena.server.core.matchmaker import MOST_COMPARED, RATING_STEP, choose
+from arena.rating.glicko import Rating
+from arena.server.core.effects import OpenMatch
+from arena.server.core.inputs import Drain, MatchRequested, RatingChanged, Reconfigure, SeasonClosed
+from arena.server.core.matchmaker import MAX_COMPARED, RATING_STEP, choose
 from arena.server.core.pairing import PairingHistory
 from arena.server.core.settings import PoolGame
 from arena.server.core.turn_order import TurnOrder
-from tests.server.core.arena import FAST, LINE, POOL, TICTACTOE, Arena, Peer
+from tests.server.core.arena import FAST, LINE, POOL, TICTACTOE, Arena, Peer, play_on
 from tests.server.core.test_matches import NoStart
 from tests.server.matches import game_of
 
@@ -78,7 +93,7 @@ def test_many_chosen_at_once_are_those_chosen_one_after_another(
     assert len(chosen) == min(most, len(ratings) // 2)
 
 
-@given(st.integers(0, 3 * MOST_COMPARED))
+@given(st.integers(0, 3 * MAX_COMPARED))
 def test_of_a_crowd_all_get_a_match_the_longest_waiting_first(size: int) -> None:
     left = [f"bot {number:03}" for number in range(size)]
     opponents: list[str] = []
@@ -167,6 +182,37 @@ def test_no_more_matches_of_its_own_bots_are_begun_at_once_than_the_host_wants()
         arena.enter(f"remote {number}")
     arena.wait(100)
     assert arena.core.matches == 5, "a bot that runs elsewhere is no load, not even for one that runs here"
+
+
+def test_bots_that_run_elsewhere_all_play_at_once_and_owners_have_like_shares() -> None:
+    arena = Arena(pool=PATIENT, concurrency=2, by_threads=True)
+    for number in range(40):
+        owner = f"student {number}"
+        address = "192.0.2.1" if number else "198.51.100.1"  # all but one are behind one address
+        arena.enter(Hello(owner, engine=EngineInfo("x", {}, 8)), owner=owner, address=address)
+    arena.wait(100)
+    assert arena.core.matches == 20
+    for _ in range(60):
+        play_on(arena)
+        arena.wait(50)
+    played = Counter(name for each in arena.records for name in (each.players.maxie, each.players.minnie))
+    assert max(played.values()) <= 1.5 * min(played.values())
+
+
+def test_bots_of_one_owner_meet_only_where_nothing_is_rated() -> None:
+    arena = Arena(pool=PATIENT)
+    anna, bert = (arena.enter(name, owner="eve") for name in ("anna", "bert"))
+    arena.wait(100)
+    assert arena.core.matches == 0
+    anna.say(replace(TICTACTOE, opponent="bert"))
+    assert anna.hear(Error).detail == "both bots have one owner: their matches are not rated"
+    anna.say(replace(TICTACTOE, opponent="bert", rated=False))
+    bert.say(Accept(bert.hear(Challenged).challenge))
+    assert arena.core.matches == 1
+    for name in ("carl", "dora"):  # strangers at one address
+        arena.enter(name, owner="192.0.2.1", stranger=True)
+    arena.wait(100)
+    assert arena.core.matches == 2
 
 
 def test_a_bot_that_runs_elsewhere_does_not_wait_for_one_that_waits_for_a_place_here() -> None:
@@ -297,6 +343,23 @@ def test_a_quota_counts_down_and_ends() -> None:
     assert arena.core.matches == 1
 
 
+def test_a_bot_is_told_how_it_stands_with_an_event_that_is_played_here() -> None:
+    arena = Arena()
+    (anna, late) = crowd(arena, "anna", "late")
+    told = []
+    for entrants in (None, ("anna", "bert")):
+        arena.give(Reconfigure(replace(arena.settings, event="cup", entrants=entrants)))
+        for peer in (anna, late):
+            peer.say(Status())
+            told.append(peer.hear(Standing))
+    assert [each.state for each in told] == ["waiting", "waiting", "waiting", "idle"]
+    assert [each.detail for each in told[1:]] == [
+        "the event cup has yet to begin",
+        "in the event cup: its next match is due when both bots are free",
+        "the event cup began without it: it gets no match here unless it is challenged",
+    ]
+
+
 def test_no_match_is_given_after_the_answer_to_a_bot_that_ends() -> None:
     arena = Arena(pool=PATIENT)
     anna, _ = crowd(arena, "anna", "bert")
@@ -344,8 +407,8 @@ def test_matches_that_events_asked_for_suspend_nobody() -> None:
     ("hello", "state", "detail"),
     [
         ({}, "waiting", "in the pool for tictactoe at 2+0.1: nobody to play yet"),
-        ({"pool": False}, "idle", "and it plays only by challenge: it waits for a challenge"),
-        ({"games": ["riskless"]}, "idle", "and it plays riskless only: it waits for a challenge"),
+        ({"pool": False}, "idle", "and it plays only by challenge: only challenges give it matches"),
+        ({"games": ["riskless"]}, "idle", "and it plays riskless only: only challenges give it matches"),
         ({"quota": 0}, "finishing", "takes no more matches; 0 in play"),
     ],
 )
@@ -356,6 +419,22 @@ def test_a_bot_is_told_how_it_stands(hello: dict[str, Any], state: str, detail: 
     standing = anna.hear(Standing)
     assert standing.state == state
     assert detail in standing.detail
+
+
+@pytest.mark.parametrize(
+    ("hello", "why"),
+    [
+        ({"time_controls": ["5+0"]}, "it plays at 5+0 only"),
+        ({"games": ["riskless"]}, "it plays riskless only"),
+        ({"time_controls": ["5+0"], "pool": False}, ""),
+        ({"time_controls": ["5+0", "2+0.1"]}, ""),
+    ],
+)
+def test_a_bot_that_plays_nothing_of_the_pool_is_told_so_at_once(hello: dict[str, Any], why: str) -> None:
+    told = Arena(pool=POOL).enter(Hello("anna", **hello)).all(Standing)
+    assert [each.detail for each in told] == (
+        [f"the pool plays tictactoe at 2+0.1, and {why}: only challenges give it matches"] if why else []
+    )
 
 
 def test_standings_of_those_who_play_wait_with_others_or_will_not_play() -> None:
@@ -377,14 +456,39 @@ def test_standings_of_those_who_play_wait_with_others_or_will_not_play() -> None
 
 def test_ratings_that_change_count_at_once() -> None:
     arena = Arena(pool=PATIENT)
-    arena.enter("anna", ratings={"tictactoe": 1500.0})
-    arena.enter("bert")
-    arena.enter("carl", ratings={"tictactoe": 1500.0})
-    arena.give(Rated("tictactoe", "bert", 2500.0))
-    arena.give(Rated("tictactoe", "nobody", 2500.0))
+    arena.enter("anna", ratings={"tictactoe": Rating(1500.0)})
+    bert = arena.enter("bert")
+    arena.enter("carl", ratings={"tictactoe": Rating(1500.0)})
+    arena.give(RatingChanged("tictactoe", "bert", Rating(2500.0)))
+    arena.give(RatingChanged("tictactoe", "nobody", Rating(2500.0)))
+    assert bert.hear(Standing).ratings == {"tictactoe": 2500.0}
+    arena.give(RatingChanged("tictactoe", "bert", Rating(2500.0)))
+    assert len(bert.all(Standing)) == 1, "it was told"
     arena.wait(50)
     (match,) = arena.core.listing(arena.now).matches
     assert {match.players.maxie, match.players.minnie} == {"anna", "carl"}
+
+
+def test_a_season_begins_with_no_ratings() -> None:
+    arena = Arena(pool=PATIENT)
+    anna = arena.enter("anna", ratings={"tictactoe": Rating(2500.0), "riskless": Rating(1600.0)})
+    bert, carl = arena.enter("bert"), arena.enter("carl", ratings={"riskless": Rating(1700.0)})
+    for peer in (anna, bert, carl):
+        peer.news()
+    arena.give(SeasonClosed("tictactoe"))
+    assert anna.hear(Standing).ratings == {"riskless": 1600.0}
+    assert (bert.news(), carl.news()) == ([], [])
+
+
+def test_a_bot_that_connects_is_told_its_ratings() -> None:
+    arena = Arena(pool=PATIENT)
+    anna, bert = arena.enter("anna", ratings={"tictactoe": Rating(1500.0)}), arena.enter("bert")
+    arena.give(RatingChanged("tictactoe", "anna", Rating(1512.0, 65.0)))
+    assert [(each.ratings, each.deviations) for each in anna.all(Standing)] == [
+        ({"tictactoe": 1500.0}, {"tictactoe": 350.0}),
+        ({"tictactoe": 1512.0}, {"tictactoe": 65.0}),
+    ]
+    assert not bert.all(Standing)
 
 
 def test_pairings_are_remembered_for_any_order_of_names() -> None:
@@ -392,7 +496,7 @@ def test_pairings_are_remembered_for_any_order_of_names() -> None:
     for pair in permutations("abc", 2):
         known.begin(*pair)
     known.end("b", "a", 5)
-    assert (known.met("a", "b"), known.met("b", "a")) == (2, 2)
+    assert (known.match_count("a", "b"), known.match_count("b", "a")) == (2, 2)
     assert (known.last_end("a", "b"), known.last_end("a", "c")) == (5, None)
 
 
@@ -402,4 +506,26 @@ def test_a_match_of_an_event_needs_no_pool() -> None:
     for _ in range(2):
         arena.play(anna, bert)
     assert arena.core.matches == 2
-    assert [type(given) for _, given in arena.inputs].count(Play) == 2
+    assert [type(given) for _, given in arena.inputs].count(MatchRequested) == 2
+
+
+def test_whoever_has_waited_longest_is_first_and_waits_anew_after_each_match() -> None:
+    arena = Arena(pool=None)
+    anna, bert = crowd(arena, "anna", "bert", matches=2)
+    crowd(arena, "carl", "dora")
+    arena.give(Reconfigure(replace(arena.settings, pool=replace(POOL, pause_ms=10**9))))
+    matchmaker = vars(arena.core)["_matchmaker"]
+    matchmaker.update_waiting()
+    assert matchmaker.waiting == ["anna", "bert", "carl", "dora"]
+    for _ in range(2):
+        arena.play(anna, bert)
+    matchmaker.update_waiting()
+    assert matchmaker.waiting == ["carl", "dora"]
+
+
+def test_the_rules_of_adjudication_hold_for_the_pool() -> None:
+    arena = Arena(pool=POOL, adjudication=Adjudication(limit=2))
+    crowd(arena, "anna", "bert")
+    arena.wait(100)
+    (terms,) = [each.terms for each in arena.of(OpenMatch)]
+    assert terms.adjudication == Adjudication(limit=2)

@@ -1,21 +1,46 @@
-"""Who comes into a core, returns to it, and is forgotten."""
+"""Sessions of a core: admission, reconnection and expiry."""
 
 from __future__ import annotations
 
+import dataclasses
 from pathlib import Path
+from typing import cast
 
 import msgspec
 import pytest
 from msgspec.structs import replace
 
 from arena.games.catalogue import KNOWN
+from arena.games.core import AnyGame
+from arena.games.riskless import Riskless
+from arena.maps.loader import load_map
 from arena.protocol.codes import Code, EndReason
-from arena.protocol.messages import End, Error, Hello, Move, Ping, Pong, Ready, Start, Status, Turn, Welcome
+from arena.protocol.messages import (
+    End,
+    Error,
+    Hello,
+    Move,
+    Ping,
+    Pong,
+    Ready,
+    Resign,
+    Start,
+    Status,
+    Turn,
+    Welcome,
+)
 from arena.protocol.values import Role
 from arena.server.core.bot import secret_hash
-from arena.server.core.effects import Close, ForgetSession, KeepSession, Send, TellEnd
-from arena.server.core.inputs import EDGE_BITS, EdgeGone, EdgeHere, Enter, Kick, from_json, to_json
-from tests.server.core.arena import MS, Arena, answer
+from arena.server.core.effects import Close, DeleteSession, SaveSession, Send, SendMissedResult
+from arena.server.core.inputs import (
+    EDGE_BITS,
+    ClientAdmitted,
+    EdgeDisconnected,
+    EdgeResynced,
+    Restore,
+)
+from arena.server.core.settings import PoolGame
+from tests.server.core.arena import FAST, MS, POOL, Arena, answer
 
 
 def test_hello_is_answered_with_a_session_and_the_limits() -> None:
@@ -24,7 +49,7 @@ def test_hello_is_answered_with_a_session_and_the_limits() -> None:
     welcome = anna.hear(Welcome)
     assert (welcome.server, welcome.name, welcome.session) == ("test 1", "anna", "secret 1")
     assert msgspec.structs.astuple(welcome.limits) == (1000, 3, 700)
-    assert arena.effects[0] == KeepSession("anna", secret_hash("secret 1")), "kept before it is told"
+    assert arena.effects[0] == SaveSession("anna", secret_hash("secret 1")), "kept before it is told"
 
 
 def test_a_name_is_taken_once_and_the_session_takes_it_over() -> None:
@@ -41,7 +66,20 @@ def test_a_name_is_taken_once_and_the_session_takes_it_over() -> None:
     assert not anna.all(Pong)
     again.say(Ping())
     assert again.all(Pong)
-    assert len(arena.of(KeepSession)) == 1
+    assert len(arena.of(SaveSession)) == 1
+
+
+@pytest.mark.parametrize("returns", [False, True])
+def test_a_client_whose_edge_says_its_hello_again_stays(returns: bool) -> None:
+    arena = Arena()
+    anna = arena.enter("anna")
+    if returns:
+        anna = anna.back()
+    hello = Hello("anna", session=anna.session if returns else "")
+    assert arena.give(ClientAdmitted(anna.client, hello, "192.0.2.1", "anna", "another secret")) == []
+    assert anna.closed is None
+    anna.say(Ping())
+    assert anna.all(Pong)
 
 
 @pytest.mark.parametrize(
@@ -72,11 +110,41 @@ class Nim(TicTacToe):
     name = "nim-of-a-test"
 """
     )
-    name = KNOWN.name(f"{tmp_path / 'nim.py'}:Nim")
+    name = KNOWN.register(f"{tmp_path / 'nim.py'}:Nim")
     peer = Arena().enter(Hello("anna", rules={name: "0" * 16}))
     assert peer.closed is not None
     assert peer.closed.code is Code.OTHER_RULES
     assert Arena().enter(Hello("anna", rules=KNOWN.digests())).closed is None
+
+
+@pytest.mark.parametrize(
+    ("wants", "why"),
+    [
+        ({"games": ["rikless"]}, 'this server has no game \'rikless\'; did you mean "riskless"?'),
+        ({"maps": ["m2", "itly"]}, 'this server has no map \'itly\'; did you mean "italy"?'),
+        ({"maps": ["/etc/passwd"]}, "this server has no map '/etc/passwd'; there are italy, m1, "),
+        ({"maps": ["rnig:12"]}, "rnig:12: no such map: "),
+        ({"time_controls": ["2+O.1"]}, "'2+O.1' is not a time control: write 10+0.1 (seconds and increment) or 0.1/move; did you mean 2+0.1?"),
+        ({"time_controls": ["2+0.10"]}, "the time control '2+0.10' is not in canonical form; write 2+0.1"),
+        ({"games": ["go", "riskless"], "maps": ["grid:5x5", "world"], "time_controls": ["9/move"]}, None),
+    ],
+    ids=["game", "map", "path", "generated", "control", "form", "known"],
+)  # fmt: skip
+def test_a_bot_that_wants_to_play_what_is_unknown_here_is_told_the_nearest(
+    wants: dict[str, list[str]], why: str | None
+) -> None:
+    closed = Arena(pool=POOL).enter(Hello("anna", **wants)).closed  # type: ignore[arg-type]
+    assert (closed and closed.code) == (Code.UNKNOWN_NAME if why else None)
+    assert closed is None or closed.detail.startswith(f"hello: {why}")
+
+
+def test_a_host_may_have_maps_of_its_own() -> None:
+    game = Riskless(dataclasses.replace(load_map("m2"), name="shire"))
+    pool = replace(POOL, games=(PoolGame(cast("AnyGame", game), FAST),))
+    assert Arena(pool=pool).enter(Hello("anna", maps=["shire"])).closed is None
+    anna = Arena(pool=POOL).enter("anna")
+    anna.hello = Hello("anna", maps=["shire"])
+    assert anna.back().closed is None, "a session goes on, whatever its hello names"
 
 
 def test_a_second_hello_is_refused_and_the_session_goes_on() -> None:
@@ -158,14 +226,15 @@ def test_a_new_process_gets_ready_for_a_match_that_has_not_begun() -> None:
 
 def test_a_session_is_kept_for_the_grace_and_then_forgotten() -> None:
     arena = Arena(grace_ms=400)
-    anna = arena.enter("anna")
+    anna, bert = arena.enter("anna"), arena.enter("bert")
+    anna.say(Resign(arena.begin(anna, bert)))
     anna.leave()
     arena.wait(399)
     again = anna.back()
     assert again.session == anna.session
     again.leave()
     arena.wait(400)
-    assert arena.of(ForgetSession) == [ForgetSession("anna")]
+    assert arena.of(DeleteSession) == [DeleteSession("anna")]
     assert arena.core.bot("anna") is None
     assert anna.back().session != anna.session
 
@@ -188,23 +257,44 @@ def test_the_store_knows_a_session_that_the_core_does_not() -> None:
     assert arena.enter(Hello("carl"), known=b"").session == "secret 3"
 
 
-def test_thousands_of_names_leave_nothing() -> None:
-    arena = Arena(grace_ms=100)
+@pytest.mark.parametrize("guest", [False, True])
+def test_names_that_never_played_leave_nothing_not_even_for_the_grace(guest: bool) -> None:
+    arena = Arena(grace_ms=3_600_000)
     for number in range(500):
-        arena.enter(f"bot {number}").leave()
+        peer = arena.enter(f"guest-{number}", guest=guest)
+        peer.back().leave()
+        peer.leave()
+        assert vars(arena.core._lobby)["bots"] == {}
+    assert [each.name for each in arena.of(DeleteSession)] == [f"guest-{number}" for number in range(500)]
     arena.wait(1000)
     assert arena.core.next_deadline is None
-    assert vars(arena.core._lobby)["bots"] == {}
 
 
-def test_who_is_kicked_is_told_why_and_may_lose_by_it() -> None:
-    arena = Arena(grace_ms=400)
+def test_a_name_that_is_never_ready_for_its_match_is_forgotten_with_it() -> None:
+    arena = Arena(grace_ms=3_600_000)
     anna, bert = arena.enter("anna"), arena.enter("bert")
-    arena.begin(anna, bert)
-    arena.give(Kick("anna", Code.BAD_TOKEN, "its token was revoked"))
-    assert anna.closed == Close(anna.client, Code.BAD_TOKEN, "its token was revoked")
-    arena.wait(400)
-    assert bert.hear(End).reason is EndReason.DISCONNECT
+    arena.play(anna, bert, ready=5000)
+    anna.leave()
+    arena.wait(4999)
+    assert arena.core.bot("anna") is not None, "it may still come back to it"
+    arena.wait(1)
+    assert arena.of(DeleteSession) == [DeleteSession("anna")]
+
+
+def test_a_core_that_goes_on_keeps_sessions_for_the_grace_as_it_cannot_know_who_played() -> None:
+    arena = Arena(grace_ms=400)
+    anna = arena.enter("anna", edge=1)
+    after = Arena(grace_ms=400)
+    after.give(Restore([], {"anna": secret_hash(anna.session)}))
+    after.wait(399)
+    after.peers[anna.client] = type(anna)(after, anna.client, anna.hello)
+    after.give(EdgeResynced(1, [fact(anna.hello, anna.client, anna.session)]))
+    assert after.peers[anna.client].closed is None
+    after.wait(1000)
+    assert after.core.bot("anna") is not None
+    after.give(EdgeResynced(1, []))
+    after.wait(400)
+    assert after.core.bot("anna") is None
 
 
 # edges
@@ -214,15 +304,46 @@ def test_an_edge_that_is_lost_takes_all_its_clients_along() -> None:
     arena = Arena(grace_ms=400)
     anna, bert = arena.enter("anna", edge=1), arena.enter("bert", edge=2)
     match = arena.begin(anna, bert)
-    arena.give(EdgeGone(1))
+    arena.give(EdgeDisconnected(1))
     again = anna.back(edge=2)
     assert [type(each) for each in again.heard] == [Welcome, Start, Turn]
     again.say(Move(match, 0, 4))
     assert bert.hear(Turn).moves == [4]
 
 
-def fact(peer_hello: Hello, client: int, session: str) -> Enter:
-    return Enter(client, replace(peer_hello, session=session), "192.0.2.1", "x", "unused")
+def test_the_death_of_an_edge_costs_nobody_time() -> None:
+    arena = Arena(grace_ms=5_000)
+    anna, bert = arena.enter("anna", edge=1), arena.enter("bert", edge=2)
+    match = arena.begin(anna, bert, "0.1/move")
+    arena.give(EdgeDisconnected(1))
+    arena.wait(3_000)
+    again = anna.back(edge=2)
+    again.say(Move(match, 0, 4), spent=50 * MS)
+    assert bert.all(Turn)[-1].moves == [4]
+    bert.say(Move(match, 1, 0), spent=50 * MS)
+    arena.give(EdgeDisconnected(2))  # with both
+    arena.wait(3_000)
+    third = again.back(edge=3)
+    bert.back(edge=3)
+    third.say(Move(match, 2, 1), spent=50 * MS)
+    assert not arena.records
+
+
+def test_of_two_connections_that_edges_name_for_one_bot_the_first_is_taken() -> None:
+    arena = Arena()
+    anna = arena.enter("anna", edge=1)
+    arena.give(EdgeDisconnected(1))  # it stood still, and is back with a connection that nobody uses
+    again = anna.back(edge=2)
+    arena.give(EdgeResynced(1, [fact(anna.hello, anna.client, anna.session)]))
+    assert anna.closed is not None
+    assert anna.closed.code is Code.SHUTTING_DOWN
+    assert again.closed is None
+    again.say(Ping())
+    assert again.all(Pong)
+
+
+def fact(peer_hello: Hello, client: int, session: str) -> ClientAdmitted:
+    return ClientAdmitted(client, replace(peer_hello, session=session), "192.0.2.1", "x", "unused")
 
 
 def test_a_resync_tells_each_bot_anew_what_it_may_have_missed() -> None:
@@ -235,9 +356,9 @@ def test_a_resync_tells_each_bot_anew_what_it_may_have_missed() -> None:
     for peer in (anna, bert):
         peer.news()
     facts = [fact(anna.hello, anna.client, anna.session)]
-    arena.give(EdgeHere(1, facts))
+    arena.give(EdgeResynced(1, facts))
     assert [type(each) for each in anna.news()] == [Start, Turn]
-    assert TellEnd(anna.client, "anna", over) in arena.of(TellEnd)
+    assert SendMissedResult(anna.client, "anna", over) in arena.of(SendMissedResult)
     # Bert's connection ended, and that message was lost too.
     assert arena.core.bot("bert").client is None  # type: ignore[union-attr]
     anna.say(Move(match, 0, 4))
@@ -256,21 +377,10 @@ def test_who_was_welcomed_by_a_core_that_is_gone_plays_on_with_the_next() -> Non
     stranger = 1 << EDGE_BITS | 99
     carl = after.peers[stranger] = type(anna)(after, stranger, Hello("carl"))
     facts = [fact(peer.hello, peer.client, peer.session) for peer in (anna, bert)]
-    after.give(EdgeHere(1, [*facts, fact(Hello("carl"), stranger, "nobody's")]))
+    after.give(EdgeResynced(1, [*facts, fact(Hello("carl"), stranger, "nobody's")]))
     assert [type(each) for each in peers["bert"].heard] == [Start, Turn], "nobody is welcomed twice"
     assert [type(each) for each in peers["anna"].heard] == [Start]
     assert carl.closed is not None
     assert carl.closed.code is Code.SHUTTING_DOWN, "it comes back"
     peers["bert"].say(Move(match, 1, 0))
     assert peers["anna"].hear(Turn).moves == [4, 0]
-
-
-def test_inputs_can_be_written_down_and_read_again() -> None:
-    arena = Arena()
-    anna, bert = arena.enter("anna"), arena.enter("bert")
-    arena.begin(anna, bert)
-    answer(anna, 4)
-    arena.give(EdgeHere(0, [fact(anna.hello, anna.client, anna.session)]))
-    arena.restored()
-    for _, given in arena.inputs + arena.restored().inputs:
-        assert to_json(from_json(to_json(given))) == to_json(given)

@@ -5,13 +5,15 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec import UNSET
 
-from arena.protocol.codes import Code
+from arena.protocol.codes import Code, EndReason
 from arena.protocol.messages import (
     Accept,
     Browse,
     Challenge,
     ClientMessage,
+    ConnectionStatus,
     Decline,
     End,
     Error,
@@ -30,8 +32,9 @@ from arena.protocol.messages import (
     Withdraw,
 )
 from arena.protocol.values import Thinking
-from arena.server.core.effects import LISTING, Publish
-from arena.server.core.listing import LISTING_NS
+from arena.server.core.effects import LISTING, Publish, Send
+from arena.server.core.inputs import Tick
+from arena.server.core.listing import LISTING_NS, OWED_AT_ONCE
 from arena.server.core.public_view import first_hidden
 from arena.server.core.settings import AnalysisVisibility, HouseEngine
 from tests.server.core.arena import LINE, MS, Arena, Peer, answer
@@ -111,6 +114,32 @@ def test_so_many_matches_are_watched_at_once_and_those_that_are_over_do_not_coun
     anna.say(Resign(first))
     eve.say(Watch(second))
     assert eve.hear(View).match == second
+
+
+def test_who_watches_is_told_who_is_absent_and_for_how_long_the_match_waits() -> None:
+    arena = Arena(grace_ms=5_000)
+    anna, bert, eve, fay = arena.enter("anna"), arena.enter("bert"), spectator(arena), spectator(arena, "fay")
+    match = arena.play(anna, bert)
+    eve.say(Watch(match))
+    bert.say(Ready(match))
+    bert.leave()
+    anna.say(Ready(match))  # which begins the match, without the player who is gone
+    assert [each.absent for each in eve.all(ConnectionStatus)] == [{"minnie": 5_000}]
+    arena.wait(2_000)
+    fay.say(Watch(match))
+    assert (eve.all(View)[0].absent, fay.hear(View).absent) == (UNSET, {"minnie": 3_000})
+    anna.leave()
+    bert = bert.back()
+    assert [each.absent for each in fay.all(ConnectionStatus)] == [
+        {"minnie": 3_000, "maxie": 5_000},
+        {"maxie": 5_000},
+    ]
+    arena.wait(4_999)
+    assert not fay.all(End), "the match waits for as long as it said"
+    arena.wait(1_000)
+    end = fay.hear(End)
+    assert (end.winner, end.reason) == ("minnie", EndReason.DISCONNECT)
+    assert len(fay.all(ConnectionStatus)) == 2, "the end says what became of it"
 
 
 @pytest.mark.parametrize(
@@ -210,6 +239,44 @@ def test_who_asks_for_listings_all_the_time_is_told_at_once_and_then_four_times_
         eve.say(Browse())
         arena.wait(10)
     assert len(eve.all(Listing)) == 1_000 * MS // LISTING_NS + 1
+
+
+def test_a_crowd_that_asks_all_the_time_is_told_a_few_at_a_time_and_four_times_a_second_each() -> None:
+    arena = Arena()
+    crowd = [spectator(arena, f"eve {number}") for number in range(80)]
+    for number in range(200):
+        for eve in crowd:
+            eve.say(Browse())
+        if number % 7 == 0:
+            arena.enter(f"bot {number}")  # a change to be told of
+        before = len(arena.inputs)
+        arena.wait(10)
+        ticks = arena.inputs[before:]
+        assert len(ticks) < 10
+    listings = [
+        each for each in arena.effects if isinstance(each, Send) and isinstance(each.message, Listing)
+    ]
+    assert len(arena.of(Publish)) <= 2_000 * MS // LISTING_NS
+    for eve in crowd:
+        assert 2 < len(eve.all(Listing)) <= 2 * 2_000 * MS // LISTING_NS + 1
+    assert len(listings) > 80
+
+
+def test_listings_that_fall_due_together_are_sent_apart() -> None:
+    arena = Arena()
+    crowd = [spectator(arena, f"eve {number}") for number in range(80)]
+    for _ in range(2):
+        for eve in crowd:
+            eve.say(Browse())
+    before = len(arena.effects)
+    arena.now += LISTING_NS
+    sent = []
+    while arena.core.next_deadline is not None:
+        arena.now = max(arena.now, arena.core.next_deadline)
+        sent.append(len(arena.give(Tick())))
+    assert sent == [OWED_AT_ONCE] * (80 // OWED_AT_ONCE)
+    assert len(arena.effects) - before == 80
+    assert [len(eve.all(Listing)) for eve in crowd] == [2] * 80
 
 
 def test_many_changes_make_one_listing() -> None:

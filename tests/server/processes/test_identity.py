@@ -1,4 +1,4 @@
-"""Which process somebody is, and whether it is certainly gone."""
+"""Identity of a process, and the certainty that it has ended."""
 
 from __future__ import annotations
 

@@ -7,8 +7,8 @@ from pathlib import Path
 import anyio
 import pytest
 
-from arena.server.bus.bus import BusError
-from arena.server.bus.opening import open_bus
+from arena.server.cluster.bus import BusError
+from arena.server.cluster.nats import NatsBus, open_nats
 from arena.server.processes.private_nats import NoNats, private_nats
 from testkit.parts import requires
 from tests.server.processes.test_supervisor import is_alive
@@ -18,11 +18,11 @@ from tests.server.processes.test_supervisor import is_alive
 async def test_it_lets_in_who_can_read_its_password_and_nobody_else(monkeypatch: pytest.MonkeyPatch) -> None:
     async with private_nats() as nats:
         with pytest.raises(BusError, match="does not know this user"):
-            async with open_bus(nats.url.replace("arena@", "arena:guess@")):
+            async with open_nats(nats.url.replace("arena@", "arena:guess@"), name="test"):
                 pytest.fail("it lets anybody in")
         assert nats.password_file.parent.stat().st_mode & 0o077 == 0
         monkeypatch.setenv("ARENA_BUS_PASSWORD_FILE", str(nats.password_file))
-        async with open_bus(nats.url) as bus:
+        async with open_nats(nats.url, name="test") as bus:
             assert bus.connected
 
 
@@ -32,17 +32,21 @@ async def test_it_is_started_again_at_the_same_address_and_gone_afterwards(
 ) -> None:
     async with private_nats() as nats:
         monkeypatch.setenv("ARENA_BUS_PASSWORD_FILE", str(nats.password_file))
-        told: list[str] = []
-        async with open_bus(nats.url, lost=told.append, back=lambda: told.append("back")):
+        async with open_nats(nats.url, name="test") as bus:
             first, url = server_of(nats.password_file.parent), nats.url
             os.kill(first, signal.SIGKILL)
             with anyio.fail_after(20):
-                while "back" not in told:
-                    await anyio.sleep(0.02)
+                for wanted in (False, True):
+                    await becomes(bus, connected=wanted)
             second = server_of(nats.password_file.parent)
             assert second != first
             assert nats.url == url
     assert not is_alive(second)
+
+
+async def becomes(bus: NatsBus, *, connected: bool) -> None:
+    while bus.connected is not connected:
+        await anyio.sleep(0.005)
 
 
 def server_of(folder: Path) -> int:

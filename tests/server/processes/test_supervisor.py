@@ -32,7 +32,7 @@ def supervised(*command: str) -> Iterator[subprocess.Popen[str]]:
 
 
 def is_alive(pid: int) -> bool:
-    """Whether a process runs; a dead one that nobody has reaped does not."""
+    """Return True if a process runs. A dead process that was not reaped does not run."""
     try:
         return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
     except (FileNotFoundError, ProcessLookupError):
@@ -40,8 +40,8 @@ def is_alive(pid: int) -> bool:
 
 
 def gone(pid: int) -> bool:
-    """Whether a process that was told to die is dead within the few ms that this takes."""
-    for _ in range(200):
+    """Return True as soon as a process that was told to die is dead."""
+    for _ in range(3000):
         if not is_alive(pid):
             return True
         time.sleep(0.01)
@@ -72,13 +72,13 @@ def test_a_command_that_is_not_there() -> None:
 
 
 def test_a_signal_that_comes_before_the_command_is_handed_on_when_it_is_there() -> None:
-    """It would end the supervisor alone, and leave the command behind with nobody to end it."""
+    """Without forwarding, the signal would end only the supervisor and leave the command running."""
     # What waits for a process lasts over the change of its program, and so does that it is kept waiting.
     early = (
         "import os, signal, sys; signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGTERM]); "
         "os.kill(os.getpid(), signal.SIGTERM); os.execv(sys.argv[1], sys.argv[1:])"
     )
-    words = supervisor.supervised(sys.executable, "-I", "-S", "-c", "import time; time.sleep(60)")
+    words = supervisor.supervised_command(sys.executable, "-I", "-S", "-c", "import time; time.sleep(60)")
     with subprocess.Popen(
         [sys.executable, "-I", "-S", "-c", early, *words], stdin=subprocess.PIPE
     ) as process:

@@ -13,9 +13,9 @@ from arena.server.store import archive, schema
 from arena.server.store.aggregates.counting import refresh
 from arena.server.store.aggregates.recompute import recompute
 from arena.server.store.aggregates.standings import standings
-from arena.server.store.archive import Archived, Imported, export_lines, import_lines, read_line
+from arena.server.store.archive import ArchivedMatch, ImportCounts, export_lines, import_lines, read_line
 from arena.server.store.database import open_store
-from arena.server.store.journal.reader import records_of
+from testkit.stored import records_of
 from tests.server.matches import record
 from tests.server.played import FAILS, MAXIE_WINS, MINNIE_WINS, NO_SHOW, RESIGNS, day, events, keep
 
@@ -43,7 +43,7 @@ async def test_what_is_exported_and_imported_is_the_same_and_rates_the_same(
         records = await fill(engine)
         lines = await exported(engine)
         assert [from_line(each) for each in lines] == records
-        assert await import_lines(other, lines, trust=True) == Imported(added=4)
+        assert await import_lines(other, lines, trust=True) == ImportCounts(added=4)
         assert await exported(other) == lines
         assert await records_of(other, "other") == records[:1]
         for each in (engine, other):
@@ -68,7 +68,7 @@ async def test_what_is_imported_counts_for_no_rating_unless_the_host_trusts_the_
         record(f"{number:032}", maxie="me", winner="maxie", reason=EndReason.LINE, moves=MAXIE_WINS)
         for number in range(61)
     ]
-    lines = [msgspec.json.encode(Archived(**asdict(each), rated=True)) for each in forged]
+    lines = [msgspec.json.encode(ArchivedMatch(**asdict(each), rated=True)) for each in forged]
     async with open_store(database) as engine:
         assert (await import_lines(engine, lines)).added == 61
         assert await refresh(engine) == 0
@@ -80,9 +80,9 @@ async def test_what_is_imported_counts_for_no_rating_unless_the_host_trusts_the_
 async def test_importing_twice_changes_nothing(database: str) -> None:
     async with open_store(database) as engine:
         lines = [line(record("a" * 32)), line(record("b" * 32)), b"\n", line(record("a" * 32))]
-        assert await import_lines(engine, lines) == Imported(added=2, known=1)
+        assert await import_lines(engine, lines) == ImportCounts(added=2, known=1)
         before = await exported(engine)
-        assert await import_lines(engine, lines) == Imported(added=0, known=3)
+        assert await import_lines(engine, lines) == ImportCounts(added=0, known=3)
         assert await exported(engine) == before
 
 
@@ -136,22 +136,22 @@ _GOOD = record("good", moves=MINNIE_WINS, winner="minnie", reason=EndReason.LINE
         ({"match": ""}, "`match` must be"),
         ({"match": "m" * 65}, "`match` must be"),
         ({"event": "e" * 129}, "too long"),
-        ({"event": "line\nbreak"}, "cannot be printed"),
+        ({"event": "line\nbreak"}, "unprintable characters"),
         ({"game": "g" * 65}, "too long"),
         ({"game": "chess"}, "no game is called"),
         ({"players": Players("anna", " bert")}, "player's name"),
         ({"players": Players("anna", "b" * 65)}, "player's name"),
-        ({"started": "yesterday"}, "`started` is no time"),
-        ({"started": "2026-11-20T25:00:00Z"}, "`started` is no time"),
-        ({"started": "2026-11-20T12:00:00+01:00"}, "`started` is no time"),
-        ({"finished": "2026-11-20T12:00:00Z"}, "`finished` is no time"),
+        ({"started": "yesterday"}, "`started` must be a time in UTC"),
+        ({"started": "2026-11-20T25:00:00Z"}, "`started` must be a time in UTC"),
+        ({"started": "2026-11-20T12:00:00+01:00"}, "`started` must be a time in UTC"),
+        ({"finished": "2026-11-20T12:00:00Z"}, "`finished` must be a time in UTC"),
         ({"finished": "9999-11-20T12:00:00.000Z"}, "`finished` is after "),
         ({"finished": "2019-12-31T23:59:59.999Z"}, "`finished` is before 2020"),
         ({"started": "2019-12-31T23:59:59Z"}, "`started` is before 2020"),
         ({"started": "9999-12-31T23:59:59Z"}, "`started` is after "),
         ({"moves": [RecordedMove(each, 1e12) for each in MINNIE_WINS]}, "the end of its moves is after "),
-        ({"moves": [RecordedMove(each, 1e300) for each in MINNIE_WINS]}, "longer than time"),
-        ({"time_control": "1 hour"}, "no time control"),
+        ({"moves": [RecordedMove(each, 1e300) for each in MINNIE_WINS]}, "too long to give an end time"),
+        ({"time_control": "1 hour"}, "not a time control"),
         ({"result": Result("maxie", EndReason.LINE)}, "its moves say minnie wins"),
         ({"format": "arena-record/2"}, "no record"),
     ],
@@ -159,7 +159,7 @@ _GOOD = record("good", moves=MINNIE_WINS, winner="minnie", reason=EndReason.LINE
 def test_what_the_store_could_not_hold_or_the_rules_do_not_bear_out_is_refused(
     change: dict[str, object], why: str
 ) -> None:
-    whole = Archived(**{**asdict(_GOOD), **change})
+    whole = ArchivedMatch(**{**asdict(_GOOD), **change})
     with pytest.raises(BadRecord, match=why):
         read_line(msgspec.json.encode(whole))
 
@@ -179,5 +179,5 @@ def test_what_is_no_move_in_the_lines_of_a_record_is_not_taken_in() -> None:
 
 
 def test_a_line_longer_than_any_record_is_refused() -> None:
-    with pytest.raises(BadRecord, match="a record at most"):
+    with pytest.raises(BadRecord, match="a record: it must have at most"):
         read_line(line(record("long")) + b" " * RECORD_BYTES)

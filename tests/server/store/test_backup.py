@@ -2,25 +2,26 @@ from __future__ import annotations
 
 import sqlite3
 import stat
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import anyio
 import pytest
 import sqlalchemy as sa
-from anyio.lowlevel import checkpoint
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from arena.match.events import Opened, TurnLeft
+from arena.match.events import TurnStarted
 from arena.server.store import backup as backing
 from arena.server.store import database, migrations, schema, tokens
 from arena.server.store.aggregates.counting import refresh
 from arena.server.store.backup import Contents, backup, restore
 from arena.server.store.database import StoreError, open_store
-from arena.server.store.journal.journal import Journal
+from arena.server.store.journal.journal import open_journal
 from arena.server.store.journal.reader import events_of
-from tests.server.journals import playing
-from tests.server.matches import terms
+from arena.server.store.lease import LOOK_SECONDS
+from tests.hurried_clock import HurriedClock
+from tests.server.journals import happens, opens
 from tests.server.played import MAXIE_WINS, RESIGNS, day, events, keep
 
 
@@ -31,7 +32,7 @@ async def fill(engine: AsyncEngine) -> None:
     await tokens.create(engine, "müller", "admin")
     async with engine.begin() as connection:
         change = database.insert_or_update(engine.dialect.name, schema.sessions)
-        await connection.execute(change, [{"server": "", "name": "anna", "hash": "x"}])
+        await connection.execute(change, [{"server": "", "name": "anna", "hash": "x", "since": 0}])
     await refresh(engine)
 
 
@@ -79,31 +80,30 @@ async def test_a_backup_can_be_restored_into_either_kind_of_store(
             with pytest.raises(StoreError, match="the store has 2 matches and 2 tokens already"):
                 await restore(engine, file)
             assert await everything(engine) == before
-            async with anyio.create_task_group() as tasks:
-                journal = Journal(engine)
-                tasks.start_soon(journal.run)
-                await journal.durable(journal.open_match(terms(), "2026-11-20T12:00:00Z"))
-                tasks.cancel_scope.cancel()
+            async with open_journal(engine) as journal:
+                await journal.commit([opens()])
     assert await anyio.Path(file).read_bytes() == contents
 
 
 async def test_a_backup_of_a_store_in_use_is_of_one_moment(database: str, tmp_path: Path) -> None:
     appended = 0
-    async with open_store(database) as engine, anyio.create_task_group() as tasks:
-        journal = Journal(engine)
-        tasks.start_soon(journal.run)
-        await journal.durable(journal.open_match(terms(), "2026-11-20T12:00:00Z"))
+    async with (
+        open_store(database) as engine,
+        open_journal(engine) as journal,
+        anyio.create_task_group() as tasks,
+    ):
+        await journal.commit([opens()])
 
         async def write() -> None:
             nonlocal appended
             while True:
-                await journal.durable(journal.append("m" * 32, appended, appended, TurnLeft(appended)))
+                await journal.commit([happens(appended, TurnStarted(appended))])
                 appended += 1
 
         tasks.start_soon(write)
         for number in range(4):
             while appended < 20 * number:
-                await checkpoint()
+                await anyio.sleep(0.001)
             before = appended
             file = tmp_path / f"backup-{number}.db"
             await backup(database, file)
@@ -121,7 +121,8 @@ async def test_more_rows_than_are_held_at_once_are_all_copied(
 ) -> None:
     async with open_store(postgresql_database) as engine:
         rows = [
-            {"server": "", "name": f"bot {number}", "hash": "x"} for number in range(2 * backing.CHUNK + 1)
+            {"server": "", "name": f"bot {number}", "hash": "x", "since": 0}
+            for number in range(2 * backing.CHUNK + 1)
         ]
         async with engine.begin() as connection:
             await connection.execute(sa.insert(schema.sessions), rows)
@@ -154,13 +155,10 @@ async def test_a_store_of_a_later_version_is_backed_up_by_sqlite_as_it_is_and_no
     file = tmp_path / "backup.db"
     if database.startswith("sqlite"):
         await backup(database, file)
-        with sqlite3.connect(file) as found:
+        with closing(sqlite3.connect(file)) as found:
             assert found.execute("SELECT schema_version FROM about").fetchall() == [(99,)]
-        found.close()
     else:
-        with pytest.raises(
-            StoreError, match=f"schema 99, .* knows schemas up to {migrations.SCHEMA_VERSION}"
-        ):
+        with pytest.raises(StoreError, match=f"schema 99, .* knows schema {migrations.SCHEMA_VERSION}"):
             await backup(database, file)
 
 
@@ -175,12 +173,13 @@ async def test_what_is_no_backup_is_not_restored(tmp_path: Path, content: bytes)
 
 async def test_a_copy_of_a_store_in_use_can_be_served_from_at_once(database: str, tmp_path: Path) -> None:
     file = tmp_path / "backup.db"
-    async with open_store(database) as engine, playing(engine, "north") as journal:
-        await journal.durable(journal.open_match(terms(), "2026-11-20T12:00:00Z"))
+    async with open_store(database) as engine, open_journal(engine, "north") as journal:
+        await journal.commit([opens()])
         await backup(database, file)
-        with anyio.fail_after(2):
-            async with open_store(f"sqlite:///{file}") as copy, playing(copy, "north") as other:
-                await other.durable(other.append("m" * 32, 1, 1, Opened()))
+        clock = HurriedClock()
+        async with open_store(f"sqlite:///{file}") as copy, open_journal(copy, "north", clock=clock) as other:
+            await other.commit([happens(1)])
+        assert LOOK_SECONDS not in clock.slept
 
 
 async def test_nothing_is_restored_into_the_store_of_a_server_that_runs(
@@ -189,7 +188,6 @@ async def test_nothing_is_restored_into_the_store_of_a_server_that_runs(
     file = tmp_path / "backup.db"
     async with open_store(database):
         await backup(database, file)
-    async with open_store(other_database) as engine, playing(engine, "north") as journal:
-        await journal.durable(journal.keep_session("anna", b"secret"))
+    async with open_store(other_database) as engine, open_journal(engine, "north"):
         with pytest.raises(StoreError, match="the server 'north' is running on the store: stop it first"):
             await restore(engine, file)

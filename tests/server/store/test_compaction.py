@@ -1,16 +1,23 @@
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable
+from functools import partial
+from typing import Any
+
+import pytest
 import sqlalchemy as sa
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
-from arena.server.store import compaction, schema
+from arena.server.store import compaction, schema, tokens
 from arena.server.store.aggregates.counting import refresh
 from arena.server.store.aggregates.recompute import recompute
 from arena.server.store.compaction import compact
 from arena.server.store.database import open_store
 from arena.server.store.finished import record_of
-from arena.server.store.journal.reader import begun, events_of, records_of
+from arena.server.store.journal.reader import events_of, started_matches
+from arena.server.store.people import forget, rename
 from arena.server.web.match_log import match_log
+from testkit.stored import records_of
 from tests.server.played import FAILS, MAXIE_WINS, NO_SHOW, RESIGNS, day, events, keep
 
 
@@ -32,7 +39,7 @@ async def test_whoever_reads_a_match_is_given_the_same_before_it_is_packed_and_a
             (
                 await events_of(engine, match.match),
                 await record_of(engine, match.match),
-                [each.terms.match for each in await begun(engine, match.match)],
+                [each.terms.match for each in await started_matches(engine, match.match)],
                 await match_log(engine, match.match),
             )
             for match in played
@@ -69,10 +76,11 @@ async def test_more_matches_than_one_transaction_takes_are_packed_beside_the_jou
             await keep(engine, day(1), events(MAXIE_WINS))
         sizes = []
 
-        async def write(work: object) -> None:
+        async def write(work: Callable[[sa.Connection], Any]) -> Any:
             async with engine.begin() as connection:
-                await connection.run_sync(work)  # type: ignore[arg-type]
+                packed = await connection.run_sync(work)
                 sizes.append(await count(connection, schema.events))
+                return packed
 
         assert await compact(engine, write) == compaction.CHUNK + 2
         assert len(sizes) == 2
@@ -84,11 +92,37 @@ async def test_two_servers_that_pack_at_once_lose_nothing(database: str) -> None
         match = await keep(engine, day(1), events(MAXIE_WINS))
         before = await events_of(engine, match.match)
 
-        async def write(work: object) -> None:
+        async def write(work: Callable[[sa.Connection], Any]) -> Any:
             """The other server is done with it after this one has read it, and before it writes."""
             assert await compact(other) == 1
             async with engine.begin() as connection:
-                await connection.run_sync(work)  # type: ignore[arg-type]
+                return await connection.run_sync(work)
 
         assert await compact(engine, write) == 1
         assert await events_of(engine, match.match) == before
+
+
+@pytest.mark.parametrize("change", [partial(rename, other="wolf"), forget])
+async def test_a_name_that_changes_between_the_reading_and_the_writing_of_a_match_does_not_come_back(
+    database: str, change: Callable[[AsyncEngine, str], Awaitable[Any]]
+) -> None:
+    async with open_store(database) as engine:
+        await keep(engine, day(1), events(MAXIE_WINS), maxie="anna")
+        await keep(engine, day(1), events(MAXIE_WINS), maxie="carl")
+        await tokens.create(engine, "anna", "bot", "ada")
+        once = iter([change])
+
+        async def write(work: Callable[[sa.Connection], Any]) -> Any:
+            for each in once:
+                await each(engine, "anna")
+            async with engine.begin() as connection:
+                return await connection.run_sync(work)
+
+        assert await compact(engine, write) == 2
+        lines = await records_of(engine, "test")
+        assert not any("anna" in str(each) for each in lines)
+        assert sum("carl" in str(each) for each in lines) == 1
+        async with engine.connect() as connection:
+            assert await count(connection, schema.events) == 0
+            wholes = await connection.execute(sa.select(schema.records.c.whole))
+            assert wholes.scalars().all() == [True, True]

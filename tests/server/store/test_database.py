@@ -3,18 +3,14 @@ from __future__ import annotations
 import os
 import sqlite3
 import stat
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
+from collections.abc import AsyncIterator, Awaitable
 from contextlib import ExitStack, asynccontextmanager
+from functools import partial
 from pathlib import Path
-from typing import Any
 
 import anyio
 import pytest
 import sqlalchemy as sa
-from alembic import command
-from alembic.autogenerate import compare_metadata
-from alembic.migration import MigrationContext
-from alembic.script import ScriptDirectory
 from anyio.lowlevel import checkpoint
 from sqlalchemy.engine import Connection
 from sqlalchemy.ext.asyncio import AsyncEngine
@@ -25,23 +21,18 @@ from arena.server.store.aggregates.counting import refresh
 from arena.server.store.database import (
     PASSWORD_FILE,
     StoreError,
-    blocking_twin,
+    blocking_engine,
     exclusive,
     insert_or_update,
-    keep_others_out,
+    is_transient,
     make_engine,
-    may_pass,
     open_store,
-    patient_twin,
     prepare,
+    unlimited_engine,
 )
-from arena.server.store.journal.journal import Journal
+from arena.server.store.journal.journal import open_journal
+from arena.server.store.lease import NameHeld
 from tests.server.databases import Postgresql
-
-
-def _differences(connection: Connection) -> list[object]:
-    context = MigrationContext.configure(connection, opts={"compare_server_default": False})
-    return list(compare_metadata(context, schema.metadata))
 
 
 @asynccontextmanager
@@ -56,77 +47,58 @@ async def closing(*engines: AsyncEngine) -> AsyncIterator[AsyncEngine]:
 
 async def test_an_empty_database_gets_the_tables_that_the_program_knows(database: str) -> None:
     async with open_store(database) as engine, engine.connect() as connection:
-        assert await connection.run_sync(_differences) == []
-        assert await connection.run_sync(migrations.version_of) == migrations.SCHEMA_VERSION
+        found = sa.MetaData()
+        await connection.run_sync(found.reflect)
+        for name, table in schema.metadata.tables.items():
+            assert found.tables[name].columns.keys() == table.columns.keys()
+            assert {each.name for each in found.tables[name].indexes} == {each.name for each in table.indexes}
+        [row] = (await connection.execute(sa.select(schema.about))).all()
+        assert tuple(row) == (migrations.SCHEMA_VERSION, PROGRAM)
 
 
-def _by_migrations(connection: Connection) -> None:
-    """What a store has that began with the first version, and was brought up to date since."""
-    migrations.upgrade(connection, 1)
-    migrations.upgrade(connection)
+async def test_a_store_of_an_older_version_is_brought_to_this_one_step_by_step(
+    database: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with closing(make_engine(database)) as engine:
+        await prepare(engine)
+        then = migrations.SCHEMA_VERSION + 2
+        monkeypatch.setattr(migrations, "SCHEMA_VERSION", then)
+        for version in (then - 2, then - 1):
+            step = partial(_add_column, name=f"new_{version}")
+            monkeypatch.setitem(migrations.STEPS, version, step)
+        async with open_journal(engine, "north"):
+            with pytest.raises(NameHeld):
+                await prepare(engine)
+        for _ in range(2):
+            await prepare(engine)
+        async with engine.connect() as connection:
+            columns = await connection.run_sync(lambda each: sa.inspect(each).get_columns("tokens"))
+            assert [each["name"] for each in columns][-2:] == [f"new_{then - 2}", f"new_{then - 1}"]
+            assert (await connection.execute(sa.select(schema.about.c.schema_version))).scalar_one() == then
 
 
-def _described(connection: Connection) -> dict[str, Any]:
-    """All that a database tells of its tables and sequences.
-
-    The order of columns is nobody's business, and neither is what PostgreSQL calls a primary key: it keeps the name
-    that a table had before it was renamed.
-    """
-    inspector = sa.inspect(connection)
-
-    def told(parts: Iterable[Any]) -> list[str]:
-        return sorted(str({key: text(part[key]) for key in sorted(part)}) for part in parts)
-
-    def text(value: Any) -> str:
-        # the condition of an index is an object that is equal to itself alone
-        return str({key: str(value[key]) for key in sorted(value)} if isinstance(value, dict) else value)
-
-    tables = {
-        name: {
-            "columns": told(inspector.get_columns(name)),
-            "primary key": inspector.get_pk_constraint(name)["constrained_columns"],
-            "foreign keys": told(inspector.get_foreign_keys(name)),
-            "unique": told(inspector.get_unique_constraints(name)),
-            "indices": told(inspector.get_indexes(name)),
-        }
-        for name in inspector.get_table_names()
-    }
-    sequences = inspector.get_sequence_names() if connection.dialect.name == "postgresql" else []
-    return {"tables": tables, "sequences": sorted(sequences)}
+def _add_column(connection: Connection, name: str) -> None:
+    connection.exec_driver_sql(f"ALTER TABLE tokens ADD COLUMN {name} INTEGER")
 
 
-def _emptied(connection: Connection) -> None:
-    found = sa.MetaData()
-    found.reflect(connection)
-    found.drop_all(connection)
-    if connection.dialect.name == "postgresql":
-        connection.execute(sa.schema.DropSequence(schema.ARRIVAL))
+async def test_a_step_that_fails_leaves_the_store_as_it_was(
+    database: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fails(connection: Connection) -> None:
+        _add_column(connection, "half")
+        connection.exec_driver_sql("ALTER TABLE nothing ADD COLUMN more INTEGER")
 
-
-def _revision(connection: Connection) -> str | None:
-    return MigrationContext.configure(connection).get_current_revision()
-
-
-async def test_a_new_store_is_what_the_first_one_has_become(database: str) -> None:
-    ways: list[Callable[[Connection], None]] = [migrations.upgrade, _by_migrations]
-    found: list[dict[str, Any]] = []
-    async with closing(make_engine(database)) as engine, exclusive(engine) as connection:
-        for make in ways:
-            assert await connection.run_sync(migrations.version_of) is None
-            await connection.run_sync(make)
-            assert await connection.run_sync(_revision) == f"{migrations.SCHEMA_VERSION:04}"
-            [row] = (await connection.execute(sa.select(schema.about))).all()
-            assert tuple(row) == (migrations.SCHEMA_VERSION, PROGRAM)
-            found.append(await connection.run_sync(_described))
-            await connection.run_sync(_emptied)
-    assert found[0] == found[1]
-    assert found[0]["tables"].keys() >= schema.metadata.tables.keys()
-
-
-async def test_the_last_migration_is_the_version_that_the_program_names(database: str) -> None:
-    async with open_store(database) as engine, engine.connect() as connection:
-        config = await connection.run_sync(migrations.configuration)
-        assert ScriptDirectory.from_config(config).get_heads() == [f"{migrations.SCHEMA_VERSION:04}"]
+    async with closing(make_engine(database)) as engine:
+        await prepare(engine)
+        before = migrations.SCHEMA_VERSION
+        monkeypatch.setattr(migrations, "SCHEMA_VERSION", before + 1)
+        monkeypatch.setitem(migrations.STEPS, before, fails)
+        with pytest.raises(StoreError):
+            await prepare(engine)
+        async with engine.connect() as connection:
+            columns = await connection.run_sync(lambda each: sa.inspect(each).get_columns("tokens"))
+            assert "half" not in [each["name"] for each in columns]
+            assert (await connection.execute(sa.select(schema.about.c.schema_version))).scalar_one() == before
 
 
 async def test_servers_that_start_at_once_on_an_empty_database_all_get_it(database: str) -> None:
@@ -142,15 +114,15 @@ async def test_servers_that_start_at_once_on_an_empty_database_all_get_it(databa
                 ).scalars().all() == [migrations.SCHEMA_VERSION]
 
 
-async def test_a_server_of_an_arena_has_longer_for_its_tables_than_for_what_others_wait_for(
+async def test_a_core_with_standbys_has_longer_for_its_tables_than_for_what_others_wait_for(
     postgresql_database: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def timeout(connection: Connection) -> str:
         return str(connection.exec_driver_sql("SHOW idle_in_transaction_session_timeout").scalar_one())
 
     seen: list[str] = []
-    monkeypatch.setattr(migrations, "upgrade", lambda connection: seen.append(timeout(connection)))
-    async with closing(make_engine(postgresql_database, arena=True)) as engine:
+    monkeypatch.setattr(migrations, "make", lambda connection: seen.append(timeout(connection)))
+    async with closing(make_engine(postgresql_database, cluster=True)) as engine:
         await prepare(engine)
         async with engine.connect() as connection:
             seen.append(await connection.run_sync(timeout))
@@ -167,7 +139,9 @@ async def test_a_store_of_another_version_is_refused_in_one_line_and_left_alone(
             await connection.execute(schema.about.update().values(schema_version=version, program="arena 99"))
         with pytest.raises(StoreError) as refused:
             await prepare(engine)
-        known = f"this is {PROGRAM}, which knows schemas up to {migrations.SCHEMA_VERSION}: use a version that knows it"
+        known = (
+            f"this is {PROGRAM}, which knows schema {migrations.SCHEMA_VERSION}: use a version that knows it"
+        )
         assert f": it has schema {version}, written by arena 99, and {known}" in str(refused.value)
         assert "\n" not in str(refused.value)
         async with engine.connect() as connection:
@@ -178,30 +152,11 @@ async def test_a_database_of_somebody_else_is_refused_and_left_alone(database: s
     async with closing(make_engine(database)) as engine:
         async with engine.begin() as connection:
             await connection.execute(sa.text("CREATE TABLE cats (name VARCHAR(9))"))
-        with pytest.raises(StoreError, match="something else: the tables cats"):
+        with pytest.raises(StoreError, match="not a store: it has the tables cats"):
             await prepare(engine)
         async with engine.connect() as connection:
             names = await connection.run_sync(lambda each: sa.inspect(each).get_table_names())
             assert names == ["cats"]
-
-
-async def test_a_migration_that_fails_half_way_leaves_the_database_as_it_was(database: str) -> None:
-    async with closing(make_engine(database)) as engine:
-        async with engine.begin() as connection:
-            # The name of an index that the migration makes after some of its tables.
-            await connection.execute(sa.text("CREATE TABLE ix_rating_steps_bot (name VARCHAR(9))"))
-
-        async with engine.connect() as connection:
-            with pytest.raises(sa.exc.DBAPIError):
-                await connection.run_sync(_upgrade_beside_what_is_there)
-            await connection.rollback()
-            names = await connection.run_sync(lambda each: sa.inspect(each).get_table_names())
-            assert names == ["ix_rating_steps_bot"]
-
-
-def _upgrade_beside_what_is_there(connection: Connection) -> None:
-    keep_others_out(connection)
-    command.upgrade(migrations.configuration(connection), "head")
 
 
 async def test_exclusive_transactions_follow_each_other(database: str) -> None:
@@ -226,13 +181,18 @@ async def test_exclusive_transactions_follow_each_other(database: str) -> None:
 @pytest.mark.parametrize("turns", range(0, 24, 3))
 async def test_a_query_whose_task_is_cancelled_ends_and_leaves_nothing(database: str, turns: int) -> None:
     async with open_store(database) as engine:
-        for work in (tokens.find(engine, "anna"), refresh(engine), Journal(engine).run()):
+        for work in (tokens.find(engine, "anna"), refresh(engine), _journal(engine)):
             async with anyio.create_task_group() as tasks:
                 tasks.start_soon(_awaited, work)
                 for _ in range(turns):
                     await checkpoint()
                 tasks.cancel_scope.cancel()
         assert engine.pool.checkedout() == 0  # type: ignore[attr-defined]
+
+
+async def _journal(engine: AsyncEngine) -> None:
+    async with open_journal(engine) as journal:
+        await journal.commit([])
 
 
 async def _awaited(work: Awaitable[object]) -> None:
@@ -242,7 +202,7 @@ async def _awaited(work: Awaitable[object]) -> None:
 async def test_a_patient_twin_is_of_the_same_database(database: str) -> None:
     async with closing(make_engine(database)) as engine:
         await prepare(engine)
-        async with closing(patient_twin(engine)) as twin:
+        async with closing(unlimited_engine(engine)) as twin:
             async with twin.begin() as connection:
                 await connection.execute(schema.about.update().values(program="a twin"))
             async with engine.connect() as connection:
@@ -255,11 +215,14 @@ async def test_insert_or_update_changes_the_rows_that_are_there(database: str) -
         change = insert_or_update(engine.dialect.name, schema.sessions)
         for rows in (["a"], ["b", "a"]):
             async with engine.begin() as connection:
-                values = [{"server": "", "name": name, "hash": f"{name} of {len(rows)}"} for name in rows]
+                values = [
+                    {"server": "", "name": name, "hash": f"{name} of {len(rows)}", "since": 0}
+                    for name in rows
+                ]
                 await connection.execute(change, values)
         async with engine.connect() as connection:
             found = (await connection.execute(sa.select(schema.sessions))).all()
-        assert sorted(map(tuple, found)) == [("", "a", "a of 2"), ("", "b", "b of 2")]
+        assert sorted(map(tuple, found)) == [("", "a", "a of 2", 0), ("", "b", "b of 2", 0)]
 
 
 @pytest.mark.parametrize(
@@ -268,11 +231,11 @@ async def test_insert_or_update_changes_the_rows_that_are_there(database: str) -
         ("postgresql://arena@127.0.0.1:1/arena", "cannot use postgresql"),
         ("postgresql://arena:secret@127.0.0.1:1/arena?sslmode=require", "arena:\\*\\*\\*@"),
         ("postgresql://arena@/x?host=/nowhere/at/all", "cannot use"),
-        ("postgresql://arena@x/y?colour=red", "no option 'colour'"),
-        ("postgresql://arena:secret@host:port/y", "//….* is no database URL"),
-        ("postgresql//arena:secret@host/y", "//….* is no database URL"),
-        ("postgresql:arena:secret@host/y", "is no database URL"),
-        ("postgresql://arena@127.0.0.1/y?port=many", "no database URL: .*non-integer port"),
+        ("postgresql://arena@x/y?colour=red", "unsupported option 'colour'"),
+        ("postgresql://arena:secret@host:port/y", "//….* is not a database URL"),
+        ("postgresql//arena:secret@host/y", "//….* is not a database URL"),
+        ("postgresql:arena:secret@host/y", "is not a database URL"),
+        ("postgresql://arena@127.0.0.1/y?port=many", "not a database URL: .*non-integer port"),
     ],
 )
 async def test_a_postgresql_that_cannot_be_reached_is_said_in_one_line(url: str, why: str) -> None:
@@ -320,12 +283,12 @@ async def test_a_blocking_transaction_has_the_file_for_itself_from_its_beginning
 ) -> None:
     monkeypatch.setattr(sqlite, "WAIT", sqlite.NO_WAIT)
     async with open_store(f"sqlite:///{tmp_path / 'arena.db'}") as engine:
-        twin, other = blocking_twin(engine), blocking_twin(engine)
+        twin, other = blocking_engine(engine), blocking_engine(engine)
         try:
             with twin.begin(), other.connect() as second:
                 with pytest.raises(sa.exc.OperationalError, match="locked") as refused:
                     second.begin()
-                assert may_pass(refused.value)
+                assert is_transient(refused.value)
         finally:
             twin.dispose()
             other.dispose()

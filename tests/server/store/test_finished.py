@@ -11,7 +11,8 @@ from arena.protocol.record import Record, Result, to_line
 from arena.server.store import finished, schema
 from arena.server.store.archive import import_lines
 from arena.server.store.database import open_store
-from arena.server.store.finished import MatchList, Shown, latest_of, match_list, record_of, shown_of
+from arena.server.store.finished import MatchList, MatchSummary, record_of, summary_columns
+from arena.server.store.search import Filter, search
 from tests.properties import seeds
 from tests.server.matches import record
 from tests.server.played import MAXIE_WINS, MINNIE_WINS, day, events, keep
@@ -40,12 +41,12 @@ async def fill(engine: AsyncEngine, seed: int) -> list[tuple[str, Record]]:
     return played
 
 
-async def all_of(engine: AsyncEngine, limit: int, bot: str, game: str) -> list[Shown]:
+async def all_of(engine: AsyncEngine, limit: int, bot: str, game: str) -> list[MatchSummary]:
     """The whole list, asked for piece by piece."""
-    found: list[Shown] = []
+    found: list[MatchSummary] = []
     place = None
     while True:
-        some: MatchList = await match_list(engine, limit, before=place, bot=bot, game=game)
+        some: MatchList = await search(engine, Filter(bot=bot, game=game), limit, place)
         found += some.matches
         if some.next is None:
             return found
@@ -72,17 +73,12 @@ async def test_every_list_is_what_a_look_at_all_matches_gives(database: str, see
                 for limit in (1, 4, 50):
                     found = await all_of(engine, limit, bot, game)
                     assert [each.match for each in found] == newest
-        async with engine.connect() as connection:
-            latest = await latest_of(connection, "anna", 3)
-        assert [each.match for each in latest] == [
-            each.match for each in (await match_list(engine, 3, bot="anna")).matches
-        ]
 
 
 async def test_a_line_tells_of_the_match_what_its_record_tells(database: str) -> None:
     async with open_store(database) as engine:
         kept = await keep(engine, day(1), events(MINNIE_WINS))
-        (shown,) = (await match_list(engine, 5)).matches
+        (shown,) = (await search(engine, Filter(), 5)).matches
         assert await record_of(engine, kept.match) == to_line(kept)
         assert await record_of(engine, "another") is None
     assert (shown.match, shown.event, shown.game, shown.players) == (
@@ -101,14 +97,14 @@ def test_what_is_too_long_or_no_database_can_hold_is_cut() -> None:
         **{name: getattr(kept, name) for name in Record.__struct_fields__}
         | {"setup": {"map": "m\0" * 200}, "result": Result(None, EndReason.BOARD_FULL, "x" * 5000)}
     )
-    shown = shown_of(long)
-    assert len(shown["map"]) == finished.LONGEST["map"]
+    shown = summary_columns(long)
+    assert len(shown["map"]) == finished.MAX_LENGTHS["map"]
     assert "\0" not in shown["map"]
-    assert len(shown["detail"]) == finished.LONGEST["detail"]
+    assert len(shown["detail"]) == finished.MAX_LENGTHS["detail"]
     assert (
-        shown_of(Record(**{**{n: getattr(kept, n) for n in Record.__struct_fields__}, "setup": {"map": 7}}))[
-            "map"
-        ]
+        summary_columns(
+            Record(**{**{n: getattr(kept, n) for n in Record.__struct_fields__}, "setup": {"map": 7}})
+        )["map"]
         == ""
     )
 
@@ -123,7 +119,7 @@ async def test_every_list_is_read_from_an_index_in_its_order(tmp_path: object) -
         asked.clear()
         for bot, game in (("", ""), ("", "tictactoe"), ("anna", ""), ("anna", "tictactoe")):
             for before in (None, (day(2), "0" * 32)):
-                await match_list(engine, 20, before=before, bot=bot, game=game)
+                await search(engine, Filter(bot=bot, game=game), 20, before)
         questions = [(text, values) for text, values in asked if text.startswith("SELECT")]
         assert len(questions) >= 8
         async with engine.connect() as connection:

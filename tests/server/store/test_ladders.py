@@ -5,17 +5,15 @@ from pathlib import Path
 from typing import Any
 
 import anyio
-import msgspec
 import pytest
 from anyio.lowlevel import checkpoint
 
-from arena.match.events import Opened
 from arena.server.store.database import open_store
+from arena.server.store.journal.journal import open_journal
 from arena.server.store.journal.reader import events_of
 from arena.server.store.ladder_lock import CannotResume
-from arena.server.store.ladders import claimed, finish, read, set_bots
-from tests.server.journals import playing
-from tests.server.matches import terms
+from arena.server.store.ladders import claim, finish, read, set_bots
+from tests.server.journals import happens, opens
 
 PLAN: dict[str, Any] = {"rounds": 2, "bots": {"a": "greedy", "b": "random"}}
 
@@ -26,14 +24,14 @@ def url(folder: Path) -> str:
 
 async def test_the_last_one_without_a_name_goes_on_until_it_is_over(tmp_path: Path) -> None:
     async with open_store(url(tmp_path)) as engine:
-        async with claimed(engine, "ladder", None, "ladder-1", PLAN) as first:
+        async with claim(engine, "ladder", None, "ladder-1", PLAN) as first:
             assert first.event == "ladder-1"
-        async with claimed(engine, "ladder", None, "ladder-2", PLAN) as again:
+        async with claim(engine, "ladder", None, "ladder-2", PLAN) as again:
             assert (again.event, again.uid, again.finished) == ("ladder-1", first.uid, None)
-        async with claimed(engine, "match", None, "match-1", PLAN) as other:
+        async with claim(engine, "match", None, "match-1", PLAN) as other:
             assert other.uid != first.uid, "another command has events of its own"
         await finish(engine, "ladder-1")
-        async with claimed(engine, "ladder", None, "ladder-2", PLAN) as new:
+        async with claim(engine, "ladder", None, "ladder-2", PLAN) as new:
             assert new.event == "ladder-2"
         kept = await read(engine, "ladder-1")
         assert kept is not None
@@ -43,13 +41,13 @@ async def test_the_last_one_without_a_name_goes_on_until_it_is_over(tmp_path: Pa
 
 async def test_nobody_else_plays_it_meanwhile(tmp_path: Path) -> None:
     async with open_store(url(tmp_path)) as engine, open_store(url(tmp_path)) as another:
-        async with claimed(engine, "ladder", "spring", "x", PLAN):
+        async with claim(engine, "ladder", "spring", "x", PLAN):
             with pytest.raises(CannotResume, match="event spring is being played by another process"):
-                async with claimed(another, "ladder", "spring", "x", PLAN):
+                async with claim(another, "ladder", "spring", "x", PLAN):
                     raise AssertionError
-            async with claimed(another, "ladder", "autumn", "x", PLAN) as kept:
+            async with claim(another, "ladder", "autumn", "x", PLAN) as kept:
                 assert kept.event == "autumn"
-        async with claimed(another, "ladder", "spring", "x", PLAN) as kept:
+        async with claim(another, "ladder", "spring", "x", PLAN) as kept:
             assert kept.plan == PLAN
     assert list(tmp_path.glob("*.lock")) == []
 
@@ -67,33 +65,47 @@ async def test_a_lock_that_its_holder_deletes_while_it_is_taken_is_taken_anew(
         real(file, how)
 
     monkeypatch.setattr(fcntl, "flock", flock)
-    async with open_store(url(tmp_path)) as engine, claimed(engine, "ladder", "spring", "x", PLAN):
+    async with open_store(url(tmp_path)) as engine, claim(engine, "ladder", "spring", "x", PLAN):
         assert len(taken) == 2
         with pytest.raises(CannotResume):
-            async with claimed(engine, "ladder", "spring", "x", PLAN):
+            async with claim(engine, "ladder", "spring", "x", PLAN):
                 raise AssertionError
 
 
 async def test_what_differs_is_said(tmp_path: Path) -> None:
     async with open_store(url(tmp_path)) as engine:
-        async with claimed(engine, "ladder", None, "ladder-1", PLAN):
+        async with claim(engine, "ladder", None, "ladder-1", PLAN):
             pass
         other = {"rounds": 2, "bots": {"b": "random", "a": "greedy"}}
         with pytest.raises(CannotResume) as refused:
-            async with claimed(engine, "ladder", None, "x", other):
+            async with claim(engine, "ladder", None, "x", other):
                 raise AssertionError
         assert str(refused.value) == (
-            "event ladder-1 was begun with another plan: bots was a = greedy, b = random, now b = random, a = greedy;"
+            "event ladder-1 was started with another plan: bots was a = greedy, b = random, now b = random, a = greedy;"
             " finish it with its own plan, or name a new one with --event"
         )
+
+
+async def test_a_bot_whose_file_was_edited_is_named(tmp_path: Path) -> None:
+    plan = {**PLAN, "files": {"a": "3a55ec3dcd0a", "b": "51d2c93fd5fa"}}
+    async with open_store(url(tmp_path)) as engine:
+        async with claim(engine, "ladder", "spring", "x", plan):
+            pass
+        edited = {**PLAN, "files": {"a": "3a55ec3dcd0a", "b": "3950782c3d00"}}
+        with pytest.raises(
+            CannotResume,
+            match=r"^event spring was started with another plan: edited since: b; give it another name$",
+        ):
+            async with claim(engine, "ladder", "spring", "x", edited):
+                raise AssertionError
 
 
 async def test_bots_that_dial_in_are_noted_when_they_are_there(tmp_path: Path) -> None:
     plan = {"rounds": 2, "bots": {}}
     async with open_store(url(tmp_path)) as engine:
-        async with claimed(engine, "ladder", "spring", "x", plan):
+        async with claim(engine, "ladder", "spring", "x", plan):
             await set_bots(engine, "spring", ["a", "b"])
-        async with claimed(engine, "ladder", "spring", "x", plan) as kept:
+        async with claim(engine, "ladder", "spring", "x", plan) as kept:
             assert list(kept.plan["bots"]) == ["a", "b"]
 
 
@@ -104,7 +116,7 @@ async def test_whoever_is_cancelled_leaves_no_connection_behind(tmp_path: Path, 
 
         before = asyncio.all_tasks()
         async with anyio.create_task_group() as tasks:
-            tasks.start_soon(read, engine)
+            tasks.start_soon(read, engine, "spring")
             for _ in range(turns):
                 await checkpoint()
             tasks.cancel_scope.cancel()
@@ -115,20 +127,20 @@ async def test_whoever_is_cancelled_leaves_no_connection_behind(tmp_path: Path, 
 async def test_what_a_killed_ladder_left_is_gone_when_its_matches_are_played_again(database: str) -> None:
     async with open_store(database) as engine:
         for number in (1, 2):
-            async with claimed(engine, "ladder", "spring", "x", PLAN), playing(engine) as journal:
+            async with claim(engine, "ladder", "spring", "x", PLAN), open_journal(engine) as journal:
                 for match, event in (("m" * 32, "spring"), ("other", "serve")):
                     assert [at for at, _ in await events_of(engine, match)] == (
                         [1, 2] if number == 2 and event == "serve" else []
                     )
                     if event == "spring" or number == 1:
-                        journal.open_match(
-                            msgspec.structs.replace(terms(), match=match, event=event), "2026-11-20T12:00:00Z"
+                        await journal.commit(
+                            [
+                                opens(match, event=event),
+                                *(happens(seq, at=number * seq, match=match) for seq in (1, 2)),
+                            ]
                         )
-                        for seq in (1, 2):
-                            journal.append(match, seq, number * seq, Opened())
-                await journal.drain()
                 assert [at for at, _ in await events_of(engine, "m" * 32)] == [number, 2 * number]
-        async with playing(engine) as journal:
-            await journal.durable(journal.append("other", 3, 3, Opened()))
+        async with open_journal(engine) as journal:
+            await journal.commit([happens(3, match="other")])
         await finish(engine, "spring")
         assert [at for at, _ in await events_of(engine, "other")] == [1, 2, 3]

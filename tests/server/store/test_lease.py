@@ -13,213 +13,256 @@ import sqlalchemy as sa
 from msgspec.structs import replace
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from arena.match.events import Opened
-from arena.protocol.record import from_line
+from arena.match.events import MatchOpened
+from arena.server.core.effects import SaveSession
 from arena.server.processes.identity import this_process
 from arena.server.store import lease, schema
-from arena.server.store.database import open_store
-from arena.server.store.journal.batch import Batch, write_batch
-from arena.server.store.journal.journal import Journal, JournalFailed
+from arena.server.store.database import StoreError, open_store
+from arena.server.store.journal.changes import Durable, changes_of
+from arena.server.store.journal.journal import Journal, open_journal
+from arena.server.store.journal.load import load
 from arena.server.store.journal.reader import events_of
-from arena.server.store.journal.recovery import kept_sessions
-from arena.server.store.journal.rows import EventRow, Rows
-from arena.server.store.journal.writer import open_writer
-from arena.server.store.lease import Lease, LeaseLost, NameHeld
-from arena.server.store.packing import record_in
-from tests.server.journals import playing
-from tests.server.matches import record, terms
-
-MATCH = "m" * 32
-ELSEWHERE = replace(this_process(), host="elsewhere", place="another machine")
+from arena.server.store.lease import LEASE_SECONDS, LOOK_SECONDS, Lease, LeaseLost, NameHeld
+from tests.hurried_clock import HurriedClock
+from tests.server.journals import MATCH, ends, happens, opens, run_out, taken
+from tests.server.matches import record
 
 
-async def taken(engine: AsyncEngine, name: str = "", process: object = ELSEWHERE) -> Lease:
-    """The lease of a process of another machine, which will never renew it."""
-    async with open_writer(engine) as writer:
-        return await writer.write(partial(lease.take, name=name, process=process))  # type: ignore[arg-type]
+async def row_of(engine: AsyncEngine, name: str) -> sa.Row[object]:
+    async with engine.connect() as connection:
+        return (
+            await connection.execute(sa.select(schema.servers).where(schema.servers.c.name == name))
+        ).one()
 
 
-async def run_out(engine: AsyncEngine) -> None:
-    """Let as much time pass for all leases as they last."""
+async def renewed(engine: AsyncEngine) -> None:
+    """Have the holder renew its lease."""
     async with engine.begin() as connection:
-        column = schema.servers.c.until
-        await connection.execute(sa.update(schema.servers).values(until=column - lease.LEASE_SECONDS))
+        values = {"renewed": schema.servers.c.renewed + 1, "until": schema.servers.c.until + 1}
+        await connection.execute(sa.update(schema.servers).values(values))
 
 
 @asynccontextmanager
-async def overtaken(engine: AsyncEngine) -> AsyncIterator[tuple[Journal, list[LeaseLost]]]:
-    """A journal with a match in progress, whose name another has taken meanwhile; and what it ended with."""
-    lost: list[LeaseLost] = []
-    journal = Journal(engine)
-
-    async def run() -> None:
-        try:
-            await journal.run()
-        except LeaseLost as error:
-            lost.append(error)
-
-    async with anyio.create_task_group() as tasks:
-        tasks.start_soon(run)
-        journal.open_match(terms(), "2026-11-20T12:00:00Z")
-        await journal.durable(journal.append(MATCH, 1, 1, Opened()))
+async def overtaken(engine: AsyncEngine) -> AsyncIterator[Journal]:
+    """A journal with a match in progress, whose name another has taken meanwhile."""
+    async with open_journal(engine) as journal:
+        await journal.commit([opens(), happens(1)])
         await run_out(engine)
         await taken(engine)
-        yield journal, lost
-        tasks.cancel_scope.cancel()
+        yield journal
 
 
 async def test_numbers_grow_and_a_stopped_server_leaves_its_name_at_once(database: str) -> None:
+    clock = HurriedClock()
     async with open_store(database) as engine:
         for number in (1, 2, 3):
-            with anyio.fail_after(2):
-                async with playing(engine, "north") as journal:
-                    await journal.drain()
-                    await journal.durable(journal.keep_session("anna", b"secret"))
-                    async with engine.connect() as connection:
-                        (row,) = (await connection.execute(sa.select(schema.servers))).all()
-                    assert (row.name, row.number, row.pid) == ("north", number, this_process().pid)
+            async with open_journal(engine, "north", clock=clock) as journal:
+                assert journal.lease[:2] == ("north", number)
+                row = await row_of(engine, "north")
+                assert (row.number, row.pid) == (number, this_process().pid)
+    assert LOOK_SECONDS not in clock.slept
 
 
-async def test_a_name_that_is_held_is_refused_in_one_line_that_says_by_whom(
-    database: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(lease, "RENEWALS", 100)  # it is refused when its holder has renewed it
-    async with open_store(database) as engine, playing(engine, "north") as journal:
-        await journal.durable(journal.keep_session("anna", b"secret"))
+async def test_a_name_that_is_held_is_refused_in_one_line_that_says_by_whom(database: str) -> None:
+    clock = HurriedClock()
+    async with open_store(database) as engine, open_journal(engine, "north"):
+        clock.then = partial(renewed, engine)
         me = this_process()
-        with anyio.fail_after(lease.LEASE_SECONDS), pytest.raises(NameHeld) as refused:
-            await Journal(engine, server="north").run()
+        with pytest.raises(NameHeld) as refused:
+            async with open_journal(engine, "north", clock=clock):
+                pass
         known = rf"the server 'north' is running on this store already: on {me.host}, process {me.pid}, since 20\S+Z;"
         assert re.match(known, str(refused.value))
         assert "\n" not in str(refused.value)
-        async with playing(engine, "south") as south:  # another name is free
-            await south.durable(south.keep_session("anna", b"another"))
-        assert await kept_sessions(engine, ["anna"], "north") == {"anna": b"secret"}
-        assert await kept_sessions(engine, ["anna"], "south") == {"anna": b"another"}
+        assert clock.time <= 2 * LOOK_SECONDS
+        async with open_journal(engine, "south") as south:  # another name is free
+            await south.commit([SaveSession("anna", b"another")])
 
 
 async def test_the_name_of_a_process_that_is_gone_is_taken_over_at_once(database: str) -> None:
+    clock = HurriedClock()
     async with open_store(database) as engine:
         await taken(engine, process=replace(this_process(), started="1"))
-        with anyio.fail_after(2):
-            async with playing(engine) as journal:
-                await journal.durable(journal.keep_session("anna", b"secret"))
+        async with open_journal(engine, clock=clock) as journal:
+            assert journal.lease.number == 2
+        assert LOOK_SECONDS not in clock.slept
 
 
 async def test_a_name_that_nobody_renews_is_taken_when_the_lease_has_run_out(database: str) -> None:
+    clock, wanted = HurriedClock(), 3
     async with open_store(database) as engine:
         await taken(engine)
-        async with playing(engine) as journal:
-            batch = journal.keep_session("anna", b"secret")
-            with anyio.move_on_after(1):
-                await journal.durable(batch)
-            assert not batch.done.is_set()
-            await run_out(engine)
-            await journal.durable(batch)
+
+        async def run_out_later() -> None:
+            if len(clock.slept) == wanted:
+                await run_out(engine)
+
+        clock.then = run_out_later
+        async with open_journal(engine, clock=clock) as journal:
+            assert journal.lease.number == 2
+            assert len(clock.slept) >= wanted
 
 
-async def test_a_lease_of_a_clock_that_has_jumped_is_not_waited_for(database: str) -> None:
+@pytest.mark.parametrize("wait", [True, False])
+async def test_a_lease_of_a_clock_that_has_jumped_is_not_waited_for(database: str, *, wait: bool) -> None:
+    clock = HurriedClock()
     async with open_store(database) as engine:
         old = await taken(engine)
         async with engine.begin() as connection:
-            later = schema.servers.c.until + 1e6
-            await connection.execute(sa.update(schema.servers).values(until=later))
-            row = (await connection.execute(sa.select(schema.servers))).one()
-        async with open_writer(engine) as writer:
-            with pytest.raises(NameHeld) as held:
-                await writer.write(partial(lease.take, name="", process=this_process()))
-            assert held.value.left <= lease.LEASE_SECONDS
-            expired = row.number, row.renewed
-            new = await writer.write(partial(lease.take, name="", process=this_process(), expired=expired))
-        assert new.number == old.number + 1
+            jumped = {"until": schema.servers.c.until + 1e6, "renewed": schema.servers.c.renewed + 1e6}
+            await connection.execute(sa.update(schema.servers).values(jumped))
+        async with open_journal(engine, clock=clock, wait=wait) as journal:
+            assert journal.lease.number == old.number + 1
+            assert LEASE_SECONDS <= clock.time <= LEASE_SECONDS + 2 * LOOK_SECONDS + LEASE_SECONDS / 3
 
 
-async def test_who_has_been_taken_for_dead_writes_nothing_and_tells_nobody(database: str) -> None:
-    told: list[object] = []
-    async with open_store(database) as engine, overtaken(engine) as (journal, lost):
-        batch = journal.append(MATCH, 2, 2, Opened())
-        batch.then.append(told.append)
-        journal.open_match(replace(terms(), match="another"), "2026-11-20T12:00:00Z")
-        journal.keep_session("anna", b"secret")
-        with pytest.raises(JournalFailed):
-            await journal.durable(journal.close_match(record(MATCH)))
-        with pytest.raises(JournalFailed):
-            await journal.durable(journal.append(MATCH, 3, 3, Opened()))
-        assert [str(each) for each in lost] == [str(LeaseLost(Lease("", 1)))]
-        assert told == []
-        assert await events_of(engine, MATCH) == [(1, Opened())]
+async def test_a_standby_waits_for_as_long_as_the_lease_is_renewed_and_takes_over_when_it_is_not(
+    database: str,
+) -> None:
+    clock, looks = HurriedClock(), 200
+    async with open_store(database) as engine:
+        old = await taken(engine, "north")
+
+        async def renew_for_a_while() -> None:
+            if len(clock.slept) < looks:
+                await renewed(engine)
+            elif len(clock.slept) == looks:
+                await run_out(engine)
+                await run_out(engine)
+                await run_out(engine)
+                async with engine.begin() as connection:
+                    await connection.execute(sa.update(schema.servers).values(until=0.0))
+
+        clock.then = renew_for_a_while
+        async with open_journal(engine, "north", wait=True, clock=clock, lease_seconds=2.4) as journal:
+            assert journal.lease[:3] == ("north", old.number + 1, 2.4)
+            assert len(clock.slept) >= looks
+        assert clock.time >= looks * LOOK_SECONDS - 1
+
+
+async def test_a_standby_takes_the_name_that_is_given_back_within_two_looks(database: str) -> None:
+    clock = HurriedClock()
+    async with open_store(database) as engine, anyio.create_task_group() as tasks:
+        stop = anyio.Event()
+
+        async def lead() -> None:
+            async with open_journal(engine, "north") as journal:
+                await journal.commit([opens(), happens(1)])
+                leads.set()
+                await stop.wait()
+            left.set()
+
+        async def ask_to_stop() -> None:
+            if len(clock.slept) == 3:
+                stop.set()
+                await left.wait()
+
+        leads, left = anyio.Event(), anyio.Event()
+        tasks.start_soon(lead)
+        await leads.wait()
+        clock.then = ask_to_stop
+        async with open_journal(engine, "north", wait=True, clock=clock) as journal:
+            assert journal.lease.number == 2
+            assert len((await journal.load("test")).matches) == 1
+            await journal.commit([happens(2)])
+
+
+async def test_a_lease_is_renewed_three_times_in_the_time_for_which_it_is_held(database: str) -> None:
+    clock, seen = HurriedClock(), list[float]()
+    async with open_store(database) as engine:
+        enough = anyio.Event()
+
+        async def look() -> None:
+            seen.append((await row_of(engine, "north")).renewed)
+            if len(seen) == 4:
+                enough.set()
+                await anyio.sleep_forever()
+
+        clock.then = look
+        async with open_journal(engine, "north", clock=clock, lease_seconds=2.4) as journal:
+            await enough.wait()
+            assert not journal.lost.is_set()
+        assert clock.slept == [pytest.approx(0.8)] * 4
+    assert seen == sorted(seen)
+    assert seen[0] < seen[-1]
+
+
+ONE_EVENT: list[Durable] = [happens(2)]
+ALL: list[Durable] = [opens("another"), SaveSession("anna", b"1"), happens(2), ends(record(MATCH))]
+
+
+@pytest.mark.parametrize("effects", [ONE_EVENT, ALL], ids=["events alone", "everything"])
+async def test_who_has_been_taken_for_dead_writes_nothing_and_learns_it(
+    database: str, effects: list[Durable]
+) -> None:
+    async with open_store(database) as engine, overtaken(engine) as journal:
+        with pytest.raises(LeaseLost) as lost:
+            await journal.commit(effects)
+        assert str(lost.value) == str(LeaseLost(Lease("", 1)))
+        assert journal.lost.is_set()
+        assert journal.outage() == str(lost.value)
+        with pytest.raises(LeaseLost):
+            await journal.commit([])
+        assert await events_of(engine, MATCH) == [(1, MatchOpened())]
         async with engine.connect() as connection:
             rows = (await connection.execute(sa.select(schema.matches))).all()
             assert [(row.match, row.finished) for row in rows] == [(MATCH, None)]
             assert not (await connection.execute(sa.select(schema.records))).all()
-        assert await kept_sessions(engine, ["anna"]) == {}
+        assert (await load(engine, "", None)).sessions == {}
 
 
-async def test_other_work_of_the_journal_is_refused_too_and_ends_it(database: str) -> None:
-    async with open_store(database) as engine, overtaken(engine) as (journal, lost):
+async def test_other_work_of_the_journal_is_refused_too(database: str) -> None:
+    async with open_store(database) as engine, overtaken(engine) as journal:
         with pytest.raises(LeaseLost):
             await journal.write(lambda each: each.execute(sa.update(schema.matches).values(event="changed")))
-        with anyio.fail_after(2):
-            while not lost:
-                await anyio.sleep(0.01)
+        assert journal.lost.is_set()
         async with engine.connect() as connection:
             assert (await connection.execute(sa.select(schema.matches.c.event))).scalar_one() == "test"
 
 
-async def test_the_database_itself_refuses_an_old_number(database: str) -> None:
-    """Each statement alone, without the look at the lease that comes before it."""
-    async with open_store(database) as engine:
-        async with playing(engine) as journal:
-            journal.open_match(terms(), "2026-11-20T12:00:00Z")
-            await journal.durable(journal.append(MATCH, 1, 1, Opened()))
-        late, current = Lease("", 1), await taken(engine)
-        assert current.number == 2
-        batch = Batch()
-        unfinished = Journal(engine)
-        unfinished.open_match(replace(terms(), match="another"), "2026-11-20T12:00:00Z")
-        unfinished.keep_session("anna", b"secret")
-        unfinished.close_match(record(MATCH))
-        batch = unfinished.append(MATCH, 3, 3, Opened())
-        batch.rows[:] = [EventRow(3, batch.rows[0].event, MATCH)]
-        for holder, kept in ((late, 0), (current, 1)):
-            async with engine.begin() as connection:
-                await connection.run_sync(
-                    lambda each, holder=holder: write_batch(each, batch, Rows(holder), holder)  # type: ignore[misc]
-                )
-            async with engine.connect() as connection:
-                opened = (
-                    sa.select(sa.func.count())
-                    .select_from(schema.matches)
-                    .where(schema.matches.c.match == "another")
-                )
-                assert (await connection.execute(opened)).scalar_one() == kept
-                closed = sa.select(schema.matches.c.finished).where(schema.matches.c.match == MATCH)
-                assert ((await connection.execute(closed)).scalar_one() is not None) == bool(kept)
-                assert len((await connection.execute(sa.select(schema.records))).all()) == kept
-            assert len(await kept_sessions(engine, ["anna"])) == kept
-            assert len(await events_of(engine, MATCH)) == 1 + kept
+async def test_who_does_nothing_learns_by_the_renewal_that_the_name_is_lost(database: str) -> None:
+    clock = HurriedClock()
+    async with open_store(database) as engine, open_journal(engine, clock=clock) as journal:
+        await run_out(engine)
+        await run_out(engine)
+        async with engine.begin() as connection:
+            await connection.execute(sa.update(schema.servers).values(number=7))
+        with anyio.fail_after(10):
+            await journal.lost.wait()
 
 
-async def test_a_record_that_is_there_is_never_changed(
-    database: str, caplog: pytest.LogCaptureFixture
+@pytest.mark.parametrize("effects", [ONE_EVENT, ALL], ids=["events alone", "everything"])
+async def test_a_commit_of_unknown_outcome_that_comes_late_is_refused_once_the_store_was_loaded(
+    database: str, monkeypatch: pytest.MonkeyPatch, effects: list[Durable]
 ) -> None:
-    async with open_store(database) as engine, playing(engine) as journal:
-        journal.open_match(terms(), "2026-11-20T12:00:00Z")
-        first = record(MATCH, winner="maxie")
-        for _ in range(2):
-            await journal.durable(journal.close_match(first))
-        assert caplog.messages == []
-        await journal.durable(journal.close_match(record(MATCH, winner="minnie")))
-        assert caplog.messages == [f"match {MATCH} has another record in the store, which stays as it is"]
-        async with engine.connect() as connection:
-            kept = (await connection.execute(sa.select(schema.records.c.packed))).scalar_one()
-        assert from_line(record_in(kept)) == first
+    async with open_store(database) as engine, open_journal(engine) as journal:
+        await journal.commit([opens(), happens(1)])
+        before, commit = journal.lease, journal._writer.commit
+
+        async def cut(*_given: object) -> None:
+            raise ConnectionError("the line is cut")
+
+        with monkeypatch.context() as patched, pytest.raises(StoreError, match="the line is cut"):
+            patched.setattr(journal._writer, "commit", cut)
+            await journal.commit(effects)
+        (found,) = (await journal.load("test")).matches
+        assert found.events == [(1, MatchOpened())]
+        assert journal.lease.number == before.number + 1
+        with pytest.raises(LeaseLost):
+            await commit(changes_of(effects), before)
+        # So it is also where the number was taken, and nobody was told.
+        again = await journal._writer.write(partial(lease.reacquire, lease=before))
+        assert again == journal.lease
+        await journal.commit([happens(2, at=7)])
+        assert await events_of(engine, MATCH) == [(1, MatchOpened()), (7, MatchOpened())]
+        await journal.load("test")
+        assert journal.lease.number == before.number + 1  # nothing is in doubt any more
 
 
 async def test_a_holder_that_stands_still_in_a_transaction_keeps_its_name_no_longer_than_the_lease(
     postgresql_database: str,
 ) -> None:
-    async with open_store(postgresql_database) as engine, open_writer(engine) as writer:
+    async with open_store(postgresql_database) as engine:
         old = await taken(engine)
         await run_out(engine)
         async with engine.connect() as still:
@@ -230,7 +273,7 @@ async def test_a_holder_that_stands_still_in_a_transaction_keeps_its_name_no_lon
             await still.execute(sa.text("SET LOCAL idle_in_transaction_session_timeout = '3s'"))
             await still.run_sync(lease.require, old)
             with anyio.fail_after(20):
-                new = await writer.write(partial(lease.take, name="", process=this_process()))
+                new = await taken(engine, process=this_process())
             assert new.number == old.number + 1
             with pytest.raises(sa.exc.DBAPIError):
                 await still.run_sync(lease.require, old)

@@ -6,14 +6,31 @@ import anyio
 import pytest
 import sqlalchemy as sa
 
-from arena.server.store import schema
+from arena.server.store import maintenance, schema
 from arena.server.store.aggregates.counting import refresh
 from arena.server.store.database import open_store
-from arena.server.store.maintenance import Maintenance
+from arena.server.store.journal.journal import open_journal
+from arena.server.store.maintenance import PACK_SECONDS, PRUNE_SECONDS, Maintenance
 from arena.server.store.retention import Retention
+from tests.hurried_clock import HurriedClock
 from tests.server.databases import Postgresql
-from tests.server.journals import playing
 from tests.server.played import MAXIE_WINS, day, events, keep
+
+
+async def looked_after(made: Maintenance, clock: HurriedClock, times: int) -> None:
+    """Let it look after its store so many times."""
+    done = anyio.Event()
+
+    async def then() -> None:
+        if len(clock.slept) == times:
+            done.set()
+            await anyio.sleep_forever()
+
+    clock.then = then
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(made.run)
+        await done.wait()
+        tasks.cancel_scope.cancel()
 
 
 async def test_what_is_finished_is_packed_and_what_is_old_is_removed(database: str) -> None:
@@ -21,16 +38,32 @@ async def test_what_is_finished_is_packed_and_what_is_old_is_removed(database: s
         for number in range(3):
             await keep(engine, day(1 + number), events(MAXIE_WINS))
         await refresh(engine)
-        async with playing(engine) as journal, anyio.create_task_group() as tasks:
-            tasks.start_soon(Maintenance(engine, journal, Retention(most=1)).run)
-            with anyio.fail_after(20):
-                while True:
-                    async with engine.connect() as connection:
-                        found = (await connection.execute(sa.select(schema.records.c.whole))).scalars().all()
-                    if found == [True]:
-                        break
-                    await anyio.sleep(0.05)
-            tasks.cancel_scope.cancel()
+        clock = HurriedClock()
+        async with open_journal(engine) as journal:
+            await looked_after(Maintenance(engine, journal, Retention(most=1), clock), clock, 1)
+        async with engine.connect() as connection:
+            found = (await connection.execute(sa.select(schema.records.c.whole))).scalars().all()
+        assert found == [True]
+        assert clock.slept == [PACK_SECONDS]
+
+
+async def test_what_is_old_is_removed_once_an_hour(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    removed: list[float] = []
+
+    async def prune(*_: object) -> int:
+        removed.append(clock.now())
+        return 0
+
+    monkeypatch.setattr(maintenance, "prune", prune)
+    clock = HurriedClock()
+    looks = round(2.5 * PRUNE_SECONDS / PACK_SECONDS)
+    monkeypatch.setattr(maintenance, "compact", nothing)
+    async with open_store(f"sqlite:///{tmp_path / 'arena.db'}") as engine, open_journal(engine) as journal:
+        await looked_after(Maintenance(engine, journal, Retention(most=1), clock), clock, looks)
+    assert removed == [0, PRUNE_SECONDS, 2 * PRUNE_SECONDS]
+
+
+async def nothing(*_: object) -> None: ...
 
 
 async def test_an_archive_that_cannot_be_written_is_told_in_the_log_and_nothing_is_lost(
@@ -40,13 +73,11 @@ async def test_an_archive_that_cannot_be_written_is_told_in_the_log_and_nothing_
     async with open_store(f"sqlite:///{tmp_path / 'arena.db'}") as engine:
         await keep(engine, day(1), events(MAXIE_WINS))
         await refresh(engine)
-        async with playing(engine) as journal, anyio.create_task_group() as tasks:
+        clock = HurriedClock()
+        async with open_journal(engine) as journal:
             retention = Retention(most=0, archive=tmp_path / "file" / "old")
-            tasks.start_soon(Maintenance(engine, journal, retention).run)
-            with anyio.fail_after(20):
-                while "finished matches stay in the store" not in caplog.text:
-                    await anyio.sleep(0.02)
-            tasks.cancel_scope.cancel()
+            await looked_after(Maintenance(engine, journal, retention, clock), clock, 1)
+        assert "finished matches stay in the store" in caplog.text
         async with engine.connect() as connection:
             assert len((await connection.execute(sa.select(schema.matches))).all()) == 1
 
@@ -55,13 +86,10 @@ async def test_a_store_that_is_away_is_told_in_one_line_and_tried_again(
     own_postgresql: Postgresql, caplog: pytest.LogCaptureFixture
 ) -> None:
     url = await anyio.to_thread.run_sync(own_postgresql.new_database)
-    async with open_store(url) as engine, playing(engine) as journal:
-        await journal.durable(journal.keep_session("anna", b"secret"))  # now it has its connection
+    async with open_store(url) as engine, open_journal(engine) as journal:
         await anyio.to_thread.run_sync(own_postgresql.stop)
-        async with anyio.create_task_group() as tasks:
-            tasks.start_soon(Maintenance(engine, journal).run)
-            with anyio.fail_after(20):
-                while "the store is not looked after for now" not in caplog.text:
-                    await anyio.sleep(0.02)
-            await anyio.to_thread.run_sync(own_postgresql.start)
-            tasks.cancel_scope.cancel()
+        clock = HurriedClock()
+        with anyio.fail_after(20):
+            await looked_after(Maintenance(engine, journal, clock=clock), clock, 1)
+        assert "the store is not looked after for now" in caplog.text
+        await anyio.to_thread.run_sync(own_postgresql.start)

@@ -9,11 +9,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from arena.games.core import Player
-from arena.match.events import Event, GotReady, Moved, Opened, Resigned, TurnLeft, to_journal
+from arena.match.events import Event, MatchOpened, Moved, PlayerReady, Resigned, TurnStarted, to_journal
 from arena.protocol.record import RecordedMove, to_line
 from arena.protocol.values import Thinking
 from arena.server.store import packing
-from arena.server.store.packing import Unreadable, Whole, pack_record, pack_whole, record_in, unpack_whole
+from arena.server.store.packing import (
+    MatchData,
+    UnpackError,
+    pack_match,
+    pack_record,
+    record_in,
+    unpack_match,
+)
 from testkit.sample_match import sample_match, terms_of
 from tests.server.matches import record
 
@@ -30,14 +37,14 @@ else:
 
 
 @st.composite
-def matches(draw: st.DrawFn) -> Whole:
+def matches(draw: st.DrawFn) -> MatchData:
     """A record and a journal that have most in common, and sometimes not."""
     kept = record("m" * 32)
     made = draw(st.lists(moves, max_size=8))
     kept = msgspec.structs.replace(kept, moves=made)
     rows = []
     at = draw(st.integers(0, 2**60))
-    happened: list[Event] = [Opened(), GotReady(Player.MAXIE)]
+    happened: list[Event] = [MatchOpened(), PlayerReady(Player.MAXIE)]
     for ply, move in enumerate(made):
         other = draw(st.booleans())
         thinking = draw(thoughts) if other else move.thinking
@@ -46,45 +53,47 @@ def matches(draw: st.DrawFn) -> Whole:
     happened.append(Resigned(Player.MAXIE))
     for number, event in enumerate(happened):
         at += draw(st.integers(-5, 2**40))
-        rows.append(to_journal(at, event, (at - 1, TurnLeft(number)) if draw(st.booleans()) else None))
-    return Whole(to_line(kept), draw(st.text().map(lambda text: msgspec.json.encode(text).decode())), rows)
+        rows.append(to_journal(at, event, (at - 1, TurnStarted(number)) if draw(st.booleans()) else None))
+    return MatchData(
+        to_line(kept), draw(st.text().map(lambda text: msgspec.json.encode(text).decode())), rows
+    )
 
 
 @given(matches())
-def test_what_is_unpacked_is_what_was_packed_to_the_byte(whole: Whole) -> None:
-    packed = pack_whole(whole)
-    assert unpack_whole(packed) == whole
+def test_what_is_unpacked_is_what_was_packed_to_the_byte(whole: MatchData) -> None:
+    packed = pack_match(whole)
+    assert unpack_match(packed) == whole
     assert record_in(packed) == whole.record
     assert record_in(pack_record(whole.record)) == whole.record
 
 
 def test_a_match_of_which_only_the_record_is_packed_has_no_journal() -> None:
-    with pytest.raises(Unreadable, match="only the record"):
-        unpack_whole(pack_record(to_line(record())))
+    with pytest.raises(UnpackError, match="only a record"):
+        unpack_match(pack_record(to_line(record())))
 
 
 @pytest.mark.parametrize("imported", [[], ['[[1,{"type":"opened"}]]']])
 def test_a_match_that_was_imported_has_no_events(imported: list[str]) -> None:
-    assert unpack_whole(pack_whole(Whole(to_line(record()), "{}", imported))).events == imported
+    assert unpack_match(pack_match(MatchData(to_line(record()), "{}", imported))).events == imported
 
 
 @pytest.mark.parametrize("damaged", [b"", b"\x02abc", b"\x01", b"\x01nothing", b"\x01\x28\xb5\x2f\xfd\x00"])
 def test_what_cannot_be_unpacked_is_said_in_one_line(damaged: bytes) -> None:
-    with pytest.raises(Unreadable) as caught:
+    with pytest.raises(UnpackError) as caught:
         record_in(damaged)
     assert "\n" not in str(caught.value)
 
 
 def test_a_piece_that_was_cut_or_changed_is_refused() -> None:
     packed = pack_record(to_line(record()))
-    with pytest.raises(Unreadable):
+    with pytest.raises(UnpackError):
         record_in(packed[:-3])
 
 
 def test_a_small_piece_that_unpacks_to_more_than_any_match_is_refused() -> None:
-    bomb = packing.VERSION + zstd.compress(bytes(packing.MOST_BYTES + 1))
+    bomb = packing.VERSION + zstd.compress(bytes(packing.MAX_BYTES + 1))
     assert len(bomb) < 100_000
-    with pytest.raises(Unreadable, match="unpacks to more than"):
+    with pytest.raises(UnpackError, match="unpacks to more than"):
         record_in(bomb)
 
 
@@ -97,7 +106,7 @@ def test_the_shared_text_is_the_one_that_every_store_was_written_with() -> None:
 @pytest.mark.parametrize("seed", range(3))
 def test_a_match_of_a_hundred_plies_takes_less_than_4_kb(seed: int) -> None:
     match = sample_match(100, seed)
-    whole = Whole(to_line(match.record), terms_of(match), match.rows)
+    whole = MatchData(to_line(match.record), terms_of(match), match.rows)
     assert len(whole.record) + len(whole.terms) + sum(map(len, whole.events)) > 30_000
-    assert len(pack_whole(whole)) < 4000
-    assert unpack_whole(pack_whole(whole)) == whole
+    assert len(pack_match(whole)) < 4000
+    assert unpack_match(pack_match(whole)) == whole

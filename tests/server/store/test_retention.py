@@ -1,7 +1,9 @@
 from __future__ import annotations
 
 import gzip
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import anyio
 import pytest
@@ -12,13 +14,13 @@ from arena.server.store import retention, schema
 from arena.server.store.aggregates.counting import refresh
 from arena.server.store.aggregates.recompute import recompute
 from arena.server.store.aggregates.standings import standings
-from arena.server.store.archive import Imported, import_lines
+from arena.server.store.archive import ImportCounts, import_lines
 from arena.server.store.compaction import compact
 from arena.server.store.database import now, open_store
-from arena.server.store.finished import match_list
-from arena.server.store.ladders import claimed, finish
-from arena.server.store.queries import Queries
+from arena.server.store.ladders import claim, finish
+from arena.server.store.queries import event_table, rating_tables
 from arena.server.store.retention import ArchiveFailed, BadRetention, Retention, prune
+from arena.server.store.search import Filter, search
 from tests.server.played import MAXIE_WINS, MINNIE_WINS, NOBODY_WINS, day, events, keep
 
 KINDS = (MAXIE_WINS, MINNIE_WINS, NOBODY_WINS)
@@ -50,11 +52,14 @@ async def test_the_oldest_go_and_ratings_and_tables_stay_right(database: str, *,
         await refresh(engine)
         if packed:
             await compact(engine)
-        queries = Queries(engine)
-        before = (await standings(engine), await queries.rated(), await queries.event("test"))
+        before = (await standings(engine), await rating_tables(engine), await event_table(engine, "test"))
         assert await prune(engine, Retention(most=3)) == 5
-        assert (await standings(engine), await queries.rated(), await queries.event("test")) == before
-        shown = await match_list(engine, 50)
+        assert (
+            await standings(engine),
+            await rating_tables(engine),
+            await event_table(engine, "test"),
+        ) == before
+        shown = await search(engine, Filter(), 50)
         assert [each.match for each in shown.matches] == [each.match for each in played[:4:-1]]
         assert (await recompute(engine)).matches == 3
         await keep(engine, day(20), events(MAXIE_WINS))
@@ -91,7 +96,7 @@ async def test_what_is_moved_to_files_can_be_imported_again(
         (file,) = folder.iterdir()
         lines = gzip.decompress(file.read_bytes()).splitlines()
         assert [from_line(line) for line in lines] == played
-        assert await import_lines(other, lines, trust=True) == Imported(added=5)
+        assert await import_lines(other, lines, trust=True) == ImportCounts(added=5)
         await refresh(other)
         assert await standings(other) == rated
 
@@ -103,7 +108,7 @@ async def test_where_the_archive_cannot_be_written_nothing_is_removed(database: 
         await refresh(engine)
         with pytest.raises(ArchiveFailed, match="cannot write into"):
             await prune(engine, Retention(most=0, archive=tmp_path / "file" / "folder"))
-        assert len((await match_list(engine, 5)).matches) == 1
+        assert len((await search(engine, Filter(), 5)).matches) == 1
 
 
 async def test_a_prune_that_was_cut_short_loses_nothing(database: str, tmp_path: Path) -> None:
@@ -113,14 +118,14 @@ async def test_a_prune_that_was_cut_short_loses_nothing(database: str, tmp_path:
         ]
         await refresh(engine)
 
-        async def write(work: object) -> None:
+        async def write(work: Callable[[sa.Connection], Any]) -> Any:
             async with engine.begin() as connection:
-                await connection.run_sync(work)  # type: ignore[arg-type]
+                await connection.run_sync(work)
             raise ConnectionError("killed")
 
         with pytest.raises(ConnectionError):
             await prune(engine, Retention(most=0, archive=tmp_path), write)
-        assert len((await match_list(engine, 50)).matches) == 5
+        assert len((await search(engine, Filter(), 50)).matches) == 5
         assert await prune(engine, Retention(most=0, archive=tmp_path)) == 5
         texts = [gzip.decompress(file.read_bytes()) for file in tmp_path.glob("*.gz")]
         lines = [line for text in texts for line in text.splitlines()]
@@ -138,7 +143,7 @@ async def test_by_days_the_first_young_one_and_all_after_it_stay(database: str) 
 
 async def test_what_is_not_counted_and_what_a_ladder_needs_stays(database: str) -> None:
     async with open_store(database) as engine:
-        async with claimed(engine, "ladder", "cup", "auto", {"bots": []}):
+        async with claim(engine, "ladder", "cup", "auto", {"bots": []}):
             cup = await keep(engine, day(1), events(MAXIE_WINS), event="cup", rated=False)
         await keep(engine, day(2), events(MAXIE_WINS))
         assert await prune(engine, Retention(most=0)) == 0
@@ -147,7 +152,7 @@ async def test_what_is_not_counted_and_what_a_ladder_needs_stays(database: str) 
         assert await prune(engine, Retention(most=0)) == 1
         await refresh(engine)
         assert await prune(engine, Retention(most=0)) == 1
-        assert [each.match for each in (await match_list(engine, 5)).matches] == [cup.match]
+        assert [each.match for each in (await search(engine, Filter(), 5)).matches] == [cup.match]
         await finish(engine, "cup")
         with anyio.fail_after(20):
             assert await prune(engine, Retention(most=0)) == 1

@@ -4,8 +4,8 @@ import pytest
 
 from arena.server.store.compaction import compact
 from arena.server.store.database import StoreError, open_store
+from arena.server.store.journal.journal import open_journal
 from arena.server.store.stats import stats, vacuum
-from tests.server.journals import playing
 from tests.server.played import MAXIE_WINS, day, events, keep
 
 
@@ -35,7 +35,6 @@ async def test_matches_are_counted_and_a_vacuum_packs_them(database: str) -> Non
 
 
 async def test_a_store_in_use_is_not_vacuumed(database: str) -> None:
-    async with open_store(database) as engine, playing(engine, "north") as journal:
-        await journal.durable(journal.keep_session("anna", b"secret"))
+    async with open_store(database) as engine, open_journal(engine, "north"):
         with pytest.raises(StoreError, match="'north' is running on the store"):
             await vacuum(engine)

@@ -17,7 +17,7 @@ async def test_a_token_is_kept_as_its_hash_only(database: str) -> None:
         async with engine.connect() as connection:
             row = (await connection.execute(sa.select(schema.tokens))).one()
     assert token not in str(tuple(row))
-    assert row.hash == tokens.hashed(token)
+    assert row.hash == tokens.hash_token(token)
     assert len(token) >= 32
 
 
@@ -31,7 +31,7 @@ async def test_a_name_has_one_token_until_it_is_revoked(database: str) -> None:
         found = await tokens.find(engine, "anna")
     assert first != second
     assert found is not None
-    assert (found.hash, found.role, found.revoked) == (tokens.hashed(second), "spectator", None)
+    assert (found.hash, found.role, found.revoked) == (tokens.hash_token(second), "spectator", None)
 
 
 async def test_of_two_that_create_at_once_one_succeeds(database: str) -> None:
@@ -47,7 +47,7 @@ async def test_of_two_that_create_at_once_one_succeeds(database: str) -> None:
                 tasks.start_soon(create)
         found = await tokens.find(engine, "anna")
     assert found is not None
-    assert [tokens.hashed(token) for token in made] == [found.hash]
+    assert [tokens.hash_token(token) for token in made] == [found.hash]
 
 
 async def test_rotating_puts_a_new_token_in_the_old_ones_place(database: str) -> None:
@@ -56,7 +56,7 @@ async def test_rotating_puts_a_new_token_in_the_old_ones_place(database: str) ->
         new = await tokens.rotate(engine, "anna")
         found = await tokens.find(engine, "anna")
     assert found is not None
-    assert found.hash == tokens.hashed(new) != tokens.hashed(old)
+    assert found.hash == tokens.hash_token(new) != tokens.hash_token(old)
     assert found.rotated is not None
     assert found.created <= found.rotated
 
@@ -76,7 +76,7 @@ async def test_only_a_token_that_is_there_can_be_rotated_or_revoked(database: st
 @pytest.mark.parametrize("name", ["", " anna", "an\na", "a" * 65, "nul\0"])
 async def test_what_is_no_name_gets_no_token(database: str, name: str) -> None:
     async with open_store(database) as engine:
-        with pytest.raises(TokenError, match="is no name"):
+        with pytest.raises(TokenError, match="is not a valid name"):
             await tokens.create(engine, name, "bot")
         assert await tokens.all_tokens(engine) == []
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from arena.server.web.bundle import bundled
+from arena.server.web.bundle import make_bundles
 from arena.server.web.static import WEB
 from testkit.parts import skip_without
 
@@ -18,7 +18,7 @@ FILES = {
 import { grow, size as height } from "./parts/tree.js";
 import { said } from "./words.js";
 
-const mine = 1;
+const mine = /["\\$`]/.test("a") ? 0 : 1;
 grow(mine);
 export const told = [said("main"), height(), new URL(import.meta.url).pathname];
 export const opened = async () => (await import("./views/leaf.js")).Leaf;
@@ -30,7 +30,8 @@ const mine = new Codec();
 let tall = 0;
 
 export function grow(by) {
-  tall += by + mine.n;
+  // a comment that is left out, and one that is not
+  tall += by + mine.n; // 41
 }
 
 export const size = () => `${said("tree")} ${tall}`;
@@ -67,7 +68,7 @@ console.log(JSON.stringify([told.map((each) => String(each).split("/").slice(-2)
 def test_a_bundle_does_what_its_modules_do(tmp_path: Path) -> None:
     skip_without("node")
     # Only a test asks a bundle for what the first module exports.
-    bundle = bundled(FILES, "js/main.js", BUNDLE, FURTHER)
+    bundle = make_bundles(FILES, "js/main.js", BUNDLE, FURTHER)
     first = bundle[BUNDLE].decode()
     name = re.findall(r"^const (m\d+) =", first, re.MULTILINE)[-1]
     bundle[BUNDLE] = f"{first}export const {{ told, opened }} = {name};\n".encode()
@@ -90,7 +91,7 @@ def test_a_bundle_does_what_its_modules_do(tmp_path: Path) -> None:
 
 
 def test_a_module_that_two_bundles_need_is_in_the_first_alone() -> None:
-    bundle = bundled(FILES, "js/main.js", BUNDLE, FURTHER)
+    bundle = make_bundles(FILES, "js/main.js", BUNDLE, FURTHER)
     held = {
         path: [each for each in FILES if f"// {each}\n".encode() in text] for path, text in bundle.items()
     }
@@ -98,7 +99,7 @@ def test_a_module_that_two_bundles_need_is_in_the_first_alone() -> None:
         BUNDLE: ["js/main.js", "js/parts/tree.js", "js/words.js", "vendor/codec.mjs"],
         FURTHER: ["js/views/leaf.js", "js/parts/green.js"],
     }
-    assert list(bundled(FILES, "js/words.js", BUNDLE, FURTHER)) == [BUNDLE], "nothing is imported later"
+    assert list(make_bundles(FILES, "js/words.js", BUNDLE, FURTHER)) == [BUNDLE], "nothing is imported later"
 
 
 @pytest.mark.parametrize(
@@ -109,6 +110,7 @@ def test_a_module_that_two_bundles_need_is_in_the_first_alone() -> None:
         ('export * from "./words.js";', "export *"),
         ('import * as words from "./words.js";', "import *"),
         ('import "./words.js";', "import"),
+        ("const verse = `roses", "a text over several lines: 'const verse = `roses'"),
         ('import { said } from "./parts/tree.js"', "import"),
         ('import { grow } from "./parts/tree.js";', "it imports itself, by js/main.js, js/parts/tree.js"),
     ],
@@ -116,17 +118,23 @@ def test_a_module_that_two_bundles_need_is_in_the_first_alone() -> None:
 def test_what_a_bundle_would_change_is_refused(line: str, why: str) -> None:
     files = {**FILES, "js/words.js": f"{line}\n".encode()}
     with pytest.raises(ValueError, match=r"^js/(words|parts/tree)\.js: ") as refused:
-        bundled(files, "js/main.js", BUNDLE, FURTHER)
+        make_bundles(files, "js/main.js", BUNDLE, FURTHER)
     assert why in str(refused.value)
+
+
+def test_comments_and_indentation_are_left_out() -> None:
+    bundle = make_bundles(FILES, "js/main.js", BUNDLE, FURTHER)[BUNDLE].decode()
+    assert "left out" not in bundle
+    assert "\ntall += by + mine.n; // 41\n" in bundle
 
 
 def test_a_third_bundle_is_refused() -> None:
     leaf = FILES["js/views/leaf.js"] + b'export const more = () => import("../other.js");\n'
     with pytest.raises(ValueError, match=r"^js/views/leaf\.js: js/other\.js would need a third bundle"):
-        bundled({**FILES, "js/views/leaf.js": leaf}, "js/main.js", BUNDLE, FURTHER)
+        make_bundles({**FILES, "js/views/leaf.js": leaf}, "js/main.js", BUNDLE, FURTHER)
 
 
 def test_every_module_of_the_page_is_in_one_of_its_bundles() -> None:
     files = {path.relative_to(WEB).as_posix(): path.read_bytes() for path in WEB.rglob("*.*js")}
-    page = b"".join(bundled(files, "js/main.js", BUNDLE, FURTHER).values())
-    assert [path for path in files if f"// {path}\n".encode() not in page] == ["js/embed.js"]
+    page = b"".join(make_bundles(files, "js/main.js", BUNDLE, FURTHER).values())
+    assert sorted(path for path in files if f"// {path}\n".encode() not in page) == ["js/embed.js", "sw.js"]

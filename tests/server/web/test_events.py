@@ -1,19 +1,21 @@
-"""How an event goes, as whoever plays it says, as the store has it, and as its matches show it."""
+"""Progress of an event, as reported by its player, by the store, and by its matches."""
 
 from __future__ import annotations
 
+import json
+
 from arena.server.host import Host, open_host
 from arena.server.store.aggregates.counting import refresh
-from arena.server.store.ladders import claimed, finish
-from arena.server.store.queries import Queries
-from arena.server.web.events import MOST_BOTS, Events
-from arena.server.web.progress import EventProgress, nobody_plays
-from tests.server.web.test_pages import ask, get, play
+from arena.server.store.ladders import claim, finish
+from arena.server.web.live import EventProgress
+from arena.server.web.routes import parse
+from arena.server.web.store_pages import MAX_BOTS, StorePages
+from tests.server.web.test_pages import ask, get, nothing_is_live, play
 
 PLAN = {
     "game": "riskless",
     "maps": ["italy"],
-    "bots": {f"bot {number}": "random" for number in range(MOST_BOTS + 5)},
+    "bots": {f"bot {number}": "random" for number in range(MAX_BOTS + 5)},
     "format": "swiss",
     "rounds": 3,
     "time control": "1+0",
@@ -21,17 +23,18 @@ PLAN = {
 
 
 async def test_an_event_that_is_played_elsewhere_is_told_from_the_store(host: Host) -> None:
-    async with claimed(host.engine, "ladder", "cup", "auto", PLAN):
+    async with claim(host.engine, "ladder", "cup", "auto", PLAN):
         told = await ask(host, "event?name=cup")
         assert (told["counted"], told["playing"], told["finished"]) == (0, 0, False)
         plan = told["plan"]
         assert (plan["format"], plan["rounds"], plan["maps"]) == ("swiss", 3, ["italy"])
         assert (plan["time_control"], plan["matches"], plan["due"]) == ("1+0", None, [])
-        assert len(plan["bots"]) == MOST_BOTS
+        assert len(plan["bots"]) == MAX_BOTS
     await finish(host.engine, "cup")
-    over = await Events(Queries(host.engine), nobody_plays, list).told("cup")
-    assert over is not None
-    assert over.finished
+    asked = parse("/api/event?name=cup")
+    assert asked is not None
+    over = await StorePages(host.engine, nothing_is_live).answer(asked, gzip=False)
+    assert json.loads(over.body)["finished"]
 
 
 async def test_matches_without_a_plan_are_an_event_too(host: Host) -> None:

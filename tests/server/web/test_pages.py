@@ -1,11 +1,13 @@
-"""What the server answers to plain GETs: the page's files, and what the page asks for."""
+"""Answers to plain GETs: the page's files, and the data that the page requests."""
 
 from __future__ import annotations
 
 import asyncio
 import base64
+import csv
 import gzip
 import http.client
+import io
 import json
 import re
 from typing import Any
@@ -14,41 +16,51 @@ from urllib.parse import quote
 import anyio
 import pytest
 import sqlalchemy as sa
+from websockets.datastructures import Headers
 
 from arena.maps.setup import DEFAULT_MAP
 from arena.protocol.messages import Ready, Start
 from arena.protocol.record import from_line
+from arena.server.edge import responses
+from arena.server.edge.limits import HostLimits
+from arena.server.edge.request import Request
 from arena.server.host import Host, open_host
-from arena.server.net import turns
-from arena.server.net.by_address.work import WorkBudget
-from arena.server.net.limits import HostLimits
-from arena.server.net.request import Headers, Request
 from arena.server.settings import private
 from arena.server.store import lease as lease_module
 from arena.server.store.aggregates.counting import refresh
-from arena.server.store.queries import Queries
-from arena.server.web.match_log import MatchLogs
-from arena.server.web.pages import Pages
-from arena.server.web.static import own_files
-from arena.server.web.store_answers import STORE_QUESTIONS
+from arena.server.web import request_queue
+from arena.server.web.frames import LiveRequest, LiveResponse
+from arena.server.web.page_process import AT_ONCE
+from arena.server.web.pages import AnswerCache, Pages
+from arena.server.web.routes import ROUTES, parse
+from arena.server.web.store_pages import StorePages
 from tests.server.databases import Postgresql
+from tests.server.edge.rig import settled
 from tests.server.matches import game_of, spec
 from tests.server.peer import enter
 
 
-async def get(host: Host, path: str, **headers: str) -> tuple[int, dict[str, str], bytes]:
+async def get(
+    host: Host, path: str, method: str = "GET", **headers: str
+) -> tuple[int, dict[str, str], bytes]:
     """Status, headers and body of one answer."""
 
     def fetch() -> tuple[int, dict[str, str], bytes]:
         connection = http.client.HTTPConnection(host.url.removeprefix("ws://"), timeout=20)
         try:
-            connection.request("GET", path, headers={k.replace("_", "-"): v for k, v in headers.items()})
+            connection.request(method, path, headers={k.replace("_", "-"): v for k, v in headers.items()})
             answer = connection.getresponse()
             return answer.status, dict(answer.getheaders()), answer.read()
         finally:
             connection.close()
 
     return await asyncio.to_thread(fetch)
+
+
+def pages_of(host: Host) -> Pages:
+    pages = host.edge.pages
+    assert isinstance(pages, Pages)
+    return pages
 
 
 async def ask(host: Host, path: str) -> Any:
@@ -81,7 +93,11 @@ async def test_the_page_is_asked_for_anew_and_its_files_are_kept(host: Host) -> 
     again, _, nothing = await get(host, "/", If_None_Match=headers["ETag"])
     assert (again, nothing) == (304, b"")
     files = re.findall(r'(?:src|href)="(/web/[^"]+)"', body.decode())
-    assert {file.rpartition("/")[2] for file in files} == {"icon.svg", "main.bundle.js"}
+    assert {file.rpartition("/")[2] for file in files} == {
+        "icon.svg",
+        "main.bundle.js",
+        "manifest.webmanifest",
+    }
     for file in files:
         status, headers, whole = await get(host, file)
         assert status == 200, file
@@ -152,22 +168,15 @@ async def test_what_no_name_holds_never_reaches_the_database(
             assert not caplog.records, path
 
 
-async def test_a_question_that_many_ask_at_once_goes_to_the_store_once(host: Host) -> None:
-    """Whoever presses reload, or makes others do so, must not keep the store busy."""
+async def test_a_question_that_many_ask_at_once_is_answered_once(host: Host) -> None:
+    """Reloading a page, alone or by many clients, must not keep the store busy."""
     await play(host, 1)
-    await refresh(host.engine, host.journal.write)
-    asked: list[str] = []
-
-    def note(_connection: object, _cursor: object, statement: str, *_: object) -> None:
-        if "FROM event_totals" in statement:
-            asked.append(statement)
-
-    sa.event.listen(host.engine.sync_engine, "before_cursor_execute", note)
+    await refresh(host.engine, host.core.journal.write)
     async with anyio.create_task_group() as tasks:
         for number in range(40):
             letter = "t" if number % 2 else "%74"  # the same question
             tasks.start_soon(ask, host, f"table?event={letter}est")
-    assert len(asked) == 1
+    assert pages_of(host).process.questions == 1
 
 
 async def test_a_database_that_is_gone_is_told_in_one_line_of_the_log(
@@ -175,7 +184,7 @@ async def test_a_database_that_is_gone_is_told_in_one_line_of_the_log(
 ) -> None:
     url = await asyncio.to_thread(own_postgresql.new_database)
     async with open_host(private(database=url)) as host:
-        await host.journal.durable(host.journal.keep_session("anna", b"secret"))  # now it has its connection
+        await play(host, 1)  # now it has its connection
         await asyncio.to_thread(own_postgresql.stop)
         status, _, body = await get(host, "/api/records")
     assert status == 503
@@ -197,17 +206,28 @@ async def test_finished_matches_come_newest_first_and_page_by_page(host: Host) -
     assert headers["Content-Disposition"].startswith("attachment")
     record = from_line(body.strip())
     assert (record.match, len(record.moves)) == (ids[0], shown[-1]["plies"])
+    status, headers, body = await get(host, f"/api/record/{ids[0][:10]}")
+    assert (status, headers["Cache-Control"]) == (200, "no-cache")
+    assert from_line(body.strip()) == record
     assert not (await ask(host, "records?bot=carl"))["matches"]
     assert len((await ask(host, "records?bot=anna&game=tictactoe"))["matches"]) == 3
 
 
+@pytest.mark.smoke
 async def test_the_table_of_an_event_and_who_scored_what(host: Host) -> None:
     await play(host, 2)
-    await refresh(host.engine, host.journal.write)
+    await refresh(host.engine, host.core.journal.write)
     table = await ask(host, "table?event=test")
     assert table["counted"] == 2
     winner = table["rows"][0]
     assert winner["won"] + winner["drawn"] + winner["lost"] == 2
+    status, headers, body = await get(host, "/api/table.csv?event=test")
+    assert (status, headers["Content-Type"]) == (200, "text/csv; charset=utf-8")
+    rows = list(csv.DictReader(io.StringIO(body.decode())))
+    assert [
+        {name: str("" if value is None else value) for name, value in row.items()} for row in table["rows"]
+    ] == rows
+    assert (await get(host, "/api/table.csv?event=none"))[0] == 404
     crosses = {each["bot"]: each for each in table["crosses"]}
     assert crosses["anna"]["won"] == crosses["bert"]["lost"]
     rated = await ask(host, "table")
@@ -218,6 +238,7 @@ async def test_the_table_of_an_event_and_who_scored_what(host: Host) -> None:
 
 
 async def test_the_table_of_an_event_whose_first_match_goes_on_is_empty(host: Host) -> None:
+    await ask(host, "maps")  # now the page process runs, and the match waits for nothing
     async with enter(host, "anna") as anna, enter(host, "bert") as bert, anyio.create_task_group() as tasks:
         tasks.start_soon(host.play, spec("anna", "bert"))
         match = (await anna.hear(Start)).match
@@ -226,6 +247,7 @@ async def test_the_table_of_an_event_whose_first_match_goes_on_is_empty(host: Ho
             "rows": [],
             "crosses": [],
             "counted": 0,
+            "bracket": [],
         }
         await anna.say(Ready(match))
         tasks.start_soon(anna.play, game_of())
@@ -245,7 +267,7 @@ async def test_the_map_and_what_the_server_is(host: Host) -> None:
 async def test_a_server_that_is_about_to_stop_is_healthy_and_not_ready(host: Host) -> None:
     assert await get_plain(host, "/readyz") == (200, "ready\n")
     assert await host.drain(0) == 0
-    assert await get_plain(host, "/readyz") == (503, "draining\n")
+    assert await get_plain(host, "/readyz") == (503, "not ready: the server is about to stop\n")
     assert await get_plain(host, "/healthz") == (200, "ok\n")
 
 
@@ -276,12 +298,12 @@ async def get_plain(host: Host, path: str) -> tuple[int, str]:
 
 
 async def test_an_address_that_asks_for_too_much_is_told_so_and_others_are_served() -> None:
-    # 40 ms are saved up: eight tables, of which each costs 5 ms.
+    # 40 ms are saved up: eight bots, of which each costs 5 ms.
     async with open_host(private(limits=HostLimits(work_ms_per_second=2), proxies=["127.0.0.0/8"])) as host:
-        answered = [await get(host, "/api/table", X_Forwarded_For="192.0.2.1") for _ in range(12)]
+        answered = [await get(host, f"/api/bot/{n}", X_Forwarded_For="192.0.2.1") for n in range(12)]
         statuses = [status for status, _, _ in answered]
-        assert statuses[:8] == [200] * 8
-        assert set(statuses[8:]) <= {200, 429}
+        assert statuses[:8] == [404] * 8
+        assert set(statuses[8:]) <= {404, 429}
         assert 429 in statuses
         refused, headers, body = next(each for each in answered if each[0] == 429)
         assert refused == 429
@@ -292,26 +314,15 @@ async def test_an_address_that_asks_for_too_much_is_told_so_and_others_are_serve
 
 
 async def test_a_question_that_takes_too_long_is_answered_503_and_its_query_is_cancelled(
-    own_postgresql: Postgresql,
+    own_postgresql: Postgresql, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A lock that nobody gives up stands for whatever makes the database slow."""
     url = await asyncio.to_thread(own_postgresql.new_database)
     async with open_host(private(database=url)) as host:
-        pages = Pages(
-            host.metrics,
-            Queries(host.engine),
-            own_files(),
-            MatchLogs(host.engine, host.lobby),
-            WorkBudget(1e6),
-            program="test",
-            anyone=True,
-            guests=False,
-            draining=lambda: False,
-            trouble=lambda: "",
-            live=lambda _match: None,
-            listed=list,
-            patience=0.3,
-        )
+        pages = pages_of(host)
+        assert await status_of(pages, "/api/maps") == 200  # now the page process runs
+        for path, route in ROUTES.items():
+            monkeypatch.setitem(ROUTES, path, route._replace(seconds=0.5))
         async with host.engine.connect() as locking:
             await locking.execute(
                 sa.text("LOCK TABLE matches, standings, event_totals IN ACCESS EXCLUSIVE MODE")
@@ -320,41 +331,54 @@ async def test_a_question_that_takes_too_long_is_answered_503_and_its_query_is_c
                 for path in ("records", "table", "table?event=x", "bot/anna", "record/a", "records?bot=anna"):
                     tasks.start_soon(_is_busy, pages, f"/api/{path}")
             waiting = "SELECT query FROM pg_stat_activity WHERE wait_event_type = 'Lock'"
-            with anyio.fail_after(5):  # a cancelled query is gone a little later where the machine is busy
+            with anyio.fail_after(30):  # a cancelled query is gone a little later where the machine is busy
                 while True:
                     await locking.execute(sa.text("SELECT pg_stat_clear_snapshot()"))
                     left = (await locking.execute(sa.text(waiting))).scalars().all()
-                    # The server itself may well wait: it packs, counts, and looks up all ratings as it starts.
-                    own = [
-                        each for each in left if "whole" in each or "counted" in each or "WHERE" not in each
-                    ]
+                    # The server itself may well wait: it packs, counts, and looks up accounts.
+                    of_the_server = ("whole", "counted", "tokens")
+                    own = [each for each in left if any(word in each for word in of_the_server)]
                     if left == own:
                         break
                     await anyio.sleep(0.05)
-        answer = await pages(Request("/api/records", Headers([])), "127.0.0.1")
-        assert answer is not None
-        assert answer.status == 200
+        monkeypatch.undo()
+        assert await status_of(pages, "/api/records") == 200
+
+
+async def status_of(pages: Pages, path: str) -> int:
+    answer = await settled(pages(Request(path, Headers([])), "127.0.0.1"))
+    assert answer is not None
+    return answer.status
 
 
 async def _is_busy(pages: Pages, path: str) -> None:
-    answer = await pages(Request(path, Headers([])), "127.0.0.1")
+    answer = await settled(pages(Request(path, Headers([])), "127.0.0.1"))
     assert answer is not None
     assert (answer.status, answer.body) == (503, b"the store is busy: try again\n")
 
 
 async def test_a_list_reads_no_record_and_is_short_however_long_the_records_are(host: Host) -> None:
     ids = await play(host, 3)
-    asked: list[str] = []
-    sa.event.listen(host.engine.sync_engine, "before_cursor_execute", lambda *told: asked.append(told[2]))
-    for number in range(3):
-        shown = await ask(host, f"records?limit=50&game=tictactoe&bot={('', 'anna', 'bert')[number]}")
+    statements: list[str] = []
+    pages = StorePages(host.engine, nothing_is_live)
+    sa.event.listen(
+        host.engine.sync_engine, "before_cursor_execute", lambda *told: statements.append(told[2])
+    )
+    for bot in ("", "anna", "bert"):
+        asked = parse(f"/api/records?limit=50&game=tictactoe&bot={bot}")
+        assert asked is not None
+        shown = json.loads((await pages.answer(asked, gzip=False)).body)
         assert [each["match"] for each in shown["matches"]] == ids[::-1]
     assert len((await ask(host, "bot/anna"))["matches"]) == 3
     # What is packed meanwhile is no list's.
-    assert not [statement for statement in asked if "packed" in statement and "whole" not in statement]
+    assert not [each for each in statements if "packed" in each and "whole" not in each]
 
 
-async def test_only_get_is_answered(host: Host) -> None:
+async def nothing_is_live(_wanted: LiveRequest) -> LiveResponse:
+    return LiveResponse()
+
+
+async def test_only_get_and_head_are_answered_and_a_head_without_a_body(host: Host) -> None:
     def fetch(method: str) -> tuple[int, str | None]:
         connection = http.client.HTTPConnection(host.url.removeprefix("ws://"), timeout=20)
         try:
@@ -365,31 +389,87 @@ async def test_only_get_is_answered(host: Host) -> None:
         finally:
             connection.close()
 
-    for method in ("PUT", "POST", "DELETE", "OPTIONS"):
-        assert await asyncio.to_thread(fetch, method) == (405, "GET"), method
+    def head(path: str) -> tuple[int, str | None, bytes]:
+        connection = http.client.HTTPConnection(host.url.removeprefix("ws://"), timeout=20)
+        try:
+            connection.request("HEAD", path)
+            answer = connection.getresponse()
+            return answer.status, answer.getheader("Content-Length"), answer.read()
+        finally:
+            connection.close()
+
+    assert await asyncio.to_thread(head, "/healthz") == (200, "3", b"")
+    assert await asyncio.to_thread(fetch, "POST") == (405, "GET, HEAD")
+    for method in ("PUT", "DELETE", "OPTIONS"):
+        assert await asyncio.to_thread(fetch, method) == (405, "GET, HEAD, POST"), method
 
 
 async def test_who_has_gone_before_its_turn_is_not_answered(
     host: Host, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    asked: list[str] = []
-
-    async def bot(_queries: Queries, name: str) -> None:
-        asked.append(name)
-
-    monkeypatch.setattr(Queries, "bot", bot)
     monkeypatch.setattr(
-        turns, "SHARE", 0.02
-    )  # turns rest ten times as long, which lasts on a busy machine too
-    port = int(host.url.rpartition(":")[2])
+        request_queue, "SHARE", 0.02
+    )  # rests are ten times as long, which lasts on a busy machine too
     # All turns are taken for as long as an answer may take, or rests after it.
-    for number in range(STORE_QUESTIONS):
-        assert (await get(host, f"/api/bot/first{number}"))[0] == 404
-    _, writer = await asyncio.open_connection("127.0.0.1", port)
-    writer.write(b"GET /api/bot/gone HTTP/1.1\r\nHost: localhost\r\n\r\n")
-    await writer.drain()
-    await asyncio.sleep(0.02)
-    writer.transport.abort()
-    assert (await get(host, "/api/bot/last"))[0] == 404
-    assert asked[-1] == "last"
-    assert "gone" not in asked
+    for number in range(AT_ONCE):
+        assert await status_of(pages_of(host), f"/api/bot/first{number}") == 404
+    gone = Request("/api/bot/gone", Headers([]), abandoned=lambda: True)
+    answer = await settled(pages_of(host)(gone, "127.0.0.1"))
+    assert answer is not None
+    assert answer.status == 408
+    assert pages_of(host).process.questions == AT_ONCE
+    assert await status_of(pages_of(host), "/api/bot/last") == 404
+
+
+def test_kept_answers_are_bounded_in_number_and_bytes_and_end() -> None:
+    kept = AnswerCache(entries=3, size_bytes=100)
+    for number in range(5):
+        kept.put((number,), responses.text("x" * 9), until=10.0)
+    assert [kept.get((number,), 9.0) is None for number in range(5)] == [True, True, False, False, False]
+    assert kept.get((4,), 10.0) is None
+    kept.put((4,), responses.text("y" * 89), until=20.0)
+    assert [kept.get((number,), 9.0) is None for number in range(2, 5)] == [True, False, False]
+    kept.put((5,), responses.text("z" * 200), until=20.0)
+    assert kept.get((5,), 9.0) is None
+
+
+async def test_a_browser_at_an_address_that_is_none_is_shown_a_page(host: Host) -> None:
+    def fetch(accept: str) -> tuple[int, str | None]:
+        connection = http.client.HTTPConnection(host.url.removeprefix("ws://"), timeout=20)
+        try:
+            connection.request("GET", "/nowhere", headers={"Accept": accept})
+            answer = connection.getresponse()
+            answer.read()
+            return answer.status, answer.getheader("Content-Type")
+        finally:
+            connection.close()
+
+    assert await asyncio.to_thread(fetch, "text/html,*/*;q=0.8") == (404, "text/html; charset=utf-8")
+    assert await asyncio.to_thread(fetch, "*/*") == (404, "text/plain; charset=utf-8")
+
+
+@pytest.mark.parametrize(
+    ("origins", "allowed", "vary"),
+    [
+        ((), None, None),
+        (("*",), "*", None),
+        (("https://course.example",), "https://course.example", "Origin"),
+        (("https://other.example",), None, "Origin"),
+    ],
+)
+async def test_pages_of_other_sites_read_answers_in_json_where_the_host_lets_them(
+    origins: tuple[str, ...], allowed: str | None, vary: str | None
+) -> None:
+    settings = private()
+    settings.server.origins = origins
+    async with open_host(settings) as host:
+        for path, status in (("/api/about", 200), ("/api/bot/nobody", 404), ("/api/table?x=1", 400)):
+            told, headers, _ = await get(host, path, Origin="https://course.example")
+            assert (told, headers.get("Access-Control-Allow-Origin"), headers.get("Vary")) == (
+                status,
+                allowed,
+                vary,
+            )
+        for path in ("/", "/metrics", "/healthz"):
+            _, headers, _ = await get(host, path, Origin="https://course.example")
+            assert "Access-Control-Allow-Origin" not in headers, path

@@ -11,7 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.server.web.static import WEB, StaticFiles, takes_gzip
+from arena.server.web.routes import takes_gzip
+from arena.server.web.static import WEB, StaticFiles
 
 
 @pytest.fixture(scope="module")
@@ -30,29 +31,28 @@ def files() -> StaticFiles:
 def test_each_page_asks_for_its_bundles_at_once(
     files: StaticFiles, start: bool, embedded: bool, bundles: list[str]
 ) -> None:
-    answer = files.page("", "", start=start, embedded=embedded)
+    answer = files.templates.page(start=start, embedded=embedded)
     page = answer.body.decode()
     assert answer.headers["Link"] == f"</web/{files.digest}/js/{bundles[0]}>; rel=modulepreload"
     asked = re.findall(r'(?:src|href)="/web/([^"]+\.js)"', page)
     assert [each.removeprefix(f"{files.digest}/js/") for each in asked] == bundles
     for name in asked:
-        assert files.file(name, "") is not None
+        assert files.file(name, gzip=False) is not None
 
 
 def test_another_way_to_bundle_gives_the_files_another_address(
     monkeypatch: pytest.MonkeyPatch, files: StaticFiles
 ) -> None:
-    monkeypatch.setattr("arena.server.web.static.bundled", lambda *_args: {"js/main.bundle.js": b""})
+    monkeypatch.setattr("arena.server.web.static.make_bundles", lambda *_args: {"js/main.bundle.js": b""})
     assert StaticFiles().digest != files.digest
 
 
 def test_the_page_has_its_styles_and_the_policy_allows_these_alone(files: StaticFiles) -> None:
-    answer = files.page("", "")
+    answer = files.templates.page()
     style = re.search(rb"<style>(.*)</style>", answer.body, re.DOTALL)
     assert style is not None
-    assert style[1] == b"".join(
-        (WEB / "css" / name).read_bytes() for name in ("page.css", "boards.css", "home.css")
-    )
+    written = b"".join((WEB / "css" / name).read_bytes() for name in ("page.css", "boards.css", "home.css"))
+    assert style[1] == written.replace(b"{{digest}}", files.digest.encode())
     seal = base64.b64encode(hashlib.sha256(style[1]).digest()).decode()
     assert f"style-src 'self' 'sha256-{seal}';" in answer.headers["Content-Security-Policy"]
 
@@ -63,22 +63,24 @@ def test_documents_have_a_policy_and_what_is_none_has_not(files: StaticFiles) ->
         ("js/main.js", False),
         ("css/page.css", False),
     ):
-        answer = files.file(f"{files.digest}/{name}", "")
+        answer = files.file(f"{files.digest}/{name}", gzip=False)
         assert answer is not None
         assert ("Content-Security-Policy" in answer.headers) is policed
         assert answer.headers["X-Content-Type-Options"] == "nosniff"
     for page in ("index.html", "embed.html"):
-        assert files.file(f"{files.digest}/{page}", "") is None, "a page is told at its addresses alone"
+        assert files.file(f"{files.digest}/{page}", gzip=False) is None, (
+            "a page is told at its addresses alone"
+        )
     for embedded in (False, True):
         assert (
-            "default-src 'none'" in files.page("", "", embedded=embedded).headers["Content-Security-Policy"]
+            "default-src 'none'" in files.templates.page(embedded=embedded).headers["Content-Security-Policy"]
         )
 
 
 def test_a_packed_file_is_the_file(files: StaticFiles) -> None:
-    for path in WEB.rglob("*.js"):
+    for path in (WEB / "js").rglob("*.js"):
         name = f"{files.digest}/{path.relative_to(WEB).as_posix()}"
-        plain, packed = files.file(name, ""), files.file(name, "gzip")
+        plain, packed = files.file(name, gzip=False), files.file(name, gzip=True)
         assert plain is not None
         assert packed is not None
         assert plain.body == path.read_bytes()
@@ -89,8 +91,8 @@ def test_a_packed_file_is_the_file(files: StaticFiles) -> None:
 @given(st.text(st.sampled_from("./%\\abjsm"), max_size=30))
 def test_no_path_leads_out_of_the_folder(files: StaticFiles, path: str) -> None:
     inside = path in {file.relative_to(WEB).as_posix() for file in WEB.rglob("*")}
-    assert (files.file(f"{files.digest}/{path}", "") is not None) <= inside
-    assert files.file(path, "") is None, "the digest is needed"
+    assert (files.file(f"{files.digest}/{path}", gzip=False) is not None) <= inside
+    assert files.file(path, gzip=False) is None, "the digest is needed"
 
 
 def test_gzip_is_given_to_whom_takes_it() -> None:
@@ -99,3 +101,10 @@ def test_gzip_is_given_to_whom_takes_it() -> None:
     assert not takes_gzip("")
     assert not takes_gzip("gzip;q=0")
     assert not takes_gzip("br")
+
+
+def test_the_service_worker_knows_the_digest_and_is_asked_for_anew(files: StaticFiles) -> None:
+    answer = files.worker(gzip=False)
+    assert f"/web/{files.digest}/".encode() in answer.body
+    assert b"{{digest}}" not in answer.body
+    assert answer.headers["Cache-Control"] == "no-cache"

@@ -1,4 +1,4 @@
-"""What the page is told of the moves of a match on a solved map."""
+"""Solved values of a match's moves for the page."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ from msgspec.structs import replace
 
 from arena.match.replay import verify
 from arena.protocol.record import to_line
-from arena.server.web.truth import truth_of
-from arena.solved.judgement import Kind
+from arena.server.web.store_pages import true_moves
+from arena.solved.move_quality import Kind
 from arena.solved.solution import solution_of
-from tests.ladder.reports.test_truth import by_hand, played
+from tests.ladder.reports.test_blunders import by_hand, played
 
 
 def test_each_move_has_its_line() -> None:
     record = played("path4", 30)
-    told = truth_of(to_line(record))
+    told = true_moves(to_line(record))
     assert told is not None
     assert len(told) == len(record.moves)
     assert sum(each.kind is not Kind.KEPT for each in told) == sum(by_hand(record).values())
@@ -27,10 +27,10 @@ def test_each_move_has_its_line() -> None:
 
 @pytest.mark.parametrize("map", ["world", "m2"])
 def test_a_map_without_a_table_has_nothing_to_tell(map: str) -> None:
-    assert truth_of(to_line(played(map, 4))) is None
+    assert true_moves(to_line(played(map, 4))) is None
 
 
 def test_a_record_that_cannot_be_played_has_nothing_to_tell() -> None:
     record = played("path4", 4)
-    assert truth_of(to_line(replace(record, moves=record.moves[1:]))) is None
-    assert truth_of("no record") is None
+    assert true_moves(to_line(replace(record, moves=record.moves[1:]))) is None
+    assert true_moves("no record") is None

@@ -5,7 +5,7 @@ import random
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.bots.client.state.actions import Action, Choose, Finish, Prepare, Send, Stop
+from arena.bots.client.state.actions import Action, Choose, EndMatch, Prepare, Send, Stop
 from arena.bots.client.state.machine import Machine
 from arena.protocol.codes import EndReason
 from arena.protocol.messages import (
@@ -76,13 +76,13 @@ class Client:
         self.server = server
         self.machine = Machine(Hello("me"))
         self.doing: list[Prepare | Choose] = []
-        self.finished: list[Finish] = []
+        self.finished: list[EndMatch] = []
         self.connect()
 
     def connect(self) -> None:
-        self.machine.lost()
+        self.machine.disconnected()
         self.server.connect()
-        self.act(self.machine.opened())
+        self.act(self.machine.connected())
 
     def act(self, actions: list[Action]) -> None:
         for action in actions:
@@ -91,7 +91,7 @@ class Client:
                     self.server.take(message)
                 case Prepare() | Choose():
                     self.doing.append(action)
-                case Finish():
+                case EndMatch():
                     self.finished.append(action)
                 case Stop():
                     self.doing.clear()
@@ -105,7 +105,7 @@ class Client:
             self.act(self.machine.prepared(order.match.id))
             return
         move = self.server.rng.choice(TICTACTOE.moves(order.position))
-        self.act(self.machine.chose("m", order.ply, move, None, 0.0))
+        self.act(self.machine.move_chosen("m", order.ply, move, None, 0.0))
 
     def step(self, event: str) -> None:
         line = self.server.line
@@ -117,7 +117,7 @@ class Client:
             case "repeat" if line:
                 line.insert(0, line[0])
             case "deliver" if line:
-                self.act(self.machine.received(line.pop(0), 0.0))
+                self.act(self.machine.handle(line.pop(0), 0.0))
             case "work" if self.doing:
                 self.work()
 

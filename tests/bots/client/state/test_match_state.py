@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.bots.api.match import Match
+from arena.bots.api.bot import Match
 from arena.bots.client.state.match_state import LAGS_KEPT, MatchState
 from arena.games.core import IllegalMove, Player
 from arena.protocol.messages import Accepted, Move, Resign

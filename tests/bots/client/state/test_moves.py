@@ -7,8 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec import UNSET
 
-from arena.bots.api.match import Match
-from arena.bots.api.thinking import Thinking
+from arena.bots.api.bot import Match, Thinking
 from arena.bots.client.state.moves import BadChoice, move_message
 from arena.games.core import Player
 from arena.games.tictactoe import TicTacToe
@@ -38,7 +37,7 @@ def test_an_illegal_move_is_sent_and_its_author_told_which_are_legal() -> None:
 @pytest.mark.parametrize("match", [TICTACTOE, RISKLESS], ids=["tictactoe", "riskless"])
 @pytest.mark.parametrize("nonsense", [None, "b2", 1.5, object(), (1,), (0, None), {"a": 1}, [[0], [1]], True])
 def test_what_is_no_move_is_a_bad_choice(match: Match, nonsense: object) -> None:
-    with pytest.raises(BadChoice, match=r"choose returned .*, which is no move of"):
+    with pytest.raises(BadChoice, match=r"choose returned .*, which is not a move of"):
         move_message(match, 0, match.game.start(), nonsense, None)
 
 

@@ -8,10 +8,10 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.bots.search.failsoft import failsoft
+from arena.bots.search.alphabeta import failsoft
+from arena.bots.search.monitor import SearchMonitor, Stopped
 from arena.bots.search.play import AlphaBeta
 from arena.bots.search.table import Table
-from arena.bots.search.watch import Stopped, Watch
 from tests.bots.search.problems import Case, cases
 from tests.properties import examples
 
@@ -24,11 +24,11 @@ def in_play(case: Case) -> bool:
 @examples(40)
 def test_unordered_visits_what_textbook_alphabeta_visits(case: Case) -> None:
     depth = max(1, case.depth)
-    textbook, ours = Watch(), Watch()
+    textbook, ours = SearchMonitor(), SearchMonitor()
     failsoft(case.problem, case.position, depth, textbook)
     search: AlphaBeta[Any, Any] = AlphaBeta(case.problem.evaluator, static=False)
     moves = tuple(case.game.moves(case.position))
-    search(case.game, case.position, depth, order=moves, watch=ours, progress=lambda _: None)
+    search(case.game, case.position, depth, order=moves, monitor=ours, progress=lambda _: None)
     assert (ours.nodes, ours.leaves, ours.sorted) == (textbook.nodes, textbook.leaves, 0)
 
 
@@ -43,12 +43,12 @@ def test_leaves_that_are_valued_together_are_those_that_a_trace_has_one_by_one(
         search: AlphaBeta[Any, Any] = AlphaBeta(case.problem.evaluator, table=Table(64))
         for depth in depths:
             asked = count()
-            watch = Watch(lambda asked=asked: next(asked) < 0, tracing=tracing)  # type: ignore[misc]
+            monitor = SearchMonitor(lambda asked=asked: next(asked) < 0, tracing=tracing)  # type: ignore[misc]
             result = search(
-                case.game, case.position, depth, order=moves, watch=watch, progress=lambda _: None
+                case.game, case.position, depth, order=moves, monitor=monitor, progress=lambda _: None
             )
-            assert next(asked) == watch.nodes
-            found.append((tracing, result, watch.nodes, watch.leaves, watch.horizon, watch.hints))
+            assert next(asked) == monitor.nodes
+            found.append((tracing, result, monitor.nodes, monitor.leaves, monitor.horizon, monitor.hints))
     half = len(depths)
     assert [each[1:] for each in found[:half]] == [each[1:] for each in found[half:]]
 
@@ -57,14 +57,19 @@ def test_leaves_that_are_valued_together_are_those_that_a_trace_has_one_by_one(
 @examples(40)
 def test_a_stop_ends_the_search_at_the_node_at_which_it_is_given(case: Case, allowed: int) -> None:
     asked = iter(range(allowed))
-    watch = Watch(lambda: next(asked, None) is None)
+    monitor = SearchMonitor(lambda: next(asked, None) is None)
     search: AlphaBeta[Any, Any] = AlphaBeta(case.problem.evaluator)
     moves = tuple(case.game.moves(case.position))
     try:
         search(
-            case.game, case.position, max(1, case.depth), order=moves, watch=watch, progress=lambda _: None
+            case.game,
+            case.position,
+            max(1, case.depth),
+            order=moves,
+            monitor=monitor,
+            progress=lambda _: None,
         )
     except Stopped:
         assert next(asked, None) is None
     else:
-        assert watch.nodes <= allowed
+        assert monitor.nodes <= allowed

@@ -9,12 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.bots.search.play import Jamboree, Pool
-from arena.bots.search.watch import Watch
+from arena.bots.search.monitor import SearchMonitor
+from arena.bots.search.play import Jamboree, ThreadPool
 from tests.bots.search.problems import Case, cases
 from tests.properties import examples
 
-POOLS = [Pool(threads) for threads in (1, 2, 3, 4)]
+POOLS = [ThreadPool(threads) for threads in (1, 2, 3, 4)]
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -37,9 +37,9 @@ def test_jamboree_visits_the_same_nodes_on_every_pool(case: Case, prune: float) 
     for pool in POOLS:
         search: Jamboree[Any, Any] = Jamboree(case.problem.evaluator, pool, prune)
         for each in range(1, depth + 1):
-            watch = Watch(tracing=True)
-            search(case.game, case.position, each, order=moves, watch=watch, progress=lambda _: None)
-        traces.append(watch.events)
+            monitor = SearchMonitor(tracing=True)
+            search(case.game, case.position, each, order=moves, monitor=monitor, progress=lambda _: None)
+        traces.append(monitor.events)
     assert all(trace == traces[0] for trace in traces)
 
 

@@ -10,13 +10,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from arena.bots.search.minimax import minimax
-from arena.bots.search.play import AlphaBeta, Jamboree, Minimax, Pool, Search, Table
-from arena.bots.search.problem import Result
-from arena.bots.search.watch import Watch
+from arena.bots.search.monitor import SearchMonitor
+from arena.bots.search.play import AlphaBeta, Jamboree, Minimax, Search, Table, ThreadPool
+from arena.bots.search.problem import SearchResult
 from tests.bots.search.problems import Case, cases
 from tests.properties import examples
 
-POOLS = [Pool(threads) for threads in (1, 2, 3, 4)]
+POOLS = [ThreadPool(threads) for threads in (1, 2, 3, 4)]
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -52,9 +52,14 @@ def test_value_and_leftmost_move_in_any_order(case: Case, random: Any) -> None:
         for each in range(1, depth + 1):
             random.shuffle(moves)
             expected = minimax(case.problem, case.position, each)
-            told: list[Result[Any]] = []
+            told: list[SearchResult[Any]] = []
             found = search(
-                case.game, case.position, each, order=tuple(moves), watch=Watch(), progress=told.append
+                case.game,
+                case.position,
+                each,
+                order=tuple(moves),
+                monitor=SearchMonitor(),
+                progress=told.append,
             )
             assert (found.value, found.move) == (expected.value, expected.move), name
             assert found.line[0] == found.move

@@ -9,13 +9,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.bots.search.play import AlphaBeta, Jamboree, Minimax, Pool, Search, Table
-from arena.bots.search.problem import Result
-from arena.bots.search.watch import Stopped, Watch
+from arena.bots.search.monitor import SearchMonitor, Stopped
+from arena.bots.search.play import AlphaBeta, Jamboree, Minimax, Search, Table, ThreadPool
+from arena.bots.search.problem import SearchResult
 from tests.bots.search.problems import Case, cases
 from tests.properties import examples
 
-POOLS = [Pool(threads) for threads in (1, 2, 3, 4)]
+POOLS = [ThreadPool(threads) for threads in (1, 2, 3, 4)]
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -42,10 +42,10 @@ def in_play(case: Case) -> bool:
 
 
 def _value(case: Case, move: object, depth: int) -> int:
-    """What a root move is worth, by a search of the root that has only this move."""
+    """Return the value of a root move, by a search of a root with only this move."""
     search: Minimax[Any, Any] = Minimax(case.problem.evaluator)
     return search(
-        case.game, case.position, depth, order=(move,), watch=Watch(), progress=lambda _: None
+        case.game, case.position, depth, order=(move,), monitor=SearchMonitor(), progress=lambda _: None
     ).value
 
 
@@ -63,10 +63,15 @@ def test_what_was_told_before_a_stop_stands(case: Case, after: int) -> None:
             asked += 1
             return asked > after
 
-        told: list[Result[Any]] = []
+        told: list[SearchResult[Any]] = []
         try:
             searches(case)[name](
-                case.game, case.position, depth, order=moves, watch=Watch(stop), progress=told.append
+                case.game,
+                case.position,
+                depth,
+                order=moves,
+                monitor=SearchMonitor(stop),
+                progress=told.append,
             )
         except Stopped:
             sign = case.game.player(case.position).sign

@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 
 from arena.bots.evaluators import evaluator_for
-from arena.bots.search.algorithms import ALGORITHMS, Settings
-from arena.bots.search.pool import Pool
-from arena.bots.search.problem import Problem, Result
+from arena.bots.search.algorithms import ALGORITHMS, AlgorithmSettings
+from arena.bots.search.monitor import Exited, SearchMonitor, Valued
+from arena.bots.search.pool import ThreadPool
+from arena.bots.search.problem import Problem, SearchResult
 from arena.bots.search.reports.trace_text import closing_lines, results_line, trace_lines, value_text
 from arena.bots.search.values import INFINITY, WIN
-from arena.bots.search.watch import Left, Valued, Watch
 from arena.games.explicit import Explicit
 from tests.bots.search.problems import tree
 
@@ -27,18 +27,18 @@ def test_printed_traces(name: str, threads: int) -> None:
     printed: dict[str, Any] = PRINTED[name]
     game = tree(printed["tree"])
     problem = Problem(game, evaluator_for(game))
-    watch = Watch(tracing=True)
-    with Pool(threads) as pool:
-        settings = Settings(pool, printed["prune_percentage"] or 0.0)
+    monitor = SearchMonitor(tracing=True)
+    with ThreadPool(threads) as pool:
+        settings = AlgorithmSettings(pool, printed["prune_percentage"] or 0.0)
         algorithm = ALGORITHMS[printed["algorithm"]]
-        result = algorithm.run(problem, game.start(), printed["search_depth"], watch, settings)
-    events = watch.events or []
+        result = algorithm.run(problem, game.start(), printed["search_depth"], monitor, settings)
+    events = monitor.events or []
     estimates = any(line.startswith("Estimating") for line in printed["trace_lines"])
     assert list(trace_lines(game, events, estimates=estimates)) == printed["trace_lines"]
     assert (result.value, result.move) == (printed["value"], printed["move"])
     assert [game.label(e.position) for e in events if isinstance(e, Valued)] == printed["terminals"]
-    assert watch.leaves == printed["terminals_visited"]
-    pruned = [game.label(e.position) for e in events if isinstance(e, Left) and e.pruned]
+    assert monitor.leaves == printed["terminals_visited"]
+    pruned = [game.label(e.position) for e in events if isinstance(e, Exited) and e.pruned]
     assert pruned == printed["pruned_nodes"]
 
 
@@ -46,44 +46,44 @@ def test_jamboree_prints_alphabetas_trace_on_the_big_tree() -> None:
     """001, section 6: no node has more than 2 children, so 0.5 restricts nothing there."""
     printed = PRINTED["fig4_alphabeta_HandoutBig"]
     game = tree("HandoutBig")
-    watch = Watch(tracing=True)
-    with Pool(2) as pool:
+    monitor = SearchMonitor(tracing=True)
+    with ThreadPool(2) as pool:
         ALGORITHMS["jamboree"].run(
-            Problem(game, evaluator_for(game)), game.start(), 4, watch, Settings(pool, 0.5)
+            Problem(game, evaluator_for(game)), game.start(), 4, monitor, AlgorithmSettings(pool, 0.5)
         )
-    events = watch.events or []
+    events = monitor.events or []
     assert [game.label(e.position) for e in events if isinstance(e, Valued)] == printed["terminals"]
 
 
 def test_closing_lines() -> None:
     game = tree("HandoutBig")
     problem = Problem(game, evaluator_for(game))
-    watch = Watch()
-    with Pool(1) as pool:
-        result = ALGORITHMS["alphabeta"].run(problem, game.start(), 4, watch, Settings(pool))
-    assert closing_lines(game, game.start(), result, watch.leaves) == [
+    monitor = SearchMonitor()
+    with ThreadPool(1) as pool:
+        result = ALGORITHMS["alphabeta"].run(problem, game.start(), 4, monitor, AlgorithmSettings(pool))
+    assert closing_lines(game, game.start(), result, monitor.leaves) == [
         "Therefore value of (Maxie,a) is Guess: 3, and best move is 0.",
         "Terminals visited: 6",
         "Overall choice: move 0[left]",
     ]
     leaf = Explicit.from_tree({"name": "a", "value": 3})
-    assert closing_lines(leaf, leaf.start(), Result(3, None), 1)[-1] == "Overall choice: none"
+    assert closing_lines(leaf, leaf.start(), SearchResult(3, None), 1)[-1] == "Overall choice: none"
     many = Explicit.from_tree({"name": "a", "children": [{"name": each, "value": 1} for each in "bcde"]})
-    assert closing_lines(many, many.start(), Result(1, 3), 4)[-1] == "Overall choice: move 3"
+    assert closing_lines(many, many.start(), SearchResult(1, 3), 4)[-1] == "Overall choice: move 3"
 
 
 def test_the_last_line_of_figure_5_and_what_each_move_came_back_with() -> None:
     game = tree("HandoutSmall")
-    watch = Watch(tracing=True)
-    with Pool(2) as pool:
+    monitor = SearchMonitor(tracing=True)
+    with ThreadPool(2) as pool:
         result = ALGORITHMS["jamboree"].run(
-            Problem(game, evaluator_for(game)), game.start(), 2, watch, Settings(pool, 0.5)
+            Problem(game, evaluator_for(game)), game.start(), 2, monitor, AlgorithmSettings(pool, 0.5)
         )
-    assert closing_lines(game, game.start(), result, watch.leaves)[1:] == [
+    assert closing_lines(game, game.start(), result, monitor.leaves)[1:] == [
         "Terminals visited: 9",
         "Overall choice: move 1[middle]",
     ]
-    line = results_line(game, watch.events or ())
+    line = results_line(game, monitor.events or ())
     assert line == "Results of the moves: [Step(2, Guess: ~2), Step(1, Guess: 4), Step(0, Guess: 1)]"
 
 

@@ -12,12 +12,12 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 
 from arena.protocol.record import Record
 from arena.rating.glicko import Rating
-from arena.rating.steps import Rater, RatingStep
+from arena.rating.steps import Category, Rater, RatingStep, categories
 from arena.server.store.aggregates import counting
 from arena.server.store.aggregates.counting import refresh
-from arena.server.store.aggregates.rating_steps import step_of
-from arena.server.store.aggregates.standings import ratings_of, standings
-from arena.server.store.database import open_store
+from arena.server.store.aggregates.recompute import step_of
+from arena.server.store.aggregates.standings import crosses, last_ratings, listed_categories, standings
+from arena.server.store.database import open_store, reading
 from arena.server.store.schema import rating_steps
 from tests.properties import seeds
 from tests.server.played import (
@@ -36,15 +36,22 @@ FAR, LONG_AGO = "9999-12-31T23:59:59.999Z", "1970-01-01T00:00:00.000Z"
 
 
 async def steps_in(engine: AsyncEngine) -> list[RatingStep]:
-    query = sa.select(rating_steps).order_by(rating_steps.c.arrival, rating_steps.c.seat)
+    query = sa.select(rating_steps).order_by(
+        rating_steps.c.arrival, rating_steps.c.time_control, rating_steps.c.seat
+    )
     async with engine.connect() as connection:
         return [step_of(row) for row in (await connection.execute(query)).all()]
 
 
 def steps_of(played: list[tuple[str, Record]]) -> list[RatingStep]:
-    """What counting all matches at once gives, in the order in which they came in: the oracle."""
+    """Return the result of counting all matches at once, in order of arrival, as the oracle."""
     rater = Rater()
-    return [step for finished, record in played for step in rater.count(record, finished)]
+    return [
+        step
+        for finished, record in played
+        for category in categories("tictactoe", "", record.time_control, 1)
+        for step in rater.count(record, finished, category)
+    ]
 
 
 @pytest.mark.parametrize("seed", seeds(3))
@@ -67,7 +74,9 @@ async def test_whatever_times_matches_tell_the_steps_are_those_of_the_order_in_w
         )
         # some finish at the very same time, and clocks may be wrong by thousands of years
         at = chance.choice([day(1 + chance.randrange(5), second=chance.randrange(3)), FAR, LONG_AGO])
-        waiting.append((at, {"happened": how, "maxie": maxie, "minnie": minnie, "match": f"{number:032x}"}))
+        match: dict[str, Any] = {"maxie": maxie, "minnie": minnie, "match": f"{number:032x}"}
+        time_control = chance.choice(["1+0.1", "0.1/move"])
+        waiting.append((at, match | {"happened": how, "time_control": time_control}))
     chance.shuffle(waiting)
     played: list[tuple[str, Record]] = []
     async with open_store(database) as engine:
@@ -132,9 +141,11 @@ async def test_of_many_bots_each_gets_its_own_rating(database: str) -> None:
         for number, (maxie, minnie) in enumerate(pairwise(names)):
             await keep(engine, day(1, number), events(MAXIE_WINS), maxie=maxie, minnie=minnie)
         await refresh(engine)
-        rated = await ratings_of(engine, "tictactoe", [*names, "nobody"])
+        keys = [(Category("tictactoe"), name) for name in (*names, "nobody")]
+        async with reading(engine) as connection:
+            found = await connection.run_sync(last_ratings, keys)
         rows = {row.bot: Rating(row.rating, row.deviation, row.volatility) for row in await standings(engine)}
-    assert rated == {**rows, "nobody": Rating()}
+    assert {bot: known.after() for (_, bot), known in found.items()} == rows
 
 
 async def test_casual_and_unfinished_matches_do_not_count(database: str) -> None:
@@ -160,13 +171,39 @@ async def test_the_table_counts_results_and_forfeits(database: str) -> None:
             await keep(engine, day(1 + number), how)
         await refresh(engine)
         rows = {row.bot: row for row in await standings(engine)}
-        rated = await ratings_of(engine, "tictactoe", ["anna", "bert", "carl"])
     anna, bert = rows["anna"], rows["bert"]
     assert (anna.matches, anna.wins, anna.draws, anna.losses, anna.forfeits) == (5, 2, 1, 2, 1)
     assert (bert.matches, bert.wins, bert.draws, bert.losses, bert.forfeits) == (5, 2, 1, 2, 2)
     assert anna.last == day(7)
-    assert rated["anna"] == Rating(anna.rating, anna.deviation, anna.volatility)
-    assert rated["carl"] == Rating()
+
+
+async def test_a_rating_by_time_control_is_that_of_a_store_with_no_other_matches(
+    database: str, other_database: str
+) -> None:
+    chance = random.Random(1)
+    async with open_store(database) as engine, open_store(other_database) as other:
+        for number in range(16):
+            maxie, minnie = chance.sample(["anna", "bert", "carl"], 2)
+            time_control = chance.choice(["1+0.1", "0.1/move"])
+            how = events(chance.choice([MAXIE_WINS, MINNIE_WINS, NOBODY_WINS]))
+            for each in (engine, other) if time_control == "0.1/move" else (engine,):
+                await keep(each, day(1, number), how, maxie=maxie, minnie=minnie, time_control=time_control)
+        await refresh(engine)
+        await refresh(other)
+        rows = await standings(engine, "tictactoe", "", "0.1/move")
+        assert rows == await standings(other, "tictactoe")
+        assert rows != await standings(engine, "tictactoe")
+        assert await standings(engine, "tictactoe", "italy", "0.1/move") == []
+        names = [row.bot for row in rows]
+        of_clock = await crosses(engine, Category("tictactoe", "", "0.1/move"), names)
+        assert of_clock == await crosses(other, Category("tictactoe"), names)
+        listed = await listed_categories(engine, 5, since=LONG_AGO)
+        assert {each.time_control: each.matches for each in listed} == {
+            "0.1/move": sum(row.matches for row in rows),
+            "1+0.1": 32 - sum(row.matches for row in rows),
+        }
+        assert len(await listed_categories(engine, 1)) == 1
+        assert await listed_categories(engine, 5, since=FAR) == []
 
 
 async def test_the_table_is_by_game_and_can_be_of_one(database: str) -> None:

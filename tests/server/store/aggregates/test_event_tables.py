@@ -10,14 +10,14 @@ from arena.rating.standings import table
 from arena.server.store.aggregates.counting import refresh
 from arena.server.store.aggregates.event_tables import (
     BEST_KNOWN,
-    MOST_IN_TABLE,
-    Event,
+    MAX_FULL_TABLE,
+    EventCounts,
     event_scores_of,
     events_with_matches,
 )
 from arena.server.store.archive import import_lines
 from arena.server.store.database import open_store
-from arena.server.store.queries import Queries
+from arena.server.store.queries import event_table
 from tests.properties import seeds
 from tests.server.matches import record
 from tests.server.played import (
@@ -35,7 +35,6 @@ async def test_the_kept_table_is_that_of_all_records(database: str, seed: int) -
     chance = random.Random(seed)
     played: dict[str, list[Record]] = {"one": [], "two": []}
     async with open_store(database) as engine:
-        queries = Queries(engine)
         for _ in range(25):
             maxie, minnie = chance.sample(["anna", "bert", "carl"], 2)
             event = chance.choice(sorted(played))
@@ -54,7 +53,7 @@ async def test_the_kept_table_is_that_of_all_records(database: str, seed: int) -
                 await refresh(engine)
         await refresh(engine)
         for event, records in played.items():
-            found = await queries.event(event)
+            found = await event_table(engine, event)
             assert found is not None
             bots = sorted({bot for each in records for bot in (each.players.maxie, each.players.minnie)})
             assert found.rows == table(bots, records)
@@ -63,10 +62,10 @@ async def test_the_kept_table_is_that_of_all_records(database: str, seed: int) -
             for each in found.crosses:
                 scored[each.bot, each.opponent] = each.wins
             assert sum(scored.values()) == sum(row.wins for row in found.rows)
-        listed = [Event(event, len(played[event])) for event in ("two", "one")]
+        listed = [EventCounts(event, len(played[event])) for event in ("two", "one")]
         assert await events_with_matches(engine, 50) == listed
         assert await events_with_matches(engine, 1) == listed[:1]
-        assert await queries.event("three") is None
+        assert await event_table(engine, "three") is None
 
 
 async def test_matches_in_progress_are_listed_with_their_event(database: str) -> None:
@@ -74,11 +73,11 @@ async def test_matches_in_progress_are_listed_with_their_event(database: str) ->
         await keep(engine, day(1), events(MAXIE_WINS), event="over")
         assert await events_with_matches(engine, 50) == []  # until it is counted
         await refresh(engine)
-        assert await events_with_matches(engine, 50) == [Event("over", 1)]
+        assert await events_with_matches(engine, 50) == [EventCounts("over", 1)]
 
 
 async def test_of_very_many_bots_those_are_told_that_have_played_most(database: str) -> None:
-    names = [f"bot {number:03}" for number in range(MOST_IN_TABLE + 20)]
+    names = [f"bot {number:03}" for number in range(MAX_FULL_TABLE + 20)]
     lines = [
         line(record(f"{name} {n}", maxie="anna", minnie=name))
         for name in names

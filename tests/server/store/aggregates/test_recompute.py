@@ -10,7 +10,7 @@ from arena.protocol.codes import EndReason
 from arena.protocol.record import Record, Result, to_line
 from arena.server.store import schema
 from arena.server.store.aggregates.counting import refresh
-from arena.server.store.aggregates.recompute import Differs, recompute
+from arena.server.store.aggregates.recompute import RatingsDiffer, recompute
 from arena.server.store.database import open_store
 from arena.server.store.packing import pack_record
 from tests.server.played import (
@@ -77,7 +77,7 @@ async def test_an_imported_match_is_replayed_from_its_record(database: str) -> N
         bad = await keep(engine, day(21), events(MAXIE_WINS), journaled=False)
         await refresh(engine)
         await _write_record(engine, replace(bad, moves=bad.moves[:-1]))
-        with pytest.raises(Differs, match=f"match {bad.match}: .*nothing is decided"):
+        with pytest.raises(RatingsDiffer, match=f"match {bad.match}: .*nothing is decided"):
             await recompute(engine)
 
 
@@ -94,7 +94,9 @@ async def test_a_record_that_is_not_what_was_played_is_named(database: str) -> N
         # the first of two that were tampered with
         for record in (records[3], records[1]):
             await _write_record(engine, replace(record, result=Result(None, EndReason.BOARD_FULL)))
-        with pytest.raises(Differs, match=f"match {records[1].match}: the journal says minnie wins by line"):
+        with pytest.raises(
+            RatingsDiffer, match=f"match {records[1].match}: the journal says minnie wins by line"
+        ):
             await recompute(engine)
 
 
@@ -112,7 +114,7 @@ async def test_a_changed_event_is_named(database: str) -> None:
                         changed = sa.update(schema.events).where(other).values(event=text)
                         await connection.execute(changed)
         with pytest.raises(
-            Differs, match=f"match {record.match}: the journal says maxie|minnie wins by illegal"
+            RatingsDiffer, match=f"match {record.match}: the journal says maxie|minnie wins by illegal"
         ):
             await recompute(engine)
 
@@ -125,7 +127,7 @@ async def test_a_changed_rating_is_named(database: str, column: str) -> None:
         raised = {column: schema.rating_steps.c[column] * 1.000001}
         async with engine.begin() as connection:
             await connection.execute(sa.update(schema.rating_steps).where(which).values(raised))
-        with pytest.raises(Differs, match=f"match {record.match}: bert has .* but the store says"):
+        with pytest.raises(RatingsDiffer, match=f"match {record.match}: bert has .* but the store says"):
             await recompute(engine)
 
 
@@ -135,5 +137,5 @@ async def test_a_lost_rating_is_named(database: str) -> None:
         which = (schema.rating_steps.c.match == record.match) & (schema.rating_steps.c.seat == "maxie")
         async with engine.begin() as connection:
             await connection.execute(sa.delete(schema.rating_steps).where(which))
-        with pytest.raises(Differs, match="the store says nothing"):
+        with pytest.raises(RatingsDiffer, match="the store says nothing"):
             await recompute(engine)

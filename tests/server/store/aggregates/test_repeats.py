@@ -10,9 +10,9 @@ from arena.protocol.codes import EndReason
 from arena.protocol.record import Record, RecordedMove, Result
 from arena.protocol.values import Players
 from arena.server.store.aggregates.counting import refresh
-from arena.server.store.aggregates.repeats import digest_of
 from arena.server.store.aggregates.standings import standings
 from arena.server.store.database import open_store
+from arena.server.store.finished import digest_of
 from arena.server.store.schema import matches
 from tests.server.matches import record
 from tests.server.played import MAXIE_WINS, MINNIE_WINS, day, events, keep

@@ -4,19 +4,19 @@ import random
 from collections import Counter
 
 from arena.rating.glicko import Rating
-from arena.rating.steps import Known
+from arena.rating.steps import Category, CurrentRating
 from arena.server.store.aggregates.counting import refresh
 from arena.server.store.aggregates.standings import (
     BOTS_AT_ONCE,
-    Standing,
+    StandingRow,
     bases,
     crosses,
     games,
-    keep_bases,
     last_ratings,
-    ordered,
+    sort_standings,
     standings,
     standings_of,
+    store_bases,
 )
 from arena.server.store.database import exclusive, open_store
 from tests.server.played import FAILS, MAXIE_WINS, MINNIE_WINS, NO_SHOW, NOBODY_WINS, day, events, keep
@@ -46,7 +46,7 @@ async def test_the_kept_table_is_what_a_count_of_all_matches_gives(database: str
                 await refresh(engine)
         await refresh(engine)
         table = await standings(engine, "tictactoe")
-        found = await crosses(engine, "tictactoe", ["anna", "bert", "carl"])
+        found = await crosses(engine, Category("tictactoe"), ["anna", "bert", "carl"])
         assert await games(engine) == ["tictactoe"]
         async with engine.connect() as connection:
             of_anna = await standings_of(connection, "anna")
@@ -66,19 +66,19 @@ async def test_the_kept_table_is_what_a_count_of_all_matches_gives(database: str
 
 
 async def test_the_last_ratings_of_more_bots_than_one_query_asks_for(database: str) -> None:
-    keys = [("tictactoe", f"bot {number}") for number in range(BOTS_AT_ONCE + 5)]
-    known = {key: Known(1500.0 + number, 60.0, 0.06, day(1)) for number, key in enumerate(keys)}
+    keys = [(Category("tictactoe"), f"bot {number}") for number in range(BOTS_AT_ONCE + 5)]
+    known = {key: CurrentRating(1500.0 + number, 60.0, 0.06, day(1)) for number, key in enumerate(keys)}
     async with open_store(database) as engine, exclusive(engine) as connection:
-        await connection.run_sync(keep_bases, known)
-        await connection.run_sync(keep_bases, {keys[0]: Known(1700.0, 50.0, 0.06, day(2))})
+        await connection.run_sync(store_bases, known)
+        await connection.run_sync(store_bases, {keys[0]: CurrentRating(1700.0, 50.0, 0.06, day(2))})
         kept = await connection.run_sync(bases)
         assert await connection.run_sync(last_ratings, keys) == {}
-    assert kept == known | {keys[0]: Known(1700.0, 50.0, 0.06, day(2))}
+    assert kept == known | {keys[0]: CurrentRating(1700.0, 50.0, 0.06, day(2))}
     assert kept[keys[0]].after() == Rating(1700.0, 50.0, 0.06)
 
 
 def test_equal_ratings_stand_by_name() -> None:
     rows = [
-        Standing("riskless", bot, 1500.0, 60.0, 0.06, 1, 0, 1, 0, 0, 0, day(1)) for bot in ("bert", "anna")
+        StandingRow("riskless", bot, 1500.0, 60.0, 0.06, 1, 0, 1, 0, 0, 0, day(1)) for bot in ("bert", "anna")
     ]
-    assert [row.bot for row in ordered(rows)] == ["anna", "bert"]
+    assert [row.bot for row in sort_standings(rows)] == ["anna", "bert"]

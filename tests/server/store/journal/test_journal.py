@@ -1,7 +1,12 @@
+"""A journal makes durable what the core decides: all of a commit or nothing of it, once, and without blocking anybody."""
+
 from __future__ import annotations
 
+import asyncio
 import sqlite3
-from contextlib import closing
+import threading
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, closing
 from pathlib import Path
 
 import anyio
@@ -9,331 +14,436 @@ import pytest
 import sqlalchemy as sa
 from anyio.lowlevel import checkpoint
 from msgspec.structs import replace
+from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
+from arena.clock import Clock
 from arena.games.core import Player
-from arena.match.events import Event, GotReady, Moved, Opened, ServerBack, TurnLeft
+from arena.match.events import (
+    Event,
+    MatchOpened,
+    Moved,
+    PlayerReady,
+    ServerRecovered,
+    TurnStarted,
+    from_journal,
+)
 from arena.match.terms import from_json
+from arena.server.core.effects import DeleteSession, SaveSession
 from arena.server.store import schema
-from arena.server.store.database import StoreError, close, make_engine, now, open_store
-from arena.server.store.journal.journal import Journal, JournalFailed
-from arena.server.store.journal.reader import events_of, records_of
-from arena.server.store.journal.rows import NotOpen
+from arena.server.store.aggregates.counting import refresh
+from arena.server.store.database import close, make_engine, now, open_store, prepare
+from arena.server.store.journal.changes import Durable
+from arena.server.store.journal.journal import SLOW_SECONDS, Journal, open_journal
+from arena.server.store.journal.postgresql_writer import LET_NOBODY_COUNT
+from arena.server.store.journal.reader import events_of
+from arena.server.store.journal.sqlite_writer import WriterThread
+from arena.server.store.lease import Lease
+from testkit.stored import records_of
 from tests.server.databases import Postgresql
-from tests.server.journals import playing
+from tests.server.journals import MATCH, ends, happens, opens
 from tests.server.matches import record, terms
+from tests.server.played import MAXIE_WINS, day, events, keep
 
 
-async def test_what_is_durable_can_be_read_from_outside(database: str) -> None:
+async def test_what_is_committed_is_there_for_others_at_once(database: str) -> None:
     happened: list[tuple[int, Event]] = [
-        (5, Opened()),
-        (6, GotReady(Player.MAXIE)),
-        (9, Moved(Player.MAXIE, 0, [1, 2])),
+        (1, MatchOpened()),
+        (5, PlayerReady(Player.MAXIE)),
+        (9, Moved(Player.MAXIE, 0, {"deep": [1, "two", None, 2.5, 'a "quote" \0 é']})),
     ]
-    async with open_store(database) as engine, anyio.create_task_group() as tasks:
-        journal = Journal(engine)
-        tasks.start_soon(journal.run)
-        journal.open_match(terms(), "2026-11-20T12:00:00Z")
+    async with open_store(database) as engine, open_journal(engine) as journal:
+        await journal.commit([opens()])
         for seq, (at, event) in enumerate(happened):
-            await journal.durable(journal.append("m" * 32, seq, at, event))
+            await journal.commit([happens(seq, event, at=at)])
             async with open_store(database) as other:
-                assert await events_of(other, "m" * 32) == happened[: seq + 1]
-        tasks.cancel_scope.cancel()
+                assert await events_of(other, MATCH) == happened[: seq + 1]
 
 
-@pytest.mark.parametrize("lasting", [True, False])
-async def test_an_event_is_told_before_it_is_committed_only_where_the_store_is_thrown_away(
-    tmp_path: Path, *, lasting: bool
-) -> None:
-    file = f"sqlite:///{tmp_path / 'a.db'}"
-    async with open_store(file):
-        pass  # its schema
-    engine = make_engine(file, lasting=lasting)
+async def test_a_commit_of_many_matches_is_one_transaction(database: str) -> None:
+    matches = [f"match {number}" for number in range(20)]
+    async with open_store(database) as engine, open_journal(engine) as journal:
+        await journal.commit([effect for each in matches for effect in (opens(each), happens(1, match=each))])
+        for seq in (2, 3):
+            await journal.commit([happens(seq, match=each) for each in matches])
+        await journal.commit([])
+        for each in matches:
+            assert await events_of(engine, each) == [(seq, MatchOpened()) for seq in (1, 2, 3)]
+        await journal.commit([happens(seq, match=matches[0]) for seq in range(4, 1_205)])
+        assert await events_of(engine, matches[0]) == [(seq, MatchOpened()) for seq in range(1, 1_205)]
+
+
+async def test_nothing_of_a_commit_that_fails_is_there_and_the_next_one_goes_well(database: str) -> None:
+    async with open_store(database) as engine, open_journal(engine) as journal:
+        await journal.commit([opens(), happens(1)])
+        async with engine.begin() as connection:
+            await connection.execute(sa.text("DROP TABLE records"))
+        with pytest.raises(Exception, match="records"):
+            await journal.commit([happens(2), SaveSession("anna", b"1"), ends(record(MATCH))])
+        assert "records" in journal.outage()
+        assert await events_of_open(engine) == [(1, MatchOpened())]
+        assert (await journal.load(None)).sessions == {}
+        await journal.commit([happens(2, ServerRecovered())])
+        assert journal.outage() == ""
+        assert await events_of_open(engine) == [(1, MatchOpened()), (2, ServerRecovered())]
+
+
+class Silent:
+    """A writer of a store that does not answer."""
+
+    def __init__(self) -> None:
+        self.answer = anyio.Event()
+
+    async def commit(self, *_: object) -> None:
+        await self.answer.wait()
+
+
+async def test_a_store_that_does_not_answer_is_told_after_a_while() -> None:
+    passed = 0.0
+    silent = Silent()
+    journal = Journal(
+        None,  # type: ignore[arg-type]
+        silent,  # type: ignore[arg-type]
+        Lease("north", 1),
+        Clock(lambda: round(passed * 1e9)),
+        lambda _seconds: None,
+    )
     async with anyio.create_task_group() as tasks:
-        journal, told = Journal(engine), anyio.Event()
-        found: list[int] = []
-
-        def note(error: Exception | None) -> None:
-            assert error is None
-            with closing(sqlite3.connect(tmp_path / "a.db")) as other:
-                found.extend(row[0] for row in other.execute("SELECT count(*) FROM events"))
-            told.set()
-
-        await tasks.start(journal.run)
-        await journal.durable(journal.open_match(terms(), "2026-11-20T12:00:00Z"))
-        batch = journal.append("m" * 32, 1, 1, Opened(), told=note)
-        assert not found, "it is told in a turn of its own"
-        await told.wait()
-        assert found == [1 if lasting else 0]
-        await journal.durable(batch)
-        assert await events_of(engine, "m" * 32) == [(1, Opened())]
-        tasks.cancel_scope.cancel()
-    await close(engine)
-
-
-async def test_what_nobody_waits_for_is_written_all_the_same(tmp_path: Path) -> None:
-    file = f"sqlite:///{tmp_path / 'a.db'}"
-    async with open_store(file):
-        pass
-    engine = make_engine(file, lasting=False)
-    async with anyio.create_task_group() as tasks:
-        journal = Journal(engine)
-        await tasks.start(journal.run)
-        await journal.durable(journal.open_match(terms(), "2026-11-20T12:00:00Z"))
-        journal.append("m" * 32, 1, 1, Opened(), told=lambda _error: None)
-        with anyio.fail_after(10):
-            while not await events_of(engine, "m" * 32):
-                await anyio.sleep(0.01)
-        tasks.cancel_scope.cancel()
-    await close(engine)
-
-
-async def test_a_store_that_is_thrown_away_and_has_failed_is_waited_for_until_it_works_again(
-    tmp_path: Path,
-) -> None:
-    file = f"sqlite:///{tmp_path / 'a.db'}"
-    async with open_store(file):
-        pass
-    engine = make_engine(file, lasting=False)
-    async with anyio.create_task_group() as tasks:
-        journal, errors = Journal(engine), list[Exception | None]()
-        await tasks.start(journal.run)
-        with pytest.raises(JournalFailed):
-            await journal.durable(journal.append("no such match", 1, 1, Opened(), told=errors.append))
-        assert errors == [None], "nobody could know"
-        with pytest.raises(JournalFailed):
-            await journal.durable(journal.append("no such match", 1, 1, Opened(), told=errors.append))
+        tasks.start_soon(journal.commit, [])
         await checkpoint()
-        assert type(errors[1]) is NotOpen
-        journal.open_match(terms(), "2026-11-20T12:00:00Z")
-        await journal.durable(journal.append("m" * 32, 1, 1, Opened(), told=errors.append))
-        await checkpoint()
-        assert errors[2:] == [None]
-        tasks.cancel_scope.cancel()
-    await close(engine)
+        passed = SLOW_SECONDS - 0.01
+        assert journal.outage() == ""
+        passed = SLOW_SECONDS + 4
+        assert journal.outage() == "the store has not answered for 7 s"
+        silent.answer.set()
+    assert journal.outage() == ""
 
 
-async def test_what_comes_while_a_commit_is_under_way_shares_the_next(database: str) -> None:
-    async with open_store(database) as engine, anyio.create_task_group() as tasks:
-        journal = Journal(engine)
-        journal.open_match(terms(), "2026-11-20T12:00:00Z")
-        batches = [journal.append("m" * 32, seq, seq, Opened()) for seq in range(50)]
-        assert len({id(batch) for batch in batches}) == 1
-        tasks.start_soon(journal.run)
-        await journal.durable(batches[-1])
-        assert len(await events_of(engine, "m" * 32)) == 50
-        tasks.cancel_scope.cancel()
+async def events_of_open(engine: AsyncEngine) -> list[tuple[int, Event]]:
+    async with engine.connect() as connection:
+        rows = (
+            await connection.execute(sa.select(schema.events.c.event).order_by(schema.events.c.seq))
+        ).scalars()
+        return [timed for text in rows for timed in from_journal(text)]
 
 
-async def test_a_batch_that_fails_says_so_and_the_next_goes_on(database: str) -> None:
-    async with open_store(database) as engine, anyio.create_task_group() as tasks:
-        journal = Journal(engine)
-        tasks.start_soon(journal.run)
-        with pytest.raises(JournalFailed):
-            await journal.durable(journal.append("no such match", 0, 0, Opened()))
-        journal.open_match(terms(), "2026-11-20T12:00:00Z")
-        await journal.durable(journal.append("m" * 32, 0, 0, Opened()))
-        tasks.cancel_scope.cancel()
-
-
-async def test_what_a_failed_batch_held_is_not_in_the_match_when_it_is_over(database: str) -> None:
-    async with open_store(database) as engine, playing(engine) as journal:
-        journal.open_match(terms(), "2026-11-20T12:00:00Z")
-        await journal.durable(journal.append("m" * 32, 1, 1, Opened()))
-        journal.append("m" * 32, 2, 2, GotReady(Player.MAXIE))
-        with pytest.raises(JournalFailed, match="no match 'no such match' is in progress on this server"):
-            await journal.durable(journal.append("no such match", 1, 0, Opened()))
-        await journal.durable(journal.close_match(record("m" * 32)))
-        assert await events_of(engine, "m" * 32) == [(1, Opened())]
+async def test_a_commit_that_is_tried_again_changes_nothing(database: str) -> None:
+    """The first attempt was durable but appeared to fail."""
+    first: list[Durable] = [
+        opens("a"),
+        opens("b"),
+        happens(1, match="a"),
+        happens(1, match="b"),
+        SaveSession("anna", b"1"),
+    ]
+    second: list[Durable] = [
+        happens(3, Moved(Player.MAXIE, 0, 4), match="a", turn=(2, TurnStarted(0))),
+        DeleteSession("anna"),
+    ]
+    third: list[Durable] = [happens(4, match="a"), ends(record("a")), happens(2, match="b")]
+    async with open_store(database) as engine, open_journal(engine) as journal:
+        for effects in (first, second, third):
+            for _ in range(3):
+                await journal.commit(effects)
+        assert len(await events_of(engine, "a")) == 4
+        assert await events_of(engine, "b") == [(1, MatchOpened()), (2, MatchOpened())]
+        assert await records_of(engine, "test") == [record("a")]
+        async with engine.connect() as connection:
+            arrivals = (await connection.execute(sa.select(schema.matches.c.arrival))).scalars().all()
+        assert set(arrivals) == {1, None}
+        assert (await journal.load("test")).sessions == {}
 
 
 async def test_a_turn_and_the_event_that_ends_it_are_one_row(database: str) -> None:
     moved = Moved(Player.MAXIE, 0, [1, 2])
-    async with open_store(database) as engine, playing(engine) as journal:
-        journal.open_match(terms(), "2026-11-20T12:00:00Z")
-        await journal.durable(journal.append("m" * 32, 1, 1, Opened()))
-        await journal.durable(journal.append("m" * 32, 3, 9, moved, (7, TurnLeft(0, 5))))
-        await journal.durable(journal.close_match(record("m" * 32)))
+    async with open_store(database) as engine, open_journal(engine) as journal:
+        await journal.commit([opens(), happens(1)])
+        await journal.commit([happens(3, moved, at=9, turn=(7, TurnStarted(0, 5)))])
+        await journal.commit([ends(record(MATCH))])
         async with engine.connect() as connection:
             query = sa.select(schema.events.c.seq).order_by(schema.events.c.seq)
             assert (await connection.execute(query)).scalars().all() == [1, 3]
-        assert await events_of(engine, "m" * 32) == [(1, Opened()), (7, TurnLeft(0, 5)), (9, moved)]
+        assert await events_of(engine, MATCH) == [(1, MatchOpened()), (7, TurnStarted(0, 5)), (9, moved)]
 
 
 async def test_a_match_goes_on_in_the_journal_of_the_next_run_and_of_the_one_after(database: str) -> None:
     async with open_store(database) as engine:
-        async with playing(engine) as journal:
-            journal.open_match(terms(), "2026-11-20T12:00:00Z")
-            await journal.durable(journal.append("m" * 32, 1, 1, Opened()))
+        async with open_journal(engine) as journal:
+            await journal.commit([opens(), happens(1)])
         for seq in (2, 3):
-            async with playing(engine) as journal:
-                await journal.durable(journal.append("m" * 32, seq, seq, ServerBack()))
-        async with playing(engine) as journal:
-            # as when its next batch failed: the match is void, and all that is left is its end
-            await journal.durable(journal.close_match(record("m" * 32)))
-        assert await events_of(engine, "m" * 32) == [(1, Opened()), (2, ServerBack()), (3, ServerBack())]
+            async with open_journal(engine) as journal:
+                await journal.commit([happens(seq, ServerRecovered())])
+        async with open_journal(engine) as journal:
+            await journal.commit([ends(record(MATCH))])
+        assert await events_of(engine, MATCH) == [
+            (1, MatchOpened()),
+            (2, ServerRecovered()),
+            (3, ServerRecovered()),
+        ]
 
 
-async def test_two_journals_on_one_store_do_not_touch_each_others_matches(database: str) -> None:
+async def test_two_names_on_one_store_do_not_touch_each_others_matches(database: str) -> None:
     async with open_store(database) as engine, open_store(database) as other:
-        async with playing(engine, "north") as north, playing(other, "south") as south:
+        async with open_journal(engine, "north") as north, open_journal(other, "south") as south:
             both = {"n" * 32: north, "s" * 32: south}
             for match, journal in both.items():
-                journal.open_match(replace(terms(), match=match), "2026-11-20T12:00:00Z")
-            for seq in range(1, 50):
+                await journal.commit([opens(match)])
+            for seq in range(1, 20):
                 for match, journal in both.items():
-                    await journal.durable(journal.append(match, seq, seq, Opened()))
-            await north.durable(north.close_match(record("n" * 32)))
-            await south.durable(south.append("s" * 32, 50, 50, Opened()))
-        assert [at for at, _ in await events_of(engine, "n" * 32)] == list(range(1, 50))
-        assert [at for at, _ in await events_of(engine, "s" * 32)] == list(range(1, 51))
+                    await journal.commit([happens(seq, match=match)])
+            await south.commit([happens(20, match="n" * 32), ends(record("n" * 32))])  # it is none of its own
+            await north.commit([ends(record("n" * 32))])
+            await south.commit([happens(20, match="s" * 32)])
+        assert [at for at, _ in await events_of(engine, "n" * 32)] == list(range(1, 20))
+        assert [at for at, _ in await events_of(engine, "s" * 32)] == list(range(1, 21))
 
 
-async def test_drain_waits_for_all_that_was_appended(database: str) -> None:
-    async with open_store(database) as engine, anyio.create_task_group() as tasks:
-        journal = Journal(engine)
-        tasks.start_soon(journal.run)
-        await journal.drain()
-        journal.open_match(terms(), "2026-11-20T12:00:00Z")
-        journal.append("m" * 32, 0, 0, Opened())
-        await journal.drain()
-        assert len(await events_of(engine, "m" * 32)) == 1
-        tasks.cancel_scope.cancel()
+async def test_a_match_that_is_taken_out_of_the_store_holds_up_no_other(database: str) -> None:
+    async with open_store(database) as engine, open_journal(engine) as journal:
+        await journal.commit([opens("a"), opens("b"), happens(1, match="a"), happens(1, match="b")])
+        async with engine.begin() as connection:
+            number = sa.select(schema.matches.c.number).where(schema.matches.c.match == "a").scalar_subquery()
+            await connection.execute(sa.delete(schema.events).where(schema.events.c.number == number))
+            await connection.execute(sa.delete(schema.matches).where(schema.matches.c.match == "a"))
+        await journal.commit([happens(2, match="a"), happens(2, match="b")])
+        await journal.commit([happens(3, match="a")])
+        await journal.commit([ends(record("a")), ends(record("b"))])
+        assert (await events_of(engine, "a"), len(await events_of(engine, "b"))) == ([], 2)
+        assert await records_of(engine, "test") == [record("b")]
 
 
-@pytest.mark.parametrize("turns", range(5))
-async def test_drain_waits_for_what_is_being_committed(database: str, turns: int) -> None:
-    async with open_store(database) as engine, playing(engine) as journal:
-        await journal.durable(journal.open_match(terms(), "2026-11-20T12:00:00Z"))
-        batch = journal.append("m" * 32, 1, 0, Opened())
-        for _ in range(turns):
-            await checkpoint()
-        await journal.drain()
-        assert batch.done.is_set()
-        assert await events_of(engine, "m" * 32) == [(0, Opened())]
+async def test_a_match_that_is_over_gets_no_event_any_more(database: str) -> None:
+    async with open_store(database) as engine, open_journal(engine) as journal:
+        await journal.commit([opens(), happens(1), ends(record(MATCH))])
+        await journal.commit([happens(2)])
+        assert await events_of(engine, MATCH) == [(1, MatchOpened())]
 
 
 async def test_the_end_of_a_match_keeps_its_record_and_when_it_was(database: str) -> None:
     before = now()
-    async with open_store(database) as engine, anyio.create_task_group() as tasks:
-        journal = Journal(engine)
-        tasks.start_soon(journal.run)
-        journal.open_match(replace(terms(), rated=True), "2026-11-20T12:00:00Z")
-        finished = record("m" * 32, moves=[4, 0])
-        await journal.durable(journal.close_match(finished))
+    async with open_store(database) as engine, open_journal(engine) as journal:
+        finished = record(MATCH, moves=[4, 0])
+        await journal.commit([opens(rated=True), ends(finished, rated=True)])
         assert await records_of(engine, "test") == [finished]
         async with engine.connect() as connection:
             row = (await connection.execute(sa.select(schema.matches))).one()
         assert row.rated
         assert before <= row.finished <= now()
-        tasks.cancel_scope.cancel()
+
+
+async def test_a_record_that_is_there_is_never_changed(
+    database: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    async with open_store(database) as engine, open_journal(engine) as journal:
+        await journal.commit([opens()])
+        first = record(MATCH, winner="maxie")
+        for _ in range(2):
+            await journal.commit([ends(first)])
+        assert caplog.messages == []
+        await journal.commit([ends(record(MATCH, winner="minnie"))])
+        assert caplog.messages == [f"match {MATCH} has another record in the store, which stays as it is"]
+        assert await records_of(engine, "test") == [first]
 
 
 @pytest.mark.parametrize("game", ["tictactoe", "riskless"])
 async def test_the_terms_of_a_match_come_back_as_they_were(database: str, game: str) -> None:
     given = terms("3+0.5", game=game, margin=70, ready=900, grace=800)
-    async with open_store(database) as engine, anyio.create_task_group() as tasks:
-        journal = Journal(engine)
-        tasks.start_soon(journal.run)
-        await journal.durable(journal.open_match(given, "2026-11-20T12:00:00Z"))
+    async with open_store(database) as engine, open_journal(engine) as journal:
+        await journal.commit([opens(given=given)])
         async with engine.connect() as connection:
             found = from_json((await connection.execute(sa.select(schema.matches.c.terms))).scalar_one())
-        tasks.cancel_scope.cancel()
     assert found.game.setup() == given.game.setup()
     assert replace(found, game=given.game) == given
 
 
-async def test_the_journal_goes_on_after_the_database_has_thrown_it_out(postgresql_database: str) -> None:
-    async with open_store(postgresql_database) as engine, anyio.create_task_group() as tasks:
-        journal = Journal(engine)
-        tasks.start_soon(journal.run)
-        await journal.durable(journal.open_match(terms(), "2026-11-20T12:00:00Z"))
-        async with open_store(postgresql_database) as other, other.connect() as connection:
-            await connection.execute(
-                sa.text(
-                    "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
-                    " WHERE datname = current_database() AND pid <> pg_backend_pid()"
-                )
-            )
-        with pytest.raises(JournalFailed):
-            await journal.durable(journal.append("m" * 32, 0, 0, Opened()))
-        await journal.durable(journal.append("m" * 32, 0, 0, Opened()))
-        assert await events_of(engine, "m" * 32) == [(0, Opened())]
-        tasks.cancel_scope.cancel()
+async def test_each_match_that_finishes_gets_the_next_number_of_arrival(database: str) -> None:
+    names = [f"match {number}" for number in range(6)]
+    async with open_store(database) as engine, open_journal(engine) as journal:
+        await journal.commit([opens(each) for each in names])
+        await journal.commit([ends(record(each)) for each in names[:3]])
+        for each in names[3:]:
+            await journal.commit([ends(record(each))])
+        async with engine.connect() as connection:
+            query = sa.select(schema.matches.c.match).order_by(schema.matches.c.arrival)
+            assert (await connection.execute(query)).scalars().all() == names
 
 
-async def test_the_journal_goes_on_after_the_database_was_down(own_postgresql: Postgresql) -> None:
-    url = await anyio.to_thread.run_sync(own_postgresql.new_database)
-    async with open_store(url) as engine, anyio.create_task_group() as tasks:
-        journal = Journal(engine)
-        tasks.start_soon(journal.run)
-        await journal.durable(journal.open_match(terms(), "2026-11-20T12:00:00Z"))
-        await anyio.to_thread.run_sync(own_postgresql.stop)
+async def test_how_long_each_commit_took_is_told(database: str) -> None:
+    told: list[float] = []
+    async with open_store(database) as engine, open_journal(engine, observe=told.append) as journal:
         for seq in range(3):
-            with pytest.raises(JournalFailed):
-                await journal.durable(journal.append("m" * 32, seq, 0, Opened()))
-        await anyio.to_thread.run_sync(own_postgresql.start)
-        await journal.durable(journal.append("m" * 32, 3, 0, Opened()))
-        assert await events_of(engine, "m" * 32) == [(0, Opened())]
-        tasks.cancel_scope.cancel()
+            await journal.commit([happens(seq)])
+    assert len(told) == 3
+    assert min(told) > 0
 
 
-async def test_a_match_that_ended_while_the_database_was_down_is_kept_whole_when_it_is_back(
-    own_postgresql: Postgresql,
-) -> None:
-    url = await anyio.to_thread.run_sync(own_postgresql.new_database)
-    async with open_store(url) as engine, playing(engine) as journal:
-        journal.open_match(terms(), "2026-11-20T12:00:00Z")
-        for seq in (1, 2):
-            await journal.durable(journal.append("m" * 32, seq, seq, Opened()))
-        await anyio.to_thread.run_sync(own_postgresql.stop)
-        for _ in range(2):
-            with pytest.raises(JournalFailed):
-                await journal.durable(journal.close_match(record("m" * 32)))
-        await anyio.to_thread.run_sync(own_postgresql.start)
-        for _ in range(2):  # whoever was not told that it is kept, keeps it again
-            await journal.durable(journal.close_match(record("m" * 32)))
-            assert await events_of(engine, "m" * 32) == [(1, Opened()), (2, Opened())]
+CROWD = 200
 
 
-async def test_nobody_waits_for_a_journal_that_could_not_be_opened(own_postgresql: Postgresql) -> None:
-    url = await anyio.to_thread.run_sync(own_postgresql.new_database)
-    async with open_store(url) as engine, anyio.create_task_group() as tasks:
-        journal = Journal(engine)
-        refused = anyio.Event()
-
-        async def write() -> None:
-            with pytest.raises(StoreError):
-                await journal.write(lambda connection: None)
-            refused.set()
-
-        tasks.start_soon(write)
-        await anyio.wait_all_tasks_blocked()
-        await anyio.to_thread.run_sync(own_postgresql.stop)
-        with pytest.raises((OSError, sa.exc.SQLAlchemyError)):
-            await journal.run()
-        with anyio.fail_after(10):
-            await refused.wait()
-
-
-async def test_a_crowd_of_writers_keeps_nothing_urgent_waiting_and_comes_on_in_its_order(
-    database: str,
-) -> None:
-    done: list[int] = []
-    crowd, hurried = range(30), [100, 101, 102]
+async def test_other_work_is_done_between_commits_and_a_crowd_of_it_holds_none_up(database: str) -> None:
+    done: list[object] = []
 
     async def write(number: int) -> None:
-        await journal.write(lambda connection: connection.execute(sa.select(1)), urgent=number in hurried)
+        assert (
+            await journal.write(
+                lambda connection: connection.execute(sa.select(sa.literal(number))).scalar_one()
+            )
+            == number
+        )
         done.append(number)
 
-    async with open_store(database) as engine, anyio.create_task_group() as running:
-        journal = Journal(engine)
-        await running.start(journal.run)
+    async with open_store(database) as engine, open_journal(engine) as journal:
+        await journal.commit([opens()])
         async with anyio.create_task_group() as tasks:
-            for number in (*crowd, *hurried):
-                tasks.start_soon(write, number)  # they begin in this order, in one turn of the event loop
-        running.cancel_scope.cancel()
-    assert [each for each in done if each in crowd] == list(crowd)
-    assert [each for each in done if each in hurried] == hurried
-    # What is under way is waited for, and one of the crowd that was about to be.
-    assert done.index(hurried[0]) <= 2
-    assert done.index(hurried[-1]) <= 4
+            for number in range(CROWD):
+                tasks.start_soon(write, number)
+            await checkpoint()
+            for seq in (1, 2, 3):
+                await journal.commit([happens(seq)])
+                done.append("commit")
+    assert [each for each in done if each != "commit"] == list(range(CROWD))
+    # Of the crowd one at a time is before a commit on SQLite, and beside it on PostgreSQL.
+    assert done.index("commit") < CROWD / 2
+
+
+async def test_other_work_that_fails_changes_nothing(database: str) -> None:
+    def fails(connection: sa.Connection) -> None:
+        connection.execute(sa.update(schema.matches).values(event="changed"))
+        raise ValueError("no")
+
+    async with open_store(database) as engine, open_journal(engine) as journal:
+        await journal.commit([opens()])
+        with pytest.raises(ValueError, match="no"):
+            await journal.write(fails)
+        await journal.commit([happens(1)])
+        async with engine.connect() as connection:
+            assert (await connection.execute(sa.select(schema.matches.c.event))).scalar_one() == "test"
+
+
+async def test_a_commit_whose_task_is_cancelled_is_whole_or_not_there(database: str) -> None:
+    async with open_store(database) as engine, open_journal(engine) as journal:
+        await journal.commit([opens()])
+        for seq in range(1, 6):
+            with anyio.CancelScope() as scope:
+                asyncio.get_running_loop().call_soon(scope.cancel)
+                await journal.commit([happens(seq), SaveSession("anna", bytes([seq]))])
+        await journal.commit([happens(6), SaveSession("anna", b"\6")])
+        assert (await journal.load("test")).sessions == {"anna": b"\6"}
+        assert (await events_of(engine, MATCH))[-1] == (6, MatchOpened())
+
+
+async def test_whoever_commits_again_and_again_can_be_cancelled(database: str) -> None:
+    seq = 0
+    async with open_store(database) as engine, open_journal(engine) as journal:
+        await journal.commit([opens()])
+        with anyio.move_on_after(0.3) as scope:
+            while True:
+                await journal.commit([happens(seq + 1)])
+                seq += 1
+        assert scope.cancelled_caught
+        assert len(await events_of(engine, MATCH)) - seq in (0, 1)
+
+
+# SQLite: what is done where
+
+
+@asynccontextmanager
+async def stored(file: Path, *, lasting: bool) -> AsyncIterator[AsyncEngine]:
+    engine = make_engine(f"sqlite:///{file}", lasting=lasting)
+    try:
+        await prepare(engine)
+        yield engine
+    finally:
+        await close(engine)
+
+
+@pytest.mark.parametrize("lasting", [True, False])
+async def test_the_event_loop_never_waits_for_the_disk_and_a_store_that_is_thrown_away_needs_no_thread(
+    tmp_path: Path, *, lasting: bool
+) -> None:
+    threads: set[str] = set()
+    async with stored(tmp_path / "a.db", lasting=lasting) as engine, open_journal(engine) as journal:
+
+        def trace(connection: sa.Connection) -> None:
+            driver = connection.connection.driver_connection
+            assert isinstance(driver, sqlite3.Connection)
+            driver.set_trace_callback(lambda _statement: threads.add(threading.current_thread().name))
+
+        await journal.write(trace)
+        threads.clear()
+        await journal.commit([opens()])
+        await journal.commit([happens(1)])
+        await journal.commit([happens(2), ends(record(MATCH))])
+    here = threading.current_thread().name
+    assert threads == {"arena-writer"} if lasting else here in threads
+
+
+async def test_the_event_loop_waits_for_nobody_who_writes_the_same_file(tmp_path: Path) -> None:
+    file = tmp_path / "a.db"
+    async with stored(file, lasting=False) as engine, open_journal(engine) as journal:
+        await journal.commit([opens()])
+        with closing(sqlite3.connect(file, isolation_level=None)) as other:
+            both: list[list[Durable]] = [[happens(1)], [happens(2), ends(record(MATCH))]]
+            for effects in both:
+                async with anyio.create_task_group() as tasks:
+                    other.execute("BEGIN IMMEDIATE")
+                    tasks.start_soon(journal.commit, effects)
+                    # The other one goes on by the event loop alone: it could not, were it waited for there.
+                    await anyio.sleep(0.01)
+                    other.execute("COMMIT")
+        assert await events_of(engine, MATCH) == [(1, MatchOpened()), (2, MatchOpened())]
+
+
+async def test_calls_are_done_in_order_in_one_thread_and_raise_where_they_are_waited_for() -> None:
+    done: list[tuple[int, str]] = []
+
+    def call(number: int) -> int:
+        done.append((number, threading.current_thread().name))
+        if number == 7:
+            raise ValueError("seven")
+        return number * number
+
+    worker = WriterThread("a-worker")
+    calls = [worker.call(lambda number=number: call(number)) for number in range(20)]  # type: ignore[misc]
+    calls[3].cancel()  # it is done all the same, and nobody is told
+    results = await asyncio.gather(*calls, return_exceptions=True)
+    assert worker.waiting == 0
+    worker.close()
+    assert done == [(number, "a-worker") for number in range(20)]
+    assert isinstance(results[3], asyncio.CancelledError)
+    assert isinstance(results[7], ValueError)
+    assert [each for each in results if isinstance(each, int)] == [
+        n * n for n in range(20) if n not in (3, 7)
+    ]
+    assert "a-worker" not in {each.name for each in threading.enumerate()}
+
+
+# PostgreSQL: nobody counts while a number is given
+
+
+async def test_nobody_counts_while_a_number_of_arrival_is_given_that_is_not_there_yet(
+    postgresql: Postgresql, postgresql_database: str
+) -> None:
+    """Else a match could come in with a lower number than one that is counted already."""
+    counted: list[int] = []
+
+    async def count() -> None:
+        counted.append(await refresh(engine))
+
+    async with open_store(postgresql_database) as engine:
+        await keep(engine, day(1), events(MAXIE_WINS))
+        async with anyio.create_task_group() as tasks, engine.begin() as one, engine.begin() as other:
+            for connection in (one, other):  # beside each other they may well do so
+                await connection.exec_driver_sql(LET_NOBODY_COUNT)
+            tasks.start_soon(count)
+            with anyio.fail_after(30):
+                while not await somebody_waits(one):
+                    await anyio.sleep(0.01)
+            assert counted == []
+        assert counted == [1]
+
+
+async def somebody_waits(connection: AsyncConnection) -> bool:
+    """Return True if a transaction of this database waits for a lock."""
+    waiting = "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()"
+    await connection.execute(sa.text("SELECT pg_stat_clear_snapshot()"))
+    return bool((await connection.execute(sa.text(waiting))).scalar_one())

@@ -1,10 +1,10 @@
-"""A store that is away for a while: what was appended waits, and `trouble` says so without asking."""
+"""A store that is away for a while: a commit may be tried again, and `outage` says why nothing is durable without asking."""
 
 from __future__ import annotations
 
 import asyncio
 import resource
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 
@@ -13,16 +13,16 @@ import pytest
 import sqlalchemy as sa
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from arena.match.events import Opened
-from arena.server.store import lease as lease_module
+from arena.match.events import MatchOpened
 from arena.server.store.database import open_store
 from arena.server.store.journal import journal as journal_module
-from arena.server.store.journal.journal import Journal, JournalFailed
+from arena.server.store.journal.changes import Durable
+from arena.server.store.journal.journal import Journal, StoreAway, open_journal
 from arena.server.store.journal.reader import events_of
 from tests.server.databases import Postgresql
-from tests.server.matches import record, terms
+from tests.server.journals import MATCH, ends, happens, opens
+from tests.server.matches import record
 
-MATCH = "m" * 32
 SLOW = "the store has not answered for 1 s"
 
 
@@ -33,58 +33,88 @@ def told_soon(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @asynccontextmanager
-async def patient(
-    engine: AsyncEngine, seconds: float, answer_seconds: float = 10.0
+async def playing(
+    engine: AsyncEngine, answer_seconds: float = 10.0, lease_seconds: float = 10.0
 ) -> AsyncIterator[Journal]:
-    """A journal that waits so long for its store, and has a match in progress."""
-    journal = Journal(engine, patience=seconds, answer_seconds=answer_seconds)
-    async with anyio.create_task_group() as tasks:
-        await tasks.start(journal.run)
-        journal.open_match(terms(), "2026-11-20T12:00:00Z")
-        await journal.durable(journal.append(MATCH, 1, 1, Opened()))
-        assert journal.trouble() == ""
+    """A journal with a match in progress."""
+    async with open_journal(engine, answer_seconds=answer_seconds, lease_seconds=lease_seconds) as journal:
+        await journal.commit([opens(), happens(1)])
+        assert journal.outage() == ""
         yield journal
-        tasks.cancel_scope.cancel()
+
+
+async def at_last(journal: Journal, effects: Sequence[Durable]) -> int:
+    """Try a commit until it goes well, as the shell does; return the number of tries."""
+    tries = 1
+    with anyio.fail_after(30):
+        while True:
+            try:
+                await journal.commit(effects)
+            except StoreAway as error:
+                away = str(error)
+                tries += 1
+            else:
+                return tries
+            assert "\n" not in away
+            assert journal.outage() == f"the store fails: {away}"
+            await anyio.sleep(0.05)
 
 
 async def trouble(journal: Journal) -> str:
-    """What is wrong, as soon as that is known."""
+    """Return the store's problem as soon as it is known."""
     with anyio.fail_after(15):
-        while not journal.trouble():
+        while not journal.outage():
             await anyio.sleep(0.05)
-    return journal.trouble()
+    return journal.outage()
 
 
-async def test_what_was_appended_while_the_database_was_down_is_durable_when_it_is_back(
+async def test_what_was_tried_while_the_database_was_down_is_durable_when_it_is_back(
     own_postgresql: Postgresql,
 ) -> None:
     url = await asyncio.to_thread(own_postgresql.new_database)
-    async with open_store(url) as engine, patient(engine, 30) as journal:
+    async with open_store(url) as engine, playing(engine) as journal:
         await asyncio.to_thread(own_postgresql.stop)
-        batch = journal.append(MATCH, 2, 2, Opened())
-        assert (await trouble(journal)).startswith("the store fails: ")
-        assert not batch.done.is_set()
-        later = journal.append(MATCH, 3, 3, Opened())
+        for _ in range(2):
+            with pytest.raises(StoreAway):
+                await journal.commit([happens(2)])
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(at_last, journal, [happens(2)])
+            await asyncio.to_thread(own_postgresql.start)
+        assert journal.outage() == ""
+        await asyncio.to_thread(own_postgresql.stop)
+        with pytest.raises(StoreAway):
+            await journal.commit([happens(3), ends(record(MATCH))])
         await asyncio.to_thread(own_postgresql.start)
-        with anyio.fail_after(15):
-            await journal.durable(batch)
-            await journal.durable(later)
-            await journal.durable(journal.close_match(record(MATCH)))
-        assert journal.trouble() == ""
-        assert await events_of(engine, MATCH) == [(seq, Opened()) for seq in (1, 2, 3)]
+        for _ in range(2):
+            await at_last(journal, [happens(3), ends(record(MATCH))])
+        assert await events_of(engine, MATCH) == [(seq, MatchOpened()) for seq in (1, 2, 3)]
 
 
+async def test_the_journal_goes_on_after_the_database_has_thrown_it_out(postgresql_database: str) -> None:
+    async with open_store(postgresql_database) as engine, playing(engine) as journal:
+        async with open_store(postgresql_database) as other, other.connect() as connection:
+            await connection.execute(
+                sa.text(
+                    "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
+                    " WHERE datname = current_database() AND pid <> pg_backend_pid()"
+                )
+            )
+        assert await at_last(journal, [happens(2)]) <= 2
+        assert await events_of(engine, MATCH) == [(1, MatchOpened()), (2, MatchOpened())]
+
+
+@pytest.mark.timeout(180)  # three starts of a database after a crash
 async def test_nothing_that_was_told_is_lost_or_doubled_when_the_database_is_killed_again_and_again(
     own_postgresql: Postgresql,
 ) -> None:
     url = await asyncio.to_thread(own_postgresql.new_database)
     told = 1
-    async with open_store(url) as engine, patient(engine, 30) as journal, anyio.create_task_group() as tasks:
+    async with open_store(url) as engine, playing(engine) as journal, anyio.create_task_group() as tasks:
 
         async def write() -> None:
             nonlocal told
             while True:
-                await journal.durable(journal.append(MATCH, told + 1, told + 1, Opened()))
+                await at_last(journal, [happens(told + 1)])
                 told += 1
 
         tasks.start_soon(write)
@@ -102,89 +132,88 @@ async def test_nothing_that_was_told_is_lost_or_doubled_when_the_database_is_kil
     assert len(found) - told in (0, 1), "the last one may be durable and not have been told yet"
 
 
-async def test_what_was_appended_while_the_database_stood_still_is_durable_when_it_goes_on(
+async def test_a_commit_waits_for_a_database_that_stands_still_and_goes_on(
     own_postgresql: Postgresql,
 ) -> None:
     url = await asyncio.to_thread(own_postgresql.new_database)
-    async with open_store(url) as engine, patient(engine, 30) as journal:
+    async with open_store(url) as engine, playing(engine) as journal, anyio.create_task_group() as tasks:
         with own_postgresql.frozen():
-            batch = journal.append(MATCH, 2, 2, Opened())
+            tasks.start_soon(journal.commit, [happens(2)])
             assert await trouble(journal) == SLOW
-            later = journal.append(MATCH, 3, 3, Opened())
-            assert not batch.done.is_set()
-        with anyio.fail_after(15):
-            await journal.durable(batch)
-            await journal.durable(later)
-        assert journal.trouble() == ""
-        assert await events_of(engine, MATCH) == [(seq, Opened()) for seq in (1, 2, 3)]
+    async with open_store(url) as engine:
+        assert await events_of(engine, MATCH) == [(1, MatchOpened()), (2, MatchOpened())]
 
 
-async def test_patience_ends_also_with_a_database_that_stands_still(own_postgresql: Postgresql) -> None:
-    url = await asyncio.to_thread(own_postgresql.new_database)
-    async with open_store(url) as engine, patient(engine, 0.5, 0.5) as journal:
-        with own_postgresql.frozen():
-            batch = journal.append(MATCH, 2, 2, Opened())
-            with anyio.fail_after(10), pytest.raises(JournalFailed):
-                await journal.durable(batch)
-        with anyio.fail_after(30):
-            # What was not told is not there; the server goes on under the lease that it has.
-            await journal.durable(journal.append(MATCH, 2, 7, Opened()))
-        assert await events_of(engine, MATCH) == [(1, Opened()), (7, Opened())]
-
-
-async def test_that_the_database_is_down_is_known_where_nobody_plays(
-    own_postgresql: Postgresql, monkeypatch: pytest.MonkeyPatch
+async def test_a_commit_fails_that_is_not_answered_and_load_decides_what_became_of_it(
+    own_postgresql: Postgresql,
 ) -> None:
-    monkeypatch.setattr(lease_module, "RENEWALS", 33)  # the renewal of the lease finds it out
     url = await asyncio.to_thread(own_postgresql.new_database)
-    async with open_store(url) as engine, patient(engine, 0) as journal:
+    async with open_store(url) as engine, playing(engine, answer_seconds=0.5) as journal:
+        with own_postgresql.frozen(), anyio.fail_after(10), pytest.raises(StoreAway):
+            await journal.commit([happens(2)])
+        with anyio.fail_after(30):
+            (found,) = (await journal.load("test")).matches
+            seq = len(found.events) + 1
+            await at_last(journal, [happens(seq, at=77)])
+        assert await events_of(engine, MATCH) == [*found.events, (77, MatchOpened())]
+
+
+async def test_that_the_database_is_down_is_known_where_nobody_plays(own_postgresql: Postgresql) -> None:
+    url = await asyncio.to_thread(own_postgresql.new_database)
+    async with open_store(url) as engine, playing(engine, lease_seconds=0.9) as journal:
         await asyncio.to_thread(own_postgresql.stop)
         assert (await trouble(journal)).startswith("the store fails: ")
+        await asyncio.to_thread(own_postgresql.start)
+        with anyio.fail_after(15):
+            while journal.outage():
+                await anyio.sleep(0.05)
 
 
-async def test_patience_ends_and_so_does_what_nobody_waits_for(own_postgresql: Postgresql) -> None:
+async def test_a_store_that_cannot_be_reached_opens_no_journal(own_postgresql: Postgresql) -> None:
     url = await asyncio.to_thread(own_postgresql.new_database)
     async with open_store(url) as engine:
-        for patience in (0.5, 600.0):
-            async with patient(engine, patience) as journal:
-                await asyncio.to_thread(own_postgresql.stop)
-                batch = journal.append(MATCH, 2, 2, Opened())
-                with anyio.fail_after(15):
-                    try:
-                        if patience > 1:
-                            await journal.drain()  # the server stops
-                        await journal.durable(batch)
-                    except JournalFailed:
-                        pass
-                    else:
-                        raise AssertionError("it cannot be durable")
-                await asyncio.to_thread(own_postgresql.start)
-            async with engine.begin() as connection:
-                await connection.execute(sa.text("DELETE FROM events"))
-                await connection.execute(sa.text("DELETE FROM matches"))
+        await asyncio.to_thread(own_postgresql.stop)
+        with pytest.raises((OSError, sa.exc.SQLAlchemyError)):
+            async with open_journal(engine):
+                pass
 
 
 async def test_a_store_that_does_not_answer_is_in_trouble_until_it_does(postgresql_database: str) -> None:
-    async with open_store(postgresql_database) as engine, patient(engine, 30) as journal:
-        async with engine.begin() as connection:
+    async with open_store(postgresql_database) as engine, playing(engine) as journal:
+        async with anyio.create_task_group() as tasks, engine.begin() as connection:
             await connection.execute(sa.text("LOCK TABLE servers IN ACCESS EXCLUSIVE MODE"))
-            batch = journal.append(MATCH, 2, 2, Opened())
+            tasks.start_soon(journal.commit, [happens(2)])
             assert await trouble(journal) == SLOW
-        with anyio.fail_after(5):
-            await journal.durable(batch)
-        assert journal.trouble() == ""
+        assert journal.outage() == ""
 
 
-async def test_what_was_appended_while_the_disk_was_full_is_durable_afterwards(tmp_path: Path) -> None:
-    async with open_store(f"sqlite:///{tmp_path / 'arena.db'}") as engine, patient(engine, 30) as journal:
+async def test_what_was_tried_while_the_disk_was_full_is_durable_afterwards(tmp_path: Path) -> None:
+    async with open_store(f"sqlite:///{tmp_path / 'arena.db'}") as engine, playing(engine) as journal:
+        everything: list[Durable] = [happens(2), ends(record(MATCH))]
+        event: list[Durable] = [happens(2)]
         with no_space():
-            batch = journal.append(MATCH, 2, 2, Opened())
-            assert (await trouble(journal)).startswith("the store fails: ")
-            assert not batch.done.is_set()
-        with anyio.fail_after(5):
-            await journal.durable(batch)
-        assert journal.trouble() == ""
-        assert await events_of(engine, MATCH) == [(1, Opened()), (2, Opened())]
+            for effects in (event, everything):
+                with pytest.raises(StoreAway):
+                    await journal.commit(effects)
+            assert journal.outage().startswith("the store fails: ")
+        await journal.commit(everything)
+        assert journal.outage() == ""
+        assert await events_of(engine, MATCH) == [(1, MatchOpened()), (2, MatchOpened())]
+
+
+async def test_a_file_that_another_process_keeps_locked_is_away_and_not_lost(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("arena.server.store.sqlite.WAIT", "PRAGMA busy_timeout=50")
+    async with open_store(f"sqlite:///{tmp_path / 'arena.db'}") as engine, playing(engine) as journal:
+        async with engine.connect() as connection:
+            await connection.exec_driver_sql("BEGIN IMMEDIATE")
+            event: list[Durable] = [happens(2)]
+            for effects in (event, [*event, ends(record(MATCH))]):
+                with pytest.raises(StoreAway, match="has kept the file locked"):
+                    await journal.commit(effects)
+            await connection.rollback()
+        await journal.commit([happens(2)])
 
 
 @contextmanager

@@ -9,12 +9,14 @@ import pytest
 
 from arena.games.catalogue import KNOWN, make_game
 from arena.games.riskless import Riskless
+from arena.maps.cells import shipped_cells
 from arena.maps.loader import load_file
-from arena.server.web.pictures.boards import Box, draw_position, file_of
+from arena.server.web.pictures.boards import Rectangle, draw_position
+from arena.server.web.pictures.maps import picture_of
 from tests.games.own import EXAMPLES
 from tests.games.setups import random_match
 
-BOX = Box(0, 0, 700, 500)
+BOX = Rectangle(0, 0, 700, 500)
 
 
 def drawn(svg: str) -> ET.Element:
@@ -41,18 +43,24 @@ def test_every_army_of_a_map_is_drawn_with_its_number_and_what_stays_does_not_de
             assert sorted(map(int, numbers)) == sorted(held)
 
 
-def test_continents_are_those_of_the_shipped_map_and_a_map_that_was_changed_has_none() -> None:
+def test_land_is_that_of_the_shipped_map_and_a_map_that_was_changed_has_none() -> None:
     file = load_file("italy")
-    assert file_of(Riskless(file.map)) == file
+    assert picture_of(Riskless(file.map)).cells == shipped_cells("italy")
     before = Riskless.from_setup({**file.map.to_data(), "armies_to_win": file.map.armies_to_win + 1})
-    assert file_of(before) == file, "its picture is as it was"
+    assert picture_of(before).file == file, "its picture is as it was"
     places = [[x, y + 1] for x, y in file.map.places]
-    assert not file_of(Riskless.from_setup({**file.map.to_data(), "places": places})).continents
+    assert picture_of(Riskless.from_setup({**file.map.to_data(), "places": places})).cells is None
+
+
+def test_the_move_that_led_to_a_position_is_an_arrow() -> None:
+    game = Riskless(load_file("italy").map)
+    assert 'class="move"' in draw_position(game, game.start(), BOX, [8, 19]).moving
+    assert 'class="move"' not in draw_position(game, game.start(), BOX).moving
 
 
 @pytest.mark.parametrize("name", ["tictactoe", "hexapawn", "connect4"])
 def test_pieces_on_squares_are_as_many_as_on_the_board(name: str) -> None:
-    game = make_game(KNOWN.name(str(EXAMPLES / "connect4.py")) if name == "connect4" else name, {})
+    game = make_game(KNOWN.register(str(EXAMPLES / "connect4.py")) if name == "connect4" else name, {})
     for position in random_match(game, 5).positions:
         piece = draw_position(game, position, BOX)
         drawn(piece.whole)

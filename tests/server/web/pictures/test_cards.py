@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from arena.games.catalogue import make_game
 from arena.maps.loader import load_file
 from arena.server.web.pictures import cards
-from arena.server.web.pictures.jobs import MOST_ROWS, DrawTable, MatchWords
+from arena.server.web.pictures.cards import MAX_ROWS, MatchWords
 
 NAMES = st.text(max_size=64)
 
@@ -24,8 +24,8 @@ def size(svg: str) -> tuple[str | None, str | None]:
 def test_whatever_bots_are_called_the_card_of_their_match_can_be_read(maxie: str, minnie: str) -> None:
     game = make_game("tictactoe", {})
     match = MatchWords(maxie, minnie, "Tic-tac-toe, 1+0", f"{maxie} won: three in a line")
-    assert size(cards.match_card(match, game, game.start(), 0, 5)) == ("1200", "630")
-    assert size(cards.match_card(match, None, None, 0, 5)) == ("1200", "630")
+    assert size(cards.match_card(match, game, game.start(), None, 0, 5)) == ("1200", "630")
+    assert size(cards.match_card(match, None, None, None, 0, 5)) == ("1200", "630")
     assert size(cards.film_ground(match, game, 600, 450)) == ("600", "450")
 
 
@@ -33,15 +33,15 @@ def test_whatever_bots_are_called_the_card_of_their_match_can_be_read(maxie: str
 def test_a_table_has_as_many_bars_as_there_is_room_for(
     title: str, rows: list[tuple[str, str, float]]
 ) -> None:
-    svg = cards.table_card(DrawTable(title, "", rows))
+    svg = cards.table_card(title, "", rows)
     assert size(svg) == ("1200", "630")
-    assert svg.count("<rect") == 1 + min(len(rows), MOST_ROWS)
+    assert svg.count("<rect") == 1 + min(len(rows), MAX_ROWS)
 
 
 def test_the_armies_of_both_are_as_long_as_they_are_many() -> None:
     game = make_game("riskless", load_file("m2").map.to_data())
     start = game.start()
-    bar = cards.film_frame(game, start, 600, 450, 0.5)
+    bar = cards.film_frame(game, start, None, 600, 450, 0.5)
     widths = [
         float(each.get("width") or 0)
         for each in ET.fromstring(bar)
@@ -55,5 +55,5 @@ def test_the_armies_of_both_are_as_long_as_they_are_many() -> None:
 def test_a_map_says_its_name_and_its_line() -> None:
     file = load_file("usa")
     svg = cards.map_card(file)
-    assert ">usa<" in svg
+    assert ">USA<" in svg
     assert file.description in svg

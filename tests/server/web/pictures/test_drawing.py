@@ -9,20 +9,12 @@ from PIL import Image
 
 from arena.maps.setup import make_setup
 from arena.protocol.codes import EndReason
+from arena.protocol.messages import Played, View
 from arena.protocol.record import FORMAT, Record, RecordedMove, Result, to_line
-from arena.protocol.values import Players
+from arena.protocol.timecontrol import TimeControl
+from arena.protocol.values import Clocks, Players
 from arena.server.web.pictures import drawing
-from arena.server.web.pictures.drawing import draw
-from arena.server.web.pictures.jobs import (
-    HEIGHT,
-    WIDTH,
-    DrawFilm,
-    DrawLive,
-    DrawMap,
-    DrawRecord,
-    DrawTable,
-    MatchWords,
-)
+from arena.server.web.pictures.cards import HEIGHT, WIDTH
 from tests.games.setups import random_match
 
 
@@ -51,7 +43,7 @@ def image(body: bytes) -> Image.Image:
 
 def test_a_match_has_a_picture_of_each_ply_as_large_as_links_want_it() -> None:
     told = line()
-    start, last = draw(DrawRecord(told, 0)), draw(DrawRecord(told))
+    start, last = drawing.record_picture(told, 0), drawing.record_picture(told)
     assert image(start).format == "PNG"
     assert image(start).size == (WIDTH, HEIGHT)
     assert start != last
@@ -59,11 +51,11 @@ def test_a_match_has_a_picture_of_each_ply_as_large_as_links_want_it() -> None:
 
 def test_a_ply_that_was_not_played_has_no_picture() -> None:
     with pytest.raises(drawing.NoPicture, match=r"has 3 plies, not 4"):
-        draw(DrawRecord(line(most=3), 4))
+        drawing.record_picture(line(most=3), 4)
 
 
 def test_a_film_has_a_picture_of_each_ply_and_holds_the_last() -> None:
-    film = image(draw(DrawFilm(line(most=5))))
+    film = image(drawing.film(line(most=5)))
     assert film.format == "GIF"
     assert film.size == drawing.FILM
     assert film.n_frames == 6  # type: ignore[attr-defined]
@@ -76,22 +68,24 @@ def test_a_film_has_a_picture_of_each_ply_and_holds_the_last() -> None:
 
 
 def test_a_match_in_progress_is_drawn_from_what_spectators_see() -> None:
-    job = DrawLive(MatchWords("anna", "bert", "Tic-tac-toe", ""), "tictactoe", {}, [4, 0])
-    assert image(draw(job)).size == (WIDTH, HEIGHT)
+    moves = [Played(4, 1.0), Played(0, 1.0)]
+    players, control = Players("anna", "bert"), TimeControl.parse("1+0")
+    view = View("m", "e", "tictactoe", {}, players, control, moves, Clocks(1, 1), "maxie")
+    assert image(drawing.view_picture(view)).size == (WIDTH, HEIGHT)
 
 
 def test_a_game_that_is_not_known_here_is_told_in_words_and_has_no_film() -> None:
     told = line("tictactoe", most=3).replace('"tictactoe"', '"nobodys-game"')
-    assert image(draw(DrawRecord(told, 2))).format == "PNG"
-    with pytest.raises(drawing.NoPicture, match="no board"):
-        draw(DrawFilm(told))
+    assert image(drawing.record_picture(told, 2)).format == "PNG"
+    with pytest.raises(drawing.NoPicture, match="cannot be drawn"):
+        drawing.film(told)
 
 
 def test_what_is_no_record_is_told_in_one_line() -> None:
-    with pytest.raises(drawing.NoPicture, match="cannot be drawn"):
-        draw(DrawFilm("{}"))
+    with pytest.raises(drawing.NoPicture, match="cannot be rendered"):
+        drawing.film("{}")
 
 
 def test_maps_and_tables_have_pictures() -> None:
-    for job in (DrawMap("m2"), DrawTable("Ladder", "", [("a", "1", 0.5)])):
-        assert image(draw(job)).size == (WIDTH, HEIGHT)
+    for made in (drawing.map_picture("m2"), drawing.table_picture("Ladder", "", [("a", "1", 0.5)])):
+        assert image(made).size == (WIDTH, HEIGHT)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from xml.etree import ElementTree as ET
 
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from PIL import ImageFont
 
@@ -13,6 +13,7 @@ from arena.server.web.pictures.lettering import FONT_FILE, SMALLEST, text
 
 
 @given(st.text(max_size=80), st.floats(60, 900), st.floats(8, 60))
+@example("00000:<AEILLPV*\x1f\x1f\x1f\x1f\x1f\x1f\x1fKeU\x1fio®×ðð", 499.75, 22.0)
 def test_a_text_fits_whatever_it_says(words: str, wide: float, size: float) -> None:
     drawn = text(10, 20, size, words, wide)
     found = re.search(r"font: ([\d.]+)px", drawn)

@@ -1,0 +1,53 @@
+"""The clock: the only module that reads the machine's time and waits.
+
+Classes receive a `Clock` in their constructor. Waits and time limits follow the running event loop. Tests use a loop
+with virtual time and its clock (`testkit.virtual_time.CLOCK`), so hours pass in milliseconds.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable, Coroutine
+from typing import Any
+
+
+class Clock:
+    """Monotonic time, and waiting on the running event loop."""
+
+    def __init__(
+        self,
+        now_ns: Callable[[], int] = time.monotonic_ns,
+        worked_ns: Callable[[], int] = time.thread_time_ns,
+    ) -> None:
+        """Read the time from `now_ns`, and the CPU time used by this thread from `worked_ns`."""
+        self.now_ns = now_ns
+        self.worked_ns = worked_ns
+
+    def now(self) -> float:
+        """Return the time in seconds."""
+        return self.now_ns() / 1e9
+
+    def sleep(self, seconds: float) -> Coroutine[Any, Any, None]:
+        """Wait for `seconds`; 0 only lets other tasks run."""
+        return asyncio.sleep(seconds)
+
+    def call_later(self, seconds: float, call: Callable[..., object], *arguments: Any) -> asyncio.TimerHandle:
+        """Call `call` after `seconds`, unless the returned handle is cancelled."""
+        return asyncio.get_running_loop().call_later(seconds, call, *arguments)
+
+
+MONOTONIC = Clock()
+"""The machine's clock, on the scale of `time.monotonic()`."""
+
+
+def seconds_left() -> float:
+    """Return the seconds until the running task's time limit; infinity if it has none."""
+    import anyio  # noqa: PLC0415  commands that only search read the time too, and start without it
+
+    return anyio.current_effective_deadline() - anyio.current_time()
+
+
+def block(seconds: float) -> None:
+    """Block this thread for `seconds`. Never call it in a thread with an event loop."""
+    time.sleep(seconds)

@@ -1,0 +1,29 @@
+"""Requests by HTTP, for commands that ask a server."""
+
+from __future__ import annotations
+
+from http.client import HTTPException
+from urllib.error import HTTPError
+from urllib.request import Request, urlopen
+
+from arena.console import CommandError
+
+SECONDS = 20.0
+"""Maximum time without a byte of the answer."""
+
+
+def fetch(server: str, request: Request, most_bytes: int) -> bytes:
+    """Return a server's answer to a request, cut after `most_bytes`. Raises CommandError, which names `server`."""
+    try:
+        with urlopen(request, timeout=SECONDS) as answer:  # noqa: S310 - http or https, as the callers write it
+            body: bytes = answer.read(most_bytes)
+    except HTTPError as error:
+        with error:
+            why = error.read(1000).decode(errors="replace").strip()
+        raise CommandError(f"{server} answers {error.code}: {why}") from None
+    except (OSError, HTTPException) as error:
+        reason = getattr(error, "reason", error)
+        raise CommandError(
+            f"no answer from {server}: {getattr(reason, 'strerror', None) or reason}"
+        ) from None
+    return body

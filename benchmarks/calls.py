@@ -1,0 +1,244 @@
+"""Number of calls of the project's own functions per move, per hello, and per cached answer of the page.
+
+    python -m benchmarks.calls [--list]
+
+A complete server runs in this process, on SQLite on a disk, with in-memory transports. A profiler counts every call of
+a function of the package `arena`, in the event loop and in the journal's thread, until all work for the request is
+done. Each resumption of a coroutine counts as a call. The exit code is 1 if there are more calls than promised.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import statistics
+import struct
+import sys
+import tempfile
+import threading
+from collections import Counter
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from types import CodeType, FrameType
+from typing import Any
+
+import msgpack
+import uvloop
+
+import arena
+from arena.maps.setup import make_setup
+from arena.protocol.adjudication import DEFAULT_RULES
+from arena.protocol.timecontrol import TimeControl
+from arena.server import loop_lag
+from arena.server.core import core
+from arena.server.core.matchmaker import GATHER_NS
+from arena.server.core.settings import Pool, PoolGame
+from arena.server.host import Host, open_host
+from arena.server.settings import private
+from benchmarks.kit.faults import report
+from benchmarks.kit.script import MAP, script
+from testkit.bare import frame, opening
+
+# Work that is done at fixed intervals is no part of a move.
+loop_lag.INTERVAL_NS = 10**12
+OURS = str(Path(arena.__file__).parent)
+TIMES = 40
+"""Number of moves, hellos and answers that are counted; the figures are medians for each function."""
+QUIET_SECONDS = 0.01
+"""Time from an answer to the next request, in seconds: long enough for the shell to become idle."""
+MOST = {"a durable move": 60, "a hello": 120, "a kept answer of /api/table": 60}
+GET = b"GET /api/table HTTP/1.1\r\nHost: here\r\n\r\n"
+
+
+class Calls:
+    """Counter of calls in all threads that start after its creation."""
+
+    def __init__(self) -> None:
+        self.counts: Counter[CodeType] = Counter()
+        self._counting = False
+        threading.setprofile(self._profile)
+        sys.setprofile(self._profile)
+
+    def _profile(self, frame: FrameType, event: str, _argument: object) -> None:
+        if self._counting and event == "call" and frame.f_code.co_filename.startswith(OURS):
+            self.counts[frame.f_code] += 1
+
+    async def of(self, what: Callable[[int], Awaitable[None]]) -> Counter[CodeType]:
+        """Return the calls during one call of `what`."""
+        found: list[Counter[CodeType]] = []
+        for number in range(TIMES):
+            self.counts = Counter()
+            self._counting = True
+            await what(number)
+            await asyncio.sleep(QUIET_SECONDS)
+            self._counting = False
+            found.append(self.counts)
+        codes = dict.fromkeys(code for each in found for code in each)
+        return Counter({code: statistics.median_low(each[code] for each in found) for code in codes})
+
+    def close(self) -> None:
+        """Stop counting."""
+        sys.setprofile(None)
+        threading.setprofile(None)
+
+
+class Line(asyncio.Transport):
+    """Server end of an in-memory connection, with the client's actions at the other end."""
+
+    def __init__(self, host: Host) -> None:
+        super().__init__({"peername": ("127.0.0.1", 1)})
+        self.written = b""
+        """Bytes that the server has written and the client has not read yet."""
+        self._news = asyncio.Event()
+        self._protocol = host.edge.connection()
+        self._protocol.connection_made(self)
+
+    def write(self, data: Any) -> None:
+        self.written += data
+        self._news.set()
+
+    def is_closing(self) -> bool:
+        return False
+
+    def get_write_buffer_size(self) -> int:
+        return 0
+
+    def set_write_buffer_limits(self, high: int | None = None, low: int | None = None) -> None: ...
+
+    def pause_reading(self) -> None: ...
+
+    def resume_reading(self) -> None: ...
+
+    def abort(self) -> None: ...
+
+    def send(self, data: bytes) -> None:
+        """Send bytes to the server."""
+        buffer = self._protocol.get_buffer(-1)
+        buffer[: len(data)] = data
+        self._protocol.buffer_updated(len(data))
+
+    def say(self, **message: object) -> None:
+        """Send a message."""
+        self.send(frame(msgpack.packb(message)))
+
+    async def read(self, size: int) -> bytes:
+        """Return the next bytes."""
+        while len(self.written) < size:
+            self._news.clear()
+            await self._news.wait()
+        data, self.written = self.written[:size], self.written[size:]
+        return data
+
+    async def answer(self) -> bytes:
+        """Return the body of an answer to a plain GET."""
+        while b"\r\n\r\n" not in self.written:
+            self._news.clear()
+            await self._news.wait()
+        head, _, self.written = self.written.partition(b"\r\n\r\n")
+        length = next((each for each in head.split(b"\r\n") if each.startswith(b"Content-Length: ")), b"0")
+        return await self.read(int(length.split()[-1]))
+
+    async def hear(self, kind: str) -> dict[str, Any]:
+        """Return the next message of a kind, and skip the messages before it."""
+        while True:
+            size = (await self.read(2))[1]
+            if size == 126:
+                size = struct.unpack("!H", await self.read(2))[0]
+            message = msgpack.unpackb(await self.read(size))
+            if message["type"] == kind:
+                return dict(message)
+
+
+async def connected(host: Host) -> Line:
+    """Return the connection of a bot that has not sent its hello yet."""
+    line = Line(host)
+    line.send(opening("here"))
+    await line.answer()
+    return line
+
+
+async def count() -> dict[str, Counter[CodeType]]:
+    """Return the calls of each kind of request."""
+    calls = Calls()
+    pool = Pool(games=(PoolGame(make_setup("riskless", MAP), TimeControl.parse("60+1")),))
+    found = {}
+    try:
+        with tempfile.TemporaryDirectory(prefix="arena-calls-") as folder:
+            settings = private(
+                database=f"sqlite:///{folder}/arena.db", anyone=True, adjudication=DEFAULT_RULES
+            )
+            async with open_host(settings, pool=pool) as host:
+                found["a hello"] = await _hellos(host, calls)
+                found["a durable move"] = await _moves(host, calls)
+                found["a kept answer of /api/table"] = await _answers(host, calls)
+    finally:
+        calls.close()
+    return {what: found[what] for what in MOST}
+
+
+async def _hellos(host: Host, calls: Calls) -> Counter[CodeType]:
+    lines = [await connected(host) for _ in range(TIMES + 1)]
+
+    async def greet(number: int) -> None:
+        lines[number].say(type="hello", name=f"watcher {number}", pool=False)
+        await lines[number].hear("welcome")
+
+    await greet(TIMES)  # the first one finds nothing prepared
+    # The matchmaker looks later, once at all who came meanwhile.
+    vars(core)["GATHER_NS"] = 10**12
+    counts = await calls.of(greet)
+    vars(core)["GATHER_NS"] = GATHER_NS
+    return counts
+
+
+async def _moves(host: Host, calls: Calls) -> Counter[CodeType]:
+    pair = [await connected(host) for _ in range(2)]
+    for name, line in zip(("maxie", "minnie"), pair, strict=True):
+        line.say(type="hello", name=name)
+    seats = {}
+    for line in pair:
+        start = await line.hear("start")
+        seats[start["seat"]] = line
+        line.say(type="ready", match=start["match"])
+    lines, match = [seats["maxie"], seats["minnie"]], start["match"]
+    await lines[0].hear("turn")
+
+    async def move(ply: int) -> None:
+        lines[ply % 2].say(type="move", match=match, ply=ply, move=script()[ply])
+        await lines[ply % 2].hear("accepted")
+        await lines[1 - ply % 2].hear("turn")
+
+    script()
+    return await calls.of(move)
+
+
+async def _answers(host: Host, calls: Calls) -> Counter[CodeType]:
+    line = Line(host)
+
+    async def ask(_number: int) -> None:
+        line.send(GET)
+        await line.answer()
+
+    await ask(0)
+    return await calls.of(ask)
+
+
+def main() -> int:
+    """Count and print. Return 1 if there are more calls than promised."""
+    parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0] if __doc__ else None)
+    parser.add_argument("--list", action="store_true", help="every function, in the order of first calls")
+    given = parser.parse_args()
+    faults = []
+    for what, counts in uvloop.run(count()).items():
+        total = counts.total()
+        print(f"{what}: {total} calls, promised at most {MOST[what]}")
+        if total > MOST[what]:
+            faults.append(f"{what}: {total} calls")
+        for code, times in (+counts).items() if given.list else ():
+            file = Path(code.co_filename).relative_to(OURS)
+            print(f"{times:4}  {file!s:36} {code.co_qualname}")
+    return report(faults)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,93 @@
+"""Raw results of the engine's benchmarks, and RESULTS.md made from them.
+
+Each benchmark `NAME` has two functions: `measure()` returns the measurements as plain data, and `section(data)` formats
+them as a section. `results/NAME.json` stores the data with the commit, the date, the machine and its load. RESULTS.md
+is generated from these files alone.
+"""
+
+from __future__ import annotations
+
+import importlib
+import json
+import os
+import subprocess
+import time
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from msgspec import Struct, convert, to_builtins
+
+from benchmarks.kit.measure import Section, machine
+from benchmarks.kit.results import HEAD, whole_text
+
+PARTS = ("devices", "depth", "threads", "delay", "finished")
+"""Sections in order. `finished` contains experiments whose programs were removed, so no command measures it."""
+MEASURED = PARTS[:-1]
+FOLDER = Path(__file__).parents[1] / "results"
+PAGE = Path(__file__).parents[1] / "RESULTS.md"
+
+
+class Raw(Struct, frozen=True):
+    """Data of one benchmark, with the commit, date and machine."""
+
+    commit: str
+    """Commit of the code, with a trailing `+` if files differed from it."""
+    date: str
+    seconds: float
+    load: float
+    """Load average of the machine before the benchmark."""
+    machine: str
+    data: dict[str, Any]
+
+
+def measure(name: str) -> Raw:
+    """Run a benchmark and save its raw results."""
+    load, began = os.getloadavg()[0], time.perf_counter()
+    data = importlib.import_module(f"benchmarks.engine.{name}").measure()
+    raw = Raw(
+        commit=_commit(),
+        date=f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC",
+        seconds=round(time.perf_counter() - began, 1),
+        load=round(load, 1),
+        machine=machine(),
+        data=data,
+    )
+    (FOLDER / f"{name}.json").write_text(json.dumps(to_builtins(raw), indent=1) + "\n", encoding="utf-8")
+    return raw
+
+
+def read(name: str) -> Raw | None:
+    """Return the raw results of a benchmark; None if there are none."""
+    path = FOLDER / f"{name}.json"
+    return convert(json.loads(path.read_text(encoding="utf-8")), Raw) if path.exists() else None
+
+
+def section(name: str, raw: Raw) -> str:
+    """Return the section of a benchmark, with its conditions."""
+    make: Callable[[dict[str, Any]], Section] = importlib.import_module(f"benchmarks.engine.{name}").section
+    text = make(raw.data).markdown()
+    if name not in MEASURED:
+        return text
+    return (
+        f"{text}\n\nMeasured at commit {raw.commit} on {raw.date} in {raw.seconds:.0f} s by `python -m benchmarks {name}`; "
+        f"load average before it: {raw.load:.1f}. {raw.machine}."
+    )
+
+
+def page() -> str:
+    """Return RESULTS.md, generated from all saved results."""
+    found = {name: read(name) for name in PARTS}
+    sections = {name: section(name, raw) for name, raw in found.items() if raw is not None}
+    return whole_text(sections, PARTS, HEAD)
+
+
+def _commit() -> str:
+    def git(*words: str) -> str:
+        folder = Path(__file__).parent
+        return subprocess.run(["git", *words], cwd=folder, capture_output=True, text=True, check=True).stdout
+
+    return git("rev-parse", "--short=8", "HEAD").strip() + (
+        "+" if git("status", "--porcelain", "--", ":/", f":!{FOLDER}", f":!{PAGE}").strip() else ""
+    )

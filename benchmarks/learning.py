@@ -1,0 +1,173 @@
+"""Speed of the environment for learning, in steps and matches per second of CPU time, as tables in Markdown.
+
+    python -m benchmarks.learning [--seconds S] [--rounds N]
+
+All rows are random play, measured in one run and one thread. Rows for OpenSpiel and PettingZoo are left out where the
+package is not installed. A row of `arena match` counts the CPU time of all its processes. docs/learning.md has a result.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from importlib import import_module
+from importlib.util import find_spec
+from itertools import count
+from random import Random
+from typing import Any
+
+import arena
+from arena.bots.learning.environment import Environment
+from benchmarks.kit.measure import Ratio
+
+MAP = "italy"
+SIZE = 4096
+RUNS = 3
+"""Number of times that both kinds of matches are measured."""
+GAMES = {"tic-tac-toe": ("tictactoe", "tic_tac_toe"), f"Riskless on {MAP}": ("riskless", "")}
+"""Games by title: name here, and name in OpenSpiel, if it has the game."""
+
+Play = Callable[[], int]
+"""Function that plays for a while and returns the number of steps or matches."""
+
+
+def rate(play: Play, seconds: float) -> float:
+    """Return the steps of `play` per second of this thread's CPU time. The first call is not counted."""
+    play()
+    done, began = 0, time.thread_time()
+    while (spent := time.thread_time() - began) < seconds:
+        done += play()
+    return done / spent
+
+
+def in_python(env: Environment) -> Play:
+    """Return a match by the rules in Python."""
+    game, dice = env.game, Random(1)
+
+    def play() -> int:
+        position, steps = game.start(), 0
+        while game.outcome(position) is None:
+            position = game.successor(position, dice.choice(game.moves(position)))
+            steps += 1
+        return steps
+
+    return play
+
+
+def in_batch(name: str) -> Play:
+    """Return a step of `SIZE` matches on the compiled kernel."""
+    batch = arena.batch(name, map=MAP, size=SIZE, seed=1)
+
+    def play() -> int:
+        batch.step(batch.random)
+        return SIZE
+
+    return play
+
+
+def in_openspiel(game: Any) -> Play:
+    """Return a match of an OpenSpiel game."""
+    dice = Random(1)
+
+    def play() -> int:
+        state, steps = game.new_initial_state(), 0
+        while not state.is_terminal():
+            state.apply_action(dice.choice(state.legal_actions()))
+            steps += 1
+        return steps
+
+    return play
+
+
+def in_pettingzoo(zoo: Any) -> Play:
+    """Return a match of a PettingZoo environment."""
+    dice, seeds = Random(1), count()
+
+    def play() -> int:
+        zoo.reset(seed=next(seeds))
+        steps = 0
+        for _ in zoo.agent_iter():
+            seen, _, over, cut, _ = zoo.last()
+            legal = [] if over or cut else [action for action, fine in enumerate(seen["action_mask"]) if fine]
+            zoo.step(dice.choice(legal) if legal else None)
+            steps += bool(legal)
+        return steps
+
+    return play
+
+
+def rows(name: str, theirs: str) -> Iterator[tuple[str, Play]]:
+    """Yield the rows of a game: its title, and a function that plays it."""
+    env = arena.make(name, map=MAP)
+    yield f"`arena.batch`, {SIZE:,} matches", in_batch(name)
+    yield "the rules in plain Python", in_python(env)
+    if find_spec("pyspiel"):
+        spiel: Any = import_module("pyspiel")
+        import_module("open_spiel.python.games.tic_tac_toe")
+        if theirs:
+            yield "OpenSpiel's C++ game, called from Python", in_openspiel(spiel.load_game(theirs))
+            yield "OpenSpiel's Python game", in_openspiel(spiel.load_game(f"python_{theirs}"))
+        yield "this environment through `adapters.openspiel`", in_openspiel(arena.adapters.openspiel(env))
+    if find_spec("pettingzoo"):
+        if theirs and find_spec("pygame"):  # its own games need the package
+            yield "PettingZoo's game", in_pettingzoo(import_module("pettingzoo.classic.tictactoe_v3").env())
+        yield (
+            "this environment through `adapters.pettingzoo`",
+            in_pettingzoo(arena.adapters.pettingzoo(env)),
+        )
+
+
+def local_matches() -> Play:
+    """Return a match by `play_match`."""
+    env, seeds = arena.make("riskless", map=MAP, opening=4), count()
+
+    def play() -> int:
+        arena.play_match("random", "random", env, opening=4, seed=next(seeds))
+        return 1
+
+    return play
+
+
+def command_rate(rounds: int) -> float:
+    """Return the matches of `arena match` per second of CPU time, of all its processes together."""
+    match = [sys.executable, "-m", "arena", "match", "random", "random"]
+    played = ["--map", MAP, "--openings", "4", "--rounds", str(rounds), "--tc", "60+1"]
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    with tempfile.TemporaryDirectory() as folder:  # for its record
+        subprocess.run([*match, *played], check=True, capture_output=True, cwd=folder)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return 2 * rounds / (after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
+
+
+def main() -> None:
+    """Measure all rows, and print both tables."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.learning", description=__doc__)
+    parser.add_argument("--seconds", type=float, default=3, help="CPU time of each row")
+    parser.add_argument("--rounds", type=int, default=100, help="pairs of matches of `arena match`")
+    given = parser.parse_args()
+    speeds: dict[str, dict[str, float]] = {}
+    for title, (name, theirs) in GAMES.items():
+        for row, play in rows(name, theirs):
+            speeds.setdefault(row, {})[title] = rate(play, given.seconds)
+    print(f"Steps per second of CPU time, at a load of {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores\n")
+    print("| |", " | ".join(GAMES), "|\n| --- |", " | ".join("---" for _ in GAMES), "|")
+    for row, found in speeds.items():
+        cells = (f"{found[title]:,.0f}" if title in found else "" for title in GAMES)
+        print(f"| {row} |", " | ".join(cells), "|")
+    local = local_matches()
+    pairs = [(rate(local, given.seconds), command_rate(given.rounds)) for _ in range(RUNS)]
+    here, there = (Ratio(found) for found in zip(*pairs, strict=True))
+    print(f"\nMatches of two random bots on {MAP}, per second of CPU time\n")
+    print("| | matches |\n| --- | --- |")
+    print(f"| `play_match` | {here} |\n| `arena match`, with its server and both bots | {there} |")
+    print(f"| ratio | {Ratio([one / other for one, other in pairs])} |")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,179 @@
+"""A match in this process, without a server: the caller plays one seat, a bot the other.
+
+The bot's clock runs according to its time control, but nobody loses on time: this is for trying a bot
+and for playing against one, not for results.
+"""
+
+from __future__ import annotations
+
+import uuid
+from datetime import UTC, datetime
+from threading import Event
+from typing import Any
+
+from msgspec import UNSET
+
+from arena.bots.api.bot import Clock, Ending, Match, Thinking, ask, begin
+from arena.bots.client.state.moves import move_message
+from arena.bots.client.worker import BotFactory
+from arena.clock import MONOTONIC
+from arena.games.catalogue import KNOWN
+from arena.games.core import Player
+from arena.match.adjudication import adjudicate
+from arena.match.repetition import RepetitionCounter
+from arena.protocol import values
+from arena.protocol.adjudication import Adjudication
+from arena.protocol.codes import EndReason
+from arena.protocol.engines import EngineInfo, Engines
+from arena.protocol.record import FORMAT, Record, RecordedMove, Result
+from arena.protocol.values import Players, Seat
+from arena.solved.solution import solution_of
+
+ABANDONED = Result(None, EndReason.SERVER_FAULT, "the match was left before its end")
+"""Result of a match that was abandoned."""
+
+
+class LocalMatch:
+    """One match between the caller and a bot. `match.seat` is the bot's seat."""
+
+    def __init__(
+        self,
+        make: BotFactory,
+        match: Match,
+        engine: EngineInfo | None = None,
+        adjudication: Adjudication | None = None,
+    ) -> None:
+        """Make the bot and let it prepare. Raises any exception of the bot.
+
+        engine         description of the bot for the record
+        adjudication   rules that may end the match before the game does; None for none
+        """
+        self.match = match
+        self._engine = engine
+        self._adjudication = adjudication
+        self._solution = solution_of(match.game) if adjudication is not None and adjudication.table else None
+        self.moves: list[Any] = []
+        self._positions = [match.game.start()]
+        self._recorded_moves: list[RecordedMove] = []
+        self._left = match.time_control.base_ms / 1000
+        self._started = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+        self._since = MONOTONIC.now()
+        self.result: Result | None = None
+        """Result of the match, or None while it is in play."""
+        self._bot = make()
+        begin(self._bot, match)
+        self._bot.prepare()
+
+    @property
+    def position(self) -> Any:
+        """Return the current position."""
+        return self._positions[-1]
+
+    def play(self, move: Any) -> None:
+        """Play the caller's move. Raises IllegalMove."""
+        self._push(move, None, MONOTONIC.now() - self._since)
+
+    def answer(self) -> tuple[Any, Thinking | None]:
+        """Let the bot play. Return its move and its thinking.
+
+        Raises any exception of the bot, IllegalMove for an illegal move, and BadChoice.
+        """
+        control = self.match.time_control
+        if self.moves and self.match.game.player(self._positions[-2]) is not self.match.seat:
+            self._bot.opponent_moved(self.moves[-1], self.position)
+        clock = Clock(
+            mine=self._left,
+            theirs=control.base_ms / 1000,
+            increment=control.increment_ms / 1000,
+            per_move=control.per_move,
+            margin=self.match.margin_ms / 1000,
+            arrived=MONOTONIC.now(),
+        )
+        move = ask(self._bot, self.position, clock, Event())
+        took = MONOTONIC.now() - clock.arrived
+        thinking = self._bot.thinking
+        message, _ = move_message(self.match, len(self.moves), self.position, move, thinking)
+        self._push(move, None if message.thinking is UNSET else message.thinking, took)
+        if not control.per_move:
+            self._left = max(0.0, self._left - took) + clock.increment
+        return move, thinking
+
+    def undo(self) -> bool:
+        """Take back the caller's last move and the bot's answer to it. Return False if there is none."""
+        game = self.match.game
+        before = [
+            n for n, each in enumerate(self._positions[:-1]) if game.player(each) is not self.match.seat
+        ]
+        if not before:
+            return False
+        del self.moves[before[-1] :], self._recorded_moves[before[-1] :], self._positions[before[-1] + 1 :]
+        self.result = None
+        return True
+
+    def resign(self, player: Player) -> None:
+        """End the match by the resignation of `player`."""
+        self.result = Result(_seat(player.opponent), EndReason.RESIGNATION, f"{player} resigned")
+
+    def close(self) -> None:
+        """Tell the bot the result, and close it."""
+        result = self.result or ABANDONED
+        winner = Player(result.winner) if result.winner else None
+        try:
+            self._bot.ended(Ending(winner, result.reason, result.detail, len(self.moves), self.position))
+        finally:
+            self._bot.close()
+
+    def record(self) -> Record:
+        """Return the match as a record."""
+        return Record(
+            format=FORMAT,
+            match=uuid.uuid4().hex,
+            event="play",
+            game=self.match.game.name,
+            setup=self.match.game.setup(),
+            players=Players(self.match.maxie, self.match.minnie),
+            time_control=str(self.match.time_control),
+            started=self._started,
+            moves=list(self._recorded_moves),
+            result=self.result or ABANDONED,
+            adjudication=self._adjudication,
+            engines=self._engines(),
+            rules=KNOWN.rules(self.match.game),
+        )
+
+    def _engines(self) -> Engines | None:
+        if self._engine is None:
+            return None
+        return (
+            Engines(maxie=self._engine) if self.match.seat is Player.MAXIE else Engines(minnie=self._engine)
+        )
+
+    def _push(self, move: Any, thinking: values.Thinking | None, seconds: float) -> None:
+        game = self.match.game
+        self._positions.append(game.play(self.position, move))
+        self.moves.append(move)
+        self._recorded_moves.append(RecordedMove(game.move_to_data(move), round(seconds * 1000, 3), thinking))
+        self._since = MONOTONIC.now()
+        self.result = self._judge()
+
+    def _judge(self) -> Result | None:
+        """Return the result of the match at the current position, or None if it is not over."""
+        game = self.match.game
+        outcome = game.outcome(self.position)
+        if outcome is not None:
+            reason = EndReason.of(outcome.word)
+            return Result(_seat(outcome.winner), reason, reason.meaning + outcome.by)
+        if game.is_too_long(len(self._recorded_moves)):
+            return Result(None, EndReason.PLY_LIMIT, EndReason.PLY_LIMIT.meaning)
+        # Moves may have been taken back, so repetitions are counted again from the start.
+        times = RepetitionCounter(game, self._positions).latest
+        verdict = adjudicate(
+            self._adjudication, game, self.position, self._recorded_moves, times, self._solution
+        )
+        if verdict is None:
+            return None
+        return Result(_seat(verdict.winner), EndReason.ADJUDICATED, verdict.detail)
+
+
+def _seat(player: Player | None) -> Seat | None:
+    return None if player is None else "maxie" if player is Player.MAXIE else "minnie"

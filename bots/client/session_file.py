@@ -1,0 +1,121 @@
+"""Session and matches of a bot, kept in a file across restarts.
+
+A restarted bot presents the saved session and resumes its matches, because a `turn` message contains all moves.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterable
+from contextlib import suppress
+from hashlib import sha256
+from pathlib import Path
+
+import msgspec
+from msgspec import Struct
+
+if sys.platform != "win32":
+    import fcntl
+
+MAX_BYTES = 1 << 20
+"""Maximum number of bytes read from the file. A thousand matches need a tenth of that."""
+
+
+class StoredSession(Struct, frozen=True, forbid_unknown_fields=True):
+    """Content of the file, as JSON."""
+
+    session: str = ""
+    matches: list[str] = []
+
+
+_DECODER = msgspec.json.Decoder(StoredSession)
+
+
+class SessionFile:
+    """Session and matches of one bot on one server.
+
+    The file exists while a match is in play, and only this process uses it. One call writes it in place, so that a
+    killed process leaves either the complete old content or the complete new content.
+    """
+
+    def __init__(self, path: Path) -> None:
+        """Load the saved state. Raises OSError, or BlockingIOError if another process uses the file."""
+        self._path = path
+        self._file: int | None = _open(path)
+        """Descriptor of the locked file; None while no match is in play."""
+        self._kept = _read(self._file)
+        if not self._kept.matches:
+            self._remove()
+
+    @property
+    def session(self) -> str:
+        """Return the secret of the session, or an empty string."""
+        return self._kept.session
+
+    @property
+    def matches(self) -> frozenset[str]:
+        """Return the matches in play."""
+        return frozenset(self._kept.matches)
+
+    def save(self, session: str, matches: Iterable[str]) -> None:
+        """Save the session and the matches in play if they have changed. If the disk is full, only the file is lost."""
+        stored = StoredSession(session, sorted(matches))
+        if stored == self._kept:
+            return
+        self._kept = stored
+        if not stored.matches:
+            self._remove()
+            return
+        data = msgspec.json.encode(stored) + b"\n"
+        with suppress(OSError):
+            if self._file is None:
+                self._file = _open(self._path)
+            os.lseek(self._file, 0, os.SEEK_SET)
+            os.write(self._file, data)
+            os.ftruncate(self._file, len(data))
+
+    def _remove(self) -> None:
+        if self._file is not None:
+            with suppress(OSError):
+                self._path.unlink()
+            self.close()
+
+    def close(self) -> None:
+        """Release the file for the next process."""
+        if self._file is not None:
+            os.close(self._file)
+            self._file = None
+
+
+def file_name(name: str, url: str) -> str:
+    """Return the name of the file for a bot and a server."""
+    readable = "".join(letter if letter.isascii() and letter.isalnum() else "-" for letter in name[:32])
+    digest = sha256(f"{name}\n{url}".encode()).hexdigest()
+    return f"{readable}-{digest[:12]}.session"
+
+
+def _open(path: Path) -> int:
+    """Open and lock a file, creating it if needed. Raises OSError, or BlockingIOError if another process uses it."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    while True:
+        file = os.open(path, os.O_RDWR | os.O_CREAT | getattr(os, "O_BINARY", 0), 0o600)
+        try:
+            if sys.platform != "win32":
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            if os.path.samestat(os.fstat(file), path.stat()):
+                return file
+        except FileNotFoundError:
+            pass  # an ending process removed the file after it was opened here
+        except OSError:
+            os.close(file)
+            raise
+        os.close(file)
+
+
+def _read(file: int) -> StoredSession:
+    """Return the content of the file; an invalid file counts as empty, since the server knows its matches."""
+    try:
+        return _DECODER.decode(os.read(file, MAX_BYTES).partition(b"\n")[0])
+    except msgspec.DecodeError:
+        return StoredSession()

@@ -1,0 +1,61 @@
+"""Challenges that a client opens by itself, one after another, whenever it has room for a match."""
+
+from __future__ import annotations
+
+from arena.protocol.messages import Challenge, Challenged, ChallengeOver
+
+
+class Challenger:
+    """State of the client's own challenges. The driver sends `ask` when the bot can play another match."""
+
+    def __init__(self, ask: Challenge | None) -> None:
+        """Start without open challenges. `ask` is the challenge to open repeatedly, or None."""
+        self.ask = ask
+        self._sent = 0
+        self._open: set[str] = set()
+        self._coming: set[str] = set()
+        """Matches that are agreed but have not started."""
+
+    def __contains__(self, challenge: str) -> bool:
+        return challenge in self._open
+
+    def missing(self, room: int) -> int:
+        """Return the number of challenges to open now if the bot can play `room` more matches."""
+        if self.ask is None:
+            return 0
+        return max(0, room - self._sent - len(self._open) - len(self._coming))
+
+    def sent(self) -> None:
+        """Record that a challenge was sent, which awaits its answer."""
+        self._sent += 1
+
+    def opened(self, challenged: Challenged) -> None:
+        """Record that a challenge is open."""
+        self._sent = max(0, self._sent - 1)
+        self._open.add(challenged.challenge)
+
+    def refused(self) -> bool:
+        """Handle a refusal by the server. Return True if it may concern a challenge."""
+        waited = self._sent > 0
+        self._sent = max(0, self._sent - 1)
+        return waited
+
+    def challenge_over(self, over: ChallengeOver) -> bool:
+        """Handle the end of a challenge. Return True if it was unsuccessful."""
+        if over.challenge not in self._open:
+            return False
+        self._open.discard(over.challenge)
+        if over.outcome == "accepted" and over.match is not None:
+            self._coming.add(over.match)
+            return False
+        return True
+
+    def started(self, match: str) -> None:
+        """Record that a match has started."""
+        self._coming.discard(match)
+
+    def reset(self) -> None:
+        """Discard all challenges after a reconnection, because they ended with the old connection."""
+        self._sent = 0
+        self._open.clear()
+        self._coming.clear()

@@ -1,0 +1,112 @@
+"""Status lines that a client prints for its owner: connection state and match results."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from dataclasses import dataclass
+from urllib.parse import quote
+
+from arena.bots.api.bot import Ending, Match, Standing
+from arena.bots.client.options import Options
+from arena.bots.client.state.actions import ReportStatus
+from arena.protocol.timecontrol import duration_in_words
+from arena.rating.glicko import Rating
+
+log = logging.getLogger("arena.client")
+
+
+class StatusReporter:
+    """Reports of a client's connection state to its owner. Times are arguments, in seconds of any clock."""
+
+    def __init__(
+        self, options: Options, tell: Callable[[str], None], complain: Callable[[str], None]
+    ) -> None:
+        self._options = options
+        self._tell = tell
+        self._complain = complain
+        self._away_since: float | None = None
+        """Time of the loss of the connection; None while connected or before the first connection."""
+        self._ratings: dict[str, float] = {}
+        """Last reported ratings by game."""
+
+    def rated(self, status: ReportStatus) -> None:
+        """Report new ratings and their changes. An older server sends no deviations."""
+        if status.ratings is None:
+            return
+        for game, rating in sorted(status.ratings.items()):
+            before = self._ratings.get(game)
+            if rating == before:
+                continue
+            deviation = status.deviations.get(game)
+            shown = f"{rating:.0f}" if deviation is None else Rating(rating, deviation)
+            more = f"; its page: {self._page}" if before is None else f" ({rating - before:+.0f})"
+            self._tell(f"{self._options.name} is rated {shown} in {game}{more}")
+        self._ratings = dict(status.ratings)  # none, where a new season has begun
+
+    @property
+    def _page(self) -> str:
+        return f"{page_of(self._options.url)}/bot/{quote(self._options.name, safe='')}"
+
+    def disconnected(self, why: str, now: float, *, playing: int, stopped: bool) -> None:
+        """Report the loss of the connection once, regardless of the number of attempts that follow."""
+        if self._away_since is not None:
+            log.debug("still away: %s", why)
+            return
+        self._away_since = now
+        waits = ""
+        if playing:
+            waits = f"; its {_matches(playing)} in play {'will go on when it is back' if stopped else 'wait for it'}"
+        tries = self._options.reconnects
+        bound = "" if tries is None else f", {tries} times at the most"
+        self._complain(f"{why}{waits}; connecting again{bound}")
+
+    def connected(self, now: float, *, playing: int) -> None:
+        """Report that the client is connected, or connected again."""
+        name, url = self._options.name, self._options.url
+        goes_on = f"; {_matches(playing)} in play" if playing else ""
+        if self._away_since is None:
+            self._tell(f"{name} is connected to {url}{goes_on}")
+            return
+        self._tell(f"{name} is back at {url} after {duration_in_words(now - self._away_since)}{goes_on}")
+        self._away_since = None
+
+
+def _matches(count: int) -> str:
+    return f"{count} match{'es' if count > 1 else ''}"
+
+
+@dataclass
+class ResultCounts:
+    """Results of this client's matches so far. `void` matches do not count for anyone."""
+
+    won: int = 0
+    drawn: int = 0
+    lost: int = 0
+    void: int = 0
+
+    def add(self, standing: Standing) -> None:
+        """Count one more match."""
+        setattr(self, standing, getattr(self, standing) + 1)
+
+    def __str__(self) -> str:
+        void = f", {self.void} void" if self.void else ""
+        return f"{self.won} won, {self.drawn} drawn, {self.lost} lost{void}"
+
+    @property
+    def matches(self) -> int:
+        """Return the number of finished matches."""
+        return self.won + self.drawn + self.lost + self.void
+
+
+def page_of(url: str) -> str:
+    """Return the address of a server's page: the websocket's address with HTTP."""
+    return url.replace("ws", "http", 1).rstrip("/")
+
+
+def finished_line(match: Match, ending: Ending, url: str = "") -> str:
+    """Return a finished match as one line. A lost match includes the replay's address on the server at `url`."""
+    game = f"{match.game.name} as {match.seat} against {match.opponent}"
+    standing = ending.standing(match.seat)
+    replay = f": {page_of(url)}/match/{match.id}" if url and standing == "lost" else ""
+    return f"match {match.id:.8}: {game}: {standing} ({ending}){replay}"

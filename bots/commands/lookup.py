@@ -1,0 +1,40 @@
+"""Lookup of the engine and the game named on a command line."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import cast
+
+from arena.bots.api.options import BadSpec, WholeNumber, parse_spec
+from arena.bots.engines.registry import Engine, make_engine
+from arena.console import UsageError, game_named
+from arena.games.core import AnyGame, GameError
+from arena.games.hexapawn import MAX_SIDE, Hexapawn
+from arena.maps.loader import MapError
+from arena.maps.setup import make_setup
+
+SIZE: Mapping[str, WholeNumber] = {
+    "width": WholeNumber(3, 1, MAX_SIDE),
+    "height": WholeNumber(3, 3, MAX_SIDE),
+}
+
+
+def load_game(game: str, map: str) -> AnyGame:
+    """Return the game named `game` on the map `map`. `hexapawn:width=4,height=5` sets the size. Raises UsageError."""
+    try:
+        if game.startswith(f"{Hexapawn.name}:"):
+            size = parse_spec(game, {Hexapawn.name: SIZE}, "game")
+            return cast("AnyGame", Hexapawn(size.whole("width"), size.whole("height")))
+        return make_setup(game_named(game), map)
+    except (GameError, BadSpec) as error:
+        raise UsageError(f"--game: {error}") from None
+    except MapError as error:
+        raise UsageError(f"--map: {error}") from None
+
+
+def load_engine(spec: str) -> Engine:
+    """Return the engine of `spec`: a built-in with options, a file.py, or file.py:Class. Raises UsageError."""
+    try:
+        return make_engine(spec)
+    except BadSpec as error:
+        raise UsageError(str(error)) from None

@@ -1,0 +1,200 @@
+"""Many simultaneous matches of one game, for programs that learn: NumPy arrays, stepped by the compiled kernel.
+
+batch = Batch(game, 4096, opening=4, seed=1)
+while learning:
+    rewards, done = batch.step(policy(batch.observations, batch.legal))
+
+Row i of each array is match i. A match that ends is restarted immediately; `rewards` and `done` describe the match that
+ended. Each step changes the same arrays in place: copy what you want to keep. A step does not hold the
+interpreter's lock, so batches in several threads run in parallel.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from arena.bots.compiled.cache import inlined, kernel, one_at_a_time
+from arena.bots.compiled.catalogue import compile_game, weights_for
+from arena.bots.compiled.kernel import LOST, PLAYING, WON, Kernel
+from arena.games.core import Game
+
+SPARE = 8
+"""Number of padding words at the end, because vectors are read in units of four words."""
+
+
+class Batch:
+    """`size` matches of a game whose kernel provides observations.
+
+    observations  (size, cells) int8, for the player to move: above 0 its own, below 0 the opponent's
+    legal         (size, actions) bool: legal actions of the player to move
+    players       (size,) int8: 1 if Maxie is to move, -1 if Minnie is
+    plies         (size,) int64: moves played, including those of the opening
+    rewards       (size,) int8: for a match that has just ended 1 if Maxie won, -1 if Minnie won, 0 for a draw
+    done          (size,) bool: True if a match has just ended and another one has begun
+    random        (size,) int32: a random legal action of each match, uniformly distributed
+    """
+
+    def __init__(self, game: Game[Any, Any], size: int, *, opening: int = 0, seed: int = 0) -> None:
+        """Start all matches.
+
+        opening   number of random moves at the start of each match, so that the matches differ
+        seed      random seed of the openings and of `random`
+
+        Raises ValueError for a game without such a kernel.
+        """
+        compiled = compile_game(game, weights_for(game, "plain"))
+        if compiled is None or compiled.kernel.observe is None:
+            raise ValueError(f"{game.name} has no kernel that observes: a batch needs one (docs/learning.md)")
+        if size < 1 or opening < 0:
+            raise ValueError(
+                f"a batch has at least 1 match, and an opening of 0 moves or more, not {size} and {opening}"
+            )
+        self.game = game
+        self.actions = compiled.moves
+        """Number of actions. Each action is the same move in every match on this setup."""
+        self.move, self.action = compiled.move, compiled.number
+        self._rules, self._opening = compiled.rules, opening
+        self._longest = compiled.plies_left(game.start())
+        words = compiled.kernel.words
+        self._start = np.zeros(words, np.int64)
+        self._start[:] = compiled.pack(game.start())
+        self._memory = np.zeros((size + 1) * words + self.actions + SPARE, np.int64)
+        self._legal = np.zeros((size, self.actions), np.uint8)
+        self._done = np.zeros(size, np.uint8)
+        self._rows = np.arange(size)
+        self._chances = np.zeros(size, np.int64)
+        self.observations = np.zeros((size, compiled.cells), np.int8)
+        self.legal: npt.NDArray[np.bool_] = self._legal.view(np.bool_)
+        self.players = np.ones(size, np.int8)
+        self.plies = np.zeros(size, np.int64)
+        self.rewards = np.zeros(size, np.int8)
+        self.done: npt.NDArray[np.bool_] = self._done.view(np.bool_)
+        self.random = np.zeros(size, np.int32)
+        self._step = _compiled(compiled.kernel)
+        self.reset(seed)
+
+    @property
+    def size(self) -> int:
+        """Return the number of matches."""
+        return len(self.plies)
+
+    def reset(self, seed: int) -> None:
+        """Restart all matches, with openings determined by `seed`."""
+        self._chances[:] = np.random.default_rng(seed).integers(1, 2**62, self.size)
+        self._run(np.full(self.size, -1, np.int32))
+
+    def step(self, actions: npt.ArrayLike) -> tuple[npt.NDArray[np.int8], npt.NDArray[np.bool_]]:
+        """Play an action in each match. Return `rewards` and `done`. Raises ValueError for an illegal action."""
+        chosen = np.ascontiguousarray(actions, np.int32)
+        if chosen.shape != self.plies.shape:
+            raise ValueError(f"actions must be {self.size} numbers, not an array of shape {chosen.shape}")
+        inside = (chosen >= 0) & (chosen < self.actions)
+        fine = inside & self.legal[self._rows, np.where(inside, chosen, 0)]
+        if not fine.all():
+            row = int(np.argmin(fine))
+            raise ValueError(f"action {chosen[row]} is not legal in match {row}: legal has what is")
+        self._run(chosen)
+        return self.rewards, self.done
+
+    def _run(self, actions: npt.NDArray[np.int32]) -> None:
+        self._step(
+            *(self._rules, self._memory, self._start, actions, self._longest, self._opening, self._chances),
+            *(
+                self.plies,
+                self.players,
+                self._legal,
+                self.observations,
+                self.rewards,
+                self._done,
+                self.random,
+            ),
+        )
+
+
+@cache
+def _compiled(game: Kernel) -> Any:
+    """Return the kernel that steps a game, compiled at its first call."""
+    words, moves, play, status = game.words, game.moves, game.play, game.status
+    observe: Any = game.observe
+
+    @inlined
+    def drawn(chances: Any, row: Any, count: Any) -> Any:
+        """Return a random number below `count`, by xorshift."""
+        state = chances[row]
+        state ^= state << 13
+        state ^= (state >> 7) & 0x1FFFFFFFFFFFFFF
+        state ^= state << 17
+        chances[row] = state
+        return ((state >> 11) & 0xFFFFFFFF) % count
+
+    @inlined
+    def advance(rules: Any, mem: Any, at: Any, scratch: Any, move: Any) -> None:
+        play(rules, mem, at, scratch, move)
+        for word in range(words):
+            mem[at + word] = mem[scratch + word]
+
+    def step(
+        rules: Any,
+        mem: Any,
+        start: Any,
+        actions: Any,
+        longest: Any,
+        opening: Any,
+        chances: Any,
+        plies: Any,
+        players: Any,
+        legal: Any,
+        seen: Any,
+        rewards: Any,
+        done: Any,
+        random: Any,
+    ) -> None:
+        size = plies.shape[0]
+        scratch = size * words
+        listed = scratch + words
+        for row in range(size):
+            at = row * words
+            begins = actions[row] < 0
+            rewards[row] = 0
+            done[row] = 0
+            if not begins:
+                advance(rules, mem, at, scratch, actions[row])
+                plies[row] += 1
+                players[row] = -players[row]
+                ended = status(rules, mem, at)
+                if ended != PLAYING or plies[row] >= longest:
+                    if ended == WON:
+                        rewards[row] = players[row]
+                    if ended == LOST:
+                        rewards[row] = -players[row]
+                    done[row] = 1
+                    begins = True
+            count = 0
+            while begins:
+                for word in range(words):
+                    mem[at + word] = start[word]
+                plies[row] = 0
+                players[row] = 1
+                begins = False
+                for _ in range(opening):
+                    count = moves(rules, mem, at, listed)
+                    advance(rules, mem, at, scratch, mem[listed + drawn(chances, row, count)])
+                    plies[row] += 1
+                    players[row] = -players[row]
+                    if status(rules, mem, at) != PLAYING or plies[row] >= longest:
+                        begins = True
+                        break
+            count = moves(rules, mem, at, listed)
+            for action in range(legal.shape[1]):
+                legal[row, action] = 0
+            for index in range(count):
+                legal[row, mem[listed + index]] = 1
+            random[row] = mem[listed + drawn(chances, row, count)]
+            observe(rules, mem, at, seen, row)
+
+    with one_at_a_time():
+        return kernel(step, f"batch-{game.name}")

@@ -1,0 +1,106 @@
+"""A network's estimate of Riskless for the compiled searches. `bots.evaluators.network` defines the computation.
+
+A word holds four hidden units of 16 bits, each offset by 2^15, so that none is below 0 and rows are added word by
+word. The sum is computed from scratch for each position: every ply trains all territories, so no part stays valid.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from arena.bots.compiled.cache import inlined
+from arena.bots.compiled.intrinsics import column, get, put
+from arena.bots.compiled.kernel import Words
+from arena.bots.compiled.limits import MAX_TERRITORIES
+from arena.bots.evaluators.network import KINDS, SHIFT, UNITS, Rows, Tables
+from arena.bots.search.values import ESTIMATE_LIMIT
+from arena.games.board import RisklessMap
+
+LANES = 4
+ROW = UNITS // LANES
+"""Number of words of a row."""
+HALF = 1 << 15
+START = sum(HALF << 16 * lane for lane in range(LANES)) - (1 << 64)
+"""Word of four hidden units that are 0."""
+NETWORK = f"-network-{KINDS}-{UNITS}-{SHIFT}"
+"""Part of a kernel's name: these numbers are defined outside of the folder covered by the cache's digest."""
+ROADS = MAX_TERRITORIES * (MAX_TERRITORIES - 1) // 2
+
+SIZE, ROAD_COUNT, OUTPUT, SOURCES = 0, 1, 2, 2 + UNITS
+TARGETS, ROAD_ROWS = SOURCES + ROADS, SOURCES + 2 * ROADS
+KIND_OF = ROAD_ROWS + KINDS * KINDS * ROW
+"""Offsets in the words of a network that are the same for all maps. Kinds, territories and totals follow."""
+
+
+def network_words(tables: Tables, map: RisklessMap, planes: int) -> Words:
+    """Return the words that `make_network` reads, which follow those of the rules."""
+    roads = [(v, w) for v, near in enumerate(map.neighbours) for w in near if v < w]
+    head = np.zeros(KIND_OF, np.int64)
+    head[SIZE], head[ROAD_COUNT] = map.size, len(roads)
+    head[OUTPUT : OUTPUT + UNITS] = tables.output
+    for road, (v, w) in enumerate(roads):
+        head[SOURCES + road], head[TARGETS + road] = v, w
+    head[ROAD_ROWS:] = _packed(tables.roads)
+    cells = np.zeros((2, 1 << planes, 1 + ROW), np.int64)
+    cells[:, : map.territory_cap + 1, 0] = ROW * tables.kinds
+    cells[:, : map.territory_cap + 1, 1:] = _packed(tables.territories).reshape(2, -1, ROW)
+    return np.concatenate([head, cells.ravel(), _packed(tables.totals.transpose(1, 0, 2))])
+
+
+def _packed(rows: Rows) -> Words:
+    lanes = rows.reshape(-1, LANES) * np.array([1 << 16 * lane for lane in range(LANES)], np.int64)
+    return np.asarray(lanes.sum(1), np.int64)
+
+
+def make_network(place: Any) -> Any:
+    """Return the network's estimate function, for positions with 64 additional words.
+
+    The other words of the positions are in the memory layout `riskless_kernel.Layout`.
+    """
+    planes, foe_at, totals_at = place.planes, place.foe, place.totals
+    goal_at, end_of_rules, kinds_at = place.goal, place.nearness + 1, place.words
+    cell = 1 + ROW
+    totals_row = KIND_OF + (2 << planes) * cell
+
+    @inlined
+    def weighed(rules: Any, output: Any, word: Any) -> Any:
+        value = 0
+        for lane in range(LANES):
+            value += max(((word >> (16 * lane)) & 0xFFFF) - HALF, 0) * get(rules, output + lane)
+        return value
+
+    @inlined
+    def estimate(rules: Any, mem: Any, at: Any) -> Any:
+        network = end_of_rules + get(rules, goal_at)
+        foe = get(mem, at + foe_at)
+        totals = get(mem, at + totals_at)
+        own_row = network + totals_row + 2 * ROW * (totals >> 32)
+        other_row = network + totals_row + 2 * ROW * (totals & 0xFFFFFFFF) + ROW
+        a = START + get(rules, own_row) + get(rules, other_row)
+        b = START + get(rules, own_row + 1) + get(rules, other_row + 1)
+        c = START + get(rules, own_row + 2) + get(rules, other_row + 2)
+        d = START + get(rules, own_row + 3) + get(rules, other_row + 3)
+        for v in range(get(rules, network + SIZE)):
+            here = column(mem, at, v, planes) | (((foe >> v) & 1) << planes)
+            row = network + KIND_OF + cell * here
+            put(mem, at + kinds_at + v, get(rules, row))
+            a += get(rules, row + 1)
+            b += get(rules, row + 2)
+            c += get(rules, row + 3)
+            d += get(rules, row + 4)
+        for road in range(get(rules, network + ROAD_COUNT)):
+            source = get(mem, at + kinds_at + get(rules, network + SOURCES + road))
+            target = get(mem, at + kinds_at + get(rules, network + TARGETS + road))
+            row = network + ROAD_ROWS + KINDS * source + target
+            a += get(rules, row)
+            b += get(rules, row + 1)
+            c += get(rules, row + 2)
+            d += get(rules, row + 3)
+        output = network + OUTPUT
+        value = weighed(rules, output, a) + weighed(rules, output + 4, b)
+        value += weighed(rules, output + 8, c) + weighed(rules, output + 12, d)
+        return min(max(value >> SHIFT, -ESTIMATE_LIMIT), ESTIMATE_LIMIT)
+
+    return estimate

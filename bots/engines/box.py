@@ -1,0 +1,240 @@
+"""Bot in a box: a container for each match, whose program plays by lines of JSON (docs/stdio.md).
+
+The container has no network, no rights, a root that it cannot write, and bounds of memory, processes and cores. Its
+engine is Docker or Podman, by its command line.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+import uuid
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from arena.bots.api.bot import Clock, Crash, Thinking
+from arena.bots.api.options import BOX_IMAGE, IMAGE, SUBMISSION, BadSpec, box_name
+from arena.bots.engines.from_program import ProgramBot
+from arena.bots.engines.registry import NAME_LENGTH, Engine
+from arena.bots.engines.submission import unpack
+from arena.cores import used_ms
+
+OWN_IMAGE = "riskless-arena"
+"""Image that a submission plays in unless another one is named."""
+REFERENCE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._/:@-]{0,299}")
+"""Valid reference of an image."""
+INSIDE = "/bot"
+"""Folder of a submission in its container."""
+LIMITS = (
+    "--network=none",
+    "--read-only",
+    "--tmpfs=/tmp:size=64m",
+    "--cap-drop=ALL",
+    "--security-opt=no-new-privileges",
+    "--user=65534:65534",
+    "--memory=512m",
+    "--memory-swap=512m",
+    "--pids-limit=64",
+    "--ulimit=core=0",
+    "--stop-timeout=0",
+    # Otherwise the engine copies all output to a file of this machine, and runs the image's check of its health.
+    "--log-driver=none",
+    "--no-healthcheck",
+)
+"""Options of every container. `--pull=never`, as it is created, keeps the ladder from the network."""
+PODMAN_LIMITS = ("--read-only-tmpfs=false",)
+"""Further options for Podman, which otherwise adds folders that can be written up to the bound of memory."""
+BOUNDS = {
+    "docker": "{{.MemoryLimit}} {{.PidsLimit}} {{.CPUCfsQuota}}",
+    "podman": "{{range .Host.CgroupControllers}}{{.}} {{end}}",
+}
+"""Templates with which `info` shows the bounds that each engine can set on a container."""
+REAP = 'read -r _; "$1" rm --force "$2"; rm -rf "$3"'
+"""Shell command that removes a container and a folder when its input ends, even by the death of the bot's process."""
+ENGINE_SECONDS = 60
+"""Time limit for a command of the container engine, in seconds."""
+
+
+@dataclass(frozen=True)
+class Box:
+    """Kind of the containers of one bot."""
+
+    program: str
+    """Path of `docker` or `podman`."""
+    image: str
+    submission: Path | None
+    """Zip file with the bot; None for the program of the image."""
+
+    def create(self, name: str, folder: Path, threads: int) -> None:
+        """Create a container that can use as many cores as it has `threads`. `folder` holds the unpacked submission.
+
+        Raises BadSpec.
+        """
+        more = [f"--name={name}", f"--cpus={min(threads, os.cpu_count() or 1)}", *_cores()]
+        command: list[str] = []
+        if self.submission is not None:
+            first, *command = unpack(self.submission, folder)
+            mount = f"--mount=type=bind,source={folder},target={INSIDE},readonly"
+            more += [mount, f"--workdir={INSIDE}", f"--entrypoint={first}"]
+        if Path(self.program).name == "podman":
+            more += PODMAN_LIMITS
+        self._run("create", "--rm", "--interactive", "--pull=never", *LIMITS, *more, self.image, *command)
+
+    def process_of(self, name: str) -> tuple[str, int]:
+        """Return the id of a running container, and the id of its first process. Raises BadSpec."""
+        container, process = self._run(
+            "container", "inspect", "--format={{.Id}} {{.State.Pid}}", name
+        ).split()
+        return container, int(process)
+
+    def pinned(self) -> Box:
+        """Return the box with the id of its image, so that every match plays the same one. Raises BadSpec."""
+        done = _run(self.program, "image", "inspect", "--format={{.Id}} {{json .Config.Volumes}}", self.image)
+        if done.returncode == 0:
+            identity, volumes = done.stdout.split(maxsplit=1)
+            # A volume is a folder of the host without bounds, which the bot could fill.
+            if json.loads(volumes):
+                raise BadSpec(
+                    f"the image {self.image} has a VOLUME, which no box allows: build it without one"
+                )
+            return Box(self.program, identity, self.submission)
+        why, tool = _first_line(done.stderr), Path(self.program).name
+        if re.search("no such image|image not known", why, re.IGNORECASE):
+            raise BadSpec(
+                f"image {self.image} does not exist on this machine: build it, or {tool} pull {self.image}"
+            )
+        raise BadSpec(f"{tool} cannot look for the image {self.image}: {why}")
+
+    def _run(self, *words: str) -> str:
+        done = _run(self.program, *words)
+        if done.returncode:
+            raise BadSpec(f"{Path(self.program).name} {words[0]}: {_first_line(done.stderr)}")
+        return done.stdout
+
+
+def box_engine(spec: str, logs: Path | None = None) -> Engine:
+    """Return the engine of `image:NAME` or `submit:FILE.zip[,image=NAME]`. Raises BadSpec.
+
+    logs: folder for the standard error of each match's container, as MATCH.log
+    """
+    image, submission = _parts(spec)
+    if REFERENCE.fullmatch(image) is None:
+        raise BadSpec(f"{image!r:.100} is not an image: give its name, NAME@sha256:DIGEST, or its id")
+    if submission is not None:
+        with tempfile.TemporaryDirectory() as folder:
+            unpack(submission, Path(folder))
+    box = Box(_engine(), image, submission).pinned()
+    return Engine(box_name(spec)[:NAME_LENGTH] or "box", spec, lambda: BoxBot(box, logs))
+
+
+class BoxBot(ProgramBot):
+    """Bot in a container that is created for its match, and removed after it."""
+
+    def __init__(self, box: Box, logs: Path | None) -> None:
+        self._name = f"arena-box-{uuid.uuid4().hex}"
+        super().__init__([box.program, "start", "--attach", "--interactive", self._name], logs)
+        self._box = box
+        self._reaper: subprocess.Popen[bytes] | None = None
+        self._running_as = ("", 0)
+        """Id of the container, and of its first process."""
+        self._used_ms: float | None = None
+        """CPU time that the container had used when it was ready, or had answered last."""
+
+    def prepare(self) -> None:
+        folder = tempfile.mkdtemp(prefix="arena-box-")
+        self._reaper = subprocess.Popen(  # noqa: S603
+            ["/bin/sh", "-c", REAP, "sh", self._box.program, self._name, folder],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+        )
+        try:
+            self._box.create(self._name, Path(folder), self.match.threads)
+        except BadSpec as error:
+            raise Crash(str(error)) from None
+        super().prepare()
+        try:
+            self._running_as = self._box.process_of(self._name)
+        except BadSpec as error:
+            raise Crash(str(error)) from None
+        self._used_ms = self._now_used_ms()
+
+    def choose(self, position: Any, clock: Clock) -> Any:
+        move = super().choose(position, clock)
+        before, self._used_ms = self._used_ms, self._now_used_ms()
+        if before is not None and self._used_ms is not None:
+            self.thinking = replace(self.thinking or Thinking(), cpu_ms=self._used_ms - before)
+        return move
+
+    def close(self) -> None:
+        super().close()
+        if self._reaper is not None:
+            self._reaper.communicate(timeout=ENGINE_SECONDS)
+
+    def _now_used_ms(self) -> float | None:
+        container, process = self._running_as
+        return used_ms(container, Path(f"/proc/{process}/cgroup"))
+
+
+def _engine() -> str:
+    """Return the path of the container engine: Docker, or Podman if Docker is missing or not running. Raises BadSpec."""
+    reasons = []
+    for tool, template in BOUNDS.items():
+        program = shutil.which(tool)
+        if program is None:
+            continue
+        done = _run(program, "info", f"--format={template}")
+        words = done.stdout.split()
+        if done.returncode:
+            reasons.append(f"{tool} does not answer: {_first_line(done.stderr)}")
+        elif "false" in words or (tool == "podman" and not {"memory", "pids", "cpu"} <= set(words)):
+            reasons.append(
+                f"{tool} cannot bound the memory, processes and cores of a container here: see docs/ladders.md"
+            )
+        else:
+            return program
+    raise BadSpec(
+        "; ".join(reasons) or "a box needs Docker or Podman, and neither is in the PATH: install one of them"
+    )
+
+
+def _run(program: str, *words: str) -> subprocess.CompletedProcess[str]:
+    try:
+        return subprocess.run(  # noqa: S603 - no shell, and the reference of the image is checked
+            [program, *words],
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            errors="replace",
+            check=False,
+            timeout=ENGINE_SECONDS,
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise BadSpec(f"{Path(program).name} {words[0]}: {error}") from None
+
+
+def _parts(spec: str) -> tuple[str, Path | None]:
+    """Return the image and the zip file of a spec."""
+    if not spec.startswith(SUBMISSION):
+        return spec.removeprefix(IMAGE), None
+    file, separator, image = spec.removeprefix(SUBMISSION).partition(BOX_IMAGE)
+    return image if separator else OWN_IMAGE, Path(file)
+
+
+def _cores() -> list[str]:
+    """Return the option that keeps a container on the cores of this process, if these are not all."""
+    if not hasattr(os, "sched_getaffinity"):  # macOS, where nothing is pinned
+        return []
+    mine = os.sched_getaffinity(0)
+    everything = len(mine) == os.cpu_count()
+    return [] if everything else [f"--cpuset-cpus={','.join(map(str, sorted(mine)))}"]
+
+
+def _first_line(text: str) -> str:
+    return next((line for line in text.splitlines() if line.strip()), "it gave no reason").strip()

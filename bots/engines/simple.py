@@ -1,0 +1,48 @@
+"""Bots that do not search: `greedy`, which looks one ply ahead, and `random`, the weakest opponent."""
+
+from __future__ import annotations
+
+from random import Random
+from typing import Any
+
+from arena.bots.api.bot import Bot, Clock, Resign, Thinking
+from arena.bots.evaluators.catalogue import evaluator_for, features_of
+from arena.bots.search.problem import Problem
+
+
+class GreedyBot(Bot):
+    """Bot that looks one ply ahead with an evaluator. A winning move beats any estimate.
+
+    Ties go to the leftmost move if the seed is 0, otherwise to a random one.
+    """
+
+    def __init__(self, evaluator: str = "plain", seed: int = 0) -> None:
+        self._evaluator = evaluator
+        self._random = Random(seed) if seed else None
+
+    def prepare(self) -> None:
+        if self._evaluator == "features" and features_of(self.game) is None:
+            raise Resign(f"greedy: {self.game.name} has no features: use evaluator=plain")
+        self._problem: Problem[Any, Any] = Problem(self.game, evaluator_for(self.game, self._evaluator))
+
+    def choose(self, position: Any, clock: Clock) -> Any:  # noqa: ARG002 - one ply takes almost no time
+        moves = self.game.moves(position)
+        values = [self._problem.expand(self.game.successor(position, move), 0, 1).value for move in moves]
+        best = max(values, key=lambda value: self.seat.sign * value)
+        equals = [move for move, value in zip(moves, values, strict=True) if value == best]
+        move = self._random.choice(equals) if self._random else equals[0]
+        self.thinking = Thinking(depth=1, value=best, nodes=len(moves), line=[move])
+        return move
+
+
+class RandomBot(Bot):
+    """Bot that plays each legal move with the same probability.
+
+    A seed other than 0 gives the same numbers in every match; 0 gives new ones.
+    """
+
+    def __init__(self, seed: int = 0) -> None:
+        self._random = Random(seed or None)
+
+    def choose(self, position: Any, clock: Clock) -> Any:  # noqa: ARG002 - it does not think
+        return self._random.choice(self.game.moves(position))

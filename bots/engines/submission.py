@@ -1,0 +1,123 @@
+"""Bots that people submit as zip files: check the file, and unpack it. Its contents are not trusted, and not run in
+this process.
+"""
+
+from __future__ import annotations
+
+import shlex
+import stat
+import tomllib
+import zipfile
+import zlib
+from pathlib import Path, PurePosixPath
+
+from arena.bots.api.options import BadSpec
+
+SETTINGS = "bot.toml"
+"""File at the top level of a submission that contains the bot's start command."""
+MAX_ZIP = 16 * 2**20
+"""Maximum size of the zip file, in bytes."""
+MAX_UNPACKED = 64 * 2**20
+"""Maximum size of all files in it together, in bytes."""
+MAX_FILES = 1000
+MAX_SETTINGS = 64 * 1024
+"""Maximum size of its bot.toml, in bytes."""
+MAX_PATH = 200
+"""Maximum length of a path in it, in characters."""
+PIECE = 64 * 1024
+METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
+"""Accepted compressions. Others can ask for gigabytes of memory to unpack."""
+ENCRYPTED = 0x1
+"""Flag of an entry that needs a password."""
+
+
+def unpack(file: Path, folder: Path) -> list[str]:
+    """Unpack a submission into an empty folder, and return the command that starts its bot there. Raises BadSpec."""
+    try:
+        if file.stat().st_size > MAX_ZIP:
+            raise BadSpec(f"{file}: more than {MAX_ZIP >> 20} MiB: leave out what the bot does not need")
+        with zipfile.ZipFile(file) as archive:
+            _unpack(file, archive, folder)
+    except (FileExistsError, IsADirectoryError, NotADirectoryError) as error:
+        raise BadSpec(f"{file}: {error.strerror or error}: give each file a path of its own") from None
+    except OSError as error:
+        raise BadSpec(f"{file}: {error.strerror or error}") from None
+    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, ValueError) as error:
+        if isinstance(error, BadSpec):
+            raise
+        raise BadSpec(f"{file}: not a valid zip file: {str(error) or 'it ends too early'}") from None
+    return _command(file, folder / SETTINGS)
+
+
+def _unpack(file: Path, archive: zipfile.ZipFile, folder: Path) -> None:
+    entries = archive.infolist()
+    if len(entries) > MAX_FILES:
+        raise BadSpec(f"{file}: {len(entries)} files: at most {MAX_FILES}")
+    left = MAX_UNPACKED
+    for entry in entries:
+        target = folder / _path_of(file, entry)
+        if entry.is_dir():
+            target.mkdir(parents=True, exist_ok=True)
+            continue
+        target.parent.mkdir(parents=True, exist_ok=True)
+        with archive.open(entry) as packed, target.open("xb") as unpacked:
+            # The size that the file claims is not believed: what comes out of it is counted.
+            while piece := packed.read(PIECE):
+                left -= len(piece)
+                if left < 0:
+                    raise BadSpec(f"{file}: more than {MAX_UNPACKED >> 20} MiB when it is unpacked")
+                unpacked.write(piece)
+        executable = (entry.external_attr >> 16) & stat.S_IXUSR
+        target.chmod(0o755 if executable else 0o644)
+    # The bot runs as another user, and must be able to read it all.
+    for each in (folder, *folder.rglob("*")):
+        if each.is_dir():
+            each.chmod(0o755)
+
+
+def _path_of(file: Path, entry: zipfile.ZipInfo) -> PurePosixPath:
+    """Return the path of an entry inside the folder. Raises BadSpec if it is not a plain file or folder there."""
+    name = entry.filename
+    path = PurePosixPath(name)
+    label = f"{file}: {name[:MAX_PATH]!r}"
+    if len(name) > MAX_PATH or not name.isprintable() or "\\" in name:
+        raise BadSpec(
+            f"{label}: a path has at most {MAX_PATH} printable characters, with / between its parts"
+        )
+    if path.is_absolute() or ".." in path.parts or not path.parts:
+        raise BadSpec(f"{label}: a path must lie inside the zip file, without a leading / and without ..")
+    kind = stat.S_IFMT(entry.external_attr >> 16)
+    if kind not in (0, stat.S_IFREG, stat.S_IFDIR):
+        raise BadSpec(f"{label}: must be a plain file, not a link or a device")
+    if entry.flag_bits & ENCRYPTED:
+        raise BadSpec(f"{label}: is encrypted: zip it without a password")
+    if entry.compress_type not in METHODS:
+        raise BadSpec(f"{label}: must be deflated or stored, as zip does by default")
+    return path
+
+
+def _command(file: Path, settings: Path) -> list[str]:
+    """Return the command of a bot.toml, of which only `engine` and `exec` count. Raises BadSpec."""
+    where = f"{file}: {SETTINGS}"
+    right = 'needs one of engine = "my_bot.py" or exec = "./my_bot"'
+    if not settings.is_file():
+        raise BadSpec(f"{where}: is missing at the top of the zip file; it {right}")
+    if settings.stat().st_size > MAX_SETTINGS:
+        raise BadSpec(f"{where}: more than {MAX_SETTINGS >> 10} KiB")
+    try:
+        settings_keys = tomllib.loads(settings.read_text(encoding="utf-8"))
+    except ValueError as error:
+        raise BadSpec(f"{where}: not TOML: {error}") from None
+    commands = [(key, settings_keys[key]) for key in ("engine", "exec") if key in settings_keys]
+    if len(commands) != 1 or not isinstance(commands[0][1], str):
+        raise BadSpec(f"{where}: {right}, as a text")
+    key, text = commands[0]
+    if key == "engine":
+        return ["python", "-P", "-m", "arena.bots.engines.isolated", text]
+    try:
+        words = shlex.split(text)
+    except ValueError as error:
+        raise BadSpec(f"{where}: exec: {text!r:.100} is not a valid command line: {error}") from None
+    if not words:
+        raise BadSpec(f"{where}: exec: needs a program, as in './my_bot'")
+    return words

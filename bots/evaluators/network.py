@@ -1,0 +1,169 @@
+"""A small neural network as evaluator of Riskless: one file of weights for all maps (docs/learning.md).
+
+The network's input is the position as seen by its player to move: INPUTS numbers (`inputs_of`). A territory has one
+of KINDS kinds: the opponent's armies in LEVELS steps of the cap, empty, or the mover's armies in as many steps.
+
+    0 .. KINDS                  share of the territories of each kind; a count between two steps is split between them
+    TERRITORIES .. OWN          share of the roads, in both directions, for each pair of kinds at their ends, each kind
+                                rounded up to a step
+    OWN .. OTHER .. INPUTS      the mover's and the opponent's total, in STEPS of the goal, split in the same way
+
+Shares do not depend on a map's size, and steps do not depend on its cap and goal, so one network serves all maps.
+A file has two arrays of floating-point numbers, `hidden` of shape (INPUTS, UNITS) and `output` of shape (UNITS,):
+
+    log-odds that the mover wins = max(inputs @ hidden, 0) @ output
+
+Odds of e to 1 are worth GOAL_SHARE of the goal, which converts the log-odds to hundredths of an army. For a given map
+the rows are rounded to whole numbers (`Tables`), so that the compiled search and Python agree exactly.
+"""
+
+from __future__ import annotations
+
+import zipfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from arena.bots.evaluators.linear import BadWeights
+from arena.bots.search.problem import Evaluator
+from arena.bots.search.values import clamp
+from arena.games.board import RisklessMap
+from arena.games.riskless import Armies, Riskless
+
+LEVELS = 12
+KINDS = 2 * LEVELS + 1
+STEPS = 24
+OWN = KINDS + KINDS * KINDS
+OTHER = OWN + STEPS + 1
+INPUTS = OTHER + STEPS + 1
+UNITS = 16
+SHAPES = {"hidden": (INPUTS, UNITS), "output": (UNITS,)}
+GOAL_SHARE = 1 / 16
+MAX_UNIT = 30_000
+"""Largest whole number of a hidden unit, which has 16 bits including its sign."""
+SHIFT = 20
+"""Number of fractional bits of the output."""
+
+Numbers = npt.NDArray[np.floating[Any]]
+Rows = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Network:
+    """Arrays of a network file."""
+
+    hidden: Numbers
+    output: Numbers
+
+
+def load_network(path: Path) -> Network:
+    """Load a network. Raises BadWeights with the file, the array and its required shape."""
+    try:
+        with np.load(path, allow_pickle=False) as file:
+            arrays = {name: np.asarray(file[name], float) for name in file.files if name in SHAPES}
+    except OSError as error:
+        raise BadWeights(f"cannot read the network {path}: {error.strerror or error}") from None
+    except (ValueError, TypeError, AttributeError, zipfile.BadZipFile, EOFError):
+        raise BadWeights(f"{path}: not a file of NumPy arrays (.npz)") from None
+    for name, shape in SHAPES.items():
+        array = arrays.get(name)
+        if array is None or array.shape != shape or not np.isfinite(array).all():
+            problem = "missing" if array is None else f"of shape {array.shape}"
+            raise BadWeights(f"{path}: {name} must be finite numbers of shape {shape}, but it is {problem}")
+    return Network(**arrays)
+
+
+def inputs_of(map: RisklessMap, seen: npt.ArrayLike) -> npt.NDArray[np.float32]:
+    """Return the inputs of n positions, with shape (n, INPUTS).
+
+    `seen` contains each position's armies as its mover sees them: its own above 0, the opponent's below 0.
+    """
+    armies = np.asarray(seen, np.int64).reshape(-1, map.size)
+    count, cap, goal = len(armies), map.territory_cap, map.armies_to_win
+    levels = armies * (LEVELS / cap)
+    kinds = _kinds(levels)
+    sources, targets = np.array([(v, w) for v, near in enumerate(map.neighbours) for w in near]).T
+    pairs = kinds[:, sources] * KINDS + kinds[:, targets]
+    parts = [_shares(levels + LEVELS, KINDS), _shares(pairs, KINDS * KINDS)]
+    for sign in (1, -1):
+        total = np.maximum(sign * armies, 0).sum(1, keepdims=True)
+        parts.append(_shares(np.minimum(total * (STEPS / goal), STEPS), STEPS + 1))
+    return np.asarray(np.concatenate(parts, 1).reshape(count, INPUTS), np.float32)
+
+
+def _kinds(levels: Numbers) -> Rows:
+    """Return the kinds of the levels, rounded to a whole step away from empty."""
+    return LEVELS + (np.sign(levels) * np.ceil(np.abs(levels) - 1e-9)).astype(np.int64)
+
+
+def _shares(places: Numbers | Rows, steps: int) -> Numbers:
+    """Return the share of each step in each row of `places`. A place between two steps is split between them."""
+    below = np.minimum(np.floor(places).astype(np.int64), steps - 2)
+    above = places - below
+    cells = below + steps * np.arange(len(places))[:, None]
+    size = len(places) * steps
+    counts = np.bincount(cells.ravel(), (1 - above).ravel(), size) + np.bincount(
+        cells.ravel() + 1, above.ravel(), size
+    )
+    return np.asarray(counts.reshape(len(places), steps) / places.shape[1])
+
+
+@dataclass(frozen=True)
+class Tables:
+    """Network for one map, in integers. The last axis of each array runs over the hidden units."""
+
+    territories: Rows
+    """(2, cap + 1, UNITS): row for each number of armies of the mover, and of the opponent."""
+    kinds: Rows
+    """(2, cap + 1): kind for each number of armies of the mover, and of the opponent."""
+    roads: Rows
+    """(KINDS, KINDS, UNITS): row of a road, for the kinds at its ends in either order."""
+    totals: Rows
+    """(2, goal + 1, UNITS): row for each total of the mover, and of the opponent."""
+    output: Rows
+    """(UNITS,): hundredths of an army for each unit, with SHIFT fractional bits."""
+
+    @classmethod
+    def of(cls, network: Network, map: RisklessMap) -> Tables:
+        """Return the tables of `network` for a map."""
+        cap, goal, hidden = map.territory_cap, map.armies_to_win, network.hidden
+        levels = np.arange(cap + 1) * (LEVELS / cap)
+        ends = sum(len(near) for near in map.neighbours)
+        both = np.stack([levels, -levels])
+        territories = np.stack([_shares(each[:, None] + LEVELS, KINDS) for each in both]) @ hidden[:KINDS]
+        roads = hidden[KINDS:OWN].reshape(KINDS, KINDS, UNITS)
+        roads = (roads + roads.transpose(1, 0, 2)) / 2
+        steps = _shares(np.arange(goal + 1)[:, None] * (STEPS / goal), STEPS + 1)
+        totals = np.stack([steps @ hidden[OWN:OTHER], steps @ hidden[OTHER:]])
+        largest = np.abs(territories).max() + np.abs(roads).max() + 2 * np.abs(totals).max()
+        # Each row is rounded; the subtraction leaves room for the sum of all rounding errors.
+        scale = (MAX_UNIT - ends - map.size) / max(float(largest), 1e-9)
+        value = 100 * goal * GOAL_SHARE / scale * 2**SHIFT
+        return cls(
+            np.rint(territories * (scale / map.size)).astype(np.int64),
+            _kinds(both),
+            np.rint(roads * (2 * scale / ends)).astype(np.int64),
+            np.rint(totals * scale).astype(np.int64),
+            np.rint(np.clip(network.output * value, -(2**40), 2**40)).astype(np.int64),
+        )
+
+
+def by_network(game: Riskless, network: Network) -> Evaluator[Armies]:
+    """Return the evaluator of a network for a game's map."""
+    tables = Tables.of(network, game.map)
+    roads = [(v, w) for v, near in enumerate(game.map.neighbours) for w in near if v < w]
+    sources, targets = np.array(roads, np.int64).T
+
+    def evaluate(position: Armies) -> int:
+        sign = game.player(position).sign
+        seen = sign * np.array(position.armies, np.int64)
+        foe, armies = (seen < 0).astype(np.int64), np.abs(seen)
+        kinds = tables.kinds[foe, armies]
+        hidden = tables.territories[foe, armies].sum(0) + tables.roads[kinds[sources], kinds[targets]].sum(0)
+        hidden += tables.totals[0, armies[seen > 0].sum()] + tables.totals[1, armies[seen < 0].sum()]
+        return sign * clamp(int(np.maximum(hidden, 0) @ tables.output) >> SHIFT)
+
+    return evaluate

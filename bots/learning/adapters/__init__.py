@@ -1,0 +1,38 @@
+"""Adapters of the environment for other libraries: PettingZoo and OpenSpiel, imported on demand.
+
+zoo = arena.adapters.pettingzoo(arena.make("riskless", map="italy"))
+spiel = arena.adapters.openspiel(arena.make("tictactoe"))
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from arena.bots.learning.environment import Environment
+
+
+def pettingzoo(env: Environment) -> Any:
+    """Return a PettingZoo `AECEnv` with the agents `maxie` and `minnie`.
+
+    Raises ImportError without the package `pettingzoo`, ValueError for a game without move indices.
+    """
+    _check(env)
+    from arena.bots.learning.adapters.zoo import MatchEnv  # noqa: PLC0415
+
+    return MatchEnv(env)
+
+
+def openspiel(env: Environment) -> Any:
+    """Return the OpenSpiel game, registered for `pyspiel.load_game` under a name such as `arena_riskless_italy`.
+
+    Raises ImportError without the package `open_spiel`, ValueError for a game without move indices.
+    """
+    _check(env)
+    from arena.bots.learning.adapters.spiel import register_game  # noqa: PLC0415
+
+    return register_game(env)
+
+
+def _check(env: Environment) -> None:
+    if not env.actions:
+        raise ValueError(f"{env.game.name} has no move indices, which adapters need as actions")

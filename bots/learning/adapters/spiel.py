@@ -1,0 +1,138 @@
+"""OpenSpiel games, each registered under its own name."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import numpy as np
+import pyspiel
+
+from arena.bots.learning.environment import Environment
+from arena.games.riskless import Riskless
+
+_REGISTERED: dict[str, tuple[Environment, Any]] = {}
+
+
+def register_game(env: Environment) -> Any:
+    """Return the game of an environment, registering it once.
+
+    Raises ValueError if its name is registered with another setup.
+    """
+    name = name_of(env)
+    known = _REGISTERED.get(name)
+    if known is not None:
+        if known[0].game.setup() != env.game.setup():
+            raise ValueError(f"{name} is registered already, with another setup")
+        return known[1]()
+    game = _game_class(env, name)
+    pyspiel.register_game(game.kind, game)
+    _REGISTERED[name] = env, game
+    return game()
+
+
+def name_of(env: Environment) -> str:
+    """Return the name of the game for `pyspiel.load_game`, such as `arena_riskless_italy`."""
+    place = env.game.setup().get("map")
+    name = env.game.name if place is None else f"{env.game.name}_{place}"
+    return "arena_" + re.sub(r"[^a-z0-9]+", "_", name.lower())
+
+
+class SpielGame(pyspiel.Game):  # type: ignore[misc]
+    """An OpenSpiel game. OpenSpiel creates instances from the class, so each environment has its own subclass."""
+
+    env: Environment
+    kind: Any
+    info: Any
+
+    def __init__(self, params: Any = None) -> None:
+        super().__init__(self.kind, self.info, params or {})
+
+    def new_initial_state(self, state: Any = None) -> SpielState:
+        if state is not None:
+            raise ValueError(f"{self.kind.short_name} must begin at its start position")
+        return SpielState(self)
+
+    def make_py_observer(self, iig_obs_type: Any = None, params: Any = None) -> Observer:  # noqa: ARG002
+        return Observer(self.env)
+
+
+class SpielState(pyspiel.State):  # type: ignore[misc]
+    """Position of a match. OpenSpiel changes it with each move."""
+
+    def __init__(self, game: SpielGame) -> None:
+        super().__init__(game)
+        self.env = game.env
+        self.position = game.env.game.start()
+
+    def current_player(self) -> Any:
+        if self.is_terminal():
+            return pyspiel.PlayerId.TERMINAL
+        return 0 if self.env.player(self.position) > 0 else 1
+
+    def _legal_actions(self, _player: int) -> list[int]:
+        return sorted(map(self.env.action, self.env.legal_moves(self.position)))
+
+    def _apply_action(self, action: int) -> None:
+        self.position = self.env.play(self.position, self.env.move(action))
+
+    def _action_to_string(self, _player: int, action: int) -> str:
+        return self.env.game.move_to_text(self.env.move(action))
+
+    def is_terminal(self) -> bool:
+        return self.env.outcome(self.position) is not None
+
+    def returns(self) -> list[float]:
+        reward = float(self.env.reward(self.position))
+        return [reward, -reward]
+
+    def __str__(self) -> str:
+        return self.env.game.position_to_text(self.position)
+
+
+class Observer:
+    """Observation of one player: its own armies above 0, the opponent's below 0."""
+
+    def __init__(self, env: Environment) -> None:
+        self._env = env
+        self.tensor = np.zeros(len(env.observation(env.game.start())), np.float32)
+        self.dict = {"observation": self.tensor}
+
+    def set_from(self, state: SpielState, player: int) -> None:
+        """Write the observation of `player` to `tensor`."""
+        moves = (self._env.player(state.position) > 0) == (player == 0)
+        seen = np.array(self._env.observation(state.position), np.float32)
+        self.tensor[:] = seen if moves else -seen
+
+    def string_from(self, state: SpielState, _player: int) -> str:
+        """Return the position as text."""
+        return str(state)
+
+
+def _game_class(env: Environment, name: str) -> Any:
+    kind = pyspiel.GameType(
+        short_name=name,
+        long_name=name.replace("_", " "),
+        dynamics=pyspiel.GameType.Dynamics.SEQUENTIAL,
+        chance_mode=pyspiel.GameType.ChanceMode.DETERMINISTIC,
+        information=pyspiel.GameType.Information.PERFECT_INFORMATION,
+        utility=pyspiel.GameType.Utility.ZERO_SUM,
+        reward_model=pyspiel.GameType.RewardModel.TERMINAL,
+        max_num_players=2,
+        min_num_players=2,
+        provides_information_state_string=False,
+        provides_information_state_tensor=False,
+        provides_observation_string=True,
+        provides_observation_tensor=True,
+        parameter_specification={},
+    )
+    info = pyspiel.GameInfo(
+        num_distinct_actions=env.actions,
+        max_chance_outcomes=0,
+        num_players=2,
+        min_utility=-1.0,
+        max_utility=1.0,
+        utility_sum=0.0,
+        max_game_length=env.game.map.ply_limit if isinstance(env.game, Riskless) else env.actions,
+    )
+    return type(name, (SpielGame,), {"env": env, "kind": kind, "info": info})

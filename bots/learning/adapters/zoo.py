@@ -1,0 +1,87 @@
+"""PettingZoo environment, whose agents take turns."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+from gymnasium import spaces
+from pettingzoo import AECEnv
+
+from arena.bots.learning.environment import Environment
+from arena.games.core import Player
+
+AGENTS = tuple(str(player) for player in Player)
+
+
+class MatchEnv(AECEnv):  # type: ignore[misc]
+    """One match. An observation has `observation`, seen by the agent, and `action_mask`.
+
+    The mask of an agent is all 0 while the other agent is to move.
+    """
+
+    metadata: ClassVar[dict[str, Any]] = {
+        "name": "arena",
+        "render_modes": ["ansi"],
+        "is_parallelizable": False,
+    }
+
+    def __init__(self, env: Environment) -> None:
+        super().__init__()
+        self.env = env
+        self.render_mode = "ansi"
+        self.possible_agents = list(AGENTS)
+        cells = len(env.observation(env.game.start()))
+        observation_box = spaces.Box(-127, 127, (cells,), np.int8)
+        mask = spaces.Box(0, 1, (env.actions,), np.int8)
+        self.observation_spaces = {
+            agent: spaces.Dict({"observation": observation_box, "action_mask": mask}) for agent in AGENTS
+        }
+        self.action_spaces = {agent: spaces.Discrete(env.actions) for agent in AGENTS}
+
+    def observation_space(self, agent: str) -> Any:
+        return self.observation_spaces[agent]
+
+    def action_space(self, agent: str) -> Any:
+        return self.action_spaces[agent]
+
+    def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> None:  # noqa: ARG002
+        self.position = self.env.reset(seed)
+        self.agents = list(AGENTS)
+        self.rewards: dict[str, float] = dict.fromkeys(AGENTS, 0)
+        self._cumulative_rewards: dict[str, float] = dict.fromkeys(AGENTS, 0)
+        self.terminations = dict.fromkeys(AGENTS, False)
+        self.truncations = dict.fromkeys(AGENTS, False)
+        self.infos: dict[str, dict[str, Any]] = {agent: {} for agent in AGENTS}
+        self.agent_selection = str(self.env.game.player(self.position))
+
+    def observe(self, agent: str) -> dict[str, Any]:
+        env, position = self.env, self.position
+        moves = agent == str(env.game.player(position))
+        observation = np.array(env.observation(position), np.int8) * (1 if moves else -1)
+        legal = moves and env.outcome(position) is None
+        mask = np.array(env.legal(position), np.int8) if legal else np.zeros(env.actions, np.int8)
+        return {"observation": observation.astype(np.int8), "action_mask": mask}
+
+    def step(self, action: Any) -> None:
+        """Play an action. Raises IllegalMove."""
+        agent = self.agent_selection
+        if self.terminations[agent]:
+            self._was_dead_step(action)
+            return
+        self._cumulative_rewards[agent] = 0
+        self._clear_rewards()
+        self.position = self.env.play(self.position, self.env.move(int(action)))
+        if self.env.outcome(self.position) is not None:
+            reward = self.env.reward(self.position)
+            self.rewards = dict(zip(AGENTS, (float(reward), float(-reward)), strict=True))
+            self.terminations = dict.fromkeys(AGENTS, True)
+        self.agent_selection = str(self.env.game.player(self.position))
+        self._accumulate_rewards()
+
+    def render(self) -> str:
+        """Return the position as lines of text."""
+        return self.env.game.picture(self.position)
+
+    def close(self) -> None:
+        """Do nothing, because there are no resources to release."""

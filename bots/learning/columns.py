@@ -1,0 +1,35 @@
+"""Records as a table: one list for each column, the format that pandas, Polars and PyArrow accept."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from arena.protocol.record import Record, read_numbered
+
+COLUMNS = (
+    *("match", "event", "game", "map", "maxie", "minnie", "time_control", "started"),
+    *("winner", "reason", "detail", "plies", "moves", "ms"),
+)
+
+
+def records(path: str | Path) -> dict[str, list[Any]]:
+    """Return the matches in a file of records as columns, with one row for each match in the order of the file.
+
+    `moves` contains the moves of each match as plain data, `ms` the time of each move. `map` is None for games other
+    than Riskless, and `winner` is None for a draw. Raises OSError, and BadRecord with the line.
+    """
+    table: dict[str, list[Any]] = {name: [] for name in COLUMNS}
+    for _, record in read_numbered(Path(path)):
+        for name, value in zip(COLUMNS, _row(record), strict=True):
+            table[name].append(value)
+    return table
+
+
+def _row(record: Record) -> tuple[Any, ...]:
+    result, players = record.result, record.players
+    return (
+        *(record.match, record.event, record.game, record.setup.get("map"), players.maxie, players.minnie),
+        *(record.time_control, record.started, result.winner, result.reason.value, result.detail),
+        *(len(record.moves), [each.move for each in record.moves], [each.ms for each in record.moves]),
+    )

@@ -1,0 +1,185 @@
+"""A game as an environment for learning: immutable positions, and a number for every move.
+
+env = make("riskless", map="italy")
+position = env.reset(seed=1)
+while env.outcome(position) is None:
+    position = env.play(position, policy(env.observation(position), env.legal(position)))
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from random import Random
+from typing import TYPE_CHECKING, Any
+
+from arena.bots.learning.pictures import (
+    Picture,
+    picture_of_match,
+    picture_of_position,
+    picture_of_search,
+)
+from arena.games.catalogue import KNOWN
+from arena.games.core import Game, Outcome
+from arena.games.riskless import Riskless
+from arena.games.tictactoe import MARKS, TicTacToe
+from arena.maps.setup import DEFAULT_MAP, make_setup
+from arena.match.replay import verify
+from arena.protocol.record import Record
+
+if TYPE_CHECKING:
+    from arena.bots.compiled.batch import Batch
+
+
+TRIES = 100
+"""Number of random matches tried to find an opening that does not end the match."""
+
+
+class Environment:
+    """A game with its setup. It holds no state of a match, so one environment serves any number of matches."""
+
+    def __init__(self, game: Game[Any, Any], opening: int = 0) -> None:
+        """Create the environment. `reset` starts each match with `opening` random moves."""
+        self.game = game
+        self._opening = opening
+        self._moves = _moves_of(game)
+        self._numbers = {move: number for number, move in enumerate(self._moves)}
+
+    @property
+    def actions(self) -> int:
+        """Return the number of actions; 0 for a user-defined game, which has no move indices."""
+        return len(self._moves)
+
+    def reset(self, seed: int | None = None) -> Any:
+        """Return the first position of a match: the start, followed by the opening determined by `seed`."""
+        position = self.game.start()
+        for move in self.opening_moves(self._opening, seed):
+            position = self.game.play(position, self.game.move_from_data(move))
+        return position
+
+    def opening_moves(self, count: int, seed: int | None) -> tuple[Any, ...]:
+        """Return `count` random moves from the start, as plain data, that do not end the match.
+
+        Raises ValueError if a hundred random matches are all too short.
+        """
+        game, dice = self.game, Random(seed)
+        for _ in range(TRIES):
+            position = game.start()
+            moves: list[Any] = []
+            while game.outcome(position) is None:
+                if len(moves) == count:
+                    return tuple(moves)
+                move = dice.choice(game.moves(position))
+                moves.append(game.move_to_data(move))
+                position = game.successor(position, move)
+        raise ValueError(f"an opening of {count} random moves ends {game.name} before it begins")
+
+    def legal_moves(self, position: Any) -> Sequence[Any]:
+        """Return the legal moves, in move order; none once the match is over."""
+        return self.game.moves(position)
+
+    def play(self, position: Any, move: Any) -> Any:
+        """Return the position after a move. Raises IllegalMove."""
+        return self.game.play(position, move)
+
+    def outcome(self, position: Any) -> Outcome | None:
+        """Return the outcome of the match, or None while it is in play."""
+        return self.game.outcome(position)
+
+    def reward(self, position: Any) -> int:
+        """Return 1 if Maxie has won, -1 if Minnie has won, otherwise 0."""
+        outcome = self.game.outcome(position)
+        return outcome.winner.sign if outcome is not None and outcome.winner is not None else 0
+
+    def player(self, position: Any) -> int:
+        """Return 1 if Maxie is to move, -1 if Minnie is."""
+        return self.game.player(position).sign
+
+    def move(self, action: int) -> Any:
+        """Return the move with the index `action`. Raises IndexError."""
+        return self._moves[action]
+
+    def action(self, move: Any) -> int:
+        """Return the index of a move, which is the same in every match on this setup. Raises KeyError."""
+        return self._numbers[move]
+
+    def legal(self, position: Any) -> list[bool]:
+        """Return for each action whether it is legal in `position`."""
+        legal = {self._numbers[move] for move in self.game.moves(position)}
+        return [action in legal for action in range(self.actions)]
+
+    def observation(self, position: Any) -> list[int]:
+        """Return the observation of the player to move: its own pieces above 0, the opponent's below 0.
+
+        For Riskless these are the armies of each territory, limited to 127; for tic-tac-toe 1 and -1 for each cell.
+        Raises ValueError for other games.
+        """
+        sign, game = self.player(position), self.game
+        if isinstance(game, Riskless):
+            return [max(-127, min(sign * armies, 127)) for armies in position.armies]
+        if isinstance(game, TicTacToe):
+            own = MARKS[game.player(position)]
+            return [0 if mark not in MARKS.values() else 1 if mark == own else -1 for mark in position.cells]
+        raise ValueError(f"{game.name} has no observation of a position for networks")
+
+    def inputs(self, observations: Any) -> Any:
+        """Return the inputs of the evaluator's network for observations of Riskless.
+
+        They are float32 of shape (n, 700). Raises ValueError for other games.
+        """
+        if isinstance(self.game, Riskless):
+            from arena.bots.evaluators.network import inputs_of  # noqa: PLC0415 - NumPy is an extra
+
+            return inputs_of(self.game.map, observations)
+        raise ValueError(f"networks support only riskless, not {self.game.name}")
+
+    def show(self, position: Any) -> Picture:
+        """Return a picture of a position, for display in a notebook or as text by `print`."""
+        return picture_of_position(self.game, position)
+
+    def show_match(self, record: Record) -> Picture:
+        """Return a chart of a match: the game's estimate ply by ply. `print` writes its moves. Raises BadRecord."""
+        return picture_of_match(verify(record))
+
+    def show_search(self, position: Any, algorithm: str = "alphabeta", depth: int = 2) -> Picture:
+        """Return the tree that a readable algorithm visits from a position. `print` writes its trace. Raises BadSpec."""
+        return picture_of_search(self.game, position, algorithm, depth)
+
+    def positions(self, record: Record) -> Sequence[Any]:
+        """Return the positions of a match, from its start to its end. Raises BadRecord."""
+        return verify(record).positions
+
+    def batch(self, size: int, seed: int = 0) -> Batch:
+        """Return `size` matches with the same actions, observations and openings, stepped by the compiled kernel."""
+        # This import is slow, and needs the extra `engine`.
+        from arena.bots.compiled.batch import Batch  # noqa: PLC0415
+
+        return Batch(self.game, size, opening=self._opening, seed=seed)
+
+
+def make(game: str = Riskless.name, *, map: str = DEFAULT_MAP, opening: int = 0) -> Environment:
+    """Return the environment of a game.
+
+    game      a name, or FILE.py:Class for one of your own
+    map       the map of Riskless
+    opening   number of random moves at the start of each match
+
+    Raises GameError and MapError.
+    """
+    return Environment(make_setup(KNOWN.register(game), map), opening)
+
+
+def batch(
+    game: str = Riskless.name, *, map: str = DEFAULT_MAP, size: int = 1024, opening: int = 0, seed: int = 0
+) -> Batch:
+    """Return many simultaneous matches of a game, for NumPy: see `Batch`.
+
+    Raises GameError, MapError, and ValueError for a game without a kernel.
+    """
+    return make(game, map=map, opening=opening).batch(size, seed)
+
+
+def _moves_of(game: Game[Any, Any]) -> tuple[Any, ...]:
+    """Return every move that is legal in some position, ordered by move index, as used by compiled kernels."""
+    if isinstance(game, Riskless):
+        return tuple((source, target) for source, near in enumerate(game.map.neighbours) for target in near)
+    return tuple(range(9)) if isinstance(game, TicTacToe) else ()

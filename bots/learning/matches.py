@@ -1,0 +1,158 @@
+"""Matches of two bots in this process, without sockets, under the same referee as on a server."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable
+from datetime import UTC, datetime
+from threading import Event
+
+from msgspec import UNSET
+
+from arena.bots.api.bot import Bot, Clock, Ending, Match, Resign, ask, begin
+from arena.bots.client.state.machine import MAX_REASON
+from arena.bots.client.state.moves import move_message
+from arena.bots.engines.registry import make_engine
+from arena.bots.learning.environment import Environment, make
+from arena.clock import MONOTONIC
+from arena.games.core import Player
+from arena.maps.setup import DEFAULT_MAP
+from arena.match.events import MatchOpened, Moved, PlayerReady, Resigned, TurnStarted
+from arena.match.referee import Referee
+from arena.match.terms import Terms
+from arena.protocol.adjudication import DEFAULT_RULES
+from arena.protocol.record import Record
+from arena.protocol.timecontrol import TimeControl
+from arena.protocol.values import Players
+
+Maker = str | Callable[[], Bot]
+"""An engine's spec as on the command line, or a factory of bots, such as a bot's class."""
+
+
+def play_match(
+    maxie: Maker,
+    minnie: Maker,
+    game: str | Environment = "riskless",
+    *,
+    map: str = DEFAULT_MAP,
+    time_control: str = "60+1",
+    opening: int = 0,
+    seed: int = 0,
+) -> Record:
+    """Play a match of two bots in this thread, and return its record.
+
+    Time limits apply, and repetitions are draws, as on a server.
+
+    maxie, minnie   engines, such as "greedy" or "my_bot.py", or classes of bots
+    game            a name, FILE.py:Class, or an environment, with which many matches start faster
+    opening, seed   number of random moves at the start of the match, and the random seed for them
+
+    A bot that raises an exception loses by a crash. Raises BadSpec, BadTimeControl, GameError and MapError.
+    """
+    environment = game if isinstance(game, Environment) else make(game, map=map)
+    names = [each if isinstance(each, str) else getattr(each, "__name__", "bot") for each in (maxie, minnie)]
+    terms = Terms(
+        match=uuid.uuid4().hex,
+        event="local",
+        game=environment.game,
+        players=Players(*names),
+        time_control=TimeControl.parse(time_control),
+        margin_ms=0,
+        ready_ms=60_000,
+        opening=environment.opening_moves(opening, seed),
+        adjudication=DEFAULT_RULES,
+    )
+    started = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    referee = Referee(terms)
+    referee.handle(MatchOpened(), MONOTONIC.now_ns())
+    sides: dict[Player, _Side] = {}
+    try:
+        for seat, maker in zip(Player, (maxie, minnie), strict=True):
+            make_bot = make_engine(maker).make if isinstance(maker, str) else maker
+            side = sides[seat] = _Side(make_bot(), terms, seat, referee)
+            side.prepare()
+        before: Player | None = None
+        while (result := referee.recorded) is None:
+            mover = referee.mover
+            sides[mover].move(answers=before is mover.opponent)
+            before = mover
+    finally:
+        for side in sides.values():
+            side.close()
+    return terms.record(started, referee.moves, result)
+
+
+class _Side:
+    """A bot in its seat."""
+
+    def __init__(self, bot: Bot, terms: Terms, seat: Player, referee: Referee) -> None:
+        self._bot = bot
+        self._referee = referee
+        self._match = Match(
+            game=terms.game,
+            seat=seat,
+            id=terms.match,
+            maxie=terms.players.maxie,
+            minnie=terms.players.minnie,
+            time_control=terms.time_control,
+        )
+        self._stop = Event()
+        self._failed = False
+        begin(bot, self._match, self._stop)
+
+    def prepare(self) -> None:
+        """Let the bot prepare. No clock runs."""
+        self._call("prepare", self._bot.prepare)
+        self._referee.handle(PlayerReady(self._match.seat), MONOTONIC.now_ns())
+
+    def move(self, *, answers: bool) -> None:
+        """Let the bot move. A failure loses the match. `answers` is True if the opponent has moved before."""
+        self._referee.handle(TurnStarted(self._referee.ply), MONOTONIC.now_ns())
+        self._call("choose", lambda: self._choose(answers=answers))
+
+    def _choose(self, *, answers: bool) -> None:
+        referee, match, game = self._referee, self._match, self._match.game
+        position, ply = referee.position, referee.ply
+        clocks = referee.clocks(MONOTONIC.now_ns())
+        mine, theirs = (clocks.maxie_ms, clocks.minnie_ms)
+        if match.seat is Player.MINNIE:
+            mine, theirs = theirs, mine
+        control = match.time_control
+        clock = Clock(
+            mine=mine / 1000,
+            theirs=theirs / 1000,
+            increment=control.increment_ms / 1000,
+            per_move=control.per_move,
+            arrived=MONOTONIC.now(),
+        )
+        if answers:
+            self._bot.opponent_moved(game.move_from_data(referee.moves[-1].move), position)
+        chosen = ask(self._bot, position, clock, self._stop)
+        message, _ = move_message(match, ply, position, chosen, self._bot.thinking)
+        thinking = None if message.thinking is UNSET else message.thinking
+        referee.handle(Moved(match.seat, ply, message.move, thinking), MONOTONIC.now_ns())
+
+    def _call(self, what: str, call: Callable[[], None]) -> None:
+        """Call a method of the bot. Any exception loses the match."""
+        seat = self._match.seat
+        try:
+            call()
+        except Resign as why:
+            event = Resigned(seat, "resignation", str(why)[:MAX_REASON])
+        except Exception as error:  # noqa: BLE001  an author's code may raise anything
+            message = f"{what} raised {type(error).__name__}: {error}".splitlines()[0]
+            event = Resigned(seat, "crash", message[:MAX_REASON])
+        else:
+            return
+        self._failed = True
+        self._referee.handle(event, MONOTONIC.now_ns())
+
+    def close(self) -> None:
+        """Tell the bot the result, unless it has failed, and close it."""
+        result = self._referee.result
+        try:
+            if result is not None and not self._failed:
+                plies, position = self._referee.ply, self._referee.position
+                self._bot.ended(Ending(result.winner, result.reason, result.detail, plies, position))
+        finally:
+            self._bot.close()

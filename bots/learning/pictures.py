@@ -1,0 +1,111 @@
+"""Positions, matches and searched trees as pictures, which notebooks display automatically."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from html import escape
+from typing import Any
+
+from arena.bots.review.analysis import line_path, parse_reference, report_of, run_reference
+from arena.bots.search.reports.trace_text import trace_lines
+from arena.bots.search.reports.traced_tree import traced_tree
+from arena.bots.search.reports.tree_picture import tree_svg
+from arena.charts import Area, document, text
+from arena.games.core import Game
+from arena.games.riskless import Riskless
+from arena.maps.loader import load_file
+from arena.maps.svg import draw_svg
+from arena.match.replay import Replay, summary
+
+LINE, LETTER, EDGE = 18, 8.5, 10
+"""Height of a line of text, width of a letter, and margin, in pixels."""
+WIDTH, HEIGHT = 760, 320
+"""Size of the chart of a match, in pixels."""
+LEFT, RIGHT, TOP, BOTTOM = 60, 30, 48, 48
+"""Margins of the chart of a match, in pixels."""
+INK, GRID, LEAD = "#1b1b1b", "#d5d5d5", "#1452b8"
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A drawing that notebooks display, and `print` writes as text."""
+
+    text: str
+    draw: Callable[[], str]
+    """Function that returns the drawing as an SVG document."""
+
+    def __str__(self) -> str:
+        return self.text
+
+    def _repr_svg_(self) -> str:
+        return self.draw()
+
+
+def picture_of_position(game: Game[Any, Any], position: Any) -> Picture:
+    """Return a drawing of a position: the map for Riskless, and the output of `Game.picture` for other games.
+
+    Drawing raises MapError if the map no longer exists.
+    """
+    words = game.picture(position)
+    if isinstance(game, Riskless):
+        return Picture(words, lambda: draw_svg(load_file(game.map.name), position.armies))
+    return Picture(words, lambda: _lines_svg(words.splitlines()))
+
+
+def picture_of_match(replay: Replay) -> Picture:
+    """Return a chart of a match: the game's estimate of each position. Its text has a line for each move."""
+    text = "\n".join(replay.move_line(ply) for ply in range(replay.plies + 1))
+    return Picture(text, lambda: _match_svg(replay))
+
+
+def picture_of_search(game: Game[Any, Any], position: Any, algorithm: str, depth: int) -> Picture:
+    """Return the tree that an algorithm visits from a position, as `arena analyse --svg` draws it; its text is the trace.
+
+    Raises BadSpec. Drawing raises TooBig if the tree has too many nodes.
+    """
+    spec = parse_reference(algorithm)
+    result, monitor = run_reference(game, position, depth, spec, tracing=True)
+    events = monitor.events or ()
+    title = f"{spec.name}, depth {depth}: {monitor.nodes} nodes, {monitor.leaves} leaves"
+    line = line_path(game, position, report_of(result, monitor, depth).line)
+    return Picture(
+        "\n".join(trace_lines(game, events)),
+        lambda: tree_svg(traced_tree(game, position, depth, events), title, line),
+    )
+
+
+def _lines_svg(lines: list[str]) -> str:
+    width = 2 * EDGE + LETTER * max(map(len, lines), default=0)
+    texts = "".join(
+        f'<text x="{EDGE}" y="{EDGE + LINE * (number + 0.75)}">{escape(line)}</text>'
+        for number, line in enumerate(lines)
+    )
+    style = "text { font: 14px monospace; white-space: pre }"
+    height = 2 * EDGE + LINE * len(lines)
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}"><style>{style}</style>'
+        f'<rect width="100%" height="100%" fill="#ffffff"/>{texts}</svg>'
+    )
+
+
+def _match_svg(replay: Replay) -> str:
+    leads = [replay.game.estimate(position) for position in replay.positions]
+    top, plies = max(1, *map(abs, leads)), replay.plies
+    area = Area(LEFT, WIDTH - RIGHT, TOP, HEIGHT - BOTTOM, (0, plies), (-top, top))
+    marks = (top, 0, -top)
+    return document(
+        WIDTH,
+        HEIGHT,
+        [
+            text(LEFT, 26, summary(replay.record), INK),
+            *area.rules(marks, GRID),
+            *(text(LEFT - 8, area.y(mark) + 4, f"{mark:+d}", INK, "end") for mark in marks),
+            *(
+                text(area.x(ply), HEIGHT - 28, str(ply), INK, "middle")
+                for ply in sorted({0, plies // 2, plies})
+            ),
+            text(LEFT, HEIGHT - 10, "ply; the estimate of the game, high for maxie", INK),
+            area.curve(enumerate(leads), LEAD, 2),
+        ],
+    )

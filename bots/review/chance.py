@@ -1,0 +1,23 @@
+"""Conversion of an engine's value to a chance of winning."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from arena.bots.search.values import is_decided
+from arena.games.core import Game
+from arena.games.riskless import Riskless
+from arena.maps import chance as of_map
+
+POINTS = 3.0
+"""Points that raise the odds by a factor of e, for games other than Riskless. The value is not fitted to data."""
+
+
+def chance(game: Game[Any, Any], value: int) -> float:
+    """Return the chance that Maxie wins, from 0 to 1, with a draw counted as half. A decided value is certain."""
+    if is_decided(value):
+        return 1.0 if value > 0 else 0.0
+    points = value / 100
+    if isinstance(game, Riskless):
+        return of_map.chance(points, game.map.name, game.map.armies_to_win)
+    return of_map.logistic(points / POINTS)

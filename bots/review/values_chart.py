@@ -1,0 +1,59 @@
+"""SVG chart of a reviewed match: the engine's value for each ply, and the values that both players reported."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from arena.bots.review.review import ReviewedMove
+from arena.bots.search.values import ESTIMATE_LIMIT
+from arena.charts import Area, document, dot, text
+
+WIDTH, HEIGHT = 760, 400
+LEFT, RIGHT, TOP, BOTTOM = 70, 130, 48, 48
+INK, GRID = "#1b1b1b", "#d5d5d5"
+COLOURS = {"engine": "#1b1b1b", "maxie": "#c2261d", "minnie": "#1452b8"}
+LEAST = 200
+"""Smallest scale of the chart, in hundredths of an army, so that a quiet match looks quiet."""
+
+
+def review_svg(
+    judged: Sequence[ReviewedMove], title: str, names: tuple[str, str], engine: str, *, armies: bool = True
+) -> str:
+    """Return the chart. Values are for Maxie, and certain wins are drawn on the edge. Raises ValueError without moves.
+
+    armies  True if a value of 100 is one army, as in Riskless
+    """
+    if not judged:
+        raise ValueError("nothing to draw: no move was played")
+    lines: dict[str, list[tuple[int, float]]] = {"engine": [(each.ply, each.after) for each in judged]}
+    for player in ("maxie", "minnie"):
+        lines[player] = [
+            (each.ply, each.told) for each in judged if each.player == player and each.told is not None
+        ]
+    estimates = [abs(y) for points in lines.values() for _, y in points if abs(y) <= ESTIMATE_LIMIT]
+    top = max(LEAST, *estimates) if estimates else LEAST
+    plies = max(1, len(judged) - 1)
+    area = Area(LEFT, WIDTH - RIGHT, TOP, HEIGHT - BOTTOM, (0, plies), (-top, top))
+
+    def bounded(value: float) -> float:
+        return max(-top, min(top, value))
+
+    marks = (top, 0, -top)
+    drawn = [text(LEFT, 26, title, INK, more=' font-size="15"'), *area.rules(marks, GRID)]
+    drawn += [text(LEFT - 8, area.y(mark) + 4, f"{mark / 100:+g}", INK, "end") for mark in marks]
+    below = HEIGHT - BOTTOM + 20
+    drawn += [text(area.x(ply), below, str(ply), INK, "middle") for ply in sorted({0, plies // 2, plies})]
+    unit = "in armies" if armies else "in hundreds"
+    legend = f"ply; values {unit}, high for maxie, a certain win on the edge; ?!, ?, ??: lost chances"
+    drawn.append(text(LEFT, HEIGHT - 10, legend, INK))
+    for name, points in lines.items():
+        if points:
+            drawn.append(area.curve([(ply, bounded(value)) for ply, value in points], COLOURS[name], 1.6))
+    for each in judged:
+        if each.mark:
+            x, y, colour = area.x(each.ply), area.y(bounded(each.after)), COLOURS[each.player]
+            drawn.append(dot(x, y, 4, colour, f"ply {each.ply}: {each.move}, better {each.better}"))
+            drawn.append(text(x, y - 8, each.mark, colour, "middle", ' font-weight="bold"'))
+    for row, (name, label) in enumerate(zip(lines, (engine, *names), strict=True)):
+        drawn.append(text(WIDTH - RIGHT + 8, TOP + 14 + 18 * row, label[:18], COLOURS[name]))
+    return document(WIDTH, HEIGHT, drawn)

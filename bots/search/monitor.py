@@ -1,0 +1,172 @@
+"""Observer of a running search, which can also stop it.
+
+A search calls `enter` for every node, then `leaf` or the search of its children, then `leave`. Without a trace
+it may call `count` for leaves that it values together. The monitor counts, polls the stop, and records events if a
+trace is wanted. A search that runs parts in parallel gives each part a fork and joins the forks in move order, so
+that the trace is the same in every run.
+"""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from arena.bots.search.edges import Edge
+
+Path = tuple[int, ...]
+"""Path of a node: at each ply from the root, the index of the move in move order."""
+
+Stop = Callable[[], bool]
+"""Predicate: True to stop now. It is polled at every node, also from other threads, so it must be fast."""
+
+
+class Stopped(Exception):
+    """Raised when the search is stopped before it has its answer."""
+
+
+def never() -> bool:
+    """Return False: the stop of a search that may run to its end."""
+    return False
+
+
+@dataclass(frozen=True, slots=True)
+class Entered:
+    """Event: a node was entered with a window. Both ends are None for a search without windows."""
+
+    path: Path
+    position: Any
+    depth: int
+    alpha: Edge | None
+    beta: Edge | None
+
+
+@dataclass(frozen=True, slots=True)
+class Valued:
+    """Event: a leaf was valued."""
+
+    path: Path
+    position: Any
+    value: int
+
+
+@dataclass(frozen=True, slots=True)
+class TableHit:
+    """Event: a table answered for a node, so nothing below it was searched."""
+
+    path: Path
+    position: Any
+    value: int
+
+
+@dataclass(frozen=True, slots=True)
+class Exited:
+    """Event: a node was left with a result. `pruned` is True if a cut occurred, at the last child or before it."""
+
+    path: Path
+    position: Any
+    result: Edge
+    pruned: bool
+
+
+Event = Entered | Valued | TableHit | Exited
+
+
+class SearchMonitor:
+    """Counter of nodes and leaves, which polls the stop and records events if `tracing`.
+
+    nodes    nodes entered, including the root and the leaves
+    leaves   leaves valued
+    sorted   positions estimated only to sort moves
+    horizon  True if a leaf was only estimated; if False, no deeper search can give a different answer
+    hints    for inner nodes, the best move or the move that caused a cutoff, which orders the next iteration
+    held     for a search that builds a tree, the maximum number of nodes in memory at once
+    """
+
+    __slots__ = ("_held", "events", "held", "hints", "horizon", "leaves", "nodes", "sorted", "stop")
+
+    def __init__(self, stop: Stop = never, *, tracing: bool = False) -> None:
+        self.stop = stop
+        self.nodes = 0
+        self.leaves = 0
+        self.sorted = 0
+        self.horizon = False
+        self.events: list[Event] | None = [] if tracing else None
+        self.hints: dict[Any, Any] = {}
+        self.held = 0
+        self._held: set[weakref.ref[object]] = set()
+
+    def enter(
+        self,
+        path: Path,
+        position: object,
+        depth: int,
+        alpha: Edge | int | None = None,
+        beta: Edge | int | None = None,
+    ) -> None:
+        """Record that a node is entered. Raises Stopped if the search was stopped."""
+        if self.stop():
+            raise Stopped
+        self.nodes += 1
+        if self.events is not None:
+            self.events.append(Entered(path, position, depth, _edge(alpha), _edge(beta)))
+
+    def track(self, node: object) -> None:
+        """Count a tree node that is now in memory. Its release is noticed automatically."""
+        self._held.add(_Mark(node, self._held.discard))
+        self.held = max(self.held, len(self._held))
+
+    def leaf(self, path: Path, position: object, value: int, *, horizon: bool) -> None:
+        """Record the value of a leaf."""
+        self.leaves += 1
+        self.horizon |= horizon
+        if self.events is not None:
+            self.events.append(Valued(path, position, value))
+            self.events.append(Exited(path, position, Edge(value), pruned=False))
+
+    def count(self, leaves: int, *, horizon: bool) -> None:
+        """Count leaves without a trace. The search has polled the stop itself."""
+        self.nodes += leaves
+        self.leaves += leaves
+        self.horizon |= horizon
+
+    def table_hit(self, path: Path, position: object, value: int, *, horizon: bool) -> None:
+        """Record that a table has answered for a node."""
+        self.horizon |= horizon
+        if self.events is not None:
+            self.events.append(TableHit(path, position, value))
+            self.events.append(Exited(path, position, Edge(value), pruned=False))
+
+    def leave(self, path: Path, position: object, result: Edge | int, *, pruned: bool = False) -> None:
+        """Record the result of an inner node."""
+        if self.events is not None:
+            edge = result if isinstance(result, Edge) else Edge(result)
+            self.events.append(Exited(path, position, edge, pruned))
+
+    def fork(self, stop: Stop | None = None) -> SearchMonitor:
+        """Return a monitor for a part that runs in parallel, with the given stop or this monitor's."""
+        return SearchMonitor(stop or self.stop, tracing=self.events is not None)
+
+    def join(self, parts: Iterable[SearchMonitor]) -> None:
+        """Add the counts and events of `parts`, given in move order."""
+        for part in parts:
+            self.nodes += part.nodes
+            self.leaves += part.leaves
+            self.sorted += part.sorted
+            self.horizon |= part.horizon
+            self.hints.update(part.hints)
+            if self.events is not None and part.events is not None:
+                self.events.extend(part.events)
+
+
+class _Mark(weakref.ref[Any]):
+    """Weak reference that is equal only to itself, independent of its target."""
+
+    __slots__ = ()
+    __eq__ = object.__eq__
+    __hash__ = object.__hash__
+
+
+def _edge(bound: Edge | int | None) -> Edge | None:
+    return Edge(bound) if isinstance(bound, int) else bound

@@ -1,0 +1,85 @@
+"""SVG chart of a comparison: leaves by depth on a logarithmic scale, with the powers of q."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from math import ceil, floor, log10
+
+from arena.bots.search.effort import Comparison
+from arena.charts import Area, document, dot, line, text
+
+WIDTH, HEIGHT = 760, 480
+LEFT, RIGHT, TOP, BOTTOM = 78, 140, 48, 56
+INK, GRID, SOFT = "#1b1b1b", "#e3e3e3", "#8a8a8a"
+COLOURS = ("#1b1b1b", "#b15928", "#6a3d9a", "#c2261d", "#1452b8", "#0b7a3b", "#d97b00", "#d1478f")
+POWERS = ((1.0, "q^p"), (0.75, "q^(3p/4)"), (0.5, "q^(p/2)"))
+
+
+def plot_svg(comparison: Comparison, title: str) -> str:
+    """Return the plot. Raises ValueError if there is nothing to draw."""
+    depth = comparison.deepest
+    if depth == 0:
+        raise ValueError("nothing to draw: the budget is too small for depth 1")
+    lines = {name: list(enumerate(counts, 1)) for name, counts in comparison.bounded_leaves.items() if counts}
+    powers: dict[str, list[tuple[int, int]]] = {}
+    for share, name in POWERS:
+        expected = [(p, comparison.expected(p, share)) for p in range(1, depth + 1)]
+        powers[name] = [(p, y) for p, y in expected if y is not None and y <= 10 * comparison.budget]
+    every = [y for points in (*lines.values(), *powers.values()) for _, y in points]
+    low, high = floor(log10(max(1, min(every)))), max(1, ceil(log10(max(every))))
+    area = Area(LEFT, WIDTH - RIGHT, TOP, HEIGHT - BOTTOM, (1, depth), (low, high))
+    ends: list[tuple[float, float, str, str]] = []
+    drawn = [text(LEFT, 26, title, INK, more=' font-size="15"'), *_axes(area, depth, range(low, high + 1))]
+    for name, points in powers.items():
+        if points:
+            scaled = _log_points(points)
+            drawn.append(area.curve(scaled, SOFT, 1.4, ' stroke-dasharray="5 4"'))
+            ends.append((area.x(scaled[-1][0]), area.y(scaled[-1][1]), name, SOFT))
+    for (name, points), colour in zip(lines.items(), COLOURS, strict=False):
+        scaled = _log_points(points)
+        drawn.append(area.curve(scaled, colour, 2))
+        drawn += [dot(area.x(x), area.y(y), 2.8, colour) for x, y in scaled]
+        ends.append((area.x(scaled[-1][0]), area.y(scaled[-1][1]), name, colour))
+    return document(WIDTH, HEIGHT, [*drawn, *_labels(ends)])
+
+
+def _log_points(points: list[tuple[int, int]]) -> list[tuple[float, float]]:
+    """Return the points with the logarithms of the counts."""
+    return [(depth, log10(max(1, count))) for depth, count in points]
+
+
+def _axes(area: Area, depth: int, powers: range) -> Iterator[str]:
+    yield from area.rules(powers, GRID)
+    for power in powers:
+        yield text(LEFT - 10, area.y(power) + 4, f"{10**power:,}", INK, "end")
+    for each in range(1, depth + 1):
+        yield text(area.x(each), HEIGHT - BOTTOM + 20, str(each), INK, "middle")
+    yield text((LEFT + area.right) / 2, HEIGHT - 14, "depth p, in plies", INK, "middle")
+    turned = f' transform="translate(18 {(TOP + HEIGHT - BOTTOM) / 2:.0f}) rotate(-90)"'
+    yield text(0, 0, "leaves", INK, "middle", turned)
+
+
+def _labels(ends: list[tuple[float, float, str, str]]) -> Iterator[str]:
+    """Yield the names as SVG text at the right edge, each at its line's height, moved apart if they would overlap.
+
+    A line that ends earlier has its name at its end.
+    """
+    gap = 15.0
+    column = WIDTH - RIGHT + 34
+    for x, y, name, colour in ends:
+        if x < WIDTH - RIGHT - 20:
+            yield text(x - 6, y - 9, name, colour, "end")
+    ends = [end for end in ends if end[0] >= WIDTH - RIGHT - 20]
+    floor_y = HEIGHT - BOTTOM
+    heights: list[float] = []
+    ordered = sorted(ends, key=lambda end: end[1])
+    for _, y, _, _ in ordered:
+        heights.append(max(y, heights[-1] + gap if heights else TOP))
+    overflow = heights[-1] - floor_y if heights else 0
+    if overflow > 0:
+        for n in range(len(heights) - 1, -1, -1):
+            limit = floor_y if n == len(heights) - 1 else heights[n + 1] - gap
+            heights[n] = min(heights[n], limit)
+    for (x, y, name, colour), height in zip(ordered, heights, strict=True):
+        yield line(x + 4, y, column - 4, height, colour, 0.8, ' opacity="0.55"')
+        yield text(column, height + 4, name, colour)

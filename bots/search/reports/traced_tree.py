@@ -1,0 +1,89 @@
+"""Reconstruction of a searched tree from a trace: visited and pruned nodes, windows and results."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+from arena.bots.search.edges import Edge
+from arena.bots.search.monitor import Entered, Event, Exited, Path, TableHit, Valued
+from arena.bots.search.reports.trace_text import state_text
+from arena.games.core import Game, Player
+from arena.games.explicit import Explicit
+
+
+@dataclass
+class TracedNode:
+    """A node of the picture.
+
+    windows   each window with which it was entered, in order; empty if the search has no windows
+    result    its last result; None if it was not visited, or has no result
+    visited   True if the search entered it
+    cut       True if it was visited, but not all of its children
+    leaf      True if it was valued, or was not visited and has no children here
+    """
+
+    path: Path
+    label: str
+    move: str
+    player: Player
+    visited: bool = False
+    windows: list[tuple[Edge, Edge]] = field(default_factory=list)
+    result: Edge | None = None
+    leaf: bool = False
+    cut: bool = False
+    recalled: bool = False
+    children: list[TracedNode] = field(default_factory=list)
+
+
+def traced_tree(game: Game[Any, Any], position: Any, depth: int, events: Iterable[Event]) -> TracedNode:
+    """Return the tree below `position` with its visited and unvisited nodes.
+
+    For an explicit tree this includes the whole unvisited part, down to `depth`; for any other game only
+    the unvisited children of visited nodes.
+    """
+    by_path: dict[Path, list[Event]] = {}
+    for event in events:
+        by_path.setdefault(event.path, []).append(event)
+    explicit = game if isinstance(game, Explicit) else None
+
+    def grow(position: Any, path: Path, move: str) -> TracedNode:
+        node = TracedNode(path, state_text(game, position), move, game.player(position))
+        for event in by_path.get(path, ()):
+            _note(node, event)
+        below = len(path) < depth and (
+            explicit is not None or (node.visited and not node.leaf and not node.recalled)
+        )
+        moves = game.moves(position) if below else ()
+        for index, each in enumerate(moves):
+            child = grow(game.successor(position, each), (*path, index), game.move_to_text(each))
+            node.children.append(child)
+        if not node.children:
+            node.leaf = True
+            if explicit is not None and not node.visited:
+                value = explicit.nodes[position.node].value
+                node.result = None if value is None else Edge(value)
+        node.cut = node.visited and any(not child.visited for child in node.children)
+        return node
+
+    return grow(position, (), "")
+
+
+def _note(node: TracedNode, event: Event) -> None:
+    match event:
+        case Entered(alpha=alpha, beta=beta):
+            node.visited = True
+            if alpha is not None and beta is not None and (alpha, beta) not in node.windows:
+                node.windows.append((alpha, beta))
+        case Valued():
+            node.leaf = True
+        case TableHit():
+            node.recalled = True
+        case Exited(result=result):
+            node.result = result
+
+
+def count_nodes(tree: TracedNode) -> int:
+    """Return the number of nodes of the picture."""
+    return 1 + sum(count_nodes(child) for child in tree.children)

@@ -1,0 +1,18 @@
+"""Hints for unknown names: the most similar known name, or else all known names."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+
+
+def nearest(name: str, known: Iterable[str]) -> str | None:
+    """Return the known name most similar to `name`, or None if none is similar."""
+    return next(iter(get_close_matches(name, list(known), 1)), None)
+
+
+def hint(name: str, known: Iterable[str], listed: str = "there are") -> str:
+    """Return a clause that suggests the right name, or all names after the words `listed`."""
+    names = list(known)
+    near = nearest(name, names)
+    return f"{listed} {', '.join(names)}" if near is None else f'did you mean "{near}"?'

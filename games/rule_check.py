@@ -1,0 +1,363 @@
+"""Trial of a game's rules: random matches, with the requirements of every game checked in each position. Pure.
+
+The requirements are in `games.core.Game`. A fault names the broken rule, the observed behaviour, and the moves that lead
+there, so that the game's author can replay them.
+"""
+
+from __future__ import annotations
+
+import json
+import traceback
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from arena.games.basics import MAXIE, Outcome, Player
+from arena.games.core import Game
+from arena.games.digest import digest_of
+
+MAX_PLIES = 10_000
+"""Maximum number of plies of a random match; a longer match is taken to have no end."""
+MAX_EXCERPT = 60
+"""Maximum number of characters shown of a value."""
+MARK = 4
+"""Maximum number of characters of a mark on a cell."""
+
+RULES = {
+    "start": "Maxie moves first, at ply 0; the setup makes the same game again",
+    "moves": "moves differ from each other, come in the same order each time, and are hashable",
+    "end": "there is no move exactly when there is an outcome, and every match ends",
+    "outcome": "an outcome is None or an Outcome, with a winner or a draw and a reason in words",
+    "turns": "each move is one ply, and a player may move again, except where a kernel is brought",
+    "successor": "the successor leaves the position and the move as they were, and is the same each time",
+    "legality": "every move of `moves` is legal, and every other is refused",
+    "move data": "a move comes back from its data",
+    "move text": "a move comes back from its text, and no two moves read alike",
+    "position data": "a position comes back from its data and from its text, which is one line",
+    "board": "there is a mark for each cell of the board, and moves are about cells that there are",
+    "estimate": "an estimate is a whole number",
+    "digest": "the digest of the rules is the same each time",
+}
+"""Checks by name, each with its correct behaviour."""
+
+
+@dataclass(frozen=True)
+class BrokenRule:
+    """A rule that a game breaks, with the observed behaviour and the moves from the start that lead there."""
+
+    rule: str
+    why: str
+    moves: tuple[str, ...] = ()
+
+
+class _BrokenRule(Exception):
+    """Raised when a rule is broken in the current position."""
+
+    def __init__(self, rule: str, why: str) -> None:
+        super().__init__(why)
+        self.rule = rule
+
+
+def check_rules(
+    game: Game[Any, Any],
+    choose: Callable[[int], int],
+    matches: int = 100,
+    ended: Callable[[int], None] = lambda _plies: None,
+) -> list[BrokenRule]:
+    """Return the faults found in random matches, only the first one for each rule.
+
+    choose   returns a random number from 0 to n - 1, given n
+    matches  number of random matches
+    ended    called with the number of plies of each match
+    """
+    faults: dict[str, BrokenRule] = {}
+
+    def note(wrong: _BrokenRule, moves: Sequence[str] = ()) -> None:
+        faults.setdefault(wrong.rule, BrokenRule(wrong.rule, str(wrong), tuple(moves)))
+
+    raised: _BrokenRule | None = None
+    for look in (_start, _digest):
+        try:
+            look(game)
+        except _BrokenRule as wrong:
+            if look is _digest and wrong.__cause__ is not None:
+                raised = wrong
+            else:
+                note(wrong)
+    seen: dict[Any, None] = {}
+    for _ in range(matches):
+        if not _try_match(game, choose, note, seen, ended):
+            break
+    if raised is not None and not faults:  # report a broken rule in its own words, not in the digest's
+        note(raised)
+    return list(faults.values())
+
+
+def chances() -> Callable[[int], int]:
+    """Return a `choose` for `check_rules` that makes the same choices each time."""
+    state = 1
+
+    def choose(count: int) -> int:
+        nonlocal state
+        state = (state * 6364136223846793005 + 1442695040888963407) % 2**64
+        return (state >> 33) % count
+
+    return choose
+
+
+def _try_match(
+    game: Game[Any, Any],
+    choose: Callable[[int], int],
+    note: Callable[[_BrokenRule, Sequence[str]], None],
+    seen: dict[Any, None],
+    ended: Callable[[int], None],
+) -> bool:
+    """Play one match. Return False if it cannot continue, so that another would find nothing new."""
+    faults: list[str] = []
+    try:
+        position = _call("start", game.start)
+        for ply in range(MAX_PLIES):
+            for look in (_check_turn, _estimate, _position, _board):
+                try:
+                    look(game, position, ply)
+                except _BrokenRule as wrong:
+                    note(wrong, faults)
+            moves = _moves(game, position)
+            if not moves:
+                ended(ply)
+                return True
+            for look_at in (_legality, _move_data, _move_text, _squares):
+                try:
+                    look_at(game, position, moves, seen)
+                except _BrokenRule as wrong:
+                    note(wrong, faults)
+            move = moves[choose(len(moves))]
+            position = _successor(game, position, move, ply)
+            faults.append(_text_of(game, move))
+    except _BrokenRule as wrong:
+        note(wrong, faults)
+        return False
+    why = f"a random match is not over after {MAX_PLIES:,} plies: give the game an end, as a limit of plies"
+    note(_BrokenRule("end", why), faults)
+    return False
+
+
+def _start(game: Game[Any, Any]) -> None:
+    start = _call("start", game.start)
+    player, ply = _call("start", game.player, start), _call("start", game.ply, start)
+    if player is not MAXIE or ply != 0:
+        raise _BrokenRule(
+            "start", f"at the start it is {player}'s turn at ply {ply!r}: it must be Maxie's, at ply 0"
+        )
+    setup = _call("start", game.setup)
+    again = _call("start", type(game).from_setup, json.loads(_json("start", setup)))
+    if again.start() != start or again.setup() != setup:
+        raise _BrokenRule(
+            "start", f"from_setup({_short(setup)}) makes another game than the one whose setup that is"
+        )
+
+
+def _digest(game: Game[Any, Any]) -> None:
+    if _call("digest", digest_of, game) != digest_of(game):
+        raise _BrokenRule(
+            "digest", "the rules did something else the second time: nothing may be by chance or remembered"
+        )
+
+
+def _check_turn(game: Game[Any, Any], position: Any, ply: int) -> None:
+    player, said = _call("turns", game.player, position), _call("turns", game.ply, position)
+    if not isinstance(player, Player):
+        raise _BrokenRule("turns", f"player(position) is {_short(player)}: it must be MAXIE or MINNIE")
+    if said != ply or isinstance(said, bool) or not isinstance(said, int):
+        raise _BrokenRule("turns", f"ply(position) is {_short(said)} after {ply} moves")
+
+
+def _estimate(game: Game[Any, Any], position: Any, _: int) -> None:
+    worth = _call("estimate", game.estimate, position)
+    if isinstance(worth, bool) or not isinstance(worth, int):
+        raise _BrokenRule("estimate", f"estimate(position) is {_short(worth)}: it must be a whole number")
+
+
+def _position(game: Game[Any, Any], position: Any, _: int) -> None:
+    rule = "position data"
+    _call(rule, hash, position)
+    data = json.loads(_json(rule, _call(rule, game.position_to_data, position)))
+    back = _call(rule, game.position_from_data, data)
+    if back != position:
+        raise _BrokenRule(
+            rule, f"position_from_data({_short(data)}) is {_short(back)}, not {_short(position)}"
+        )
+    if hash(back) != hash(position):
+        raise _BrokenRule(rule, f"two equal positions have different hashes: {_short(position)}")
+    text = _call(rule, game.position_to_text, position)
+    if not isinstance(text, str) or "\n" in text or not text.strip():
+        raise _BrokenRule(rule, f"position_to_text(position) is {_short(text)}: it must be one line")
+    back = _call(rule, game.position_from_text, f" {text} ")
+    if back != position:
+        raise _BrokenRule(
+            rule, f"position_from_text({_short(text)}) is {_short(back)}, not {_short(position)}"
+        )
+
+
+def _board(game: Game[Any, Any], position: Any, _: int) -> None:
+    if not str(_call("board", game.picture, position)).strip():
+        raise _BrokenRule("board", "picture(position) is empty")
+    if game.board is None:
+        return
+    marks = _call("board", game.marks, position)
+    if len(marks) != game.board.cells:
+        raise _BrokenRule("board", f"marks(position) has {len(marks)} marks for {game.board.cells} cells")
+    wrong = [
+        mark
+        for mark in marks
+        if not isinstance(mark, str) or (not isinstance(mark, Player) and len(mark) > MARK)
+    ]
+    if wrong:
+        raise _BrokenRule(
+            "board",
+            f"a mark is {_short(wrong[0])}: it must be a Player, or a text of at most {MARK} characters",
+        )
+
+
+def _moves(game: Game[Any, Any], position: Any) -> Sequence[Any]:
+    outcome = _call("outcome", game.outcome, position)
+    if outcome is not None and not isinstance(outcome, Outcome):
+        raise _BrokenRule("outcome", f"outcome(position) is {_short(outcome)}: it must be None or an Outcome")
+    if outcome is not None and outcome.winner is not None and not isinstance(outcome.winner, Player):
+        raise _BrokenRule(
+            "outcome", f"the winner is {_short(outcome.winner)}: it must be MAXIE, MINNIE or None for a draw"
+        )
+    found = _call("moves", game.moves, position)
+    moves = list(found)
+    if outcome is not None and moves:
+        raise _BrokenRule(
+            "end",
+            f"the position is over ({outcome}) and yet has {len(moves)} moves: moves must be empty then",
+        )
+    if outcome is None and not moves:
+        raise _BrokenRule("end", "there is no move and yet no outcome: say who wins, or that it is a draw")
+    if list(_call("moves", game.moves, position)) != moves:
+        raise _BrokenRule(
+            "moves", "moves(position) has other moves, or another order, when it is asked again"
+        )
+    if len(_call("moves", set, moves)) != len(moves):
+        raise _BrokenRule("moves", "a move is there twice")
+    return moves
+
+
+def _successor(game: Game[Any, Any], position: Any, move: Any, ply: int) -> Any:
+    before = repr(position), repr(move)
+    after = _call("successor", game.successor, position, move)
+    if (repr(position), repr(move)) != before:
+        raise _BrokenRule(
+            "successor",
+            f"successor has changed its argument: {before[0][:MAX_EXCERPT]} is now {_short(position)}",
+        )
+    again = _call("successor", game.successor, position, move)
+    if again != after:
+        raise _BrokenRule("successor", f"the same move led to {_short(after)} and then to {_short(again)}")
+    if _call("turns", game.ply, after) != ply + 1:
+        raise _BrokenRule("turns", f"ply(position) is {_short(game.ply(after))} after {ply + 1} moves")
+    again = (
+        _call("turns", game.player, after) is game.player(position)
+        and _call("outcome", game.outcome, after) is None
+    )
+    if again and _call("turns", game.compiled) is not None:
+        raise _BrokenRule(
+            "turns", f"after {ply + 1} moves the same player moves again, and a kernel's players take turns"
+        )
+    return after
+
+
+def _legality(game: Game[Any, Any], position: Any, moves: Sequence[Any], seen: dict[Any, None]) -> None:
+    for move in moves:
+        why = _call("legality", game.fault, position, move)
+        if why is not None:
+            raise _BrokenRule("legality", f"{_text_of(game, move)} is among the moves, and is refused: {why}")
+    for move in list(seen)[:50]:
+        if move not in moves and _call("legality", game.fault, position, move) is None:
+            raise _BrokenRule(
+                "legality", f"{_text_of(game, move)} is not among the moves, and is not refused"
+            )
+    if len(seen) < 500:
+        seen.update(dict.fromkeys(moves))
+
+
+def _move_data(game: Game[Any, Any], _position: Any, moves: Sequence[Any], _seen: dict[Any, None]) -> None:
+    for move in moves:
+        data = json.loads(_json("move data", _call("move data", game.move_to_data, move)))
+        back = _call("move data", game.move_from_data, data)
+        if back != move or hash(back) != hash(move):
+            raise _BrokenRule(
+                "move data", f"move_from_data({_short(data)}) is {_short(back)}, not {_short(move)}"
+            )
+
+
+def _move_text(game: Game[Any, Any], _position: Any, moves: Sequence[Any], _seen: dict[Any, None]) -> None:
+    texts: dict[str, Any] = {}
+    for move in moves:
+        text = _call("move text", game.move_to_text, move)
+        if not isinstance(text, str) or not text.strip() or "\n" in text:
+            raise _BrokenRule(
+                "move text", f"move_to_text({_short(move)}) is {_short(text)}: it must be one line"
+            )
+        if text in texts:
+            raise _BrokenRule("move text", f"{_short(move)} and {_short(texts[text])} both read {text!r:.40}")
+        texts[text] = move
+    for text, move in texts.items():
+        back = _call("move text", game.move_from_text, f" {text} ")
+        if back != move:
+            raise _BrokenRule(
+                "move text", f"move_from_text({text!r:.40}) is {_short(back)}, not {_short(move)}"
+            )
+
+
+def _squares(game: Game[Any, Any], position: Any, moves: Sequence[Any], _seen: dict[Any, None]) -> None:
+    cells = game.board.cells if game.board is not None else 0
+    for move in moves:
+        squares = _call("board", game.squares, position, move)
+        if not all(isinstance(cell, int) and 0 <= cell < cells for cell in squares):
+            raise _BrokenRule(
+                "board",
+                f"squares(position, {_short(move)}) is {_short(squares)}: the cells are 0 to {cells - 1}",
+            )
+
+
+def _call(rule: str, method: Callable[..., Any], *arguments: Any) -> Any:
+    """Return the result of the game's method. Raise _Wrong, with the place, for any exception."""
+    try:
+        return method(*arguments)
+    except _BrokenRule:
+        raise
+    except Exception as error:
+        message = str(error).partition("\n")[0]
+        name = getattr(method, "__name__", "a method")
+        raise _BrokenRule(
+            rule, f"{name} raised {type(error).__name__}: {message}{_error_line(error)}"
+        ) from error
+
+
+def _error_line(error: Exception) -> str:
+    """Return the line of the game's own file that led to an error; empty if none did."""
+    ours = __file__.rpartition("/")[0]
+    lines = [each for each in traceback.extract_tb(error.__traceback__) if not each.filename.startswith(ours)]
+    return f" ({lines[-1].filename.rpartition('/')[2]}, line {lines[-1].lineno})" if lines else ""
+
+
+def _json(rule: str, data: Any) -> str:
+    try:
+        return json.dumps(data, allow_nan=False)
+    except (TypeError, ValueError) as error:
+        raise _BrokenRule(rule, f"{_short(data)} is no plain data: {error}") from None
+
+
+def _text_of(game: Game[Any, Any], move: Any) -> str:
+    try:
+        return game.move_to_text(move)
+    except Exception:  # noqa: BLE001 - the rule `move text` reports what is wrong
+        return _short(move)
+
+
+def _short(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= MAX_EXCERPT else f"{text[:MAX_EXCERPT]}…"

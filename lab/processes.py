@@ -1,0 +1,41 @@
+"""Work in several processes, with results in the order of the tasks."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Generator, Iterable
+from concurrent.futures import Future, ProcessPoolExecutor
+from itertools import islice
+from multiprocessing import get_context
+from typing import Any, TypeVar
+
+R = TypeVar("R")
+Part = TypeVar("Part", bound=tuple[Any, ...])
+
+
+def in_processes(
+    function: Callable[..., R], parts: Iterable[Part], processes: int
+) -> Generator[tuple[Part, R], None, None]:
+    """Yield each part, the arguments of one call, with the function's result, in the order of `parts`.
+
+    Parts are taken as needed, two for each process. With one process, all work is done in the current one. Close the
+    generator to drop unfinished work.
+    """
+    if processes == 1:
+        for part in parts:
+            yield part, function(*part)
+        return
+    left = iter(parts)
+    # Spawned, not forked, because the caller has threads, such as that of a progress bar.
+    with ProcessPoolExecutor(processes, mp_context=get_context("spawn")) as pool:
+        waiting: deque[tuple[Part, Future[R]]] = deque()
+        try:
+            while True:
+                for part in islice(left, 2 * processes - len(waiting)):
+                    waiting.append((part, pool.submit(function, *part)))
+                if not waiting:
+                    return
+                part, future = waiting.popleft()
+                yield part, future.result()
+        finally:
+            pool.shutdown(cancel_futures=True)

@@ -1,0 +1,54 @@
+"""Boards of a Riskless map by number (solved.boards), for compiled code.
+
+The number of a board is a sum of digits, one per territory; armies of the player to move count as positive.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from arena.bots.compiled.cache import inlined
+from arena.solved.boards import Boards
+
+Words = npt.NDArray[np.int64]
+
+TERRITORIES, BASE, CAP, GOAL, TURNED, SYMMETRIES, ROADS, IMAGES, POWERS = range(9)
+"""Indices of the header of the rules array, which holds sizes, then offsets, then powers.
+
+TURNED   sum of the numbers of any board and of the board with all signs turned
+ROADS    holds the offset of V + 1 indices into the list of targets, followed by this list
+IMAGES   holds the offset of V powers per symmetry: the place value of each territory's digit in the image
+POWERS   index of the first of V powers: the place value of each territory's digit
+"""
+
+
+def rules_of(boards: Boards) -> Words:
+    """Return the rules of `boards` as the array that the compiled functions read."""
+    size = boards.territories
+    degrees = [len(near) for near in boards.neighbours]
+    firsts = [sum(degrees[:v]) for v in range(size + 1)]
+    targets = [w for near in boards.neighbours for w in near]
+    images = [boards.powers[place] for symmetry in boards.symmetries for place in symmetry]
+    roads = POWERS + size
+    head = [size, boards.base, boards.cap, boards.goal, boards.count - 1, len(boards.symmetries)]
+    return np.array(
+        [*head, roads, roads + size + 1 + len(targets), *boards.powers, *firsts, *targets, *images], np.int64
+    )
+
+
+def scratch_words(boards: Boards) -> int:
+    """Return the number of words of memory per thread: successors, and armies before and after training."""
+    return sum(map(len, boards.neighbours)) + 2 * boards.territories
+
+
+@inlined
+def unpack(rules: Any, scratch: Any, to: Any, number: Any) -> None:
+    """Write the armies of the board with index `number` to scratch[to], scratch[to + 1] and so on."""
+    base = rules[BASE]
+    for v in range(rules[TERRITORIES] - 1, -1, -1):
+        rest = number // base
+        scratch[to + v] = number - rest * base - rules[CAP]
+        number = rest

@@ -1,0 +1,184 @@
+"""`arena submit`: keep the bots that people submit as zip files, and check them in boxes."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import shutil
+import tempfile
+from collections import Counter
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from msgspec import Struct
+
+from arena.bots.api.options import BOX_IMAGE, SUBMISSION, BadSpec
+from arena.bots.engines.box import box_engine
+from arena.bots.engines.submission import unpack
+from arena.console import (
+    CommandError,
+    GameOption,
+    JsonOption,
+    MapOption,
+    MarginOption,
+    TimeOption,
+    UsageError,
+    game_named,
+    out,
+    print_table,
+    write_json,
+)
+from arena.ladder.commands.play import play
+from arena.ladder.commands.results import Reports, tell
+from arena.ladder.plan import BadLadder, BotPlan, LadderPlan, time_control
+from arena.maps.setup import DEFAULT_MAP
+from arena.protocol.codes import FORFEITS
+from arena.rating.standings import losers
+from arena.server.commands.check import check as check_protocol
+
+SUBMISSIONS = Path("submissions")
+NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,47}")
+"""Valid name of a submission, and of its file without `.zip`."""
+DIGITS = 12
+"""Number of digits of a digest that are shown."""
+
+FolderOption = Annotated[
+    Path, typer.Option("--folder", metavar="FOLDER", help="Folder of the submissions; default: submissions.")
+]
+
+
+class Submission(Struct, frozen=True):
+    """A submitted bot, as `arena submit list` shows it."""
+
+    name: str
+    runs: str = ""
+    """Command that starts the bot in its box; empty if the file is invalid."""
+    kib: int = 0
+    """Size of the zip file, in KiB."""
+    sha256: str = ""
+    problem: str = ""
+    """Reason why the file is invalid; empty if it is valid."""
+
+
+def register(app: typer.Typer) -> None:
+    """Add `arena submit` and its commands."""
+    submit = typer.Typer(help="Keep and check bots that people submit as zip files.", no_args_is_help=True)
+    submit.command("add")(add)
+    submit.command("check")(check)
+    submit.command("list")(list_)
+    app.add_typer(submit, name="submit")
+
+
+def add(
+    file: Annotated[Path, typer.Argument(metavar="FILE.zip", help="Zip file with a bot.toml at its top.")],
+    name: Annotated[str, typer.Option("--name", metavar="NAME", help="Name; default: the file's name.")] = "",
+    folder: FolderOption = SUBMISSIONS,
+    *,
+    replace: Annotated[
+        bool, typer.Option("--replace", help="Replace the submission of the same name.")
+    ] = False,
+) -> None:
+    """Check a zip file, and keep it for ladders.
+
+    Nothing in it is run.
+
+    Example: arena submit add bot.zip --name camel
+    """
+    name = name or file.stem
+    if NAME.fullmatch(name) is None:
+        raise UsageError(
+            f"--name: {name!r:.80} is not valid: 1 to 48 letters, digits, and _ . - after the first"
+        )
+    target = folder / f"{name}.zip"
+    _command_of(file)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=folder, prefix=".") as place:
+            # The file appears whole or not at all.
+            copy = Path(shutil.copyfile(file, Path(place) / target.name))
+            if replace:
+                copy.replace(target)
+            else:
+                target.hardlink_to(copy)
+    except FileExistsError:
+        raise CommandError(f"{target} is there already: give --replace, or another --name") from None
+    except OSError as error:
+        raise CommandError(f"{error.filename or target}: {error.strerror}") from None
+    out.print(f'{name} is in {target}; in a ladder file: submit = "{target}"')
+
+
+def list_(folder: FolderOption = SUBMISSIONS, json: JsonOption = None) -> None:
+    """List the submissions in a folder.
+
+    Example: arena submit list --folder submissions
+    """
+    submissions = [_inspect(file) for file in sorted(folder.glob("*.zip"))]
+    if json is not None:
+        write_json(submissions, json)
+        return
+    rows = [
+        (each.name, each.problem or each.runs, str(each.kib), each.sha256[:DIGITS]) for each in submissions
+    ]
+    print_table({"name": "left", "runs": "left", "KiB": "right", "sha256": "left"}, rows)
+
+
+def check(
+    name: Annotated[str, typer.Argument(metavar="NAME", help="Name of a submission, or a FILE.zip.")],
+    image: Annotated[
+        str, typer.Option("--image", metavar="IMAGE", help="Image of its box; default: riskless-arena.")
+    ] = "",
+    game: GameOption = "riskless",
+    map: MapOption = DEFAULT_MAP,
+    tc: TimeOption = "0.1/move",
+    margin: MarginOption = 100,
+    folder: FolderOption = SUBMISSIONS,
+) -> None:
+    """Check a submission in its box: the protocol, and a match against itself.
+
+    Exits with 1 if a check fails, or if the bot forfeits a match.
+
+    Example: arena submit check camel --game tictactoe
+    """
+    file = Path(name) if name.endswith(".zip") else folder / f"{name}.zip"
+    if not file.is_file():
+        raise UsageError(f"{file} does not exist: give the name of a submission, or a FILE.zip")
+    spec = f"{SUBMISSION}{file}{BOX_IMAGE}{image}" if image else f"{SUBMISSION}{file}"
+    try:
+        box_engine(spec)
+    except BadSpec as error:
+        raise CommandError(str(error)) from None
+    try:
+        control = time_control(tc, "--tc")
+    except BadLadder as error:
+        raise UsageError(str(error)) from None
+    check_protocol(spec, game=[game_named(game)], tc=tc, margin=margin)
+    sides = (BotPlan(file.stem, spec), BotPlan(f"{file.stem}-2", spec))
+    plan = LadderPlan(sides, game=game, maps=(map,), time_control=control, margin_ms=margin, rounds=1)
+    played = play(plan, "match", None, None)
+    tell(played, (), {}, Reports())
+    faults = Counter(
+        record.result.reason.value
+        for record in played.records
+        if record.result.reason in FORFEITS and losers(record)
+    )
+    if faults:
+        raise CommandError(f"{file.stem} lost against itself by {', '.join(faults)}: see {played.record}")
+
+
+def _command_of(file: Path) -> str:
+    """Return the command of a submission as text. Raises CommandError."""
+    with tempfile.TemporaryDirectory() as folder:
+        try:
+            return " ".join(unpack(file, Path(folder)))
+        except BadSpec as error:
+            raise CommandError(str(error)) from None
+
+
+def _inspect(file: Path) -> Submission:
+    try:
+        command = _command_of(file)
+        packed = file.read_bytes()
+    except CommandError as problem:
+        return Submission(file.stem, problem=str(problem))
+    return Submission(file.stem, command, -(-len(packed) // 1024), hashlib.sha256(packed).hexdigest())

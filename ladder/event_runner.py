@@ -1,0 +1,216 @@
+"""Running of a ladder: start or gather its bots, and play its schedule here or on a cluster."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any, Protocol
+
+from arena.clock import Clock
+from arena.games.catalogue import KNOWN
+from arena.ladder.bot_processes import BotProcesses, open_bot_processes
+from arena.ladder.bots import BotRefused, Bots
+from arena.ladder.cluster import ClusterRunner, open_cluster
+from arena.ladder.event import Ladder
+from arena.ladder.event_terms import EventTerms
+from arena.ladder.external_bots import ExternalBotSettings, TooFewBots, gather
+from arena.ladder.pinning import Pinning
+from arena.ladder.plan import odds_of
+from arena.ladder.record_file import RecordFile
+from arena.ladder.runner import Runner
+from arena.protocol.record import Record
+from arena.rating.pairing import Pairing
+from arena.rating.schedule import Schedule
+from arena.rating.standings import ranks
+from arena.server.core.effects import EventPlace
+from arena.server.host import Host
+from arena.server.processes.bot_process import RestartPolicy
+from arena.server.store.ladders import StoredLadder, set_bots
+
+GRACE_MS = 2_000
+"""Time for a bot to return, in milliseconds.
+
+On one machine a broken connection means that the bot crashed, so its opponent need not wait long.
+"""
+
+CLUSTER_SECONDS = 10
+"""Time for a cluster's scheduler to answer, in seconds."""
+
+
+class ProgressObserver(Protocol):
+    """Observer of a ladder's progress."""
+
+    def played(self, ladder: Ladder, record: Record) -> None:
+        """Report a finished match that the ladder has already counted."""
+
+    def notice(self, text: str) -> None:
+        """Report a bot that crashed, hung or was lost: a line that names it, and its last output below."""
+
+
+class EventRunner:
+    """One run of a ladder on a host. Raises the errors listed in `ladder.play.run_ladder`."""
+
+    def __init__(
+        self,
+        ladder: Ladder,
+        watcher: ProgressObserver,
+        host: Host,
+        stored: StoredLadder,
+        file: RecordFile,
+        enough: Callable[[], bool],
+        ready_ms: int,
+        opened: Callable[[str], None],
+        clock: Clock,
+    ) -> None:
+        self._ladder = ladder
+        self._watcher = watcher
+        self._host = host
+        self._stored = stored
+        self._file = file
+        self._enough = enough
+        self._ready_ms = ready_ms
+        self._opened = opened
+        self._clock = clock
+
+    async def play_here(self, patience: RestartPolicy | None) -> None:
+        """Start the bots of the plan on this machine and let them play."""
+        ladder = self._ladder
+        schedule = self._resume()
+        if self._is_finished(schedule):
+            return
+        refused = None
+        async with open_bot_processes(
+            self._host,
+            ladder.plan.bots,
+            twins=ladder.threads.twins,
+            folder=ladder.plan.folder,
+            patience=patience,
+            games=KNOWN.specs(),
+            notice=self._watcher.notice,
+        ) as fleet:
+            try:
+                await fleet.settle()
+                self._opened(self._host.url)
+                await self._run(schedule, fleet)
+            except BotRefused as error:
+                refused = error  # raised outside the fleet's task group, which would wrap it
+        if refused is not None:
+            raise refused
+
+    async def play_external(self, dial_in: ExternalBotSettings) -> None:
+        """Wait for bots that connect by themselves, and play them."""
+        host, stored = self._host, self._stored
+        self._opened(host.url)
+        before = list(stored.plan.get("bots", ()))
+        awaited = ", ".join(before) if before else f"{dial_in.bots} bots or more"
+        self._watcher.notice(f"waiting for {awaited} at {host.url}")
+        host.announce(stored.event, None)
+        try:
+            bots = await gather(host, self._ladder.plan.game, dial_in, before, self._clock)
+        except TooFewBots:
+            host.announce_restart()  # connected bots keep trying, and return when the command is given again
+            raise
+        self._ladder.set_bots(bots.names)
+        host.announce(stored.event, bots.names)
+        if bots.missed:
+            self._watcher.notice(f"{bots.missed}: the others begin")
+        if stored.plan and not before:
+            await set_bots(host.engine, stored.event, bots.names)
+        schedule = self._resume()
+        async with bots.watched():
+            await self._run(schedule, bots)
+        rows = self._ladder.table()
+        host.send_ranks(
+            stored.event,
+            [EventPlace(row.bot, rank, row.points) for rank, row in zip(ranks(rows), rows, strict=True)],
+        )
+
+    async def play_on_cluster(self, address: str, patience: RestartPolicy | None) -> None:
+        """Play on the workers of the cluster with the scheduler at `address`, which start the plan's bots."""
+        plan = self._ladder.plan
+        schedule = self._resume()
+        if self._is_finished(schedule):
+            return
+        async with open_cluster(address, CLUSTER_SECONDS) as client:
+            self._opened(self._host.url)
+            runner = ClusterRunner(
+                client,
+                self._host,
+                self._terms(),
+                {bot.name: bot for bot in plan.bots},
+                self._played,
+                again=self._again,
+                notice=self._watcher.notice,
+                concurrency=plan.concurrency,
+                folder=plan.folder,
+                grace_ms=GRACE_MS,
+                patience=patience,
+                seconds_left=self._seconds_left(),
+                clock=self._clock,
+            )
+            await runner.run(schedule, self._enough)
+
+    def _resume(self) -> Schedule:
+        """Write the store's finished matches to the file, and return the remaining schedule."""
+        ladder, stored = self._ladder, self._stored
+        again = ladder.begin(stored.uid, stored.done)
+        if ladder.schedule is None:
+            raise ValueError("the ladder has begun, but has no schedule")
+        # The process may have been killed between writing the store and the file.
+        self._file.complete([*again, *ladder.records])
+        if ladder.resumed:
+            of = f" of {ladder.matches}" if ladder.matches is not None else ""
+            self._watcher.notice(
+                f"event {stored.event} goes on: {ladder.resumed}{of} matches were played before"
+            )
+        return ladder.schedule
+
+    def _is_finished(self, schedule: Schedule) -> bool:
+        """Return True if nothing is left to play."""
+        return not schedule or self._enough() or self._stored.seconds >= self._ladder.plan.seconds
+
+    async def _run(self, schedule: Schedule, bots: Bots) -> None:
+        runner = Runner(
+            self._host,
+            bots,
+            self._terms(),
+            replace(self._ladder.threads, here=isinstance(bots, BotProcesses)),
+            self._played,
+            again=self._again,
+            seconds_left=self._seconds_left(),
+            **self._pinning(bots),
+        )
+        await runner.run(schedule, self._enough)
+
+    def _seconds_left(self) -> Callable[[], float]:
+        end = self._clock.now() + self._ladder.plan.seconds - self._stored.seconds
+        return lambda: end - self._clock.now()
+
+    def _pinning(self, bots: Bots) -> dict[str, Any]:
+        ladder = self._ladder
+        if not ladder.plan.pin or not isinstance(bots, BotProcesses):
+            return {}
+        return {"held": Pinning(ladder.cores, ladder.threads.load, bots.process_of).held}
+
+    def _terms(self) -> EventTerms:
+        ladder = self._ladder
+        return EventTerms(
+            event=ladder.plan.event,
+            starts=ladder.starts,
+            time_control=ladder.plan.time_control,
+            odds=odds_of(ladder.plan.bots),
+            margin_ms=ladder.plan.margin_ms,
+            ready_ms=self._ready_ms,
+            openings=ladder.openings,
+            adjudication=ladder.plan.adjudication,
+        )
+
+    def _played(self, pairing: Pairing, finished: Record) -> None:
+        self._file.write(finished)
+        self._ladder.add(pairing, finished)
+        self._watcher.played(self._ladder, finished)
+
+    def _again(self, pairing: Pairing, void: Record) -> None:
+        self._file.write(void)
+        why = void.result.detail
+        self._watcher.notice(f"{pairing.maxie} against {pairing.minnie} is void, and played again: {why}")

@@ -1,0 +1,50 @@
+"""Single lines about a ladder: a finished match, the number of draws, and a warning if there are too many."""
+
+from __future__ import annotations
+
+from arena.ladder.event import Ladder
+from arena.maps.setup import DECIDING, has_maps
+from arena.protocol.adjudication import REPETITION
+from arena.protocol.codes import FORFEITS
+from arena.protocol.record import Record
+from arena.rating.draws import Draws, count_draws, draws_by_map
+from arena.rating.standings import is_void, losers
+
+
+def match_line(record: Record) -> str:
+    """Return a finished match in one line: `greedy beats random on m2 in 41 plies (elimination)`."""
+    lost = losers(record)
+    maxie, minnie = record.players.maxie, record.players.minnie
+    place = f" on {record.setup['map']}" if record.setup.get("map") else ""
+    reason = REPETITION if record.result.by_repetition else record.result.reason.value.replace("_", " ")
+    detail = f": {record.result.detail}" if record.result.detail and record.result.reason in FORFEITS else ""
+    if is_void(record):
+        what = f"{maxie} against {minnie}{place} is void"
+        detail = f": {record.result.detail}"
+    elif len(lost) == 1:
+        winner = minnie if lost[0] == maxie else maxie
+        what = f"{winner} beats {lost[0]}{place} in {len(record.moves)} plies"
+    else:
+        what = f"{maxie} and {minnie}{place} both lose" if lost else f"{maxie} and {minnie} draw{place}"
+    return f"{what} ({reason}{detail})"
+
+
+def draws_in_words(draws: Draws) -> str:
+    """Return the number of draws and of draws by repetition, in one line."""
+    how = f", {draws.repetition} of them by repetition" if draws.repetition else ""
+    return f"drawn: {draws.drawn} of {draws.matches} matches ({draws.share:.0%}){how}"
+
+
+def warning_of_draws(ladder: Ladder) -> str | None:
+    """Return advice for a finished event with over half of its matches drawn, in one line; None for any other event."""
+    draws = count_draws(ladder.records)
+    if ladder.stopped or not draws.too_many:
+        return None
+    drawn = f"{draws.drawn} of {draws.matches} matches were drawn"
+    little = "so that the table tells little of strength"
+    if not has_maps(ladder.plan.game):
+        return f"{drawn}, {little}; `--openings N` lets matches begin after N random plies"
+    maps = [name for name, each in draws_by_map(ladder.records).items() if each.too_many]
+    others = [f"`--map {name}`" for name in DECIDING if name not in maps]
+    advice = f"most are decided with {' or '.join(others[:2])}" if others else "`--openings N` may help"
+    return f"{drawn} (over half on {', '.join(maps)}), {little}; {advice}"

@@ -1,0 +1,30 @@
+"""Repeated positions: the only rule for detecting repetition, used by every kind of match. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable
+from typing import Any
+
+from arena.games.core import Game
+
+
+class RepetitionCounter:
+    """Counts of the positions of one match. Adding a position takes O(territories) time and memory."""
+
+    def __init__(self, game: Game[Any, Any], positions: Iterable[object] = ()) -> None:
+        """Start with the positions that have occurred already."""
+        self._game = game
+        self._seen: dict[Hashable, int] = {}
+        self.latest = 0
+        """Number of times that the latest position has occurred, this time included; 0 before the first."""
+        for position in positions:
+            self.add(position)
+
+    def add(self, position: object) -> int:
+        """Return how often the position has occurred, this time included; 1 in a game without repetition."""
+        key = self._game.recurring(position)
+        if key is None:
+            self.latest = 1
+        else:
+            self._seen[key] = self.latest = self._seen.get(key, 0) + 1
+        return self.latest

@@ -1,0 +1,160 @@
+// A thumbnail of a board: owners by colour, without names and figures. It is drawn on a canvas, because
+// a page has many that move: only areas with a new owner are drawn again.
+
+import { onPreferences } from "../preferences.js";
+import { h } from "../dom.js";
+import { Declared } from "../games/declared.js";
+import { cancel, batch } from "../batch.js";
+import { layOut } from "./geometry.js";
+import { outlines } from "./land.js";
+import { PLAIN, loadMapData } from "./mapdata.js";
+
+const WIDE = 280; // CSS pixels; the style may make it smaller
+const HIGH = 150;
+const GRIDS = { X: "maxie", O: "minnie", W: "maxie", B: "minnie" };
+const COLOURS = ["maxie", "minnie", "dark", "nobody", "rule", "move"];
+const HATCH = 5; // pixels between two lines of Minnie's land
+
+let colours = /** @type {any} */ (null); // cached, because reading them is slow
+onPreferences(() => {
+  colours = null;
+});
+
+export class Thumbnail {
+  constructor(game) {
+    this.game = game;
+    this.element = h("canvas", { class: "small-board", "aria-hidden": "true", width: WIDE, height: HIGH });
+    this.position = /** @type {any} */ (null);
+    this.move = /** @type {any} */ (null);
+    this.layout = /** @type {any} */ (null);
+    this.areas = /** @type {any} */ (null);
+    this.roads = /** @type {any} */ (null);
+    this.scale = 1;
+    this.hatch = /** @type {any} */ (null);
+    this.context = this.element.getContext("2d");
+    this.ground = h("canvas", { width: WIDE, height: HIGH }).getContext("2d"); // the map without the move
+    this.owners = /** @type {any} */ (null); // owners of the areas as drawn there
+    if (game.names) this.prepare(PLAIN);
+    if (game.names) loadMapData(game.setup).then((found) => found === PLAIN || this.prepare(found));
+    this.unlisten = onPreferences(() => this.drawSoon()); // its colours may have changed
+  }
+
+  prepare({ cells, wraps }) {
+    const layout = layOut(this.game.setup, wraps, cells);
+    this.layout = layout;
+    this.scale = Math.min(WIDE / layout.width, HIGH / layout.height);
+    this.areas = outlines(layout, cells).map((d) => new Path2D(d));
+    this.roads = new Path2D(cells ? "" : layout.roads.flatMap(([v, w]) => layout.lines(v, w))
+      .map(([a, b]) => `M${a.join(" ")}L${b.join(" ")}`).join(""));
+    this.owners = null;
+    this.drawSoon();
+  }
+
+  // Show a position and the move that led to it. During fast matches a board is drawn only as often as one can follow.
+  show(position, move) {
+    this.position = position;
+    this.move = move;
+    this.drawSoon();
+  }
+
+  drawSoon() {
+    if (this.position) batch(this, () => this.draw());
+  }
+
+  draw() {
+    const { context } = this;
+    colours ??= this.colours();
+    if (!colours) {
+      this.drawSoon();
+      return;
+    }
+    context.setTransform(1, 0, 0, 1, 0, 0);
+    context.clearRect(0, 0, WIDE, HIGH);
+    if (this.game.names) this.drawMap(context);
+    else if (!(this.game instanceof Declared)) this.drawGrid(context);
+  }
+
+  // Return the style's current colours, light or dark, by name; null while the board is not on the page.
+  colours() {
+    const style = getComputedStyle(this.element);
+    const found = Object.fromEntries(COLOURS.map((name) => [name, style.getPropertyValue(`--small-${name}`)]));
+    return found.rule ? found : null;
+  }
+
+  toMap(context) {
+    const { layout, scale } = this;
+    context.setTransform(scale, 0, 0, scale, (WIDE - layout.width * scale) / 2, (HIGH - layout.height * scale) / 2);
+  }
+
+  drawMap(context) {
+    const { layout, scale, move } = this;
+    this.drawAreas();
+    context.drawImage(this.ground.canvas, 0, 0);
+    if (!move) return;
+    this.toMap(context);
+    context.strokeStyle = colours.move;
+    context.lineWidth = 3 / scale;
+    for (const [a, b] of layout.lines(...move)) context.stroke(new Path2D(`M${a.join(" ")}L${b.join(" ")}`));
+  }
+
+  // Redraw changed areas.
+  drawAreas() {
+    const { ground, position } = this;
+    if (!this.owners || this.drawnIn !== colours) {
+      this.owners = this.areas.map(() => null);
+      this.drawnIn = colours;
+      this.hatch = hatched(ground, this.scale);
+      ground.setTransform(1, 0, 0, 1, 0, 0);
+      ground.clearRect(0, 0, WIDE, HIGH);
+      this.toMap(ground);
+      ground.lineWidth = 1 / this.scale;
+      ground.strokeStyle = colours.rule;
+      ground.stroke(this.roads);
+    }
+    this.areas.forEach((area, v) => {
+      const n = position.armies[v];
+      const owner = n > 0 ? "maxie" : n < 0 ? "minnie" : "nobody";
+      if (owner === this.owners[v]) return;
+      this.owners[v] = owner;
+      ground.fillStyle = owner === "minnie" ? this.hatch : colours[owner];
+      ground.fill(area);
+      ground.stroke(area);
+    });
+  }
+
+  drawGrid(context) {
+    const { game: { width, height }, position } = this;
+    const cell = Math.min(WIDE / width, HIGH / height);
+    const marks = position.squares ?? position.cells;
+    context.translate((WIDE - width * cell) / 2, (HIGH - height * cell) / 2);
+    [...marks].forEach((mark, n) => {
+      const row = Math.floor(n / width);
+      const [x, y] = [(n % width) * cell, (position.squares ? height - 1 - row : row) * cell];
+      context.fillStyle = colours.nobody;
+      context.fillRect(x + 1, y + 1, cell - 2, cell - 2);
+      if (!GRIDS[mark]) return;
+      context.fillStyle = colours[GRIDS[mark]];
+      context.beginPath();
+      if (GRIDS[mark] === "maxie") context.arc(x + cell / 2, y + cell / 2, cell * 0.3, 0, 2 * Math.PI);
+      else context.rect(x + cell * 0.22, y + cell * 0.22, cell * 0.56, cell * 0.56);
+      context.fill();
+    });
+  }
+
+  stop() {
+    cancel(this);
+    this.unlisten();
+  }
+}
+
+// Hatch Minnie's land with lines of constant width on the screen at any scale of the map.
+function hatched(context, scale) {
+  const tile = h("canvas", { width: HATCH, height: HATCH }).getContext("2d");
+  tile.fillStyle = colours.minnie;
+  tile.fillRect(0, 0, HATCH, HATCH);
+  tile.strokeStyle = colours.dark;
+  for (const x of [-HATCH, 0, HATCH]) tile.stroke(new Path2D(`M${x} ${HATCH}L${x + HATCH} 0`));
+  const pattern = context.createPattern(tile.canvas, "repeat");
+  pattern.setTransform(new DOMMatrix().scale(1 / scale));
+  return pattern;
+}

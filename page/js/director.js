@@ -1,0 +1,190 @@
+// Choice of matches for a broadcast: the most interesting live match, another one during a quiet stretch, and a finished match
+// if nobody plays. A screen shows the chosen match.
+
+import { fetchJson } from "./api.js";
+import { loadMapData } from "./boards/mapdata.js";
+import { isStill } from "./preferences.js";
+import { Match } from "./match.js";
+import { followLive } from "./parts/livematches.js";
+import { Playback } from "./playback.js";
+import { keyMoments, story } from "./story.js";
+import { GAME_NAMES, SEATS } from "./text.js";
+
+const OVER_MS = 6000; // display time of a match's end
+const QUIET_MS = 12_000; // time without a move until another board is shown
+const RETRY_MS = 700;
+const RETRIES = 6; // attempts to load the record of a match that has just ended
+const DEMO = new URL("../demo.jsonl", import.meta.url);
+const PERSON = "a person at the page";
+const MIDDLE = 1500; // assumed rating of a bot without a rating
+
+export class Director {
+  // screen.begin(match, playback, live) prepares a board, screen.show(ply) draws on it, screen.changed() is called after a pause, after
+  // queued moves, and when nothing is left to show. `taken` contains the matches that other directors show.
+  constructor(screen, taken = new Set()) {
+    this.screen = screen;
+    this.taken = taken;
+    this.running = !isStill();
+    this.offered = /** @type {any[]} */ ([]);
+    this.people = new Set(); // names of people who play in a browser
+    this.ratings = new Map();
+    this.playback = /** @type {any} */ (null);
+    this.match = /** @type {any} */ (null);
+    this.coming = /** @type {any} */ (null); // the match that is shown as soon as its map is loaded
+    this.id = ""; // id of the current or next match
+    this.busy = false; // true while a match is shown or loading
+    this.idle = false; // true if other directors show all available matches
+    this.shown = /** @type {string[]} */ ([]); // ids of matches shown before, the latest at the end
+  }
+
+  // Handle a listing of the server.
+  offer({ matches, bots }) {
+    this.offered = matches;
+    this.people = new Set(bots.filter((each) => each.program === PERSON).map((each) => each.name));
+    if (!this.busy) this.next();
+  }
+
+  // Set the ratings of bots, by game and name.
+  rate(standings) {
+    this.ratings = new Map(standings.map(({ game, bot, rating }) => [`${game}/${bot}`, rating]));
+  }
+
+  best() {
+    return this.offered
+      .filter(({ match }) => match !== this.id && !this.taken.has(match))
+      .map((each) => ({ each, score: interest(each, this) - (this.shown.includes(each.match) ? 4 : 0) }))
+      .sort((a, b) => b.score - a.score)[0]?.each ?? null;
+  }
+
+  // Continue with another match.
+  next() {
+    const best = this.best();
+    if (best) this.follow(best.match);
+    else this.replay();
+  }
+
+  leave(id) {
+    clearTimeout(this.waiting);
+    this.unwatch?.();
+    this.unwatch = null;
+    this.taken.delete(this.id);
+    if (this.id) this.shown = [...this.shown, this.id].slice(-8);
+    this.id = id;
+    if (id) this.taken.add(id);
+    this.busy = true;
+    this.idle = false;
+    this.coming = null;
+  }
+
+  follow(id) {
+    this.leave(id);
+    this.unwatch = followLive(id, (match) => this.changed(match), () => this.replay(id));
+  }
+
+  changed(match) {
+    if (match === this.match) this.playback.grown();
+    else if (match !== this.coming) this.prepare(match, true);
+  }
+
+  // Show a finished match: the given one, or one that was not shown before.
+  async replay(id = "", retries = RETRIES) {
+    if (id && this.match?.id === id) return; // already shown to its end
+    this.leave(id);
+    try {
+      const record = await (id ? fetchJson(`record/${encodeURIComponent(id)}`) : this.recorded());
+      if (this.stopped || (id && this.id !== id)) return;
+      if (record) this.prepare(Match.fromRecord(record), false);
+      else if (!this.id) this.rest();
+    } catch {
+      if (this.stopped || (id && this.id !== id)) return;
+      // A match that has just ended may not be in the store yet.
+      this.waiting = setTimeout(() => (id && retries ? this.replay(id, retries - 1) : this.next()), RETRY_MS);
+    }
+  }
+
+  // Wait for a listing with another match.
+  rest() {
+    this.busy = false;
+    this.idle = true;
+    this.screen.changed();
+  }
+
+  // Return a finished match, preferably one that was not shown before; on a server without matches the page's own example; null if
+  // other directors show them all.
+  async recorded() {
+    const { matches } = await fetchJson("records?limit=12");
+    const whole = matches.filter((each) => each.plies > 4 && each.result.reason !== "server_fault");
+    const free = whole.filter((each) => !this.taken.has(each.match));
+    const fresh = free.filter((each) => !this.shown.includes(each.match) && GAME_NAMES[each.game]);
+    const found = fresh.find((each) => each.game === "riskless") ?? fresh[0] ?? free[0];
+    if (found) {
+      this.leave(found.match);
+      return fetchJson(`record/${encodeURIComponent(found.match)}`);
+    }
+    if (whole.length) return null;
+    const demo = await (await fetch(DEMO)).json();
+    if (this.taken.has(demo.match)) return null;
+    this.leave(demo.match);
+    return demo;
+  }
+
+  // The current match stays until the map of the next one is loaded.
+  async prepare(match, live) {
+    this.coming = match;
+    const { continents } = match.game.names ? await loadMapData(match.game.setup) : { continents: [] };
+    if (this.stopped || this.coming !== match) return;
+    this.coming = null;
+    this.match = match;
+    this.continents = continents;
+    this.playback?.stop();
+    this.playback = new Playback(match, (ply) => this.show(ply), { live, changed: () => this.screen.changed() });
+    this.screen.begin(match, this.playback, live);
+    if (!this.running) {
+      const [moment] = keyMoments(story(match, continents), match.moves.length);
+      this.playback.go(live ? match.moves.length : moment?.ply ?? 0);
+      this.playback.pause();
+      return;
+    }
+    this.show(this.playback.at);
+    this.playback.running = false;
+    this.playback.play();
+  }
+
+  show(ply) {
+    this.screen.show(ply);
+    clearTimeout(this.waiting);
+    if (!this.running) return;
+    if (this.playback.isOver) this.waiting = setTimeout(() => this.next(), OVER_MS);
+    else if (this.playback.behind === 0 && this.playback.live) this.waiting = setTimeout(() => this.cut(), QUIET_MS);
+  }
+
+  // Nothing has moved for a while: look for another board.
+  cut() {
+    const best = this.best();
+    if (best) this.follow(best.match);
+  }
+
+  toggle() {
+    this.running = !this.running;
+    clearTimeout(this.waiting);
+    if (!this.playback) return;
+    if (!this.running) this.playback.pause();
+    else if (this.playback.isOver) this.next();
+    else this.playback.play();
+  }
+
+  stop() {
+    this.stopped = true;
+    clearTimeout(this.waiting);
+    this.taken.delete(this.id);
+    this.playback?.stop();
+    this.unwatch?.();
+  }
+}
+
+// Return the score by which a live match is chosen: maps, human players, high ratings and close ratings score more.
+export function interest({ game, players, rated }, { people, ratings }) {
+  const [maxie, minnie] = SEATS.map((seat) => ratings.get(`${game}/${players[seat]}`) ?? MIDDLE);
+  return (game === "riskless" ? 3 : 0) + (SEATS.some((seat) => people.has(players[seat])) ? 2 : 0)
+    + (maxie + minnie - 2 * MIDDLE) / 400 - Math.min(2, Math.abs(maxie - minnie) / 400) + (rated ? 0.5 : 0);
+}

@@ -1,0 +1,51 @@
+// A name and its token, stored by this tab under a key, and the form that asks for both.
+
+import { h, say } from "../dom.js";
+import { saveToken, savedToken } from "../saved.js";
+
+const UNAUTHORIZED = 401;
+
+export class Account {
+  // open() shows the content that the token opens; left() is called when the reader signs out.
+  constructor(key, place, { label, button, open, left = /** @type {() => void} */ (() => undefined) }) {
+    this.key = key;
+    this.place = place;
+    this.words = { label, button };
+    this.open = open;
+    this.left = left;
+    this.fault = h("p", { class: "fault", role: "alert" });
+    this.who = savedToken(key);
+  }
+
+  begin() {
+    if (this.who) this.open();
+    else this.ask();
+  }
+
+  ask() {
+    const field = (words, name, type) => h("label", { class: "row" }, words, h("input", { name, type, required: true, maxlength: 128, autocomplete: "off" }));
+    this.place.replaceChildren(h("form", { class: "play-form", onsubmit: (event) => {
+      event.preventDefault();
+      const given = new FormData(event.target);
+      this.who = { name: String(given.get("name")).trim(), token: String(given.get("token")) };
+      this.open();
+    } }, field(this.words.label, "name", "text"), field("Its token", "token", "password"), h("button", { class: "button" }, this.words.button)));
+  }
+
+  keep() {
+    saveToken(this.key, this.who);
+  }
+
+  leave() {
+    saveToken(this.key, null);
+    this.who = null;
+    this.left();
+    this.ask();
+  }
+
+  // Show the server's refusal. An unknown token is removed.
+  refused(error) {
+    if (error.status === UNAUTHORIZED) this.leave();
+    say(this.fault, error.message);
+  }
+}

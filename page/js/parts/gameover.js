@@ -1,0 +1,28 @@
+// The end of a match, over its board: winner, reason, and possible next steps.
+
+import { h, say, set } from "../dom.js";
+import { SEATS, headline, why } from "../text.js";
+
+export class GameOver {
+  // seat: the reader's seat, null for a spectator.
+  constructor(seat = /** @type {string | null} */ (null)) {
+    this.seat = seat;
+    this.words = h("p", { class: "finale-words" });
+    this.reason = h("p", { class: "quiet" });
+    this.place = h("div", { class: "finale-actions" });
+    this.element = h("section", { class: "finale", "aria-label": "Result", hidden: true },
+      h("div", { class: "finale-box" }, this.words, this.reason, this.place));
+  }
+
+  // Show the end of a match, or hide it.
+  show(match, shown) {
+    set(this.element, { hidden: !shown });
+    if (!shown) return;
+    const { end, players, game } = match;
+    const score = game.score?.(match.last);
+    const armies = score ? SEATS.map((seat) => score[seat].armies) : null;
+    set(this.element, { "data-owner": end.winner });
+    say(this.words, headline(end, players, this.seat, armies));
+    say(this.reason, why(end));
+  }
+}

@@ -1,0 +1,41 @@
+// A new token, shown once, and the form that asks for a name.
+
+import { h, say } from "../dom.js";
+import { copy } from "./share.js";
+
+export function newToken({ name, token }) {
+  const told = h("span", { class: "quiet", role: "status" });
+  const server = `${location.protocol === "https:" ? "wss" : "ws"}://${location.host}`;
+  const field = (label, value) => {
+    const input = h("input", { type: "text", readonly: true, value, "aria-label": label, onfocus: () => input.select() });
+    const button = h("button", { type: "button", onclick: async () => say(told, (await copy(input)) ? "Copied." : "Press Ctrl-C to copy.") }, "Copy");
+    return h("label", { class: "row" }, label, h("span", { class: "copied" }, input, button));
+  };
+  return h("section", { class: "play-form", role: "group", "aria-label": `Token of ${name}` },
+    h("h2", null, `The token of ${name}`),
+    h("p", null, "It is shown this once. Whoever has it plays as your bot and changes your bots: keep it like a password."),
+    field("Token", token),
+    field("Connect your bot", `arena bot my_bot.py --name ${quoted(name)} --token ${token} --url ${server}`),
+    told);
+}
+
+// Quote a name for a command, in a shell of any system.
+const quoted = (name) => (/^[\w.-]+$/.test(name) ? name : `"${name.replace(/["\\$`]/g, "\\$&")}"`);
+
+// Form with the name of a bot. `take` is called with it; its rejection is shown.
+export function nameForm(button, take) {
+  const name = h("input", { name: "name", required: true, maxlength: 64, autocomplete: "off" });
+  const fault = h("p", { class: "fault", role: "alert" });
+  const press = h("button", { class: "button" }, button);
+  return h("form", { class: "play-form", onsubmit: async (event) => {
+    event.preventDefault();
+    press.disabled = true;
+    say(fault, "");
+    try {
+      await take(name.value.trim());
+    } catch (error) {
+      say(fault, error.message);
+    }
+    press.disabled = false;
+  } }, h("label", { class: "row" }, "Name of the bot", name), press, fault);
+}

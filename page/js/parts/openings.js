@@ -1,0 +1,76 @@
+// Opening explorer: the moves played from a position in the newest matches on its map, with their results.
+
+import { fetchJson } from "../api.js";
+import { h, say, set } from "../dom.js";
+import { SIDES, mapTitle, plural } from "../text.js";
+import { isBuiltIn, read, written } from "./engine.js";
+import { percent } from "./values.js";
+
+const LAST_PLY = 40;
+const STAY_MS = 250; // a reader who steps through a match passes most positions quickly
+
+export class Openings {
+  // play(move) tries a move from the position that is shown.
+  constructor({ game, setup }, play) {
+    this.game = game;
+    this.map = setup.map;
+    this.play = play;
+    this.position = /** @type {any} */ (null);
+    this.builtIn = false;
+    this.note = h("p", { class: "quiet", role: "status" });
+    this.rows = h("tbody", null);
+    this.table = h("table", null, h("thead", null, h("tr", null, ["Move", "Matches", SIDES.maxie, "Drawn", SIDES.minnie].map((each) => h("th", { scope: "col" }, each)))), this.rows);
+    this.element = h("details", { class: "openings", hidden: true, ontoggle: () => this.askSoon() },
+      h("summary", null, "Openings"), this.table, this.note);
+    isBuiltIn({ game, setup }).then((builtIn) => {
+      this.builtIn = builtIn;
+      set(this.element, { hidden: !builtIn || this.playing });
+    });
+  }
+
+  // Show the moves played from a position; null during playback. `playing`: nobody may explore during their own match.
+  show(position, playing) {
+    this.playing = playing;
+    set(this.element, { hidden: !this.builtIn || playing });
+    if (this.position === position) return;
+    this.position = position;
+    this.askSoon();
+  }
+
+  askSoon() {
+    clearTimeout(this.due);
+    if (!this.element.open || this.playing) return;
+    if (!this.position) this.list([], "Pause the match to see what was played from a position.");
+    else if (this.position.ply > LAST_PLY) this.list([], `Openings end at move ${LAST_PLY}.`);
+    else this.due = setTimeout(() => this.ask(), STAY_MS);
+  }
+
+  async ask() {
+    const { position } = this;
+    try {
+      const { examined, moves } = await fetchJson(`openings/${encodeURIComponent(this.map)}?position=${encodeURIComponent(written(position))}`);
+      const where = `of the newest ${plural(examined, "match", "matches")} on ${mapTitle(this.map)}`;
+      if (position === this.position) this.list(moves, moves.length ? where : `No move was played from here in any ${where}.`);
+    } catch (error) {
+      if (position === this.position) this.list([], error.message);
+    }
+  }
+
+  list(moves, note) {
+    say(this.note, note);
+    set(this.table, { hidden: !moves.length });
+    this.rows.replaceChildren(...moves.map((each) => this.row(each)));
+  }
+
+  row({ move: text, maxie, drawn, minnie }) {
+    const [move] = read(this.game, this.position, [text]);
+    const all = maxie + drawn + minnie;
+    return h("tr", null,
+      h("td", null, move ? h("button", { type: "button", class: "small", onclick: () => this.play(move) }, this.game.text(move)) : text),
+      [all, ...[maxie, drawn, minnie].map((each) => percent(each / all))].map((each) => h("td", null, each)));
+  }
+
+  stop() {
+    clearTimeout(this.due);
+  }
+}

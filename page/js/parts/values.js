@@ -1,0 +1,45 @@
+// Meaning of values: chances of winning if a curve was fitted to matches, otherwise the game's own unit, in hundredths.
+
+const WON = 990000; // values beyond this are certain wins
+const SOFT = 300; // hundredths of an army up to which the scale is about linear
+const FULL = Math.asinh(10000 / SOFT);
+
+// Steepness of the curve on a map: 1 / (1 + e^(-k v / G)) is Maxie's chance of winning, a draw counted as half, where a bot's
+// value is v armies and G armies win. docs/page.md describes how k was fitted.
+const STEEP = { italy: 14.5, m2: 2.3, poland: 10.8, usa: 21.9, world: 23.8 };
+const ELSEWHERE = 16.7; // of italy, poland, usa and world together
+
+// The chance that Maxie wins, from a value in hundredths of an army.
+export const chance = (value, { map, armies_to_win: goal }) =>
+  1 / (1 + Math.exp((-(Object.hasOwn(STEEP, map ?? "") ? STEEP[map] : ELSEWHERE) * value) / 100 / goal));
+
+export const percent = (share) => `${Math.round(100 * share)} %`;
+
+// Who is more likely to win by a value, and how likely, as in "Maxie wins 63 %"; empty where no curve was fitted.
+export function winChances(value, setup) {
+  if (!setup.armies_to_win || Math.abs(value) >= WON) return "";
+  const share = chance(value, setup);
+  return share >= 0.5 ? `Maxie wins ${percent(share)}` : `Minnie wins ${percent(1 - share)}`;
+}
+
+// The scale on which the values of a match are drawn: at(value) goes from -1, Minnie has won, to 1; `ticks` are some values with
+// what is written beside them.
+export function scaleOf({ setup }) {
+  if (!setup.armies_to_win) {
+    return {
+      at: (value) => Math.max(-1, Math.min(1, Math.asinh(value / SOFT) / FULL)),
+      ticks: [50, 10, 0, -10, -50].map((n) => ({ share: Math.asinh((100 * n) / SOFT) / FULL, text: `${n > 0 ? "+" : n < 0 ? "−" : ""}${Math.abs(n)}` })),
+      words: "in points",
+    };
+  }
+  return {
+    at: (value) => 2 * chance(value, setup) - 1,
+    ticks: [0.9, 0.7, 0.5, 0.3, 0.1].map((share) => ({ share: 2 * share - 1, text: percent(share) })),
+    words: "as Maxie’s chance to win",
+  };
+}
+
+export function valueText(n) {
+  if (Math.abs(n) >= WON) return n > 0 ? "Maxie wins" : "Minnie wins";
+  return `${n > 0 ? "+" : ""}${Number.isInteger(n) ? n : n.toFixed(1)}`;
+}

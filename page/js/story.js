@@ -1,0 +1,88 @@
+// The turning points of a match, each in a sentence: battles that decide, continents that are won and lost, who takes the lead.
+
+import { SEATS, other } from "./text.js";
+import { chance } from "./parts/values.js";
+
+const KEY_MOMENTS = 5;
+const LARGE = 0.2; // of all armies of a player, in one battle
+const MIN_ARMIES = 5; // armies in a battle that is told
+const CLEAR = 0.6; // the chance from which on a player leads
+
+// [{ ply, seat, weight, words }] of the first `plies` of a match of Riskless; `continents` are [name, territories] as a map has
+// them. `ply` counts moves, as the slider does.
+export function story(match, continents, plies = match.moves.length) {
+  if (!match.game.told) return ending(match, plies);
+  const told = [];
+  let leader = /** @type {string | null} */ (null);
+  for (let ply = 1; ply <= plies; ply++) {
+    const [before, after] = [match.positions[ply - 1], match.positions[ply]];
+    const seat = before.player;
+    const swing = Math.abs(worth(match, ply) - worth(match, ply - 1));
+    const found = [
+      ...battle(match, ply, before), ...lands(match, seat, match.moves[ply - 1].move[1], before, after, continents),
+    ].map((each) => ({ ply, seat, ...each, weight: each.weight + swing }));
+    const now = worth(match, ply);
+    const ahead = now >= CLEAR ? "maxie" : now <= 1 - CLEAR ? "minnie" : null;
+    if (ahead && ahead !== leader) {
+      found.push({ ply, seat: ahead, weight: 0.25 + swing, words: `${match.players[ahead]} takes the lead` });
+      leader = ahead;
+    }
+    const best = found.sort((a, b) => b.weight - a.weight)[0];
+    if (best) told.push(best);
+  }
+  return [...told, ...ending(match, plies)];
+}
+
+// The sentence that holds at a ply: that of the last turning point up to it.
+export const latest = (told, ply) => told.findLast((each) => each.ply <= ply) ?? null;
+
+// The plies that a hurried reader should see, in their order. The end is none of them: whoever plays it sees it anyway.
+export function keyMoments(told, plies) {
+  const apart = Math.max(2, plies / 40);
+  const chosen = [];
+  for (const each of told.filter(({ end }) => !end).sort((a, b) => b.weight - a.weight)) {
+    if (chosen.length < KEY_MOMENTS && chosen.every(({ ply }) => Math.abs(ply - each.ply) >= apart)) chosen.push(each);
+  }
+  return chosen.sort((a, b) => a.ply - b.ply);
+}
+
+// Maxie's chance to win at a ply: by what an engine says of the move there, else by armies alone.
+function worth(match, ply) {
+  const said = match.moves[ply - 1]?.thinking?.value;
+  if (typeof said === "number") return chance(said, match.setup);
+  const { maxie, minnie } = match.game.score(match.positions[ply]);
+  return chance(100 * (maxie.armies - minnie.armies), match.setup);
+}
+
+function battle(match, ply, before) {
+  const { move } = match.moves[ply - 1];
+  const { what, came, stood } = match.game.told(before, move);
+  const fought = Math.min(came, stood);
+  if ((what !== "won" && what !== "lost") || fought < MIN_ARMIES) return [];
+  const scores = match.game.score(before);
+  const seat = before.player;
+  const loser = what === "won" ? other(seat) : seat;
+  const share = fought / scores[loser].armies;
+  if (share < LARGE) return [];
+  const where = match.game.names[move[1]];
+  const words = what === "won" ? `${match.players[seat]} breaks through at ${where}` : `${match.players[other(seat)]} holds ${where}`;
+  return [{ weight: share, words }];
+}
+
+// Continents that the move at `target` won for the mover, or took from the opponent.
+function lands(match, seat, target, before, after, continents) {
+  const sign = seat === "maxie" ? 1 : -1;
+  return continents.filter(([, members]) => members.length > 1 && members.includes(target)).flatMap(([name, members]) => {
+    const all = (position, of) => members.every((v) => position.armies[v] * of > 0);
+    const size = members.length / match.game.names.length;
+    if (all(before, -sign) && !all(after, -sign)) return [{ weight: 0.2 + size, words: `${match.players[other(seat)]} loses ${name}` }];
+    if (all(after, sign) && !all(before, sign)) return [{ weight: 0.1 + size, words: `${match.players[seat]} holds all of ${name}` }];
+    return [];
+  });
+}
+
+function ending({ end, moves, players }, plies) {
+  if (!end || plies < moves.length) return [];
+  const words = end.winner ? `${players[end.winner]} wins` : end.reason === "server_fault" ? "The match is void" : "A draw";
+  return [{ ply: moves.length, seat: end.winner ?? SEATS[0], weight: 1, words, end: true }];
+}

@@ -1,0 +1,34 @@
+// Arena TV: the most interesting matches, on one board or on four.
+
+import { h } from "../dom.js";
+import { Stage } from "../home/stage.js";
+import { onListing } from "../spectator.js";
+import { fetchJson } from "../api.js";
+
+export class TvView {
+  constructor(main, [boards]) {
+    const count = boards === "4" ? 4 : 1;
+    const taken = new Set();
+    this.stages = Array.from({ length: count }, () => new Stage(undefined, taken));
+    const choice = (address, text, chosen) => h("a", { class: "button plain small", href: address, "aria-current": chosen ? "page" : null }, text);
+    main.replaceChildren(
+      h("div", { class: "tv-head" }, h("h1", null, "Arena TV"), choice("/tv", "One board", count === 1), choice("/tv/4", "Four boards", count === 4)),
+      h("div", { class: "tv", "data-boards": count }, this.stages.map((each) => each.element)));
+    this.unlist = onListing((listing) => this.stages.forEach((each) => each.offer(listing)));
+    this.rate();
+  }
+
+  async rate() {
+    try {
+      const { standings } = await fetchJson("table");
+      for (const each of this.stages) each.director.rate(standings);
+    } catch {
+      return; // then all bots count as equally strong
+    }
+  }
+
+  stop() {
+    this.unlist();
+    for (const each of this.stages) each.stop();
+  }
+}

@@ -1,0 +1,201 @@
+"""Audit of finished matches for results, resignations and play that are unlikely to be chance. Pure.
+
+Each check computes how likely chance would produce such a case anywhere among all cases examined (Bonferroni), so
+a large arena has no longer list than a small one. A finding is a reason to look, and proves nothing.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator
+from hashlib import sha256
+from itertools import combinations
+from math import comb, exp, floor, lgamma, log
+from typing import Literal, NamedTuple
+
+import msgspec
+from msgspec import Struct
+
+from arena.protocol.codes import EndReason
+from arena.protocol.record import Record
+from arena.rating.elo import PairTally, expected_score
+from arena.rating.standings import is_void, is_walkover, losers
+
+LIKELY = 0.01
+"""Significance level: a case is a finding if chance produces it in fewer than this share of audits."""
+MIN_MATCHES = 6
+"""Minimum number of matches between two bots for a check of their results."""
+MIN_PLIES = 20
+"""Minimum number of moves after the opening; two shorter matches can be the same by chance."""
+MIN_COPIES = 2
+
+Pair = tuple[str, str]
+
+
+class Finding(Struct, frozen=True):
+    """A suspicious case of two bots in one game."""
+
+    check: Literal["result", "resignation", "identical"]
+    game: str
+    bot: str
+    opponent: str
+    """Opponent of the bot; for `identical` the bot that plays like it."""
+    matches: int
+    """Number of matches examined."""
+    detail: str
+    chance: float | None
+    """Upper bound of the probability that chance produces such a case anywhere; None if it cannot be computed."""
+
+
+class _Match(NamedTuple):
+    maxie: str
+    minnie: str
+    digest: bytes
+    """Digest of the moves; empty if there are too few."""
+
+
+class Audit:
+    """Counter of matches that reports suspicious cases."""
+
+    def __init__(self) -> None:
+        self._tallies: defaultdict[str, defaultdict[Pair, Counter[str]]] = defaultdict(
+            lambda: defaultdict(Counter)
+        )
+        """Results of two bots by game and by their sorted names: number of wins, draws and losses of the first one."""
+        self._losses: defaultdict[str, Counter[Pair]] = defaultdict(Counter)
+        """Number of losses by game, and by loser and winner."""
+        self._resigned: defaultdict[str, Counter[Pair]] = defaultdict(Counter)
+        """Number of these losses by resignation."""
+        self._played: defaultdict[str, list[_Match]] = defaultdict(list)
+
+    def add(self, record: Record, *, rated: bool) -> None:
+        """Count a finished match. Its moves always count, its result only if it is `rated`."""
+        if is_void(record) or is_walkover(record):
+            return
+        maxie, minnie = record.players.maxie, record.players.minnie
+        moves = [each.move for each in record.moves]
+        digest = b""
+        if sum(not each.opening for each in record.moves) >= MIN_PLIES:
+            digest = sha256(msgspec.json.encode([record.setup, moves], order="deterministic")).digest()[:16]
+        self._played[record.game].append(_Match(maxie, minnie, digest))
+        if not rated:
+            return
+        first, second = pair = (min(maxie, minnie), max(maxie, minnie))
+        lost = losers(record)
+        self._tallies[record.game][pair]["drawn" if not lost else "won" if second in lost else "lost"] += 1
+        for loser in lost:
+            against = loser, first if loser == second else second
+            self._losses[record.game][against] += 1
+            self._resigned[record.game][against] += record.result.reason is EndReason.RESIGNATION
+
+    def findings(self, same_owner: Callable[[str, str], bool] = lambda _one, _other: False) -> list[Finding]:
+        """Return the suspicious cases, the least likely first. Identical play of bots with one owner is left out."""
+        all_findings = [*self._results(), *self._resignations(), *self._identical(same_owner)]
+        return sorted(
+            all_findings, key=lambda each: (each.chance is None, each.chance or -each.matches, each.game)
+        )
+
+    def _results(self) -> Iterator[Finding]:
+        """Yield pairs of bots whose results against each other do not fit their results against all others."""
+        from arena.rating.bradley_terry import elo_ratings  # noqa: PLC0415  NumPy takes a tenth of a second to load
+
+        tallies = {
+            game: {pair: PairTally(n["won"], n["drawn"], n["lost"]) for pair, n in pairs.items()}
+            for game, pairs in sorted(self._tallies.items())
+        }
+        tested = sum(tally.games >= MIN_MATCHES for pairs in tallies.values() for tally in pairs.values())
+        for game, pairs in tallies.items():
+            bots = sorted({bot for pair in pairs for bot in pair})
+            known = elo_ratings(bots, pairs)
+            for (bot, opponent), tally in sorted(pairs.items()):
+                n, scored = tally.games, tally.wins + tally.draws / 2
+                difference = known[bot].elo - known[opponent].elo
+                # `known` includes these matches, so it fits them better; a likely result by it needs no closer test.
+                if n < MIN_MATCHES or 2 * _tail(n, scored, difference, 0.0) * tested >= LIKELY:
+                    continue
+                others = elo_ratings(
+                    bots, {pair: each for pair, each in pairs.items() if pair != (bot, opponent)}
+                )
+                difference = others[bot].elo - others[opponent].elo
+                error = (others[bot].error ** 2 + others[opponent].error ** 2) ** 0.5
+                chance = min(1.0, 2 * _tail(n, scored, difference, error) * tested)
+                if chance < LIKELY:
+                    detail = f"{scored:g} of {n} points, {n * expected_score(difference):.1f} expected"
+                    yield Finding("result", game, bot, opponent, n, detail, chance)
+
+    def _resignations(self) -> Iterator[Finding]:
+        """Yield bots that resign against one opponent much more often than against all others."""
+        tested = sum(map(len, self._losses.values()))
+        for game, losses in sorted(self._losses.items()):
+            resigned = self._resigned[game]
+            all_losses, all_resigned = Counter[str](), Counter[str]()
+            for pair, count in losses.items():
+                all_losses[pair[0]] += count
+                all_resigned[pair[0]] += resigned[pair]
+            for (bot, opponent), n in sorted(losses.items()):
+                total, marked, k = all_losses[bot], all_resigned[bot], resigned[bot, opponent]
+                chance = min(1.0, hypergeometric_tail(total, marked, n, k) * tested)
+                if chance < LIKELY:
+                    rest = f"{marked - k} of {total - n} to all others"
+                    detail = f"{k} of {n} losses by resignation, {rest}"
+                    yield Finding("resignation", game, bot, opponent, n, detail, chance)
+
+    def _identical(self, same_owner: Callable[[str, str], bool]) -> Iterator[Finding]:
+        """Yield pairs of bots that played several whole matches alike, against the same opponents."""
+        for game, played in sorted(self._played.items()):
+            alike: defaultdict[tuple[bytes, str, str], set[str]] = defaultdict(set)
+            matches = Counter[str]()
+            for each in played:
+                matches[each.maxie] += 1
+                matches[each.minnie] += 1
+                if each.digest:
+                    alike[each.digest, "maxie", each.minnie].add(each.maxie)
+                    alike[each.digest, "minnie", each.maxie].add(each.minnie)
+            copies = Counter(
+                pair
+                for bots in alike.values()
+                for pair in combinations(sorted(bots), 2)
+                if not same_owner(*pair)
+            )
+            for (bot, other), count in sorted(copies.items()):
+                if count >= MIN_COPIES:
+                    detail = f"{count} matches move by move alike, against the same opponents"
+                    yield Finding(
+                        "identical", game, bot, other, min(matches[bot], matches[other]), detail, None
+                    )
+
+
+def _tail(n: int, scored: float, difference: float, error: float) -> float:
+    """Return the probability of a score at least as far from the expected one, on the same side.
+
+    Both approximations are conservative: the rating difference is taken at the end of its 95 % interval closer to the score,
+    and a draw counts as half a win.
+    """
+    above = scored > n * expected_score(difference)
+    slack = error if above else -error
+    p = expected_score(difference + slack)
+    if above == (scored <= n * p):
+        return 1.0
+    return binomial_tail(n, p, floor(scored)) if above else binomial_tail(n, 1 - p, floor(n - scored))
+
+
+def binomial_tail(n: int, p: float, k: int) -> float:
+    """Return the probability of at least `k` successes in `n` trials of probability `p`."""
+    if k <= 0:
+        return 1.0
+    if not 0 < p < 1:
+        return float(p >= 1)
+
+    def term(i: int) -> float:
+        return exp(lgamma(n + 1) - lgamma(i + 1) - lgamma(n - i + 1) + i * log(p) + (n - i) * log(1 - p))
+
+    return min(1.0, sum(term(i) for i in range(k, n + 1)))
+
+
+def hypergeometric_tail(total: int, marked: int, drawn: int, k: int) -> float:
+    """Return the probability of at least `k` marked items among `drawn` ones, if `marked` of `total` are (Fisher's exact test)."""
+    most = min(drawn, marked)
+    if k <= 0:
+        return 1.0
+    ways = sum(comb(marked, i) * comb(total - marked, drawn - i) for i in range(k, most + 1))
+    return ways / comb(total, drawn)

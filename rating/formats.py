@@ -1,0 +1,475 @@
+"""Formats of an event: the next pairs to play after the results so far, and the places of the bots.
+
+Pure, and a function of the plan and the results alone, so that a stopped event resumes with the same pairings.
+
+A format gives out pairs as soon as they are known. Only a Swiss has rounds that wait for each other, because the
+pairings of a round depend on all results of the one before.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple, Protocol
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from arena.rating.pairing import Pair, check, round_robin_round, shuffle_bots
+from arena.rating.standings import Row
+from arena.rating.swiss import pair_round
+
+TIE_BREAKS = 4
+"""Maximum number of extra pairs for a drawn encounter of a knockout; then the better seed advances."""
+
+ABSENCES = 2
+"""Number of consecutive encounters missed by a bot after which it is withdrawn until it returns."""
+
+CHAMPION = "champion"
+"""Word for the winner of a knockout, as `FormatRank.reached`."""
+
+KNOCKOUT = "knockout"
+FORMATS = ("round-robin", "gauntlet", "swiss", KNOCKOUT)
+
+
+ARENA = "arena"
+"""Format of a server's event that pairs free bots."""
+
+
+class RosterChange(NamedTuple):
+    """A bot that joins or leaves a Swiss from a round on."""
+
+    bot: str
+    round: int
+    joins: bool
+
+
+class FormatRank(NamedTuple):
+    """Rank of a bot by the rules of the format, in addition to the score of its matches."""
+
+    order: tuple[float, ...] = ()
+    """Rank, smaller is better; the same for all if Elo decides, or points and Buchholz."""
+    byes: float = 0
+    """Points scored without an opponent."""
+    buchholz: float | None = None
+    """Sum of the points of all opponents, without byes; None if the format does not use it."""
+    by_points: bool = False
+    """True if points decide first, and Buchholz second."""
+    reached: str = ""
+    """Stage reached in a knockout: `champion`, `final`, `semifinal`, `last 8`."""
+
+
+def in_format_order(rows: Iterable[Row], format: Format) -> list[Row]:
+    """Return the table in the order of the format. `rows` are in order of Elo."""
+
+    def row_of(row: Row) -> Row:
+        place = format.place(row.bot)
+        return replace(
+            row,
+            points=row.points + place.byes,
+            byes=place.byes,
+            buchholz=place.buchholz,
+            reached=place.reached,
+        )
+
+    def order(row: Row) -> tuple[float, ...]:
+        place = format.place(row.bot)
+        return (-row.points, -(row.buchholz or 0)) if place.by_points else place.order
+
+    return sorted(map(row_of, rows), key=order)
+
+
+class Encounter(Struct, frozen=True):
+    """An encounter in the bracket of a knockout. A bot is None while it is unknown."""
+
+    first: str | None
+    second: str | None
+    first_points: float
+    second_points: float
+    winner: str | None
+
+
+class Absences:
+    """Encounters that each bot has missed in a row: all pairs of one round against one opponent, without a match played."""
+
+    def __init__(self) -> None:
+        self._missed: defaultdict[str, set[tuple[int, str]]] = defaultdict(set)
+        self._came: dict[str, tuple[int, str]] = {}
+        """Latest encounter of each bot in which it appeared."""
+
+    @property
+    def gone(self) -> frozenset[str]:
+        """Bots that have missed `ABSENCES` encounters in a row."""
+        return frozenset(bot for bot, missed in self._missed.items() if len(missed) >= ABSENCES)
+
+    def record(self, pair: Pair, absent: Collection[str]) -> None:
+        """Record a finished pair. `absent` lists bots that appeared for neither match."""
+        for bot, other in ((pair.first, pair.second), (pair.second, pair.first)):
+            encounter = pair.round, other
+            if bot not in absent:
+                self._came[bot] = encounter
+                self.forget(bot)
+            elif self._came.get(bot) != encounter:
+                self._missed[bot].add(encounter)
+
+    def forget(self, bot: str) -> None:
+        """Forget what a bot has missed."""
+        self._missed.pop(bot, None)
+
+
+class Format(Protocol):
+    """Interface of a tournament format, which schedules the pairs of an event."""
+
+    @property
+    def gone(self) -> frozenset[str]:
+        """Bots that have missed `ABSENCES` encounters in a row; always empty where a bot that loses is out."""
+
+    @property
+    def matches(self) -> int | None:
+        """Return the total number of matches, as far as known; None for an endless format."""
+
+    def next_pairs(self, *, dry: bool) -> list[Pair]:
+        """Return new pairs that can be played now. `dry` is True if some two bots have no match left."""
+
+    def record_pair(self, pair: Pair, first: float, second: float, absent: Collection[str] = ()) -> None:
+        """Record a finished pair with the points of its two bots. `absent` lists bots that appeared for neither match."""
+
+    def place(self, bot: str) -> FormatRank:
+        """Return the rank of a bot."""
+
+
+@dataclass
+class Rounds:
+    """A round-robin, or a gauntlet of the first bot against all others, repeated `rounds` times or without end."""
+
+    bots: Sequence[str]
+    rounds: int | None
+    starts: int
+    seed: int
+    gauntlet: bool = False
+    _rounds_started: int = 0
+    _absences: Absences = field(default_factory=Absences)
+
+    def __post_init__(self) -> None:
+        check(self.bots, self.starts)
+
+    @property
+    def gone(self) -> frozenset[str]:
+        return self._absences.gone
+
+    @property
+    def matches(self) -> int | None:
+        n = len(self.bots)
+        each = (n - 1 if self.gauntlet else n * (n - 1) // 2) * self.starts
+        return None if self.rounds is None else 2 * self.rounds * each
+
+    def next_pairs(self, *, dry: bool) -> list[Pair]:
+        if not dry or (self.rounds is not None and self._rounds_started >= self.rounds):
+            return []
+        round = self._rounds_started
+        self._rounds_started += 1
+        n = len(self.bots)
+        if not self.gauntlet:
+            size = n * (n - 1) // 2 * self.starts
+            return round_robin_round(self.bots, round, self.starts, self.seed, round * size)
+        champion, *others = self.bots
+        number = round * (n - 1) * self.starts
+        pairs: list[Pair] = []
+        for start in range(self.starts):
+            for other in shuffle_bots(others, f"{self.seed}/{round}/{start}"):
+                pairs.append(Pair(number + len(pairs), round, start, champion, other))
+        return pairs
+
+    def record_pair(self, pair: Pair, first: float, second: float, absent: Collection[str] = ()) -> None:  # noqa: ARG002  pairings do not depend on results
+        self._absences.record(pair, absent)
+
+    def place(self, bot: str) -> FormatRank:  # noqa: ARG002  all bots have the same place
+        return FormatRank()
+
+
+@dataclass
+class Swiss:
+    """Swiss system: in each round bots with equal points meet, if possible for the first time (`rating.swiss`).
+
+    The order of the bots is the seeding. A bot with a bye scores as for a won pair. A bot that missed `ABSENCES`
+    encounters in a row is no longer paired until it joins again.
+    """
+
+    bots: list[str]
+    rounds: int | None
+    starts: int
+    rounds_started: int = 0
+    """Number of rounds whose pairs were scheduled."""
+    _number: int = 0
+    _open: set[int] = field(default_factory=set)
+    _away: set[str] = field(default_factory=set)
+    """Bots that have left."""
+    _changes: defaultdict[int, list[tuple[str, bool]]] = field(default_factory=lambda: defaultdict(list))
+    """Changes by round: bots that join from that round on (True) or leave (False), in order."""
+    _points: defaultdict[str, float] = field(default_factory=lambda: defaultdict(float))
+    _opponents: defaultdict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
+    _byes: defaultdict[str, int] = field(default_factory=lambda: defaultdict(int))
+    _idle: defaultdict[str, int] = field(default_factory=lambda: defaultdict(int))
+    """Number of rounds that a bot did not play, because of a bye or an absence."""
+    _absences: Absences = field(default_factory=Absences)
+
+    def __post_init__(self) -> None:
+        check(self.bots, self.starts)
+
+    @property
+    def gone(self) -> frozenset[str]:
+        return self._absences.gone
+
+    def change(self, *changes: RosterChange) -> None:
+        """Let bots join or leave from a round on that is not paired yet. New bots come last in the seeding."""
+        for bot, round, joins in changes:
+            if bot not in self.bots:
+                self.bots.append(bot)
+                self._idle[bot] = self.rounds_started
+            self._changes[round].append((bot, joins))
+
+    @property
+    def matches(self) -> int | None:
+        return None if self.rounds is None else 2 * self.rounds * (len(self.bots) // 2) * self.starts
+
+    def next_pairs(self, *, dry: bool) -> list[Pair]:  # noqa: ARG002  a round is given out when the previous one is over
+        if self._open or (self.rounds is not None and self.rounds_started >= self.rounds):
+            return []
+        round = self.rounds_started
+        active = self._active(round)
+        if len(active) < 2:
+            return []
+        self.rounds_started += 1
+        paired = pair_round(active, self._points, lambda a, b: self._opponents[a].count(b), self._idle)
+        if paired.out is not None:
+            self._byes[paired.out] += 1
+            self._points[paired.out] += 2 * self.starts
+        playing = {bot for meeting in paired.meetings for bot in meeting}
+        for bot in self.bots:
+            self._idle[bot] += bot not in playing
+        pairs: list[Pair] = []
+        for first, second in paired.meetings:
+            self._opponents[first].append(second)
+            self._opponents[second].append(first)
+            for start in range(self.starts):
+                pairs.append(Pair(self._number + len(pairs), round, start, first, second))
+        self._number += len(pairs)
+        self._open = {pair.number for pair in pairs}
+        return pairs
+
+    def _active(self, round: int) -> list[str]:
+        """Return the bots to be paired in a round."""
+        self._away |= self.gone
+        for bot, joins in self._changes.pop(round, ()):
+            self._absences.forget(bot)
+            (self._away.discard if joins else self._away.add)(bot)
+        return [bot for bot in self.bots if bot not in self._away]
+
+    def record_pair(self, pair: Pair, first: float, second: float, absent: Collection[str] = ()) -> None:
+        self._points[pair.first] += first
+        self._points[pair.second] += second
+        self._absences.record(pair, absent)
+        self._open.discard(pair.number)
+
+    def place(self, bot: str) -> FormatRank:
+        buchholz = sum(self._points[other] for other in self._opponents[bot])
+        return FormatRank(byes=self._byes[bot] * 2 * self.starts, buchholz=buchholz, by_points=True)
+
+
+class Arena:
+    """Arena format: a server pairs free bots, and points decide."""
+
+    matches = None
+    gone: frozenset[str] = frozenset()
+
+    def next_pairs(self, *, dry: bool) -> list[Pair]:  # noqa: ARG002  the server pairs the bots
+        return []
+
+    def record_pair(self, pair: Pair, first: float, second: float, absent: Collection[str] = ()) -> None:
+        """Do nothing, because pairings do not depend on results."""
+
+    def place(self, bot: str) -> FormatRank:  # noqa: ARG002  all bots have the same place
+        return FormatRank(by_points=True)
+
+
+@dataclass
+class _EncounterNode:
+    """One encounter of a knockout. Its bots are the winners of two others, or are known from the start."""
+
+    bots: list[str | None]
+    above: int | None
+    slot: int
+    depth: int
+    """Number of encounters between this one and the title: 0 for the final."""
+    points: dict[str, float] = field(default_factory=lambda: defaultdict(float))
+    to_play: int = 0
+    pairs_started: int = 0
+    winner: str | None = None
+
+    def start_pair(self) -> None:
+        """Count a pair that was scheduled."""
+        self.pairs_started += 1
+        self.to_play += 1
+
+    def count(self, points: Mapping[str, float]) -> None:
+        """Count a finished pair with its points."""
+        for bot, more in points.items():
+            self.points[bot] += more
+        self.to_play -= 1
+
+
+@dataclass
+class Knockout:
+    """Knockout: the loser of an encounter is out.
+
+    An encounter is `rounds` pairs on each start, and a few more if it is drawn. The order of the bots is the seeding:
+    the first two can only meet in the final. An encounter does not wait for encounters of other branches.
+    """
+
+    bots: Sequence[str]
+    rounds: int
+    starts: int
+    _nodes: list[_EncounterNode] = field(default_factory=list)
+    _new: list[int] = field(default_factory=list)
+    _tie_breaks: int = 0
+    _lost: dict[str, int] = field(default_factory=dict)
+    """Depth of the encounter that each eliminated bot lost."""
+    winner: str | None = None
+    gone: frozenset[str] = frozenset()
+
+    def __post_init__(self) -> None:
+        check(self.bots, self.starts)
+        self._seed = {bot: place for place, bot in enumerate(self.bots)}
+        self._tree(list(_bracket(len(self.bots))), None, 0, 0)
+
+    def _tree(self, places: list[int], above: int | None, slot: int, depth: int) -> None:
+        """Create the encounter of the bots with these seeds (`places`), and all encounters that lead to it."""
+        here = len(self._nodes)
+        node = _EncounterNode([None, None], above, slot, depth)
+        self._nodes.append(node)
+        half = len(places) // 2
+        for side, part in enumerate((places[:half], places[half:])):
+            there = [place for place in part if place < len(self.bots)]
+            if len(there) > 1:
+                self._tree(part, here, side, depth + 1)
+            else:  # a bot alone in its part advances without playing
+                node.bots[side] = self.bots[there[0]]
+        if None not in node.bots:
+            self._new.append(here)
+
+    @property
+    def matches(self) -> int | None:
+        return 2 * ((len(self.bots) - 1) * self.rounds * self.starts + self._tie_breaks)
+
+    @property
+    def _stride(self) -> int:
+        """Return the number of pair numbers reserved for one encounter."""
+        return self.rounds * self.starts + TIE_BREAKS
+
+    def next_pairs(self, *, dry: bool) -> list[Pair]:  # noqa: ARG002  an encounter is given out when its bots are known
+        pairs: list[Pair] = []
+        for index in sorted(self._new):
+            pairs += [self._pair(index) for _ in range(self.rounds * self.starts)]
+        for index, node in enumerate(self._nodes):
+            if (
+                node.pairs_started
+                and not node.to_play
+                and self._is_tied(node)
+                and node.pairs_started < self._stride
+            ):
+                self._tie_breaks += 1
+                pairs.append(self._pair(index))
+        self._new.clear()
+        return pairs
+
+    def _pair(self, index: int) -> Pair:
+        node = self._nodes[index]
+        first, second = node.bots
+        if first is None or second is None:
+            raise ValueError(f"the bots of encounter {index} are not known yet")
+        number = index * self._stride + node.pairs_started
+        pair = Pair(
+            number, node.pairs_started // self.starts, node.pairs_started % self.starts, first, second
+        )
+        node.start_pair()
+        return pair
+
+    def record_pair(self, pair: Pair, first: float, second: float, absent: Collection[str] = ()) -> None:  # noqa: ARG002  an absent bot has lost anyway
+        node = self._nodes[pair.number // self._stride]
+        node.count({pair.first: first, pair.second: second})
+        if node.to_play or (self._is_tied(node) and node.pairs_started < self._stride):
+            return
+        two = pair.first, pair.second
+        node.winner = winner = min(two, key=lambda bot: (-node.points[bot], self._seed[bot]))
+        self._lost[two[winner == pair.first]] = node.depth
+        if node.above is None:
+            self.winner = winner
+            return
+        above = self._nodes[node.above]
+        above.bots[node.slot] = winner
+        if None not in above.bots:
+            self._new.append(node.above)
+
+    def place(self, bot: str) -> FormatRank:
+        if bot == self.winner:
+            return FormatRank((0.0,), reached=CHAMPION)
+        out = self._lost.get(bot)
+        if out is not None:
+            return FormatRank((out + 1.0,), reached=_round_name(out))
+        depth = min((node.depth for node in self._nodes if bot in node.bots), default=0)
+        return FormatRank((depth + 0.5,), reached=_round_name(depth))
+
+    def bracket(self) -> list[list[Encounter]]:
+        """Return the encounters by round, the final last, each round from the top of the bracket."""
+        depth = max(node.depth for node in self._nodes)
+        return [
+            [_encounter(node) for node in self._nodes if node.depth == each] for each in range(depth, -1, -1)
+        ]
+
+    @staticmethod
+    def _is_tied(node: _EncounterNode) -> bool:
+        return len(set(node.points.values())) < 2
+
+
+def _round_name(depth: int) -> str:
+    return ("final", "semifinal")[depth] if depth < 2 else f"last {2 ** (depth + 1)}"
+
+
+def _encounter(node: _EncounterNode) -> Encounter:
+    first, second = node.bots
+    points = [node.points.get(bot, 0.0) if bot is not None else 0.0 for bot in node.bots]
+    return Encounter(first, second, points[0], points[1], node.winner)
+
+
+def _bracket(n: int) -> list[int]:
+    """Return the seeds in the order of the bracket; seeds from n on are empty."""
+    places = [0]
+    while len(places) < n:
+        size = 2 * len(places)
+        places = [each for place in places for each in (place, size - 1 - place)]
+    return places
+
+
+def make_format(
+    name: str,
+    bots: Sequence[str],
+    rounds: int | None,
+    starts: int,
+    seed: int,
+    changes: Iterable[RosterChange] = (),
+) -> Format:
+    """Return the format called `name` (`FORMATS`). `changes` apply to a Swiss only. Raises ValueError."""
+    makers: dict[str, Callable[[], Format]] = {
+        "round-robin": lambda: Rounds(bots, rounds, starts, seed),
+        "gauntlet": lambda: Rounds(bots, rounds, starts, seed, gauntlet=True),
+        "swiss": lambda: Swiss([*bots], rounds, starts),
+        ARENA: Arena,
+        "knockout": lambda: Knockout(bots, rounds or 1, starts),
+    }
+    if name not in makers:
+        raise ValueError(f"no format is called {name!r:.40}: there are {', '.join(FORMATS)}")
+    format = makers[name]()
+    if isinstance(format, Swiss):
+        format.change(*changes)
+    return format

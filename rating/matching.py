@@ -1,0 +1,98 @@
+"""Maximum matching of a graph: as many pairs of neighbours as possible, with each vertex in at most one.
+
+Source: J. Edmonds, "Paths, trees, and flowers" (1965), with alternating trees grown breadth first and blossoms shrunk to
+their base. O(n³) for n vertices.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Hashable, Sequence
+from typing import TypeVar
+
+V = TypeVar("V", bound=Hashable)
+
+
+def largest_matching(vertices: Sequence[V], joined: Callable[[V, V], bool]) -> dict[V, V]:
+    """Return the partner of each matched vertex, in both directions. `joined` must be symmetric."""
+    n = len(vertices)
+    near = [[j for j in range(n) if j != i and joined(vertices[i], vertices[j])] for i in range(n)]
+    mate = [-1] * n
+    for i in range(n):
+        if mate[i] < 0:
+            j = next((j for j in near[i] if mate[j] < 0), -1)
+            if j >= 0:
+                mate[i], mate[j] = j, i
+    for i in range(n):
+        if mate[i] < 0:
+            tree = _Tree(i, mate)
+            tree.flip(tree.grow(near))
+    return {vertices[i]: vertices[j] for i, j in enumerate(mate) if j >= 0}
+
+
+class _Tree:
+    """An alternating tree that grows from an unmatched vertex. A blossom is represented by its base."""
+
+    def __init__(self, root: int, mate: list[int]) -> None:
+        self.root = root
+        self.mate = mate
+        self.base = list(range(len(mate)))
+        self.parent = [-1] * len(mate)
+        self.outer = [False] * len(mate)
+        self.outer[root] = True
+        self.queue = deque([root])
+
+    def grow(self, near: Sequence[Sequence[int]]) -> int:
+        """Return the end of an augmenting path from the root; -1 if there is none."""
+        while self.queue:
+            vertex = self.queue.popleft()
+            for other in near[vertex]:
+                if self.base[vertex] == self.base[other] or self.mate[vertex] == other:
+                    continue
+                partner = self.mate[other]
+                if other == self.root or (partner >= 0 and self.parent[partner] >= 0):
+                    self._shrink(vertex, other)
+                elif self.parent[other] < 0:
+                    self.parent[other] = vertex
+                    if partner < 0:
+                        return other
+                    self._add(partner)
+        return -1
+
+    def _add(self, vertex: int) -> None:
+        self.outer[vertex] = True
+        self.queue.append(vertex)
+
+    def _shrink(self, a: int, b: int) -> None:
+        """Shrink the odd cycle closed by an edge between two outer vertices to one vertex."""
+        stem = self._common(a, b)
+        blossom: set[int] = set()
+        for vertex, child in ((a, b), (b, a)):
+            while self.base[vertex] != stem:
+                partner = self.mate[vertex]
+                blossom |= {self.base[vertex], self.base[partner]}
+                self.parent[vertex] = child
+                vertex, child = self.parent[partner], partner  # noqa: PLW2901  walk to the stem
+        for vertex, base in enumerate(self.base):
+            if base in blossom:
+                self.base[vertex] = stem
+                if not self.outer[vertex]:
+                    self._add(vertex)
+
+    def _common(self, a: int, b: int) -> int:
+        """Return the base at which the paths from two vertices to the root meet."""
+        seen = {a := self.base[a]}
+        while self.mate[a] >= 0:
+            a = self.base[self.parent[self.mate[a]]]
+            seen.add(a)
+        while (b := self.base[b]) not in seen:
+            b = self.parent[self.mate[b]]
+        return b
+
+    def flip(self, end: int) -> None:
+        """Swap matched and unmatched edges along the path from the root to `end`."""
+        while end >= 0:
+            before = self.parent[end]
+            following = self.mate[before]
+            self.mate[end], self.mate[before] = before, end
+            end = following

@@ -1,0 +1,161 @@
+"""Remaining matches of an event: the pairs of the format without those already played.
+
+The id of a match follows from its event, pair, leg and try. So an event that
+was stopped in any way finds its played matches in the store.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Mapping
+from hashlib import sha256
+from typing import TypeVar
+
+from arena.protocol.codes import EndReason
+from arena.protocol.record import Result
+from arena.protocol.values import Players
+from arena.rating.formats import Format
+from arena.rating.pairing import Pair, Pairing
+from arena.rating.standings import Finished, is_void
+
+R = TypeVar("R", bound=Finished)
+
+TRIES = 3
+"""Maximum number of attempts at a match if faults of the server make it void; after these it stays void."""
+
+
+def match_id(event: str, pairing: Pairing, number: int) -> str:
+    """Return the id of attempt `number` (from 0) at a pairing: 32 hexadecimal digits."""
+    text = f"{event} pair {pairing.pair.number} leg {pairing.leg} try {number}"
+    return sha256(text.encode()).hexdigest()[:32]
+
+
+class Schedule:
+    """Remaining matches by their two bots, so that matches that can start are found without a search.
+
+    Two bots play their matches in the order of the schedule.
+    """
+
+    def __init__(self, event: str, format: Format) -> None:
+        self._event = event
+        self.format = format
+        self._queues: dict[frozenset[str], deque[Pairing]] = {}
+        self._meeting: set[frozenset[str]] = set()
+        self._tries: dict[Pairing, int] = {}
+        self._legs: dict[int, list[tuple[dict[str, float], set[str]]]] = {}
+        """Results of the unfinished pairs: for each match the points of its bots, and the absent bots."""
+        self._waiting = 0
+        self._add_pairs(dry=True)
+
+    def __len__(self) -> int:
+        """Return the number of matches waiting to be played."""
+        return self._waiting
+
+    @property
+    def matches(self) -> int | None:
+        """Return the total number of matches, as far as known; None for an endless event."""
+        return self.format.matches
+
+    def resume(self, done: Mapping[str, R]) -> tuple[list[tuple[Pairing, R]], list[R]]:
+        """Remove the matches that were already played. Return those that count, and those that must be played again.
+
+        `done` holds records by match id in the order of finishing. The matches that count are returned in this order.
+        """
+        left = dict(done)
+        settled: list[tuple[Pairing, R]] = []
+        again: list[R] = []
+        fed = True
+        while left and fed:
+            fed = False
+            for pairing in [each for queue in self._queues.values() for each in queue]:
+                while (record := left.pop(self.id_of(pairing), None)) is not None:
+                    self._remove(pairing)
+                    fed = True
+                    if self.record_result(pairing, record):
+                        settled.append((pairing, record))
+                        break
+                    again.append(record)
+            if left and not fed:
+                fed = self._add_pairs(dry=True)
+        if len(self._queues) < len(self._meeting):
+            self._add_pairs(dry=True)
+        place = {match: index for index, match in enumerate(done)}
+        return sorted(settled, key=lambda each: place[each[1].match]), again
+
+    def id_of(self, pairing: Pairing) -> str:
+        """Return the id of the match in which a pairing is to be played now."""
+        return match_id(self._event, pairing, self._tries.get(pairing, 0))
+
+    def startable(self) -> list[Pairing]:
+        """Return the next match of every two bots, in the order of the schedule. O(n² log n) for n bots."""
+        heads = [queue[0] for queue in self._queues.values()]
+        return sorted(heads, key=lambda pairing: (pairing.pair.number, pairing.leg))
+
+    def start(self, head: Pairing) -> None:
+        """Mark a startable match as started."""
+        self._remove(head)
+        self._add_pairs(dry=frozenset((head.maxie, head.minnie)) not in self._queues)
+
+    def record_result(self, pairing: Pairing, record: Finished) -> bool:
+        """Record a finished match. Return True if the result counts, False if the match must be played again."""
+        if is_void(record):
+            tries = self._tries.get(pairing, 0) + 1
+            if tries < TRIES:
+                self._tries[pairing] = tries
+                self._queue(pairing).appendleft(pairing)
+                self._waiting += 1
+                return False
+        self._tries.pop(pairing, None)
+        self._count(pairing, record)
+        return True
+
+    def _count(self, pairing: Pairing, record: Finished) -> None:
+        pair = pairing.pair
+        legs = self._legs.setdefault(pair.number, [])
+        legs.append((points(pairing, record.result), absent(pairing, record.result)))
+        if len(legs) == 2:
+            del self._legs[pair.number]
+            two = pair.first, pair.second
+            first, second = (sum(points[bot] for points, _ in legs) for bot in two)
+            self.format.record_pair(pair, first, second, legs[0][1] & legs[1][1])
+            self._add_pairs(dry=False)
+
+    def _add_pairs(self, *, dry: bool) -> bool:
+        pairs = self.format.next_pairs(dry=dry)
+        for pair in pairs:
+            self._add(pair)
+        return bool(pairs)
+
+    def _add(self, pair: Pair) -> None:
+        self._meeting.add(frozenset((pair.first, pair.second)))
+        for pairing in pair.matches():
+            self._queue(pairing).append(pairing)
+            self._waiting += 1
+
+    def _queue(self, pairing: Pairing) -> deque[Pairing]:
+        return self._queues.setdefault(frozenset((pairing.maxie, pairing.minnie)), deque())
+
+    def _remove(self, pairing: Pairing) -> None:
+        bots = frozenset((pairing.maxie, pairing.minnie))
+        queue = self._queues[bots]
+        queue.remove(pairing)
+        self._waiting -= 1
+        if not queue:
+            del self._queues[bots]
+
+
+def points(pairing: Pairing | Players, result: Result) -> dict[str, float]:
+    """Return the points of a match's two bots: 1, ½ or 0. Both get 0 if the match is void or neither appeared."""
+    nobody = result.reason in (EndReason.SERVER_FAULT, EndReason.NO_SHOW)
+    if result.winner is None:
+        return dict.fromkeys((pairing.maxie, pairing.minnie), 0.0 if nobody else 0.5)
+    maxie = float(result.winner == "maxie")
+    return {pairing.maxie: maxie, pairing.minnie: 1 - maxie}
+
+
+def absent(pairing: Pairing, result: Result) -> set[str]:
+    """Return the bots that did not appear for a match."""
+    if result.reason is not EndReason.NO_SHOW:
+        return set()
+    came = {"maxie": pairing.maxie, "minnie": pairing.minnie}.get(result.winner or "")
+    return {pairing.maxie, pairing.minnie} - {came}

@@ -1,0 +1,129 @@
+"""Pairings of one round of a Swiss event. Pure.
+
+Bots with equal points meet, and no two bots meet twice as long as possible. The groups of equal points are
+paired from the top. In a group the first half meets the second, each in order. If a group cannot be paired, as few bots
+as possible, the lowest of the group, move down to the next group and meet its first bots. With an odd number of bots one
+sits out: the lowest of those that sat out least often. Every choice is checked against the remaining bots, so that a
+round never ends with bots that cannot meet.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from itertools import combinations, groupby, islice
+from typing import NamedTuple
+
+from arena.rating.matching import largest_matching
+
+MAX_ATTEMPTS = 500
+"""Maximum number of choices tried for the bots that move down; then the whole group is joined with the next one."""
+
+
+class Round(NamedTuple):
+    """The pairings of a round."""
+
+    meetings: list[tuple[str, str]]
+    """Pairs from the top; in each pair the bot with more points, or else the better seed, is first."""
+    out: str | None
+    """Bot that sits out; None for an even number of bots."""
+
+
+def pair_round(
+    seeds: Sequence[str],
+    points: Mapping[str, float],
+    met: Callable[[str, str], int],
+    sat_out: Mapping[str, int],
+) -> Round:
+    """Return the pairings of the bots in `seeds`, the best first. `met` returns the number of times that two have met."""
+    order = sorted(seeds, key=lambda bot: -points[bot])
+    again = 0
+    while True:
+        pairing = _Pairing(order, met, again)
+        if len(order) % 2 == 0:
+            if pairing.can_all(order):
+                return Round(pairing.meetings(order, points), None)
+        else:
+            for out in sorted(order, key=lambda bot: (sat_out[bot], -order.index(bot))):
+                rest = [bot for bot in order if bot != out]
+                if pairing.can_all(rest):
+                    return Round(pairing.meetings(rest, points), out)
+        again += 1
+
+
+class _Pairing:
+    """Pairings of a round in which no two bots meet that have met more than `again` times."""
+
+    def __init__(self, bots: Sequence[str], met: Callable[[str, str], int], again: int) -> None:
+        self._barred = {
+            bot: {other for other in bots if other != bot and met(bot, other) > again} for bot in bots
+        }
+        self._most_barred = max(map(len, self._barred.values()), default=0)
+
+    def may_meet(self, a: str, b: str) -> bool:
+        return b not in self._barred[a]
+
+    def can_all(self, bots: Sequence[str]) -> bool:
+        """Return True if all these bots can be paired with each other."""
+        return len(bots) % 2 == 0 and self._min_unpaired(bots) == 0
+
+    def _min_unpaired(self, bots: Sequence[str]) -> int:
+        """Return the minimum number of these bots that remain unpaired."""
+        # If each bot may meet at least half of the others, at most one stays unpaired (Dirac 1952).
+        if len(bots) > 2 * (self._most_barred + 1):
+            return len(bots) % 2
+        return len(bots) - len(largest_matching(bots, self.may_meet))
+
+    def meetings(self, bots: Sequence[str], points: Mapping[str, float]) -> list[tuple[str, str]]:
+        """Return pairs of all bots, which must be in order of points and must all be able to meet another bot."""
+        pairs: list[tuple[str, str]] = []
+        groups = [list(group) for _, group in groupby(bots, key=points.__getitem__)]
+        came_down: list[str] = []
+        for number, group in enumerate(groups):
+            here = came_down + group
+            going = self._floaters(here, *groups[number + 1 :])
+            stays = [bot for bot in here if bot not in going]
+            pairs += self._in_group(stays, sum(bot in came_down for bot in stays))
+            came_down = going
+        return pairs
+
+    def _floaters(self, group: list[str], *lower: list[str]) -> list[str]:
+        """Return the bots that move down from a group, in order: as few and as low as possible.
+
+        Among choices of equal size, prefer the one after which the fewest bots move down from the next group.
+        """
+        rest = [bot for each in lower for bot in each]
+        tried = 0
+        for count in range(self._min_unpaired(group), len(group), 2):
+            options: list[tuple[int, list[str]]] = []
+            for chosen in islice(combinations(reversed(group), count), MAX_ATTEMPTS - tried):
+                tried += 1
+                going = list(reversed(chosen))
+                if self.can_all([bot for bot in group if bot not in going]) and self.can_all(going + rest):
+                    following = going + lower[0] if lower else going
+                    options.append((self._min_unpaired(following), going))
+                    if options[-1][0] == len(following) % 2:
+                        break
+            if options:
+                return min(options, key=lambda each: each[0])[1]
+        return group
+
+    def _in_group(self, bots: list[str], came_down: int) -> list[tuple[str, str]]:
+        """Return pairs of all bots of a group. The first `came_down` of them come from a higher group."""
+        pairs: list[tuple[str, str]] = []
+        left = list(bots)
+        while left:
+            first = left.pop(0)
+            came_down -= 1
+            # Bots that moved down meet the first bots of this group; the others meet the bot half a group below.
+            start = came_down if came_down >= 0 else len(left) // 2
+            for other in left[start:] + left[:start][::-1]:
+                others = [bot for bot in left if bot != other]
+                if self.may_meet(first, other) and self.can_all(others):
+                    break
+            else:
+                raise AssertionError(f"no opponent is left for {first}")
+            if other in left[: max(0, came_down)]:
+                came_down -= 1
+            pairs.append((first, other))
+            left = others
+        return pairs

@@ -1,0 +1,78 @@
+"""Address of NATS with credentials, from `bus.url`."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import SplitResult, unquote, urlsplit
+
+from arena.server.cluster.bus import BusError
+
+PASSWORD_FILE = "ARENA_BUS_PASSWORD_FILE"  # noqa: S105  a name, not a password
+"""Environment variable with the path of a password file, used if the URL has a user without a password."""
+PORT = 4222
+SCHEMES = ("nats", "tls")
+FORM = "write nats://HOST:4222, nats://USER:PASSWORD@HOST or tls://…; several with commas between"
+
+
+@dataclass(frozen=True)
+class NatsAddress:
+    """Servers of a NATS cluster, with credentials."""
+
+    servers: tuple[str, ...]
+    """URLs without credentials."""
+    user: str = ""
+    password: str = ""
+    token: str = ""
+    tls: bool = False
+    """True if TLS is required."""
+
+
+def parse(text: str, environment: Mapping[str, str] = os.environ) -> NatsAddress:
+    """Parse a URL, or several separated by commas. Raises BusError."""
+    parts = [_split(part.strip()) for part in text.split(",")]
+    if len({part.scheme for part in parts}) > 1:
+        raise BusError("bus.url must name servers either all with TLS or all without")
+    credentials = {(part.username, part.password) for part in parts if part.username is not None}
+    if len(credentials) > 1:
+        raise BusError("bus.url must name all servers with the same user")
+    user, password = next(iter(credentials), (None, None))
+    servers = tuple(f"{part.scheme}://{_host(part)}:{part.port or PORT}" for part in parts)
+    tls = parts[0].scheme == "tls"
+    if user is None:
+        return NatsAddress(servers, tls=tls)
+    if password is None and PASSWORD_FILE in environment:
+        # Other users of this machine can read a command line.
+        password = _read(Path(environment[PASSWORD_FILE]))
+    elif password is not None:
+        password = unquote(password)
+    if password is None:
+        # A single word before the @ is a token, as in all NATS clients.
+        return NatsAddress(servers, token=unquote(user), tls=tls)
+    return NatsAddress(servers, unquote(user), password, tls=tls)
+
+
+def _split(text: str) -> SplitResult:
+    try:
+        parts = urlsplit(text)
+        usable = parts.scheme in SCHEMES and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        usable = False
+    if not usable or parts.path.strip("/") or parts.query or parts.fragment:
+        # The text is not shown, because it may contain a password.
+        raise BusError(f"bus.url must be the address of a NATS server: {FORM}")
+    return parts
+
+
+def _host(parts: SplitResult) -> str:
+    name = parts.hostname or ""
+    return f"[{name}]" if ":" in name else name
+
+
+def _read(file: Path) -> str:
+    try:
+        return file.read_text(encoding="utf-8").strip()
+    except (OSError, UnicodeDecodeError) as error:
+        raise BusError(f"{PASSWORD_FILE}={file} cannot be read: {error}") from None

@@ -1,0 +1,36 @@
+"""Interface of the bus that carries frames: publish and subscribe by subject, at most once and in order.
+
+NATS implements it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Protocol
+
+MAX_PAYLOAD = 1 << 20
+"""Maximum size of a message in bytes, as by default in NATS."""
+
+Handler = Callable[[bytes], None]
+"""Function called with the payload of each message. It runs in the event loop, so it must be fast."""
+
+
+class BusError(Exception):
+    """Raised when the bus cannot be used; the message is a one-line reason."""
+
+
+class Bus(Protocol):
+    """Connection that carries frames."""
+
+    @property
+    def connected(self) -> bool:
+        """Return True if the connection is up, as far as known."""
+        ...
+
+    def publish(self, subject: str, payload: bytes) -> bool:
+        """Send without waiting. Return False if the message was dropped; True does not guarantee delivery."""
+        ...
+
+    async def subscribe(self, subject: str, handler: Handler) -> None:
+        """Pass all messages of a subject to `handler`, also after reconnects."""
+        ...

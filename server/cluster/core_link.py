@@ -1,0 +1,208 @@
+"""Link of a core process to its edges: one outgoing port per edge, and incoming frames for the shell."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+from typing import Protocol
+
+from arena.clock import Clock
+from arena.server.cluster.bus import Bus
+from arena.server.cluster.frames import (
+    ASK,
+    BEAT_NS,
+    SILENT_NS,
+    UPWARD,
+    BadFrame,
+    Frame,
+    Incoming,
+    core_subject,
+    decode,
+    edge_subject,
+    encode,
+    pieces,
+)
+from arena.server.core.inputs import EdgeResynced, MessageReceived, TurnSent
+from arena.server.ports import Downward, EdgePort, Upward
+
+log = logging.getLogger("arena.link")
+
+
+class ShellPort(Protocol):
+    """Interface of the shell that runs the core."""
+
+    def submit(self, message: Upward) -> None:
+        """Accept a message from an edge. Order is preserved."""
+        ...
+
+    def attach(self, edge: int, port: EdgePort) -> None:
+        """Use `port` for messages to an edge from now on."""
+        ...
+
+    def detach(self, edge: int) -> None:
+        """Forget a lost edge and its clients."""
+        ...
+
+
+class Superseded(Exception):
+    """Raised when this core no longer leads: another has a higher fencing number, or the bus is unavailable."""
+
+
+class RemoteEdge:
+    """Edge as an `EdgePort` that sends messages in frames."""
+
+    def __init__(self, bus: Bus, subject: str, number: int, fence: int) -> None:
+        """Send on `subject` to edge `number`, with the fencing number `fence`."""
+        self.number = number
+        self.stream = 0
+        self.last_frame_ns = 0
+        """Time of the last frame from the edge, in monotonic ns."""
+        self.here = False
+        """True once the shell knows the edge's clients."""
+        self.incoming = Incoming[Upward](UPWARD)
+        self._bus = bus
+        self._subject = subject
+        self._fence = fence
+        self._sent = 0
+        self._resync_stream = -1
+
+    def begin_stream(self, stream: int, number: int) -> None:
+        """Begin a new stream of the edge, whose first frame has `number`."""
+        self.stream = stream
+        self.incoming = Incoming[Upward](UPWARD, number)
+        self._sent = 0
+
+    def deliver(self, messages: Sequence[Downward]) -> None:
+        for more, body in pieces(messages):
+            self._publish(Frame(self.number, self._fence, self.stream, self._sent, more, body))
+            self._sent += 1
+
+    def heartbeat(self) -> None:
+        """Send a heartbeat with the number of frames sent."""
+        self._publish(Frame(self.number, self._fence, self.stream, self._sent))
+        self._resync_stream = -1
+
+    def request_stream(self, stream: int) -> None:
+        """Request a new stream in place of `stream`, at most once between two heartbeats."""
+        if self._resync_stream != stream:
+            self._resync_stream = stream
+            self._publish(Frame(self.number, self._fence, stream, ASK))
+
+    def _publish(self, frame: Frame) -> None:
+        self._bus.publish(self._subject, encode(frame))
+
+
+class CoreLink:
+    """Link that passes messages of a shard's edges to the shell, and the shell's messages to the edges.
+
+    Only durations cross the bus. Arrival times are taken from this process's clock.
+    """
+
+    def __init__(self, bus: Bus, shard: str, fence: int, shell: ShellPort, *, clock: Clock) -> None:
+        """Lead a shard with the fencing number `fence`."""
+        self.edges: dict[int, RemoteEdge] = {}
+        """Edges in contact, by number."""
+        self.deposed = ""
+        """Reason why this core no longer leads; empty while it leads."""
+        self._bus = bus
+        self.subject = core_subject(shard)
+        """Subject on which the core listens."""
+        self._shard = shard
+        self._fence = fence
+        self._shell = shell
+        self._clock = clock
+        self._now_ns = clock.now_ns
+        self._last_frame_ns = self._last = clock.now_ns()
+
+    # from the edges
+
+    def receive(self, payload: bytes) -> None:
+        """Handle a frame from an edge, or from a core on the same subject."""
+        try:
+            frame = decode(payload)
+        except BadFrame as error:
+            log.warning("core %d: %s", self._fence, error)
+            return
+        if frame.fence > self._fence:
+            self.deposed = self.deposed or f"core {frame.fence} leads"
+        elif not frame.edge:
+            if frame.fence == self._fence:
+                self._last_frame_ns = self._now_ns()
+        else:
+            self._take(frame)
+
+    def _take(self, frame: Frame) -> None:
+        edge = self._edge(frame.edge)
+        edge.last_frame_ns = self._now_ns()
+        new = frame.stream > edge.stream
+        goes_on = frame.stream == edge.stream + 1 and frame.number == edge.incoming.number
+        if frame.fence != self._fence or (new and ((frame.number and not goes_on) or not frame.body)):
+            edge.request_stream(frame.stream)
+            return
+        if new:
+            edge.begin_stream(frame.stream, frame.number)
+        elif frame.stream < edge.stream:
+            return
+        try:
+            messages = edge.incoming.receive(frame)
+        except BadFrame as error:
+            log.info("edge %d: %s; asking who is connected", edge.number, error)
+            edge.request_stream(frame.stream)
+            return
+        if messages:
+            self._give(edge, messages)
+
+    def _edge(self, number: int) -> RemoteEdge:
+        edge = self.edges.get(number)
+        if edge is None:
+            subject = edge_subject(self._shard, number)
+            edge = self.edges[number] = RemoteEdge(self._bus, subject, number, self._fence)
+        return edge
+
+    def _give(self, edge: RemoteEdge, messages: list[Upward]) -> None:
+        shell, now = self._shell, self._now_ns()
+        for each in messages:
+            if isinstance(each, MessageReceived):
+                shell.submit(MessageReceived(each.client, each.message, now, each.spent))
+            elif isinstance(each, TurnSent):
+                shell.submit(TurnSent(each.client, each.match, each.ply, now, each.lag))
+            else:
+                if isinstance(each, EdgeResynced) and not edge.here:
+                    edge.here = True
+                    shell.attach(edge.number, edge)
+                shell.submit(each)
+
+    # time
+
+    async def run(self) -> None:
+        """Listen and send heartbeats until cancelled. Raises Superseded."""
+        await self._bus.subscribe(self.subject, self.receive)
+        while True:
+            self.heartbeat()
+            if self.deposed:
+                raise Superseded(self.deposed)
+            await self._clock.sleep(BEAT_NS / 1e9)
+
+    def heartbeat(self) -> None:
+        """Send a heartbeat to each edge, and report lost edges to the shell. Call it every BEAT_NS."""
+        now = self._now_ns()
+        if now - self._last > SILENT_NS // 2:
+            self._last_frame_ns = max(
+                self._last_frame_ns, now - SILENT_NS // 2
+            )  # this process was suspended, and frames may be waiting
+            for edge in self.edges.values():
+                edge.last_frame_ns = max(edge.last_frame_ns, now - SILENT_NS // 2)
+        self._last = now
+        # The core receives its own heartbeat. If it does not, the bus is unavailable, and the edges are not lost.
+        self._bus.publish(self.subject, encode(Frame(0, self._fence, 0, 0)))
+        if now - self._last_frame_ns > SILENT_NS:
+            self.deposed = self.deposed or "the bus is unavailable"
+            return
+        for number, edge in list(self.edges.items()):
+            if now - edge.last_frame_ns <= SILENT_NS:
+                edge.heartbeat()
+            elif now - self._last_frame_ns < 2 * BEAT_NS:
+                log.warning("edge %d is gone", number)
+                del self.edges[number]
+                if edge.here:
+                    self._shell.detach(number)

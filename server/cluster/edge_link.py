@@ -1,0 +1,221 @@
+"""Link of an edge process to the core: it sends messages in frames, and reports its clients again after losses."""
+
+from __future__ import annotations
+
+import logging
+from collections import deque
+from collections.abc import Callable, Sequence
+
+from arena.clock import Clock
+from arena.protocol.messages import Move
+from arena.server.cluster.bus import Bus
+from arena.server.cluster.frames import (
+    ASK,
+    BEAT_NS,
+    DOWNWARD,
+    SILENT_NS,
+    BadFrame,
+    Frame,
+    Incoming,
+    core_subject,
+    decode,
+    edge_subject,
+    encode,
+    pieces,
+)
+from arena.server.core.inputs import EdgeResynced, MessageReceived
+from arena.server.ports import Downward, EdgePort, Resync, Upward
+
+log = logging.getLogger("arena.link")
+
+HELD_NS = 30_000_000_000
+"""Maximum time for which a message waits for a core."""
+HELD_MESSAGES = 10_000
+DOUBT_NS = 1_000_000_000
+"""Period before the core's last frame. Messages sent in it are sent again, because the core may have missed them."""
+TAKEOVER_NS = 5_000_000_000
+"""Same period if another core has taken over. The old core may have been heard for a while without its lease."""
+SEARCH_NS = BEAT_NS // 3
+"""Interval between heartbeats without a core."""
+
+
+class EdgeLink:
+    """Link between an edge and the core that leads its shard. It is the edge's `CorePort`.
+
+    After a loss, the edge reports its clients with `EdgeResynced`, and repeats unanswered hellos. It repeats an
+    unanswered move when the core sends the turn again. So only other client messages are held here: those sent
+    while the core is silent and shortly before.
+    """
+
+    def __init__(
+        self,
+        bus: Bus,
+        shard: str,
+        edge: int,
+        *,
+        clock: Clock,
+        soon: Callable[[Callable[[], None]], object],
+    ) -> None:
+        """Carry messages for the edge with this number, which is random and unique in the shard.
+
+        soon: calls a function after all messages that have arrived are handled, like an event loop's `call_soon`
+        """
+        self.number = edge
+        self.subject = edge_subject(shard, edge)
+        """Subject on which the edge listens."""
+        self.port: EdgePort | None = None
+        """Edge itself. It answers `Resync` immediately."""
+        self.fence = 0
+        """Fencing number of the core; 0 before the first."""
+        self.synced = False
+        """True while the core is heard and knows the clients of this edge."""
+        self.resyncs = 0
+        self.dropped = 0
+        """Number of messages that no core received in time."""
+        self._bus = bus
+        self._clock = clock
+        self._now_ns = clock.now_ns
+        self._soon = soon
+        self._core_subject = core_subject(shard)
+        self._stream = 0
+        self._doubt: int | None = None
+        """Period before the core's last frame whose messages are sent again, in ns; None if none was missed."""
+        self._sent = 0
+        self._incoming = Incoming[Downward](DOWNWARD)
+        self._pending: list[Upward] = []
+        self._held: deque[tuple[int, MessageReceived]] = deque()
+        """Messages that may be sent again, with their times."""
+        self._last_frame_ns = self._last = clock.now_ns()
+
+    def silent_ns(self) -> int:
+        """Return the time since the last frame of a core, in ns; 0 while in contact."""
+        return 0 if self.synced else self._now_ns() - self._last_frame_ns
+
+    # from the edge
+
+    def submit(self, message: Upward) -> None:
+        """Send a message to the core, or hold it while there is none."""
+        kind = type(message)
+        if kind is MessageReceived:
+            if type(message.message) is not Move:  # type: ignore[union-attr]
+                self._hold(message)  # type: ignore[arg-type]
+        elif kind is EdgeResynced:
+            self._begin(message)  # type: ignore[arg-type]
+            return
+        if self.synced:
+            if not self._pending:
+                self._soon(self._flush)
+            self._pending.append(message)
+
+    def _begin(self, here: EdgeResynced) -> None:
+        """Start a stream to the core: send the list of connected clients, then repeat messages that the core may have missed."""
+        if not self.fence:
+            return  # a core will ask again when there is one
+        self._flush()
+        now, doubt = self._now_ns(), self._doubt
+        again: list[MessageReceived] = []
+        if doubt is not None:
+            since = max(now - HELD_NS, self._last_frame_ns - doubt)
+            again = [message for at, message in self._held if at >= since]
+            self._held = deque((now, message) for message in again)
+            self._doubt = None
+            self._sent = 0
+        # Otherwise the numbers continue, so that the core notices frames it missed of the last stream.
+        self._stream += 1
+        self._incoming = Incoming[Downward](DOWNWARD)
+        self._last_frame_ns = now
+        self.synced = True
+        self.resyncs += 1
+        self._pending = [here, *again]
+        self._flush()
+
+    def _flush(self) -> None:
+        pending, self._pending = self._pending, []
+        if not pending or not self.synced:
+            return
+        for more, body in pieces(pending):
+            self._publish(Frame(self.number, self.fence, self._stream, self._sent, more, body))
+            self._sent += 1
+
+    def _publish(self, frame: Frame) -> None:
+        self._bus.publish(self._core_subject, encode(frame))
+
+    def _hold(self, message: MessageReceived) -> None:
+        held, now = self._held, self._now_ns()
+        held.append((now, message))
+        oldest = now - (TAKEOVER_NS if self.synced else HELD_NS)
+        while held[0][0] < oldest or len(held) > HELD_MESSAGES:
+            held.popleft()
+            self.dropped += not self.synced
+
+    # from the core
+
+    def receive(self, payload: bytes) -> None:
+        """Handle a frame from a core."""
+        try:
+            frame = decode(payload)
+        except BadFrame as error:
+            log.warning("edge %d: %s", self.number, error)
+            return
+        if frame.fence < self.fence:
+            return  # from a core that lost its lease
+        if frame.fence > self.fence:
+            self._resync(f"core {frame.fence} leads", frame.fence, TAKEOVER_NS)
+        elif not self.synced:
+            self._resync(f"core {frame.fence} is back", frame.fence, DOUBT_NS)
+        elif frame.stream == self._stream:  # otherwise it was sent before the core knew this stream
+            self._take(frame)
+            # Updated after `_take`, because a resync in it counts back from the previous frame.
+            self._last_frame_ns = self._now_ns()
+
+    def _take(self, frame: Frame) -> None:
+        if frame.number == ASK:
+            self._resync("the core asks who is connected", frame.fence, DOUBT_NS)
+            return
+        try:
+            messages = self._incoming.receive(frame)
+        except BadFrame as error:
+            self._resync(str(error), frame.fence, None)
+            return
+        if not messages:
+            return
+        if type(messages[0]) is Resync:
+            self._resync("the core has restarted", frame.fence, TAKEOVER_NS)
+            return
+        self._deliver(messages)
+
+    def _resync(self, why: str, fence: int, doubt: int | None) -> None:
+        log.info("edge %d: %s; saying who is connected", self.number, why)
+        if doubt is not None:
+            self._pending = []  # those that must be repeated are in _held
+            self.synced = False
+        self.fence = fence
+        self._doubt = doubt
+        self._deliver([Resync()])
+
+    def _deliver(self, messages: Sequence[Downward]) -> None:
+        if self.port is not None:
+            self.port.deliver(messages)
+
+    # time
+
+    async def run(self) -> None:
+        """Listen and send heartbeats until cancelled."""
+        await self._bus.subscribe(self.subject, self.receive)
+        while True:
+            wait_ns = self.heartbeat()
+            await self._clock.sleep(wait_ns / 1e9)
+
+    def heartbeat(self) -> int:
+        """Send a heartbeat, and detect a silent core. Return the time until the next call, in ns."""
+        now = self._now_ns()
+        if now - self._last > SILENT_NS // 2:
+            self._last_frame_ns = max(
+                self._last_frame_ns, now - SILENT_NS // 2
+            )  # this process was suspended, and frames may be waiting
+        self._last = now
+        if self.synced and now - self._last_frame_ns > SILENT_NS:
+            log.warning("edge %d: the core is silent; holding what arrives", self.number)
+            self.synced = False
+        self._publish(Frame(self.number, self.fence, self._stream, self._sent))
+        return BEAT_NS if self.synced else SEARCH_NS

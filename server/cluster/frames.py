@@ -1,0 +1,130 @@
+"""Frames of the link: their encoding and subjects, and the splitting of lists too large for one message."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Generic, TypeVar
+
+import msgspec
+from msgspec import Struct
+
+from arena.protocol.moves import MovesSoFar
+from arena.server.cluster.bus import MAX_PAYLOAD
+from arena.server.ports import Downward, Upward
+
+BEAT_NS = 300_000_000
+"""Interval between heartbeats."""
+SILENT_NS = 4 * BEAT_NS
+"""Time without a frame after which a peer counts as lost."""
+ASK = -1
+"""Frame number with which a core requests a new stream."""
+PIECE_BYTES = MAX_PAYLOAD - 256
+"""Maximum size of a frame's body, in bytes."""
+MAX_LIST = 64 << 20
+"""Maximum size of an encoded list of messages, in bytes."""
+
+M = TypeVar("M")
+
+
+class Frame(Struct, frozen=True, array_like=True, gc=False):
+    """Numbered part of a stream."""
+
+    edge: int
+    """Number of the edge; 0 in frames that a core sends to itself."""
+    fence: int
+    """Fencing number of the core; 0 while the edge knows none."""
+    stream: int
+    """Number of the edge's stream, one higher with each resync."""
+    number: int
+    """Number of the frame in its direction of the stream, from 0.
+
+    If only the edge missed a frame, it begins a new stream but continues its own numbers. A heartbeat has the
+    number of the next frame.
+    """
+    more: bool = False
+    """True if the list of messages continues in the next frame."""
+    body: bytes = b""
+    """Encoded list of messages, or a piece of it. Empty in a heartbeat."""
+
+
+class BadFrame(ValueError):
+    """Raised for bytes that are not a valid frame; the message is a one-line reason."""
+
+
+def core_subject(shard: str) -> str:
+    """Return the subject on which the edges of a shard publish."""
+    return f"arena.{_token(shard)}.core"
+
+
+def edge_subject(shard: str, edge: int) -> str:
+    """Return the subject on which a shard's core publishes to one edge."""
+    return f"arena.{_token(shard)}.edge.{edge}"
+
+
+def _token(shard: str) -> str:
+    """Return a name as one part of a subject. Different names give different parts."""
+    return "-" if not shard else "".join(c if c.isascii() and c.isalnum() else f"_{ord(c):x}_" for c in shard)
+
+
+_encoder = msgspec.msgpack.Encoder(enc_hook=MovesSoFar.to_raw)
+_frame = msgspec.msgpack.Decoder(Frame)
+UPWARD: msgspec.msgpack.Decoder[list[Upward]] = msgspec.msgpack.Decoder(list[Upward])
+DOWNWARD: msgspec.msgpack.Decoder[list[Downward]] = msgspec.msgpack.Decoder(list[Downward])
+
+
+def encode(frame: Frame) -> bytes:
+    """Encode a frame."""
+    return _encoder.encode(frame)
+
+
+def decode(payload: bytes) -> Frame:
+    """Decode a frame. Raises BadFrame."""
+    try:
+        return _frame.decode(payload)
+    except (msgspec.MsgspecError, ValueError) as error:
+        raise BadFrame(f"no frame: {error}") from None
+
+
+def pieces(messages: Sequence[Upward] | Sequence[Downward]) -> Iterator[tuple[bool, bytes]]:
+    """Yield the bodies for a list of messages, each with True if another one follows."""
+    body = _encoder.encode(messages)
+    if len(body) <= PIECE_BYTES:
+        yield False, body
+        return
+    for begin in range(0, len(body), PIECE_BYTES):
+        yield begin + PIECE_BYTES < len(body), body[begin : begin + PIECE_BYTES]
+
+
+class Incoming(Generic[M]):
+    """Receiver's state of one direction of a stream."""
+
+    def __init__(self, decoder: msgspec.msgpack.Decoder[list[M]], number: int = 0) -> None:
+        """Expect frames from `number` on, with messages for `decoder`: UPWARD or DOWNWARD."""
+        self.number = number
+        """Number of the next frame."""
+        self._decoder = decoder
+        self._pieces = b""
+
+    def receive(self, frame: Frame) -> list[M]:
+        """Return the messages completed by a frame, in order; none for a repeated frame.
+
+        Raises BadFrame for a gap.
+        """
+        if frame.number < self.number:
+            return []
+        if frame.number > self.number:
+            raise BadFrame(f"{frame.number - self.number} frames are missing")
+        if not frame.body:
+            return []
+        self.number += 1
+        whole = self._pieces + frame.body if self._pieces else frame.body
+        if frame.more:
+            if len(whole) > MAX_LIST:
+                raise BadFrame(f"a list of more than {MAX_LIST} bytes")
+            self._pieces = whole
+            return []
+        self._pieces = b""
+        try:
+            return self._decoder.decode(whole)
+        except (msgspec.MsgspecError, ValueError, RecursionError) as error:
+            raise BadFrame(f"no messages: {error}") from None

@@ -1,0 +1,332 @@
+"""The bus over NATS, with a new client connection after each loss.
+
+The client's own reconnection is not used: it gives up for good on some errors, sends outdated messages after a
+reconnect, and waits for written data to be sent, which takes a quarter of an hour over a cut cable.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import ssl
+from collections import deque
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import anyio
+import nats.errors
+from nats.aio.client import Client
+from nats.aio.msg import Msg
+
+from arena.clock import MONOTONIC
+from arena.server.cluster.address import NatsAddress, parse
+from arena.server.cluster.bus import MAX_PAYLOAD, BusError, Handler
+from arena.server.cluster.tls import TlsContext
+from arena.server.processes.tasks import cancelled_at_exit
+
+log = logging.getLogger("arena.bus")
+
+CONNECT_SECONDS = 2
+"""Time limit for connecting to one NATS server."""
+ANSWER_SECONDS = 1
+"""Time limit for NATS to confirm that it has received everything."""
+LOOK_SECONDS = 0.5
+"""Time limit for the test message of each connection check."""
+SILENT_LOOKS = 4
+"""Consecutive checks without an answer after which NATS is unavailable.
+
+A single one may be a pause of this process.
+"""
+RETRY_SECONDS = 0.25
+"""Pause between attempts to reconnect."""
+CLOSE_SECONDS = 1
+"""Time limit for sending the last messages."""
+WAITING_BYTES = 16 << 20
+"""Maximum payload queued for sending, in bytes; also the maximum for each subscription."""
+WAITING_MESSAGES = 65_536
+
+
+class NoTls(ConnectionError):
+    """Raised when a server that must use TLS does not offer it."""
+
+    def __init__(self) -> None:
+        super().__init__("it offers no TLS, and nothing may be sent to it unencrypted")
+
+
+class _Connection:
+    """Connection, from its opening to its loss."""
+
+    def __init__(self) -> None:
+        self.client = Client()
+        self.disconnected = anyio.Event()
+        self.why = "NATS has closed the connection"
+        self.problems: list[Exception] = []
+
+    def mark_lost(self, why: str) -> None:
+        """Mark the connection as lost."""
+        if not self.disconnected.is_set():
+            self.why = why
+            self.disconnected.set()
+
+    async def record_error(self, error: Exception) -> None:
+        """Record an error of the client."""
+        if self.client.is_connected:
+            log.warning("NATS: %s", describe_error(error))
+        self.problems = [*self.problems[-9:], error]
+
+    async def closed(self) -> None:
+        """Record that the client has closed the connection."""
+        self.mark_lost(describe_error(self.problems[-1]) if self.problems else self.why)
+
+    async def subscribe(self, subject: str, handler: Handler) -> None:
+        """Subscribe. Raises nats.errors.Error and OSError."""
+
+        async def take(message: Msg) -> None:
+            try:
+                handler(message.data)
+            except Exception:
+                log.exception("a message on %s was not handled", subject)
+
+        await self.client.subscribe(
+            subject, cb=take, pending_msgs_limit=WAITING_MESSAGES, pending_bytes_limit=WAITING_BYTES
+        )
+
+    async def flush(self) -> None:
+        """Wait until NATS has received everything sent before. Raises nats.errors.Error and OSError."""
+        if not await self.responds(ANSWER_SECONDS):
+            raise TimeoutError
+
+    async def responds(self, seconds: float) -> bool:
+        """Send a test message through NATS to this connection, and return whether it arrives within `seconds`."""
+        response = asyncio.Event()
+
+        async def hear(_message: Msg) -> None:
+            response.set()
+
+        # The client's `flush` breaks its reader if the pong arrives after the timeout.
+        subscription = await self.client.subscribe(self.client.new_inbox(), cb=hear)
+        with anyio.move_on_after(seconds):
+            await self.client.publish(subscription.subject, b"")
+            await response.wait()
+        await subscription.unsubscribe()
+        return response.is_set()
+
+    async def discard(self) -> None:
+        """Close the client."""
+        with anyio.move_on_after(CLOSE_SECONDS, shield=True):
+            await self.client.close()
+
+
+class NatsBus:
+    """`Bus` over NATS. `open_nats` creates it."""
+
+    def __init__(self, address: NatsAddress, trust: TlsContext, name: str) -> None:
+        """Prepare a bus; NATS shows `name` to its administrator."""
+        self._address = address
+        self._trust = trust
+        self._name = name
+        self._connection: _Connection | None = None
+        self._subscriptions: list[tuple[str, Handler]] = []
+        self._waiting: deque[tuple[str, bytes]] = deque()
+        self._waiting_bytes = 0
+        self._wake = asyncio.Event()
+
+    @property
+    def connected(self) -> bool:
+        return self._connection is not None
+
+    def publish(self, subject: str, payload: bytes) -> bool:
+        if (
+            self._connection is None
+            or len(self._waiting) >= WAITING_MESSAGES
+            or self._waiting_bytes + len(payload) > WAITING_BYTES
+        ):
+            return False
+        self._waiting.append((subject, payload))
+        self._waiting_bytes += len(payload)
+        self._wake.set()
+        return True
+
+    async def subscribe(self, subject: str, handler: Handler) -> None:
+        self._subscriptions.append((subject, handler))
+        connection = self._connection
+        if connection is not None:
+            try:
+                await connection.subscribe(subject, handler)
+                await connection.flush()
+            except (nats.errors.Error, OSError) as error:
+                connection.mark_lost(describe_error(error))
+
+    async def connect(self) -> None:
+        """Open the first connection. Raises BusError."""
+        self._connection = await self._connect()
+
+    async def run(self) -> None:
+        """Maintain the connection, and reconnect after each loss, until cancelled."""
+        while True:
+            if self._connection is not None:
+                await self._serve_connection(self._connection)
+            await self._connect_again()
+
+    async def close(self) -> None:
+        """Send queued messages within a time limit, and close the connection."""
+        connection, self._connection = self._connection, None
+        if connection is not None:
+            with anyio.move_on_after(CLOSE_SECONDS, shield=True):
+                try:
+                    await self._forward(connection)
+                    await connection.flush()
+                except (nats.errors.Error, OSError) as error:
+                    log.info("the bus was closed before all had left: %s", describe_error(error))
+            await connection.discard()
+
+    async def _connect(self) -> _Connection:
+        problem = BusError("no server is named")
+        for server in self._address.servers:
+            connection = _Connection()
+            why = await self._try(connection, server)
+            if why is None:
+                return connection
+            await connection.discard()
+            problem = BusError(f"cannot use the NATS at {server}: {why}")
+        raise problem
+
+    async def _try(self, connection: _Connection, server: str) -> str | None:
+        """Connect to one server and subscribe. Return None, or the reason for a failure."""
+        address, trust = self._address, self._trust
+        trust.reset()
+
+        def secret(text: str) -> Callable[[], str] | None:
+            # Called after the TLS handshake, and before any secret is sent.
+            def tell() -> str:
+                if address.tls and not trust.used:
+                    raise NoTls
+                return text
+
+            return tell if text else None
+
+        try:
+            with anyio.fail_after(2 * CONNECT_SECONDS):
+                await connection.client.connect(
+                    [server],
+                    name=self._name,
+                    error_cb=connection.record_error,
+                    closed_cb=connection.closed,
+                    allow_reconnect=False,
+                    # The client makes one attempt more than this, and with 0 it tries forever.
+                    max_reconnect_attempts=1,
+                    reconnect_time_wait=0,
+                    connect_timeout=CONNECT_SECONDS,
+                    flush_timeout=ANSWER_SECONDS,
+                    tls=trust,
+                    user=secret(address.user),
+                    password=secret(address.password),
+                    token=secret(address.token),
+                )
+                if address.tls and not trust.used:
+                    raise NoTls
+                if connection.client.max_payload < MAX_PAYLOAD:
+                    most = connection.client.max_payload
+                    return f"it takes messages of {most} bytes; set its max_payload to {MAX_PAYLOAD}"
+                for subject, handler in self._subscriptions:
+                    await connection.subscribe(subject, handler)
+                await connection.flush()
+        except (nats.errors.Error, OSError) as error:
+            # Without a server left or an answer, the client's last error has the reason.
+            vague = isinstance(error, nats.errors.NoServersError | TimeoutError)
+            return describe_error(connection.problems[-1] if vague and connection.problems else error)
+        return None
+
+    async def _serve_connection(self, connection: _Connection) -> None:
+        """Carry messages over a connection until it is lost."""
+        async with anyio.create_task_group() as tasks:
+            for job in (self._send, self._watch):
+                tasks.start_soon(_lost_on_failure, connection, job)
+            await connection.disconnected.wait()
+            tasks.cancel_scope.cancel()
+        if self._connection is connection:
+            self._connection = None
+            self._waiting.clear()
+            self._waiting_bytes = 0
+            log.warning("the connection to NATS is lost: %s", connection.why)
+            await connection.discard()
+
+    async def _connect_again(self) -> None:
+        logged = ""
+        while self._connection is None:
+            await MONOTONIC.sleep(RETRY_SECONDS)
+            try:
+                self._connection = await self._connect()
+            except BusError as error:
+                if str(error) != logged:
+                    logged = str(error)
+                    log.warning("%s", error)
+        log.warning("NATS is back")
+
+    async def _send(self, connection: _Connection) -> None:
+        while True:
+            await self._wake.wait()
+            self._wake.clear()
+            await self._forward(connection)
+
+    async def _forward(self, connection: _Connection) -> None:
+        """Pass queued messages to the client, which waits only if it has too many of them."""
+        while self._waiting:
+            subject, payload = self._waiting.popleft()
+            self._waiting_bytes -= len(payload)
+            await connection.client.publish(subject, payload)
+
+    async def _watch(self, connection: _Connection) -> None:
+        """Mark a connection as lost if its test messages do not return."""
+        silent = 0
+        while silent < SILENT_LOOKS:
+            if await connection.responds(LOOK_SECONDS):
+                silent = 0
+                await MONOTONIC.sleep(LOOK_SECONDS)
+            else:
+                silent += 1
+        connection.mark_lost("it does not answer")
+
+
+async def _lost_on_failure(connection: _Connection, job: Callable[[_Connection], Awaitable[None]]) -> None:
+    """Run a job, and mark the connection as lost if the job fails."""
+    try:
+        await job(connection)
+    except (nats.errors.Error, OSError) as error:
+        connection.mark_lost(describe_error(error))
+
+
+def describe_error(error: Exception) -> str:
+    """Return a description of an error for the host."""
+    if isinstance(error, ssl.SSLCertVerificationError):
+        return f"its certificate is not trusted ({error.verify_message}); set bus.ca to the CA bundle"
+    if isinstance(error, TimeoutError):
+        return "it does not answer"
+    if isinstance(error, OSError):
+        return error.strerror or str(error)
+    words = str(error).removeprefix("nats: ").strip("'")
+    if "authorization" in words.lower():
+        return "it does not know this user, password or token"
+    if "INFO" in words or "json" in words:
+        return "no NATS listens there"
+    return words
+
+
+@asynccontextmanager
+async def open_nats(url: str, *, name: str, ca: Path | None = None) -> AsyncIterator[NatsBus]:
+    """Connect to NATS, and reconnect after each loss.
+
+    name: name of the connection, which NATS shows to its administrator
+    ca: CA bundle for TLS; None for the system's
+
+    Raises BusError if the first connection fails or is refused.
+    """
+    bus = NatsBus(parse(url), TlsContext.trusting(ca), name)
+    await bus.connect()
+    async with cancelled_at_exit() as tasks:
+        try:
+            tasks.start_soon(bus.run)
+            yield bus
+        finally:
+            await bus.close()

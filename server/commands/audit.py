@@ -1,0 +1,68 @@
+"""`arena audit`: find suspicious results, resignations and play."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import msgspec
+import typer
+
+from arena.console import DatabaseOption, JsonOption, Justify, err, print_table, write_json
+from arena.rating.audit import Audit, Finding
+from arena.server.commands.in_store import DATABASE, in_store
+from arena.server.store.archive import ArchivedMatch, export_lines
+from arena.server.store.database import Engine
+from arena.server.store.tokens import all_tokens
+
+COLUMNS: dict[str, Justify] = {
+    "check": "left",
+    "game": "left",
+    "bot": "left",
+    "opponent": "left",
+    "matches": "right",
+    "chance": "right",
+    "what": "left",
+}
+
+
+def register(app: typer.Typer) -> None:
+    """Add `arena audit`."""
+    app.command("audit")(audit)
+
+
+def audit(
+    event: Annotated[
+        str | None,
+        typer.Option("--event", metavar="NAME", help="Only matches of this event; default: all matches."),
+    ] = None,
+    db: DatabaseOption = DATABASE,
+    json: JsonOption = None,
+) -> None:
+    """Show suspicious results, resignations and play.
+
+    These are improbable results, and bots that resign to one opponent or play alike. A finding is a reason to look at
+    the matches of two bots, not a proof. `chance` is how often chance alone causes such a finding in a whole audit.
+
+    Example: arena audit --event weekly-2026-11-27
+    """
+
+    async def work(engine: Engine) -> list[Finding]:
+        counted, decode = Audit(), msgspec.json.Decoder(ArchivedMatch).decode
+        async for line in export_lines(engine, event):
+            match = decode(line)
+            counted.add(match, rated=match.rated)
+        owners = {each.name: each.owner for each in await all_tokens(engine)}
+        return counted.findings(lambda one, other: one in owners and owners[one] == owners.get(other))
+
+    findings = in_store(db, work)
+    if json is not None:
+        write_json(findings, json)
+    elif findings:
+        print_table(COLUMNS, map(_cells, findings))
+    else:
+        err.print("nothing to look at")
+
+
+def _cells(each: Finding) -> list[str]:
+    chance = "" if each.chance is None else f"{each.chance:.1g}"
+    return [each.check, each.game, each.bot, each.opponent, str(each.matches), chance, each.detail]

@@ -1,0 +1,141 @@
+"""`arena kick`, `ban` and `notice`: directives to all servers on a store, which apply them within a second."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from arena.console import CommandError, DatabaseOption, UsageError, err, print_table
+from arena.protocol.timecontrol import seconds_of
+from arena.server.commands.in_store import DATABASE, in_store
+from arena.server.store.directives import KICK_SECONDS, MAX_TEXT, Kind, in_force, issue, lift, subject_of
+from arena.server.store.tokens import is_name
+
+ForOption = Annotated[
+    str, typer.Option("--for", metavar="TIME", help="Duration, e.g. 10m or 2h; ever for no end.")
+]
+ReasonOption = Annotated[str, typer.Option("--reason", metavar="TEXT", help="Reason to tell the client.")]
+LiftOption = Annotated[
+    bool, typer.Option("--lift", help="Lift the ban, or end the notice.", show_default=False)
+]
+
+
+def register(app: typer.Typer) -> None:
+    """Add `kick`, `ban` and `notice` to the `arena` command."""
+    app.command("kick")(kick)
+    app.command("ban")(ban)
+    app.command("notice")(notice)
+
+
+def kick(
+    name: Annotated[str, typer.Argument(metavar="NAME", help="Name of a connected client.")],
+    reason: ReasonOption = "the host has closed the connection",
+    db: DatabaseOption = DATABASE,
+) -> None:
+    """Disconnect a name now. It may return after ten seconds.
+
+    Its matches wait for it, as after any lost connection.
+
+    Example: arena kick my-bot --reason "it stands still"
+    """
+    _require_name(name)
+    text = check_text(reason)
+    in_store(db, lambda engine: issue(engine, "name", name, text, KICK_SECONDS))
+    err.print(f"{name} is removed")
+
+
+def ban(
+    subject: Annotated[
+        str,
+        typer.Argument(metavar="NAME|ADDRESS", help="Name, address or network; without it, list the bans."),
+    ] = "",
+    reason: ReasonOption = "the host has banned it",
+    seconds: ForOption = "ever",
+    lifted: LiftOption = False,
+    db: DatabaseOption = DATABASE,
+) -> None:
+    """Disconnect a name or address now, and refuse it from then on.
+
+    An IPv6 address includes its whole /64 network. Bans of addresses apply to the page too.
+
+    Example: arena ban my-bot --for 24h
+
+    Example: arena ban 192.0.2.7
+    """
+    if not subject:
+        bans = [each for each in in_store(db, in_force) if each.kind != "notice"]
+        rows = [
+            [f"owner {each.subject}" if each.kind == "owner" else each.subject, each.until or "-", each.text]
+            for each in bans
+        ]
+        print_table(dict.fromkeys(("banned", "until", "reason"), "left"), rows)
+        return
+    kind, subject = _kind_of(subject)
+    if lifted:
+        lift_directive(db, kind, subject)
+        return
+    length, text = length_of(seconds), check_text(reason)
+    in_store(db, lambda engine: issue(engine, kind, subject, text, length))
+    err.print(f"{subject} is banned")
+
+
+def notice(
+    text: Annotated[
+        str, typer.Argument(metavar="TEXT", help="Text of the notice; without it, show the current one.")
+    ] = "",
+    seconds: ForOption = "1h",
+    lifted: LiftOption = False,
+    db: DatabaseOption = DATABASE,
+) -> None:
+    """Send a notice to all bots and to the page.
+
+    Example: arena notice "An upgrade at eight: matches go on after it." --for 30m
+    """
+    if lifted:
+        lift_directive(db, "notice", "")
+    elif text:
+        length, line = length_of(seconds), check_text(text)
+        in_store(db, lambda engine: issue(engine, "notice", "", line, length))
+        err.print("all are told")
+    else:
+        for each in in_store(db, in_force):
+            if each.kind == "notice":
+                typer.echo(f"{each.text} (until {each.until or 'it is lifted'})")
+
+
+def lift_directive(db: str | None, kind: Kind, subject: str) -> None:
+    """End a directive. Raises CommandError if there is none."""
+    if not in_store(db, lambda engine: lift(engine, kind, subject)):
+        raise CommandError(
+            f"{subject or 'a notice'} is not in force: `arena {'ban' if subject else 'notice'}` shows what is"
+        )
+    err.print(f"{subject or 'the notice'} is lifted")
+
+
+def _kind_of(text: str) -> tuple[Kind, str]:
+    """Return the address, network or name in `text`, with its kind. Raises UsageError."""
+    subject = subject_of(text)
+    if subject is None:
+        raise UsageError(f"{text!r:.80} is not a valid name: write 1 to 64 printable characters")
+    return subject
+
+
+def _require_name(text: str) -> None:
+    if not is_name(text):
+        raise UsageError(f"{text!r:.80} is not a valid name: write 1 to 64 printable characters")
+
+
+def length_of(text: str) -> float:
+    """Return the value of --for in seconds. Raises UsageError."""
+    try:
+        return seconds_of(text)
+    except ValueError as error:
+        raise UsageError(f"--for: {error}") from None
+
+
+def check_text(text: str) -> str:
+    """Return `text` if it may be sent to clients. Raises UsageError."""
+    if len(text) > MAX_TEXT or not text.isprintable():
+        raise UsageError(f"write at most {MAX_TEXT} printable characters")
+    return text

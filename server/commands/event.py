@@ -1,0 +1,311 @@
+"""`arena event`: announce and manage tournaments on a server that uses the store."""
+
+from __future__ import annotations
+
+import secrets
+import time
+from typing import Annotated, Any
+
+import typer
+
+from arena.console import (
+    CommandError,
+    DatabaseOption,
+    GameOption,
+    JsonOption,
+    MapOption,
+    MarginOption,
+    RoundsOption,
+    TimeOption,
+    UsageError,
+    err,
+    print_table,
+    write_json,
+)
+from arena.maps.setup import DEFAULT_MAP
+from arena.protocol.timecontrol import seconds_of
+from arena.rating.formats import ARENA, FORMATS
+from arena.server.commands.in_store import DATABASE, in_store
+from arena.server.commands.pool import pool_of
+from arena.server.commands.settings_file import BadSetting
+from arena.server.core.calendar import EVERY, BadTime, dated_name, last_time, next_time, utc
+from arena.server.core.event_state import EventPlan, EventState, Recurrence, StoredEvent
+from arena.server.core.inputs import AnnounceEvent, ControlEvent
+from arena.server.core.settings import PoolGame
+from arena.server.settings import PoolSettings
+from arena.server.store.database import Engine
+from arena.server.store.events import Reply, all_events, ask, event_of, is_taken
+from arena.server.store.queries import EventTable, event_table
+from arena.server.store.tokens import is_name
+
+OPENINGS = 64
+"""Maximum number of openings for each start of an event."""
+
+NameArgument = Annotated[str, typer.Argument(metavar="NAME", help="Name of the event.")]
+BotArgument = Annotated[str, typer.Argument(metavar="BOT", help="Name of the bot.")]
+ServerOption = Annotated[
+    str, typer.Option("--server", metavar="NAME", help="Name of the server (`server.name`), if it has one.")
+]
+
+
+def register(app: typer.Typer) -> None:
+    """Add `arena event` and its commands."""
+    event = typer.Typer(
+        help="Announce and manage tournaments on a server.",
+        no_args_is_help=True,
+    )
+    for command in (new, list_, show, pause, resume, cancel, enter, withdraw):
+        event.command(command.__name__.rstrip("_"))(command)
+    app.add_typer(event, name="event")
+
+
+def new(
+    name: NameArgument,
+    at: Annotated[
+        str,
+        typer.Option("--at", metavar="TIME", help='Start: "Fri 20:00", 20:00, or "2026-11-27 20:00".'),
+    ],
+    closes: Annotated[
+        str,
+        typer.Option("--closes", metavar="HH:MM", help="Time at which entries close; default: the start."),
+    ] = "",
+    every: Annotated[
+        str, typer.Option("--every", metavar="day|week", help="Repeat the event every day or every week.")
+    ] = "",
+    zone: Annotated[
+        str, typer.Option("--zone", metavar="ZONE", help="Time zone, e.g. Europe/Berlin.")
+    ] = "UTC",
+    format: Annotated[
+        str,
+        typer.Option(
+            "--format",
+            metavar="FORMAT",
+            help="swiss, round-robin, gauntlet (the highest rated against all others), knockout or arena.",
+        ),
+    ] = "swiss",
+    rounds: RoundsOption = 7,
+    lasts: Annotated[str, typer.Option("--for", metavar="TIME", help="Duration of an arena.")] = "60m",
+    game: GameOption = "riskless",
+    map: MapOption = DEFAULT_MAP,
+    tc: TimeOption = "10+0.1",
+    margin: MarginOption = 100,
+    invite: Annotated[
+        str, typer.Option("--invite", metavar="BOT,BOT", help="Bots that may enter; default: all.")
+    ] = "",
+    rating: Annotated[
+        str,
+        typer.Option("--rating", metavar="FROM-TO", help="Ratings that may enter, e.g. 1200-1800 or 1500-."),
+    ] = "",
+    rated: Annotated[bool, typer.Option("--rated/--casual", help="Rate the matches.")] = True,
+    hold_pool: Annotated[
+        bool, typer.Option("--hold-pool", help="Keep entered bots out of the pool once entries are closed.")
+    ] = False,
+    server: ServerOption = "",
+    db: DatabaseOption = DATABASE,
+) -> None:
+    """Announce an event. Bots enter with `arena bot --enter NAME`; those connected at the beginning play.
+
+    A round is one pair of matches on each map. A weekly event keeps its local time when daylight saving time begins
+    or ends.
+
+    Example: arena event new weekly --at "Fri 20:00" --zone Europe/Berlin --every week --rounds 7 --map italy,world
+    """
+    if not is_name(name) or len(name) > 48:
+        raise UsageError(f"{name!r:.80} is not a valid name of an event: write 1 to 48 printable characters")
+    if format not in (*FORMATS, ARENA):
+        raise UsageError(f"--format: must be one of {', '.join((*FORMATS, ARENA))}, not {format!r:.40}")
+    if every and every not in EVERY:
+        raise UsageError(f"--every: must be day or week, not {every!r:.40}")
+    now = int(time.time())
+    try:
+        begins = next_time(at, zone, now)
+        shut = last_time(closes, zone, begins) if closes else begins
+    except BadTime as error:
+        raise UsageError(f"--at, --closes, --zone: {error}") from None
+    if begins <= now:
+        raise UsageError(f"--at: {at} is over")
+    again = Recurrence(at, closes, zone, EVERY[every]) if every else None
+    plan = EventPlan(
+        event=dated_name(name, again, begins) if again else name,
+        uid=secrets.token_hex(16),
+        series=name if again else "",
+        begins=begins,
+        closes=shut,
+        format=format,
+        rounds=rounds,
+        minutes=_minutes(lasts) if format == ARENA else 0,
+        starts=_starts(game, map, tc),
+        margin_ms=margin,
+        rated=rated,
+        hold_pool=hold_pool,
+        invited=tuple(each.strip() for each in invite.split(",") if each.strip()),
+        ratings=_ratings(rating),
+        again=again,
+    )
+
+    async def announce(engine: Engine) -> Reply | None:
+        if await is_taken(engine, plan.event):
+            raise CommandError(f"an event {plan.event} is in the store: take another name")
+        return await ask(engine, server, AnnounceEvent(plan))
+
+    _print_reply(in_store(db, announce, make=True), f"{plan.event} begins at {utc(begins)}")
+
+
+def list_(db: DatabaseOption = DATABASE, json: JsonOption = None) -> None:
+    """List the events, the latest last.
+
+    Example: arena event list
+    """
+    states = in_store(db, all_events)
+    if json is not None:
+        write_json([_summary(state) for state in states], json)
+        return
+    rows = [
+        [plan.event, state.phase, utc(plan.begins), plan.format, str(len(state.bots))]
+        for state in states
+        for plan in [state.plan]
+    ]
+    print_table(dict.fromkeys(("event", "state", "begins", "format", "entries"), "left"), rows)
+
+
+def show(name: NameArgument, db: DatabaseOption = DATABASE, json: JsonOption = None) -> None:
+    """Show an event with its entries and table. For a series, show the latest event that has begun.
+
+    Example: arena event show weekly
+    """
+
+    async def read(engine: Engine) -> tuple[StoredEvent | None, EventTable | None]:
+        event = await event_of(engine, name)
+        return event, await event_table(engine, event.state.plan.event) if event is not None else None
+
+    event, table = in_store(db, read)
+    if event is None:
+        raise CommandError(f"no event is called {name!r:.80}: `arena event list` shows all")
+    state = event.state
+    rows = table.rows if table is not None else []
+    if json is not None:
+        bracket = table.bracket if table is not None else []
+        write_json(_summary(state) | {"bots": state.bots, "table": rows, "bracket": bracket}, json)
+        return
+    plan = state.plan
+    err.print(
+        f"{plan.event}: {state.phase}, {plan.format}, begins at {utc(plan.begins)}, {len(event.done)} matches played"
+    )
+    if not rows:
+        print_table({"entries": "left"}, [[bot] for bot in state.bots])
+        return
+    shown = [
+        [
+            str(place),
+            f"{row.bot}{' (withdrawn)' if row.bot in state.withdrawn else ''}",
+            f"{row.points:g}",
+            "-" if row.buchholz is None else f"{row.buchholz:g}",
+            str(row.games),
+            row.reached or "-",
+        ]
+        for place, row in enumerate(rows, 1)
+    ]
+    columns: dict[str, Any] = dict.fromkeys(("#", "bot", "points", "Buchholz", "games", "reached"), "right")
+    print_table({**columns, "bot": "left", "reached": "left"}, shown)
+
+
+def pause(name: NameArgument, server: ServerOption = "", db: DatabaseOption = DATABASE) -> None:
+    """Start no more matches of an event until it is resumed. Matches in play continue.
+
+    Example: arena event pause weekly
+    """
+    _send_request(db, server, ControlEvent(name, "pause"))
+
+
+def resume(name: NameArgument, server: ServerOption = "", db: DatabaseOption = DATABASE) -> None:
+    """Resume a paused event.
+
+    Example: arena event resume weekly
+    """
+    _send_request(db, server, ControlEvent(name, "resume"))
+
+
+def cancel(name: NameArgument, server: ServerOption = "", db: DatabaseOption = DATABASE) -> None:
+    """Cancel an event. The next event of a series still takes place.
+
+    Example: arena event cancel weekly
+    """
+    _send_request(db, server, ControlEvent(name, "cancel"))
+
+
+def enter(
+    name: NameArgument, bot: BotArgument, server: ServerOption = "", db: DatabaseOption = DATABASE
+) -> None:
+    """Enter a bot in an event. The server's own bots can be entered too.
+
+    Example: arena event enter weekly house-greedy
+    """
+    _send_request(db, server, ControlEvent(name, "enter", bot))
+
+
+def withdraw(
+    name: NameArgument, bot: BotArgument, server: ServerOption = "", db: DatabaseOption = DATABASE
+) -> None:
+    """Withdraw a bot from an event. It loses its remaining matches.
+
+    Example: arena event withdraw weekly my-bot
+    """
+    _send_request(db, server, ControlEvent(name, "withdraw", bot))
+
+
+def _send_request(db: str | None, server: str, request: ControlEvent) -> None:
+    _print_reply(in_store(db, lambda engine: ask(engine, server, request)), "")
+
+
+def _print_reply(reply: Reply | None, more: str) -> None:
+    if reply is None:
+        err.print(
+            f"no server has answered yet: one does as soon as it runs on this store{f'; {more}' if more else ''}"
+        )
+    elif reply.done:
+        err.print(f"{reply.text}{f'; {more}' if more else ''}")
+    else:
+        raise CommandError(reply.text)
+
+
+def _summary(state: EventState) -> dict[str, object]:
+    plan = state.plan
+    return {
+        "event": plan.event,
+        "state": state.phase,
+        "begins": utc(plan.begins),
+        "closes": utc(plan.closes),
+        "format": plan.format,
+        "rounds": state.rounds,
+        "entries": len(state.bots),
+        "withdrawn": state.withdrawn,
+    }
+
+
+def _starts(game: str, map: str, tc: str) -> tuple[PoolGame, ...]:
+    maps = tuple(each.strip() for each in map.split(","))
+    try:
+        games = pool_of(PoolSettings(games=(game,), maps=maps, time_controls=(tc,))).games
+    except BadSetting as error:
+        option = {"games": "--game", "maps": "--map", "time_controls": "--tc"}.get(
+            error.key.rpartition(".")[2], ""
+        )
+        raise UsageError(f"{option}: {error.why}") from None
+    return tuple(PoolGame(each.game, each.time_control, each.openings[:OPENINGS]) for each in games)
+
+
+def _minutes(text: str) -> int:
+    try:
+        seconds = seconds_of(text)
+    except ValueError as error:
+        raise UsageError(f"--for: {error}") from None
+    if not 60 <= seconds <= 24 * 3600:
+        raise UsageError("--for: must be from 1 minute to 1 day")
+    return round(seconds / 60)
+
+
+def _ratings(text: str) -> tuple[int, int]:
+    least, _, highest = text.partition("-")
+    if not all(part.isdecimal() or not part for part in (least, highest)) or (text and "-" not in text):
+        raise UsageError(f"--rating: write 1200-1800, 1500- or -1800, not {text!r:.40}")
+    return int(least or 0), int(highest or 0)

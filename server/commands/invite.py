@@ -1,0 +1,86 @@
+"""`arena invite`: links with which people register names for their bots."""
+
+from __future__ import annotations
+
+import csv
+import re
+from io import StringIO
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from arena.console import CommandError, DatabaseOption, UsageError, err, write_text
+from arena.protocol.timecontrol import seconds_of
+from arena.server.commands.in_store import DATABASE, in_store
+from arena.server.store.invitations import invite
+from arena.server.store.tokens import TokenError
+
+MOST = 10_000
+
+
+def register(app: typer.Typer) -> None:
+    """Add `arena invite`."""
+    app.command("invite")(invite_command)
+
+
+def invite_command(
+    owner: Annotated[
+        list[str] | None, typer.Argument(metavar="[OWNER]...", help="Names of the owners; or use --roster.")
+    ] = None,
+    roster: Annotated[
+        Path | None,
+        typer.Option("--roster", metavar="FILE", help="CSV file with people's names in its first column."),
+    ] = None,
+    bots: Annotated[
+        int, typer.Option("--bots", metavar="N", min=1, max=100, help="Number of bots per owner.")
+    ] = 1,
+    expires: Annotated[
+        str, typer.Option("--expires", metavar="TIME", help="Validity of the links, e.g. 12h or 14d.")
+    ] = "14d",
+    url: Annotated[
+        str, typer.Option("--url", metavar="URL", help="Base URL of the server's page, used in the links.")
+    ] = "http://127.0.0.1:8765",
+    csv: Annotated[
+        Path, typer.Option("--csv", metavar="FILE", help="File for the links, as CSV; - for standard output.")
+    ] = Path("-"),
+    db: DatabaseOption = DATABASE,
+) -> None:
+    """Create links with which people register bots.
+
+    A person who opens a link chooses free names on the page, and gets a token for each. An owner has at most N bots
+    at a time. A link is shown once. Owners take turns in the pool.
+
+    Example: arena invite --roster roster.csv --bots 2 --url https://arena.example --csv links.csv
+    """
+    people = list(dict.fromkeys([*(owner or ()), *(_people(roster) if roster else ())]))
+    if not 1 <= len(people) <= MOST:
+        raise UsageError(f"name 1 to {MOST} people, or give a --roster")
+    try:
+        days = expires.removesuffix("d")
+        seconds = 86_400.0 * int(days) if days != expires and days.isdecimal() else seconds_of(expires)
+        codes = in_store(db, lambda engine: invite(engine, people, bots, seconds), make=True)
+    except (ValueError, OverflowError):
+        raise UsageError(f"--expires: {expires!r:.40} is not a duration: write 12h or 14d") from None
+    except TokenError as error:
+        raise CommandError(str(error)) from None
+    write_text(_as_csv(codes, url), csv)
+    err.print(f"{len(codes)} links, each for {bots} name{'s' if bots > 1 else ''}")
+
+
+def _people(roster: Path) -> list[str]:
+    try:
+        text = roster.read_text(encoding="utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(f"--roster: cannot read {roster}: {error}") from None
+    return [row[0].strip() for row in csv.reader(StringIO(text)) if row and row[0].strip()]
+
+
+def _as_csv(codes: dict[str, str], url: str) -> str:
+    text = StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    # Addresses for bots begin with ws or wss.
+    page = re.sub(r"^ws(?=s?://)", "http", url).rstrip("/")
+    writer.writerow(("owner", "link"))
+    writer.writerows((owner, f"{page}/join/{code}") for owner, code in codes.items())
+    return text.getvalue()

@@ -1,0 +1,234 @@
+"""Cluster on one machine for `server.processes`: several edges behind one port, and a core."""
+
+from __future__ import annotations
+
+import logging
+import os
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import AsyncIterator, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager, closing
+from dataclasses import dataclass
+from typing import Never
+
+import anyio
+import typer
+
+from arena.clock import MONOTONIC, Clock
+from arena.console import CommandError, err
+from arena.server.cluster.address import PASSWORD_FILE
+from arena.server.edge.addresses import listen_problem, url
+from arena.server.host import open_store
+from arena.server.processes.private_nats import NoNats, private_nats
+from arena.server.processes.supervisor import supervised_command
+from arena.server.processes.tasks import cancelled_at_exit
+from arena.server.settings import Role, ServerSettings, Settings
+from arena.server.store.database import StoreError
+
+log = logging.getLogger("arena.processes")
+
+BACKOFF_SECONDS = 0.5
+"""Pause before an ended server is restarted. It doubles with each consecutive early end."""
+BACKOFF_LIMIT = 15.0
+LASTING_SECONDS = 10.0
+"""Uptime in seconds after which the pause is reset."""
+FIRST_SECONDS = 60.0
+"""Maximum time until the first edge listens."""
+POLL_SECONDS = 0.05
+
+
+@dataclass
+class ServerProcess:
+    """Process of one edge or core."""
+
+    name: str
+    command: Sequence[str]
+    environment: dict[str, str]
+    process: subprocess.Popen[bytes] | None = None
+
+    def start(self) -> None:
+        """Start the process under a supervisor, so that it never outlives this one."""
+        command = supervised_command(*self.command, niceness=0)
+        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, env=self.environment)  # noqa: S603  the command line of this program
+
+    @property
+    def code(self) -> int | None:
+        """Return the exit code, or None while the process runs."""
+        if self.process is None:
+            raise RuntimeError(f"{self.name} was never started")
+        return self.process.poll()
+
+    def tell(self, number: int) -> None:
+        """Send a signal to the process."""
+        if self.process is not None and self.process.poll() is None:
+            self.process.send_signal(number)
+
+    async def ended(self) -> int:
+        """Wait for the end of the process, and return its exit code."""
+        while (code := self.code) is None:  # polled, because the end of a process sets no event
+            await MONOTONIC.sleep(POLL_SECONDS)
+        return code
+
+    def close(self) -> None:
+        """Close the supervisor's pipe, which kills the process, and wait for its end."""
+        if self.process is not None:
+            if self.process.stdin is not None:
+                self.process.stdin.close()
+            self.process.wait()
+
+
+def serve_processes(settings: Settings, *, reloads: bool) -> Never:
+    """Run the servers as child processes until stopped.
+
+    reloads: True to forward SIGHUP, so that the servers reload their settings; otherwise SIGHUP ends this process
+
+    Raises CommandError, and typer.Exit when the servers have ended.
+    """
+    place = settings.server
+    try:
+        with closing(_reserve(place.host, place.port)) as reserved:
+            anyio.run(_prepare_store, settings)
+            code = anyio.run(_serve, settings, reserved.getsockname()[1], reloads)
+    except (NoNats, StoreError) as error:
+        raise CommandError(str(error)) from None
+    raise typer.Exit(code)
+
+
+async def _prepare_store(settings: Settings) -> None:
+    """Create the tables of an empty store, so that a problem is reported once for all processes."""
+    async with AsyncExitStack() as stack:
+        await open_store(stack, settings)
+
+
+def _reserve(host: str, port: int) -> socket.socket:
+    """Reserve the port that the servers share, with a socket that does not listen. Raises CommandError."""
+    try:
+        family, kind, protocol, _, address = socket.getaddrinfo(
+            host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
+        )[0]
+        listener = socket.socket(family, kind, protocol)
+    except OSError as error:
+        raise CommandError(listen_problem(host, port, error)) from None
+    try:
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
+        listener.bind(address)
+    except OSError as error:
+        listener.close()
+        raise CommandError(listen_problem(host, port, error)) from None
+    return listener
+
+
+async def _serve(settings: Settings, port: int, reloads: bool) -> int:  # noqa: FBT001  anyio.run takes no keywords
+    place, secure = settings.server, bool(settings.tls.cert)
+    host, count = place.host, place.processes
+    stops = {signal.SIGINT, signal.SIGTERM}
+    async with _bus_environment(settings.bus.url) as (address, environment):
+        core = ServerProcess("the core", _command(Role.CORE, port, 0, address), environment)
+        edges = [
+            ServerProcess(
+                f"edge {number + 1}",
+                _command(Role.EDGE, port, _metrics_port(place, number), address),
+                environment,
+            )
+            for number in range(count)
+        ]
+        children = [core, *edges]
+        try:
+            with anyio.open_signal_receiver(*stops, *([signal.SIGHUP] if reloads else ())) as signals:
+                code = await _start_all(children, host, port)
+                if code is not None:
+                    return code
+                scheme = url(host, port)
+                err.print(f"{count} edges listen on {scheme.replace('ws:', 'wss:', 1) if secure else scheme}")
+                async with cancelled_at_exit() as tasks:
+                    for each in children:
+                        tasks.start_soon(_restart_always, each)
+                    async for number in signals:
+                        if number in stops:
+                            break
+                        for each in children:
+                            each.tell(number)
+                async with cancelled_at_exit() as tasks:
+
+                    async def forward_signals() -> None:
+                        async for again in signals:
+                            for each in children:
+                                each.tell(again)
+
+                    tasks.start_soon(forward_signals)
+                    for each in children:
+                        each.tell(number)
+                    codes = [await each.ended() for each in children]
+                # A process that got the signal before it had a handler was ended by the signal, which is no error.
+                return max(0 if code == 128 + number else code for code in codes)
+        finally:
+            for each in children:
+                each.close()
+
+
+def _metrics_port(place: ServerSettings, number: int) -> int:
+    return place.metrics_port + number if place.metrics_port else 0
+
+
+def _command(role: Role, port: int, metrics_port: int, bus: str) -> list[str]:
+    """Return the command line of one process: this process's own command line, with the settings of `role`."""
+    own = {
+        "server.role": role.value,
+        "server.processes": 1,
+        "server.port": port,
+        "server.reuse_port": "true",
+        "server.metrics_port": metrics_port,
+        "bus.url": bus,
+    }
+    options = (word for key, value in own.items() for word in ("--set", f"{key}={value}"))
+    return [sys.executable, "-P", "-m", "arena", *sys.argv[1:], *options]
+
+
+@asynccontextmanager
+async def _bus_environment(bus: str) -> AsyncIterator[tuple[str, dict[str, str]]]:
+    """Yield the address of the bus, and the environment for the processes that use it."""
+    if bus:
+        yield bus, dict(os.environ)
+        return
+    async with private_nats() as nats:
+        # The password is in a file, because other users of this machine can read command lines.
+        yield nats.url, {**os.environ, PASSWORD_FILE: str(nats.password_file)}
+
+
+async def _start_all(children: Sequence[ServerProcess], host: str, port: int) -> int | None:
+    """Start all processes, and wait until an edge listens. If a process ends before that, return its exit code."""
+    core, *edges = children
+    core.start()
+    for each in edges:
+        each.start()
+    with anyio.move_on_after(FIRST_SECONDS):
+        while True:
+            ended = [each.code for each in children if each.code is not None]
+            if ended:
+                return ended[0]
+            try:
+                async with await anyio.connect_tcp(_local_address(host), port):
+                    break
+            except OSError:
+                await MONOTONIC.sleep(POLL_SECONDS)
+    return None
+
+
+def _local_address(host: str) -> str:
+    """Return the address at which this machine reaches a listener on `host`."""
+    return {"0.0.0.0": "127.0.0.1", "::": "::1", "": "127.0.0.1"}.get(host, host)  # noqa: S104
+
+
+async def _restart_always(child: ServerProcess, clock: Clock = MONOTONIC) -> None:
+    """Restart the server whenever it ends, until cancelled."""
+    pause = BACKOFF_SECONDS
+    while True:
+        began = clock.now()
+        code = await child.ended()
+        pause = BACKOFF_SECONDS if clock.now() - began > LASTING_SECONDS else min(2 * pause, BACKOFF_LIMIT)
+        log.warning("%s ended with %d; it is started again in %g s", child.name, code, pause)
+        await clock.sleep(pause)
+        child.close()
+        child.start()

@@ -1,0 +1,119 @@
+"""`arena marks`: an event as a table for giving marks."""
+
+from __future__ import annotations
+
+import csv
+from io import StringIO
+from pathlib import Path
+from statistics import NormalDist
+from typing import Annotated
+
+import typer
+from msgspec import Struct
+
+from arena.console import CommandError, DatabaseOption, JsonOption, print_table, write_json, write_text
+from arena.rating.elo import Z95
+from arena.rating.standings import Row
+from arena.server.commands.in_store import DATABASE, in_store
+from arena.server.store.database import Engine
+from arena.server.store.events import event_of
+from arena.server.store.queries import whole_table
+
+
+class Mark(Struct, frozen=True):
+    """Row of a bot."""
+
+    rank: int
+    bot: str
+    points: float
+    games: int
+    elo: float
+    """Elo relative to the anchor."""
+    error: float
+    """Half the width of the 95 % interval of `elo`."""
+    above: float
+    """Probability, 0 to 1, that the bot is stronger than the anchor."""
+    forfeits: int
+    """Number of matches lost by a failure of the bot, time, an illegal move, or absence."""
+
+
+def register(app: typer.Typer) -> None:
+    """Add `arena marks`."""
+    app.command("marks")(marks)
+
+
+def marks(
+    event: Annotated[str, typer.Option("--event", metavar="NAME", help="Event of a server or a ladder.")],
+    against: Annotated[
+        str,
+        typer.Option("--against", metavar="BOT", help="Anchor: the bot that all others are compared with."),
+    ],
+    csv: Annotated[
+        Path | None,
+        typer.Option(
+            "--csv", metavar="FILE", help="Write the table to this file as CSV; - for standard output."
+        ),
+    ] = None,
+    json: JsonOption = None,
+    db: DatabaseOption = DATABASE,
+) -> None:
+    """Show an event as ranks, points and Elo against an anchor.
+
+    Elo is computed from all matches of the event. A walkover counts only for points.
+
+    Example: arena marks --event weekly --against house-greedy --csv marks.csv
+    """
+
+    async def read(engine: Engine) -> list[Row]:
+        stored = await event_of(engine, event)
+        return await whole_table(engine, event if stored is None else stored.state.plan.event)
+
+    rows = in_store(db, read)
+    if not rows:
+        raise CommandError(f"event {event!r:.80} has no finished matches")
+    graded = marks_of(rows, against)
+    if json is not None:
+        write_json(graded, json)
+    if csv is not None:
+        write_text(as_csv(graded), csv)
+    if json is None and csv is None:
+        columns = dict.fromkeys(
+            ("#", "bot", "points", "games", "Elo", "± 95 %", "above", "forfeits"), "right"
+        )
+        print_table(columns | {"bot": "left"}, [_cells(each) for each in graded])  # type: ignore[arg-type]
+
+
+def marks_of(rows: list[Row], against: str) -> list[Mark]:
+    """Return the marks of an event from its table. Raises CommandError if the anchor is not in it."""
+    anchor = next((row for row in rows if row.bot == against), None)
+    if anchor is None:
+        raise CommandError(
+            f"{against!r:.80} has played no match of the event: enter it with `arena event enter`"
+        )
+    return [_mark(rank, row, anchor) for rank, row in enumerate(rows, 1)]
+
+
+def _mark(rank: int, row: Row, anchor: Row) -> Mark:
+    # The errors are relative to the average rating, so their sum is a conservative estimate.
+    elo, error = row.elo - anchor.elo, (row.elo_error**2 + anchor.elo_error**2) ** 0.5
+    if row is anchor:
+        elo = error = 0.0
+    above = NormalDist().cdf(elo / (error / Z95)) if error else 0.5
+    forfeits = row.crashes + row.time_forfeits + row.illegal_moves + row.disconnects + row.other_forfeits
+    return Mark(rank, row.bot, row.points, row.games, elo, error, above, forfeits)
+
+
+def as_csv(marks: list[Mark]) -> str:
+    """Return the marks as CSV, with the field names as header."""
+    text = StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(Mark.__struct_fields__)
+    for each in marks:
+        numbers = (f"{each.elo:.0f}", f"{each.error:.0f}", f"{each.above:.3f}")
+        writer.writerow((each.rank, each.bot, f"{each.points:g}", each.games, *numbers, each.forfeits))
+    return text.getvalue()
+
+
+def _cells(each: Mark) -> list[str]:
+    strength = [f"{each.elo:+.0f}", f"{each.error:.0f}", f"{each.above:.0%}"]
+    return [str(each.rank), each.bot, f"{each.points:g}", str(each.games), *strength, str(each.forfeits)]

@@ -1,0 +1,94 @@
+"""`arena season`: close a season, and show the tables of closed ones."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Annotated
+
+import typer
+
+from arena.console import (
+    CommandError,
+    DatabaseOption,
+    JsonOption,
+    UsageError,
+    err,
+    game_named,
+    print_table,
+    write_json,
+)
+from arena.server.commands.in_store import DATABASE, in_store
+from arena.server.commands.ratings import GameOption, show_ratings
+from arena.server.store.aggregates.closing import CannotClose, close_season
+from arena.server.store.aggregates.counting import refresh
+from arena.server.store.aggregates.seasons import all_seasons
+from arena.server.store.aggregates.standings import StandingRow, standings
+from arena.server.store.database import Engine, writing
+from arena.server.store.tokens import MAX_NAME, is_name
+
+NameArgument = Annotated[str, typer.Argument(metavar="NAME", help="Name of the season.")]
+
+
+def register(app: typer.Typer) -> None:
+    """Add `arena season` and its commands."""
+    season = typer.Typer(help="Close seasons of ratings, and show closed ones.", no_args_is_help=True)
+    for command in (close, list_, show):
+        season.command(command.__name__.rstrip("_"))(command)
+    app.add_typer(season, name="season")
+
+
+def close(name: NameArgument, game: GameOption = None, db: DatabaseOption = DATABASE) -> None:
+    """Freeze all ratings and tables under a name, and start a new season.
+
+    Every finished match counts in the closed season. Tokens, owners, matches and events stay. A running server
+    begins the new season within a second.
+
+    Example: arena season close spring-2026
+
+    Example: arena season close spring-2026 --game riskless
+    """
+    if not is_name(name):
+        raise UsageError(f"{name!r:.80} is not a valid name: write 1 to {MAX_NAME} printable characters")
+    which = None if game is None else game_named(game)
+
+    async def work(engine: Engine) -> list[str]:
+        await refresh(
+            engine
+        )  # in short transactions, so that a running server need not wait for one long one
+        return await writing(engine)(partial(close_season, name=name, game=which))
+
+    try:
+        games = in_store(db, work)
+    except CannotClose as error:
+        raise CommandError(str(error)) from None
+    err.print(f"season {name} of {', '.join(games)} is closed, and a new one has begun")
+
+
+def list_(db: DatabaseOption = DATABASE, json: JsonOption = None) -> None:
+    """List the closed seasons, the latest first.
+
+    Example: arena season list
+    """
+    seasons = in_store(db, all_seasons).latest()
+    if json is not None:
+        write_json(seasons, json)
+    else:
+        rows = [[each.name, each.game, each.closed] for each in seasons]
+        print_table(dict.fromkeys(("season", "game", "closed"), "left"), rows)
+
+
+def show(
+    name: NameArgument, game: GameOption = None, db: DatabaseOption = DATABASE, json: JsonOption = None
+) -> None:
+    """Show the final ratings of a closed season.
+
+    Example: arena season show spring-2026 --game riskless
+    """
+    which = None if game is None else game_named(game)
+
+    async def work(engine: Engine) -> list[StandingRow]:
+        if name not in await all_seasons(engine):
+            raise CommandError(f"no season is called {name!r:.80}: `arena season list` shows all")
+        return await standings(engine, which, season=name)
+
+    show_ratings(in_store(db, work), json)

@@ -1,0 +1,97 @@
+"""Times of events in named time zones: an event at eight stays at eight when daylight saving begins or ends."""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, date, datetime, time, timedelta
+from hashlib import sha256
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+from msgspec.structs import replace
+
+from arena.server.core.event_state import EventPlan, Recurrence
+
+DAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
+EVERY = {"day": 1, "week": 7}
+"""Intervals at which an event may repeat, in days."""
+
+_AT = re.compile(r"(?:(?P<date>\d{4}-\d{2}-\d{2})|(?P<day>[A-Za-z]{3,9}))?\s*(?P<time>\d{1,2}:\d{2})")
+
+
+class BadTime(ValueError):
+    """Raised for a time that cannot be parsed; the message is one line with a correct example."""
+
+
+def zone_of(name: str) -> ZoneInfo:
+    """Return a time zone by its name. Raises BadTime."""
+    try:
+        return ZoneInfo(name)
+    except (ZoneInfoNotFoundError, ValueError, OSError):
+        raise BadTime(f"no time zone is called {name!r:.40}: write one as Europe/Berlin, or UTC") from None
+
+
+def next_time(at: str, zone: str, after: int) -> int:
+    """Return the first Unix time after `after` that matches `at`: `Fri 20:00`, `20:00` or `2026-11-27 20:00`.
+
+    A full date is returned even if it lies before `after`. Raises BadTime.
+    """
+    found = _AT.fullmatch(at.strip())
+    day = (found["day"] or "")[:3].lower() if found else ""
+    if found is None or (day and day not in DAYS):
+        raise BadTime(f"{at!r:.40} is not a time: write Fri 20:00, 20:00 or 2026-11-27 20:00")
+    place = zone_of(zone)
+    try:
+        hours, minutes = found["time"].split(":")
+        hour = time(int(hours), int(minutes))
+        if found["date"]:
+            return _unix(date.fromisoformat(found["date"]), hour, place)
+    except ValueError:
+        raise BadTime(
+            f"{at!r:.40} is not a time: hours must be 0 to 23, minutes 0 to 59, and the day must exist"
+        ) from None
+    today = datetime.fromtimestamp(after, place).date()
+    for days in range(9):
+        each = today + timedelta(days=days)
+        if (not day or each.weekday() == DAYS.index(day)) and _unix(each, hour, place) > after:
+            return _unix(each, hour, place)
+    raise BadTime(f"{at!r:.40} never comes")
+
+
+def _unix(day: date, hour: time, place: ZoneInfo) -> int:
+    return round(datetime.combine(day, hour, place).timestamp())
+
+
+def last_time(at: str, zone: str, before: int) -> int:
+    """Return the latest Unix time, no later than `before`, at which clocks in `zone` show `at`. Raises BadTime."""
+    # A day may be an hour longer or shorter than 24, and `at` may name a day of the week.
+    last = next_time(at, zone, before - 8 * 24 * 3600)
+    while last < (later := next_time(at, zone, last)) <= before:
+        last = later
+    return last
+
+
+def following(plan: EventPlan, after: int) -> EventPlan | None:
+    """Return the next event of a series, after Unix time `after`; None if the event does not repeat."""
+    if plan.again is None:
+        return None
+    again, begins = plan.again, plan.begins
+    while begins <= max(after, plan.begins):
+        begins = next_time(again.at, again.zone, begins + (again.days - 1) * 24 * 3600)
+    closes = last_time(again.closes, again.zone, begins) if again.closes else begins
+    return replace(
+        plan,
+        event=dated_name(plan.series, again, begins),
+        uid=sha256(f"{plan.uid} {begins}".encode()).hexdigest()[:32],
+        begins=begins,
+        closes=closes,
+    )
+
+
+def dated_name(series: str, again: Recurrence, begins: int) -> str:
+    """Return the name of one event of a series: the name of the series with the event's date."""
+    return f"{series}-{datetime.fromtimestamp(begins, zone_of(again.zone)):%Y-%m-%d}"
+
+
+def utc(seconds: int) -> str:
+    """Return a Unix time in ISO 8601."""
+    return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")

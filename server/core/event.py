@@ -1,0 +1,298 @@
+"""One event of a server: a pure state machine over its entries, its schedule and its results.
+
+Pairings follow from the event's state and results alone, so a restarted server continues with the same pairings.
+`server.core.events` tracks the connected bots: it asks an event for due matches, and reports their starts and results.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+
+from msgspec.structs import replace
+
+from arena.protocol.codes import EndReason
+from arena.protocol.record import Result
+from arena.protocol.values import Players
+from arena.rating.formats import Arena, Format, Knockout, RosterChange, Swiss, make_format
+from arena.rating.pairing import Pair, Pairing
+from arena.rating.schedule import Schedule, match_id, points
+from arena.rating.steps import FinishedMatch
+from arena.server.core.event_state import EventPlan, StoredEvent
+from arena.server.core.matchmaker import choose
+from arena.server.core.pairing import PairingHistory
+from arena.server.core.turn_order import TurnOrder
+
+MAX_ENTRIES = 1000
+
+
+class EventRefused(Exception):
+    """Raised when an event refuses an entry or a command; the message is a one-line reason."""
+
+
+class Event:
+    """Event from its announcement to its end."""
+
+    def __init__(self, stored: StoredEvent) -> None:
+        self.state = stored.state
+        self.playing: dict[str, Pairing] = {}
+        """Matches in progress, by id."""
+        self.schedule: Schedule | None = None
+        """Matches still to be played; None before the start, and always None for an arena."""
+        self._points: Counter[str] = Counter()
+        """Points of each bot, without byes."""
+        self._played = 0
+        """Number of finished matches."""
+        self._history = PairingHistory(self.plan.uid)
+        self._turns = TurnOrder[str]()
+        if self.state.begun:
+            self._make_schedule()
+            self._replay(stored)
+
+    @property
+    def plan(self) -> EventPlan:
+        return self.state.plan
+
+    @property
+    def name(self) -> str:
+        return self.state.plan.event
+
+    @property
+    def round(self) -> int:
+        """Current round, from 1; 0 if no round is being played."""
+        open_rounds = [each.pair.round + 1 for each in (*self.playing.values(), *self.due())]
+        if open_rounds and (known := self._known_rounds):
+            return len(known)
+        return max(open_rounds, default=0)
+
+    @property
+    def _known_rounds(self) -> list[list[tuple[str, str]]]:
+        """Pairs of each knockout round whose pairs are all known; empty in other formats."""
+        format = self.schedule.format if self.schedule is not None else None
+        rounds: list[list[tuple[str, str]]] = []
+        for boxes in format.bracket() if isinstance(format, Knockout) else []:
+            pairs = [(each.first, each.second) for each in boxes if each.first and each.second]
+            if len(pairs) < len(boxes):
+                break
+            rounds.append(pairs)
+        return rounds
+
+    @property
+    def pairs_of_round(self) -> tuple[tuple[str, str], ...]:
+        """Pairs of bots that meet in the current round, each pair once."""
+        if known := self._known_rounds:
+            return tuple(known[-1])
+        pairs = [each.pair for each in (*self.playing.values(), *self.due())]
+        return tuple(
+            dict.fromkeys((each.first, each.second) for each in pairs if each.round + 1 == self.round)
+        )
+
+    @property
+    def finished(self) -> bool:
+        """True once all matches are played. An arena has no schedule and ends by its clock instead."""
+        return self.schedule is not None and not self.schedule and not self.playing
+
+    def place(self, bot: str) -> tuple[int, float] | None:
+        """Return the rank and points of a bot; None if it does not play. Equal bots share a rank."""
+        format: Format = Arena() if self.schedule is None else self.schedule.format
+        scores: dict[str, tuple[tuple[float, ...], float]] = {}
+        for each in self.state.bots:
+            place = format.place(each)
+            scored = self._points[each] + place.byes
+            scores[each] = place.order or (-scored, -(place.buchholz or 0)), scored
+        if bot not in scores:
+            return None
+        order, scored = scores[bot]
+        return 1 + sum(other < order for other, _ in scores.values()), scored
+
+    # entries
+
+    def enter(self, bot: str, rating: float, *, by_host: bool = False) -> None:
+        """Enter a bot, or let it return after a withdrawal. Raises EventRefused.
+
+        by_host   the host or the bot's owner enters it, not the bot itself
+        """
+        state, plan = self.state, self.plan
+        if state.has(bot):
+            return
+        if state.ended:
+            raise EventRefused(f"{self.name} is {state.phase}")
+        if bot in state.excluded:
+            if not by_host:
+                raise EventRefused(f"{bot!r:.70} was withdrawn from {self.name}: the host can enter it again")
+            state = self.state = replace(state, excluded=_without(state.excluded, bot))
+        if plan.invited and bot not in plan.invited:
+            raise EventRefused(f"{self.name} is by invitation, but {bot!r:.70} is not invited")
+        least, highest = plan.ratings
+        if rating < least or (highest and rating > highest):
+            bounds = f"{least} to {highest}" if highest else f"{least} and more"
+            raise EventRefused(
+                f"{self.name} is open to ratings of {bounds}, but {bot!r:.70} is rated {rating:.0f}"
+            )
+        if bot in state.withdrawn:
+            self._rejoin(bot)
+            return
+        if len(state.bots) >= MAX_ENTRIES:
+            raise EventRefused(f"{self.name} has {MAX_ENTRIES} entries, the maximum")
+        if not state.begun:
+            self.state = replace(state, bots=(*state.bots, bot))
+        elif plan.is_arena or self._swiss is not None:
+            self._join_late(bot)
+        else:
+            raise EventRefused(f"{self.name} has begun, and a {plan.format} accepts no late entries")
+
+    def leave(self, bot: str, *, by_host: bool = False) -> None:
+        """Withdraw a bot. Raises EventRefused.
+
+        by_host   the host or the bot's owner withdraws it, so that it cannot return by itself
+        """
+        state = self.state
+        if bot not in state.bots or state.ended:
+            raise EventRefused(f"{bot!r:.70} is not in {self.name}")
+        if by_host and bot not in state.excluded:
+            state = self.state = replace(state, excluded=(*state.excluded, bot))
+        if not state.begun:
+            self.state = replace(state, bots=_without(state.bots, bot))
+        else:
+            self._withdraw(bot)
+
+    def _withdraw(self, bot: str) -> None:
+        if bot not in self.state.withdrawn:
+            self.state = replace(self.state, withdrawn=(*self.state.withdrawn, bot))
+            self._change(bot, joins=False)
+
+    @property
+    def _swiss(self) -> Swiss | None:
+        format = self.schedule.format if self.schedule is not None else None
+        return format if isinstance(format, Swiss) else None
+
+    def _rejoin(self, bot: str) -> None:
+        self.state = replace(self.state, withdrawn=_without(self.state.withdrawn, bot))
+        self._change(bot, joins=True)
+
+    def _join_late(self, bot: str) -> None:
+        self.state = replace(self.state, bots=(*self.state.bots, bot))
+        if self._swiss is not None:
+            # After a reload the bot is listed with all others, so this change excludes it from the earlier rounds.
+            self.state = replace(self.state, changes=(*self.state.changes, RosterChange(bot, 0, joins=False)))
+            self._change(bot, joins=True)
+
+    def _change(self, bot: str, *, joins: bool) -> None:
+        """Include a bot in the pairings of a Swiss tournament from the next round on, or exclude it."""
+        swiss = self._swiss
+        if swiss is not None:
+            change = RosterChange(bot, swiss.rounds_started, joins)
+            swiss.change(change)
+            self.state = replace(self.state, changes=(*self.state.changes, change))
+
+    # progress
+
+    def begin(self, bots: Sequence[str]) -> None:
+        """Begin the event with these bots, best first."""
+        self.state = replace(self.state, phase="running", bots=tuple(bots))
+        self._make_schedule()
+
+    def end(self) -> None:
+        """End the event."""
+        self.state = replace(self.state, phase="over")
+
+    def control(self, to: str) -> None:
+        """Pause, resume or cancel the event. Raises EventRefused if its state does not allow that."""
+        phase = self.state.phase
+        allowed = {"pause": ("running",), "resume": ("paused",), "cancel": ("open", "running", "paused")}[to]
+        if phase not in allowed:
+            raise EventRefused(f"{self.name} is {phase}")
+        new = {"pause": "paused", "resume": "running", "cancel": "cancelled"}[to]
+        self.state = replace(self.state, phase=new)
+
+    def _make_schedule(self) -> None:
+        plan = self.plan
+        if not plan.is_arena:
+            rounds, starts = plan.rounds, len(plan.starts)
+            format = make_format(plan.format, self.state.bots, rounds, starts, plan.seed, self.state.changes)
+            self.schedule = Schedule(plan.uid, format)
+
+    def _replay(self, stored: StoredEvent) -> None:
+        done = {
+            match: FinishedMatch(match, "", Players(maxie, minnie), Result(winner, EndReason.of(reason)))  # type: ignore[arg-type]
+            for match, maxie, minnie, winner, reason in stored.done
+        }
+        self._played = len(done)
+        for ended in done.values():
+            self._points.update(points(ended.players, ended.result))
+        if self.schedule is None:
+            for ended in done.values():
+                self._note_meeting(ended.players.maxie, ended.players.minnie)
+            return
+        self.schedule.resume(done)
+
+    # matches
+
+    def due(self) -> list[Pairing]:
+        """Return the matches that may begin, in order: the next match of each pair of bots."""
+        return self.schedule.startable() if self.schedule is not None else []
+
+    def choose(
+        self, free: Iterable[str], *, rating: Callable[[str], float], allowed: Callable[[str, str], bool]
+    ) -> list[Pairing]:
+        """Return new matches of an arena between free bots. Bots with the longest wait come first."""
+        names = [bot for bot in free if self.state.has(bot)]
+        most = len(names) // 2
+        chosen = choose(
+            names, self._history, self._turns, owner=str, rating=rating, allowed=allowed, most=most
+        )
+        started = self._played + len(self.playing)
+        starts = len(self.plan.starts)
+        found = []
+        for number, (maxie, minnie) in enumerate(chosen, started):
+            self._note_meeting(maxie, minnie)
+            pair = Pair(number, 0, number % starts, maxie, minnie)
+            found.append(Pairing(pair, 0, maxie, minnie))
+        return found
+
+    def start_match(self, pairing: Pairing) -> str:
+        """Record that a match begins, and return its id."""
+        if self.schedule is None:
+            match = match_id(self.plan.uid, pairing, 0)
+        else:
+            match = self.schedule.id_of(pairing)
+            self.schedule.start(pairing)
+        self.playing[match] = pairing
+        return match
+
+    def adopt(self, matches: dict[str, Players]) -> None:
+        """Record the matches, by id, that are in progress when a server resumes the event."""
+        while self.schedule is not None:
+            known = [each for each in self.due() if self.schedule.id_of(each) in matches]
+            for pairing in known:
+                self.start_match(pairing)
+            if not known:
+                return
+        for match, players in matches.items():
+            pair = Pair(self._played + len(self.playing), 0, 0, players.maxie, players.minnie)
+            self.playing[match] = Pairing(pair, 0, players.maxie, players.minnie)
+            self._note_meeting(players.maxie, players.minnie)
+
+    def _note_meeting(self, maxie: str, minnie: str) -> None:
+        """Record that two bots of an arena meet."""
+        self._turns.serve(maxie, minnie)
+        self._history.begin(maxie, minnie)
+
+    def record_result(self, match: str, result: Result) -> None:
+        """Record the result of a finished match."""
+        pairing = self.playing.pop(match, None)
+        if pairing is None:
+            return
+        self._played += 1
+        self._points.update(points(pairing, result))
+        if self.schedule is None:
+            return
+        before = self.schedule.format.gone
+        players = Players(pairing.maxie, pairing.minnie)
+        self.schedule.record_result(pairing, FinishedMatch(match, "", players, result))
+        for bot in sorted(self.schedule.format.gone - before):
+            self._withdraw(bot)
+
+
+def _without(bots: tuple[str, ...], bot: str) -> tuple[str, ...]:
+    return tuple(each for each in bots if each != bot)

@@ -1,0 +1,104 @@
+"""Stored state of an event: its plan, its entries and its progress. Plain data."""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+from arena.protocol.messages import EventPhase
+from arena.rating.formats import ARENA, KNOCKOUT, RosterChange
+from arena.server.core.settings import PoolGame
+
+
+class Recurrence(Struct, frozen=True):
+    """Repetition of an event: its time in a time zone, and its interval."""
+
+    at: str
+    """Start as given by the host: `Fri 20:00`."""
+    closes: str
+    """Closing time of entries as given by the host: `19:55`; empty if entries close at the start."""
+    zone: str
+    days: int
+    """Interval between two events, in days."""
+
+
+class EventPlan(Struct, frozen=True, kw_only=True):
+    """Plan of an event, fixed before it starts."""
+
+    event: str
+    """Name of the event, also used by its matches."""
+    uid: str
+    """Unique id, from which the ids of the matches are derived."""
+    series: str = ""
+    """Name of the series that a repeated event belongs to; empty for a single event."""
+    begins: int
+    """Start as Unix time, in seconds."""
+    closes: int
+    """Closing of the entries as Unix time, in seconds."""
+    format: str
+    """One of rating.formats.FORMATS, or `arena`: free bots are paired for `minutes`."""
+    rounds: int = 1
+    minutes: int = 0
+    starts: tuple[PoolGame, ...]
+    """Games with openings. Two bots that meet play a pair of matches on each of them."""
+    margin_ms: int = 100
+    ready_ms: int = 30_000
+    rated: bool = True
+    hold_pool: bool = False
+    """True if entered bots get no pool matches once the entries are closed."""
+    invited: tuple[str, ...] = ()
+    """Bots that may enter; empty if all bots may."""
+    ratings: tuple[int, int] = (0, 0)
+    """Lowest and highest rating of a bot that may enter; 0 for no bound."""
+    seed: int = 1
+    again: Recurrence | None = None
+
+    @property
+    def is_arena(self) -> bool:
+        return self.format == ARENA
+
+    @property
+    def game(self) -> str:
+        return self.starts[0].game.name
+
+
+class EventState(Struct, frozen=True):
+    """Current state of an event, without its results."""
+
+    plan: EventPlan
+    phase: EventPhase = "open"
+    """Phase of the event. `open` accepts entries; `running` and `paused` have begun."""
+    bots: tuple[str, ...] = ()
+    """Entered bots; after the start, the players by seed and then late entries."""
+    withdrawn: tuple[str, ...] = ()
+    """Entered bots that no longer play."""
+    excluded: tuple[str, ...] = ()
+    """Bots that the host or their owner has withdrawn. Only these can enter them again."""
+    changes: tuple[RosterChange, ...] = ()
+    """Rounds from which a bot is included in the pairings or excluded, for bots that do not play all rounds."""
+
+    @property
+    def rounds(self) -> int:
+        """Number of rounds; 0 for an arena. Before a knockout begins, it follows from the number of entries."""
+        if self.plan.format == KNOCKOUT:
+            return max(1, (len(self.bots) - 1).bit_length())
+        return 0 if self.plan.is_arena else self.plan.rounds
+
+    def has(self, bot: str) -> bool:
+        """Return True if a bot has entered and is not withdrawn."""
+        return bot in self.bots and bot not in self.withdrawn
+
+    @property
+    def begun(self) -> bool:
+        return self.phase in ("running", "paused")
+
+    @property
+    def ended(self) -> bool:
+        return self.phase in ("over", "cancelled")
+
+
+class StoredEvent(Struct, frozen=True):
+    """Event loaded from the store, with its results."""
+
+    state: EventState
+    done: list[tuple[str, str, str, str | None, str]]
+    """Finished matches in order: id, Maxie, Minnie, winner and reason."""

@@ -1,0 +1,497 @@
+"""Events of an arena: their entries, their start times, and the matches of events in progress.
+
+`server.core.event` holds the rules of a single event. This module adds the connected bots: a due match begins as soon
+as both bots are free, before the matchmaker can pair them. A bot that stays away for `PATIENCE_NS` after a match is due
+forfeits it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from urllib.parse import quote
+
+from msgspec import UNSET, UnsetType
+from msgspec.structs import replace
+
+from arena.match.clock import MS
+from arena.match.terms import Terms
+from arena.protocol.codes import Code, EndReason
+from arena.protocol.messages import EventStatus, ListedEvent
+from arena.protocol.record import Record, Result
+from arena.protocol.values import Players
+from arena.rating.pairing import Pairing
+from arena.server.core.bot import Bot
+from arena.server.core.calendar import following, utc
+from arena.server.core.effects import (
+    CommandAnswered,
+    EventFinished,
+    EventMatchFinished,
+    EventNews,
+    EventPlace,
+    EventStarted,
+    LogLine,
+    RoundPaired,
+    SaveEvent,
+)
+from arena.server.core.event import Event, EventRefused
+from arena.server.core.event_state import EventState, StoredEvent
+from arena.server.core.house import HouseEngines
+from arena.server.core.inputs import AnnounceEvent, ControlEvent, EventAction, HostCommand
+from arena.server.core.lobby import Lobby, Refused
+from arena.server.core.matches import Matches
+from arena.server.core.matchmaker import UNRATED
+
+PATIENCE_NS = 45_000_000_000
+"""Time that a bot may be disconnected when one of its matches is due, in ns."""
+AFTER_RESTART_NS = 45_000_000_000
+"""Time from the start of a core to the first event that may begin, in ns: bots have to reconnect first."""
+GATHER_NS = 5_000_000
+"""Time from a change to the check for due matches, in ns. The matchmaker waits longer."""
+MAX_LISTED = 100
+"""Most events in a listing."""
+SECOND = 1_000_000_000
+
+
+class Events:
+    """Events of one arena that are open or in progress."""
+
+    def __init__(self, lobby: Lobby, matches: Matches, house: HouseEngines) -> None:
+        self._lobby = lobby
+        self._matches = matches
+        self._house = house
+        self._events: dict[str, Event] = {}
+        self._of_match: dict[str, Event] = {}
+        self._due: dict[tuple[object, ...], int] = {}
+        """Time since which the matches of two bots that wait for one of them are due, by event, round and bots."""
+        self._last_status: dict[str, tuple[str, int]] = {}
+        """Phase and round that the bots of each event were last notified of."""
+        self._paired: dict[str, int] = {}
+        """Latest round of each event that was reported to the host's webhook."""
+        self._closed: set[str] = set()
+        """Events whose entries have closed, and whose bots were passed to the matchmaker for another check."""
+        self._not_before = 0
+        """Earliest time at which an event may begin: after a restart, bots have to reconnect first."""
+        matches.on_event_match(self.record_result)
+
+    # for the shell, the matchmaker and listings
+
+    @property
+    def states(self) -> list[EventState]:
+        """States of the events, in the order of their announcement."""
+        return [event.state for event in self._events.values()]
+
+    def reserves(self, bot: str) -> bool:
+        """Return True if a bot must not be paired by the pool because of an event."""
+        now = self._lobby.unix_ns() // SECOND
+        return any(
+            event.plan.hold_pool and event.state.has(bot) and now >= event.plan.closes
+            for event in self._events.values()
+        )
+
+    def entered(self, bot: str) -> str:
+        """Return a clause about an event that a bot has entered and not left; empty if there is none."""
+        for event in self._events.values():
+            if event.state.has(bot):
+                return f"in the event {event.name}: {self._detail(event)}"
+        return ""
+
+    def listed(self) -> list[ListedEvent]:
+        """Return the events as a listing shows them."""
+        return [
+            ListedEvent(
+                event.name,
+                event.state.phase,
+                event.plan.format,
+                event.plan.game,
+                len(event.state.bots),
+                self._begins_ms(event),
+                event.round,
+                event.state.rounds,
+            )
+            for event in list(self._events.values())[:MAX_LISTED]
+        ]
+
+    # from the store
+
+    def restore(self, stored: Iterable[StoredEvent]) -> None:
+        """Load the events of an earlier core. `assign_matches` adds their matches in progress later."""
+        for each in stored:
+            self._not_before = self._lobby.now + AFTER_RESTART_NS
+            self._events[each.state.plan.event] = Event(each)
+
+    def assign_matches(self) -> None:
+        """Assign the matches in progress to their events."""
+        for event in self._events.values():
+            rooms = {
+                match: room.terms.players
+                for match, room in self._matches.rooms.items()
+                if room.terms.event == event.name
+            }
+            event.adopt(rooms)
+            self._of_match |= dict.fromkeys(event.playing, event)
+
+    # requests
+
+    def handle_command(self, command: HostCommand) -> None:
+        """Carry out a request of a host's command, and answer it."""
+        try:
+            match command.request:
+                case AnnounceEvent():
+                    answer = self._announce(command.request)
+                case ControlEvent():
+                    answer = self._control(command.request)
+        except EventRefused as refused:
+            self._lobby.effects.append(CommandAnswered(command.number, str(refused), done=False))
+        else:
+            self._lobby.effects.append(CommandAnswered(command.number, answer, done=True))
+
+    def _announce(self, announced: AnnounceEvent) -> str:
+        plan = announced.plan
+        if plan.event in self._events:
+            raise EventRefused(f"{plan.event} exists: take another name, or cancel it first")
+        self._add(EventState(plan))
+        return f"{plan.event} is announced"
+
+    def _add(self, state: EventState) -> None:
+        event = self._events[state.plan.event] = Event(StoredEvent(state, []))
+        self._save(event)
+
+    def _control(self, command: ControlEvent) -> str:
+        event = self._find(command.event, command.to, command.bot, by_host=True)
+        if event is None:
+            raise EventRefused(f"no event {command.event!r:.70} is open or in progress")
+        match command.to:
+            case "enter":
+                event.enter(command.bot, self._rating(event, command.bot), by_host=True)
+                done = f"{command.bot} is in {event.name}"
+            case "withdraw":
+                event.leave(command.bot, by_host=True)
+                done = f"{command.bot} plays no more in {event.name}"
+            case _:
+                event.control(command.to)
+                if event.state.ended:
+                    self._announce_next(event)
+                done = f"{event.name} is {event.state.phase}"
+        self._save(event)
+        return done
+
+    def enter(self, bot: Bot, name: str) -> None:
+        """Enter a bot in an event. Raises Refused."""
+        event = self._require(name, "enter", bot)
+        before = event.state
+        if bot.guest:
+            raise Refused(Code.NO_SUCH_EVENT, "a guest enters no events; ask the host for a token")
+        try:
+            event.enter(bot.name, self._rating(event, bot.name))
+        except EventRefused as refused:
+            raise Refused(Code.NO_SUCH_EVENT, str(refused)) from None
+        if event.state != before:
+            self._save(event)
+        self.send_status(event, bot)
+
+    def leave(self, bot: Bot, name: str) -> None:
+        """Withdraw a bot from an event. Raises Refused."""
+        event = self._require(name, "withdraw", bot)
+        try:
+            event.leave(bot.name)
+        except EventRefused as refused:
+            raise Refused(Code.NO_SUCH_EVENT, str(refused)) from None
+        self._save(event)
+        self.send_status(event, bot)
+
+    def _require(self, name: str, to: EventAction, bot: Bot) -> Event:
+        event = self._find(name, to, bot.name)
+        if event is None:
+            raise Refused(Code.NO_SUCH_EVENT, f"no event {name!r:.70} is open or in progress")
+        if event.state.phase == "open" and self._lobby.unix_ns() >= event.plan.closes * SECOND:
+            raise Refused(Code.NO_SUCH_EVENT, f"the entries of {event.name} are closed: it is about to begin")
+        return event
+
+    def _find(self, name: str, to: EventAction, bot: str, *, by_host: bool = False) -> Event | None:
+        """Return the event that an action on the name of an event or of a series means; None if there is none.
+
+        Of a series it is the next event, unless only the one in progress can be meant: a bot returns to it or is
+        withdrawn from it, or the action is for an event in progress.
+        """
+
+        def meant(event: Event) -> bool:
+            state = event.state
+            returns = bot in state.withdrawn and (by_host or bot not in state.excluded)
+            return state.begun and {"enter": returns, "withdraw": state.has(bot)}.get(to, True)
+
+        matching = [event for event in self._events.values() if name in (event.name, event.plan.series)]
+        return min(
+            matching,
+            key=lambda event: (not meant(event), event.state.begun, event.plan.begins),
+            default=None,
+        )
+
+    def _rating(self, event: Event, name: str) -> float:
+        bot = self._lobby.bots.get(name)
+        return UNRATED if bot is None else bot.rating(event.plan.game)
+
+    def _save(self, event: Event) -> None:
+        """Store the state of an event, and schedule a check for due matches."""
+        self._lobby.effects.append(SaveEvent(event.state))
+        self._mark_bots_changed(event)
+
+    def _mark_bots_changed(self, event: Event) -> None:
+        for name in event.state.bots:
+            if (bot := self._lobby.bots.get(name)) is not None:
+                self._lobby.mark_changed(bot)
+        self._lobby.mark_changed()
+
+    def send_status(self, event: Event, bot: Bot) -> None:
+        """Send a bot the status of an event."""
+        state = event.state
+        place = event.place(bot.name) if state.phase == "over" else None
+        status = EventStatus(
+            event.name,
+            state.phase,
+            state.has(bot.name),
+            self._detail(event),
+            self._begins_ms(event),
+            event.round,
+        )
+        if place is not None:
+            status = with_result(status, *place, len(state.bots), f"/event/{quote(event.name, safe='')}")
+        self._lobby.send(bot, status)
+
+    def _begins_ms(self, event: Event) -> int:
+        return (
+            max(0, event.plan.begins * 1000 - self._lobby.unix_ns() // MS)
+            if event.state.phase == "open"
+            else 0
+        )
+
+    def _detail(self, event: Event) -> str:
+        state, plan = event.state, event.plan
+        match state.phase:
+            case "open":
+                return f"begins at {utc(plan.begins)}"
+            case "running" if plan.is_arena:
+                return f"{len(state.bots)} bots, {plan.minutes} minutes in all"
+            case "running":
+                return f"round {event.round} of {event.state.rounds}, {len(state.bots)} bots"
+        return f"the event is {state.phase}"
+
+    # progress
+
+    def begin_due(self) -> None:
+        """Begin due events, and due matches of events in progress."""
+        for event in list(self._events.values()):
+            if event.state.phase == "open":
+                self._open(event)
+            if event.state.phase == "running" and not self._lobby.draining:
+                self._begin_matches(event)
+                self._end(event)
+            self._notify_phase(event)
+            if event.state.ended and not event.playing:
+                del self._events[event.name]
+                self._closed.discard(event.name)
+                self._due = {key: since for key, since in self._due.items() if key[0] != event.name}
+
+    def schedule_check(self) -> None:
+        """Schedule a check of the events after a change, before the matchmaker's next check."""
+        if self._events:
+            self._look_at_time(self._lobby.now + GATHER_NS)
+
+    def _look_at_time(self, at: int) -> None:
+        self._lobby.deadlines.schedule(("event", ""), max(at, self._lobby.now + MS))
+
+    def _look_at_unix(self, seconds: int) -> None:
+        self._look_at_time(seconds * SECOND - self._lobby.settings.epoch_ns)
+
+    def _open(self, event: Event) -> None:
+        lobby, plan = self._lobby, event.plan
+        now = lobby.unix_ns() / SECOND
+        if now >= plan.closes and event.name not in self._closed:
+            self._closed.add(event.name)
+            self._mark_bots_changed(event)
+        if now < plan.begins:
+            self._look_at_unix(plan.closes if now < plan.closes else plan.begins)
+            return
+        if lobby.now < self._not_before:
+            self._look_at_time(self._not_before)
+            return
+        here = [name for name in event.state.bots if name in self._house or self._is_here(name)]
+        if len(here) < 2:
+            event.control("cancel")
+            self._announce_next(event)
+            lobby.effects.append(LogLine("warning", f"event {event.name}: fewer than two bots came"))
+        else:
+            self._announce_next(event)
+            event.begin(sorted(here, key=lambda name: (-self._rating(event, name), name)))
+            lobby.effects.append(LogLine("info", f"event {event.name} begins with {len(here)} bots"))
+        self._save(event)
+
+    def _announce_next(self, event: Event) -> None:
+        """Announce the next event of a series, with the same entries."""
+        plan = following(event.plan, self._lobby.unix_ns() // SECOND)
+        if plan is not None and plan.event not in self._events:
+            self._add(EventState(plan, bots=event.state.bots))
+            self._look_at_unix(plan.closes)
+
+    def _is_here(self, name: str) -> bool:
+        bot = self._lobby.bots.get(name)
+        return bot is not None and bot.client is not None and bot.quota != 0
+
+    def _begin_matches(self, event: Event) -> None:
+        if event.plan.is_arena:
+            if self._lobby.unix_ns() < self._end_of(event) * SECOND:
+                self._look_at_unix(self._end_of(event))
+                free = [
+                    bot.name for bot in self._lobby.connected() if bot.free and bot.name not in self._house
+                ]
+                rated = event.plan.rated
+                for pairing in event.choose(
+                    free,
+                    rating=lambda name: self._rating(event, name),
+                    allowed=lambda a, b: not (rated and self._share_owner(a, b)),
+                ):
+                    self._begin(event, pairing)
+            return
+        changed = True
+        while changed:  # a forfeit may make further matches due
+            changed = False
+            for pairing in event.due():
+                changed = self._start_or_forfeit(event, pairing) or changed
+
+    @staticmethod
+    def _end_of(event: Event) -> int:
+        return event.plan.begins + 60 * event.plan.minutes
+
+    def _start_or_forfeit(self, event: Event, pairing: Pairing) -> bool:
+        """Begin a due match, or decide it by forfeit if a bot stays disconnected. Return True in both cases, False if it has to
+        wait.
+        """
+        lobby = self._lobby
+        names = (pairing.maxie, pairing.minnie)
+        for name in names:
+            if name in self._house and not self._is_here(name):
+                self._house.start(name)
+        away = [each for each in names if each in event.state.withdrawn or not self._is_here(each)]
+        key = event.name, pairing.pair.round, *sorted(names)
+        if not away:
+            self._due.pop(key, None)
+            bots = [lobby.bots[name] for name in names]
+            weight = lobby.weight(*bots)
+            load = self._matches.load
+            if not all(bot.free for bot in bots) or (
+                weight and load and load + weight > lobby.settings.concurrency
+            ):
+                return False
+            self._begin(event, pairing, weight)
+            return True
+        since = self._due.setdefault(key, lobby.now)
+        until = {name: self._waits_until(event, name, since) for name in away}
+        expired = [name for name in away if lobby.now >= until[name]]
+        if not expired:
+            self._look_at_time(min(until.values()))
+            return False
+        winner = None
+        if len(expired) == 1:
+            winner = "minnie" if expired[0] == pairing.maxie else "maxie"
+        terms = self._terms(event, pairing, event.start_match(pairing))
+        self._of_match[terms.match] = event
+        detail = f"{' and '.join(expired)} did not come"
+        self._matches.forfeit(terms, Result(winner, EndReason.NO_SHOW, detail))  # type: ignore[arg-type]
+        return True
+
+    def _waits_until(self, event: Event, name: str, due: int) -> int:
+        """Return the time until which a match waits for a bot. `due`: time since which the match is due."""
+        if name in event.state.withdrawn:
+            return 0
+        bot = self._lobby.bots.get(name)
+        return PATIENCE_NS + (due if bot is None or bot.client is not None else max(due, bot.away_since))
+
+    def _begin(self, event: Event, pairing: Pairing, weight: int = 0) -> None:
+        match = event.start_match(pairing)
+        self._of_match[match] = event
+        self._matches.open(self._terms(event, pairing, match), event=True, weight=weight)
+
+    def _terms(self, event: Event, pairing: Pairing, match: str) -> Terms:
+        plan, pair = event.plan, pairing.pair
+        start = plan.starts[pair.start]
+        return Terms(
+            match=match,
+            event=event.name,
+            game=start.game,
+            opening=start.openings[pair.round % len(start.openings)],
+            players=Players(pairing.maxie, pairing.minnie),
+            time_control=start.time_control,
+            margin_ms=plan.margin_ms,
+            ready_ms=plan.ready_ms,
+            adjudication=self._lobby.settings.adjudication,
+            rated=plan.rated and not self._share_owner(pairing.maxie, pairing.minnie),
+        )
+
+    def _share_owner(self, a: str, b: str) -> bool:
+        one, other = self._lobby.bots.get(a), self._lobby.bots.get(b)
+        return one is not None and other is not None and one.shares_owner(other)
+
+    def record_result(self, record: Record) -> None:
+        """Record the result of an event's match. Other matches are ignored."""
+        event = self._of_match.pop(record.match, None)
+        if event is None:
+            return
+        before = event.state
+        event.record_result(record.match, record.result)
+        over = EventMatchFinished(record.match, record.players, record.result)
+        self._lobby.effects.append(EventNews(event.name, over))
+        if event.state != before:
+            self._save(event)
+        self._lobby.mark_changed()
+
+    def _end(self, event: Event) -> None:
+        over = event.finished
+        if event.plan.is_arena:
+            over = self._lobby.unix_ns() >= self._end_of(event) * SECOND and not event.playing
+        if over:
+            event.end()
+            self._lobby.effects.append(LogLine("info", f"event {event.name} is over"))
+            self._save(event)
+
+    def _notify_phase(self, event: Event) -> None:
+        """Notify the bots of an event when it enters another phase or round."""
+        news = event.state.phase, event.round
+        known = self._last_status.get(event.name)
+        if news == known or (known is not None and known[0] == news[0] and not news[1]):
+            return
+        if known is not None or event.state.begun:
+            for name in event.state.bots:
+                if (bot := self._lobby.bots.get(name)) is not None:
+                    self.send_status(event, bot)
+        self._report(event, known)
+        self._last_status[event.name] = news
+        if event.state.ended:
+            del self._last_status[event.name]
+
+    def _report(self, event: Event, known: tuple[str, int] | None) -> None:
+        """Report a new phase or round to the host's webhook. `known`: phase and round last notified; None if there were
+        none.
+        """
+        news: list[EventStarted | RoundPaired | EventFinished] = []
+        state, plan = event.state, event.plan
+        if known is not None and known[0] == "open" and (state.begun or state.phase == "over"):
+            news.append(EventStarted(plan.format, plan.game, state.bots))
+        if event.round > self._paired.get(event.name, 0):
+            self._paired[event.name] = event.round
+            if (
+                known is not None and not plan.is_arena
+            ):  # a new core continues a round that was already reported
+                news.append(RoundPaired(event.round, event.state.rounds, event.pairs_of_round))
+        if state.ended:
+            self._paired.pop(event.name, None)
+            places = [(bot, event.place(bot)) for bot in state.bots]
+            ranks = [EventPlace(bot, *place) for bot, place in places if place is not None]
+            news.append(EventFinished(state.phase, tuple(sorted(ranks, key=lambda each: each.rank))))
+        self._lobby.effects.extend(EventNews(event.name, each) for each in news)
+
+
+def with_result(
+    status: EventStatus, rank: int, points: float, bots: int, table: str | UnsetType = UNSET
+) -> EventStatus:
+    """Return the status of a finished event with the result of one of its `bots` bots."""
+    detail = f"the event is over: place {rank} of {bots}, {points:g} point{'' if points == 1 else 's'}"
+    return replace(status, detail=detail, rank=rank, points=points, table=table)

@@ -1,0 +1,19 @@
+"""Unguessable ids, derived from a seed."""
+
+from __future__ import annotations
+
+import hashlib
+
+
+class RandomIds:
+    """Random values of one core: hashes of the seed with a counter."""
+
+    def __init__(self, seed: bytes) -> None:
+        self._seed = seed
+        self._count = 0
+
+    def hex(self, digits: int = 32) -> str:
+        """Return `digits` hexadecimal digits; `digits` is even and at most 128."""
+        self._count += 1
+        counted = self._seed + self._count.to_bytes(8, "big")
+        return hashlib.blake2b(counted, digest_size=digits // 2).hexdigest()

@@ -1,0 +1,51 @@
+"""Check of the names in a hello: games, maps and time controls that a bot plays."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+
+from arena.games.catalogue import KNOWN
+from arena.games.nearest import hint, nearest
+from arena.maps.loader import MapError, map_names, size_of
+from arena.protocol.codes import Code
+from arena.protocol.messages import Hello
+from arena.protocol.timecontrol import BadTimeControl, TimeControl
+from arena.server.core.lobby import Refused
+from arena.server.core.settings import PoolGame
+
+
+def check_names(hello: Hello, offered: Callable[[], Collection[PoolGame]]) -> None:
+    """Check that the games, maps and time controls of a bot exist. Raises Refused, with the nearest valid name.
+
+    A bot may support more games than this server: one known game is enough.
+
+    offered   returns the games of the pool and of events; their maps may be the host's own
+    """
+    if hello.games and not any(map(KNOWN.knows, hello.games)):
+        game = hello.games[0]
+        raise _unknown(f"this server has no game {game!r}", hint(game, KNOWN.names()))
+    if hello.maps:
+        own = {name for each in offered() if isinstance(name := each.game.setup().get("map"), str)}
+        for name in hello.maps:
+            if name not in own:
+                _check_map(name, sorted(own.union(map_names())))
+    for text in hello.time_controls:
+        try:
+            written = str(TimeControl.parse(text))
+        except BadTimeControl as error:
+            near = nearest(text, [str(each.time_control) for each in offered()])
+            raise _unknown(str(error), f"did you mean {near}?" if near else "") from None
+        if written != text:
+            raise _unknown(f"the time control {text!r} is not in canonical form", f"write {written}")
+
+
+def _check_map(name: str, known: list[str]) -> None:
+    try:
+        if name not in known and size_of(name) is None:
+            raise _unknown(f"this server has no map {name!r}", hint(name, [*known, "ring:N", "grid:WxH"]))
+    except MapError as error:
+        raise _unknown(str(error), "") from None
+
+
+def _unknown(why: str, right: str) -> Refused:
+    return Refused(Code.UNKNOWN_NAME, f"hello: {why}{f'; {right}' if right else ''}")

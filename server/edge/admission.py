@@ -1,0 +1,168 @@
+"""Admission: the decision who may open a connection, before a single byte is read.
+
+Connections count from the first moment, not from the end of their handshake. Behind a proxy that the host trusts, the
+client is taken from the proxy's header.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections import Counter
+from collections.abc import Collection
+from ipaddress import IPv4Network, IPv6Network, ip_address, ip_network
+
+from arena.clock import Clock
+from arena.server.edge.limits import HostLimits
+from arena.server.edge.request import Request
+from arena.server.edge.token_bucket import TokenBucket
+from arena.server.failed_logins import FailedLogins, source
+
+log = logging.getLogger("arena.admission")
+
+WINDOW_SECONDS = 60.0
+"""Period in which misbehaving connections of an address are counted, and for which the address is then refused."""
+BURST_SECONDS = 0.2
+"""Burst of an address that was idle: it may send as many pieces as the rate allows in this time."""
+MIN_BURST = 8
+CROWD_SHARE = 0.25
+"""Share of all allowed connections below which one address may exceed its own limit: a lecture hall has one address."""
+IDLE_SHARE = 0.5
+"""Share of the allowed connections, in all and per address, above which none may stay open for another request."""
+MAX_HELD_OPEN = 256
+"""Number of refused connections that are held open for a while. Further ones are closed immediately."""
+HELD_SECONDS = 1.0
+"""Time for which a refused connection is held open, so that a client that reconnects immediately costs little."""
+
+
+class Admission:
+    """Counts and limits of the connections of one edge."""
+
+    def __init__(self, limits: HostLimits, trusted_proxies: Collection[str], clock: Clock) -> None:
+        self.limits = limits
+        self._clock = clock
+        self._proxies: list[IPv4Network | IPv6Network] = [ip_network(each) for each in trusted_proxies]
+        self._cut_off = FailedLogins(window=WINDOW_SECONDS, pause=WINDOW_SECONDS)
+        self._shares: dict[str, TokenBucket] = {}
+        self._last_log = float("-inf")
+        """Time of the last logged refusal, in seconds."""
+        self._closed = False
+        self._held: set[asyncio.Transport] = set()
+        self.open: Counter[str] = Counter()
+        """Number of connections by address; by /64 network for IPv6."""
+
+    def bucket(self, address: str) -> TokenBucket:
+        """Return the bucket that all connections of an address share. Pieces beyond it wait for turns."""
+        key = source(address)
+        bucket = self._shares.get(key)
+        if bucket is None:
+            rate = self.limits.moves_per_second
+            burst = max(MIN_BURST, int(rate * BURST_SECONDS))
+            bucket = self._shares[key] = TokenBucket(rate, burst, self._clock.now_ns())
+        return bucket
+
+    def accept(self, address: str) -> bool:
+        """Return True and count a connection if a peer's address may connect."""
+        return self.admit(address, proxied=self.is_trusted_proxy(address))
+
+    def client(self, request: Request, peer: str) -> str:
+        """Return the address that a request comes from: the client that a trusted proxy names, or the peer itself."""
+        if not self.is_trusted_proxy(peer):
+            return peer
+        return _forwarded_for(request) or peer
+
+    def is_trusted_proxy(self, address: str) -> bool:
+        """Return True if an address is one of the host's trusted proxies."""
+        if not self._proxies:
+            return False
+        try:
+            parsed = ip_address(address)
+        except ValueError:
+            return False
+        return any(parsed in network for network in self._proxies)
+
+    def has_room(self, address: str) -> bool:
+        """Return True if so few connections are open that one from this address may stay open for its next request."""
+        limits = self.limits
+        if self._closed or self.open.total() > IDLE_SHARE * limits.connections:
+            return False
+        return (
+            self.is_trusted_proxy(address)
+            or self.open[source(address)] <= IDLE_SHARE * limits.connections_per_address
+        )
+
+    def admit(self, address: str, *, proxied: bool = False) -> bool:
+        """Return True and count a connection if one more from an address is within the limits."""
+        limits = self.limits
+        if self._closed or self.open.total() >= limits.connections:
+            self._log_refusal("full: %d connections", self.open.total(), address)
+            return False
+        if not proxied and self._cut_off.wait(address, self._seconds) > 0:
+            return False
+        key = source(address)
+        crowded = self.open.total() >= CROWD_SHARE * limits.connections
+        if not proxied and crowded and self.open[key] >= limits.connections_per_address:
+            self._log_refusal(
+                "more than %d connections from one address", limits.connections_per_address, address
+            )
+            return False
+        self.open[key] += 1
+        return True
+
+    @property
+    def _seconds(self) -> float:
+        return self._clock.now_ns() / 1e9
+
+    def _log_refusal(self, why: str, number: int, address: str) -> None:
+        """Log a refusal, at most once per second."""
+        now = self._seconds
+        if now - self._last_log >= 1:
+            self._last_log = now
+            log.warning(why, number, extra={"address": address})
+
+    def refuse(self, transport: asyncio.Transport) -> None:
+        """Close a refused connection after a while, without reading from it."""
+        if self._closed or len(self._held) >= MAX_HELD_OPEN:
+            transport.abort()
+            return
+        transport.pause_reading()
+        self._held.add(transport)
+        self._clock.call_later(HELD_SECONDS, self._end, transport)
+
+    def _end(self, transport: asyncio.Transport) -> None:
+        self._held.discard(transport)
+        transport.abort()
+
+    def close(self) -> None:
+        """Admit no more connections."""
+        self._closed = True
+        for transport in list(self._held):
+            self._end(transport)
+
+    def release(self, address: str) -> None:
+        """Stop counting an admitted connection."""
+        key = source(address)
+        self.open[key] -= 1
+        if self.open[key] <= 0:
+            del self.open[key]
+            self._shares.pop(key, None)
+
+    def record_abuse(self, address: str) -> None:
+        """Count a connection that was closed for misbehaviour. After many of them, its address is refused for a while."""
+        if self.is_trusted_proxy(address):
+            return
+        self._cut_off.wrong(address, self._seconds, self.limits.cut_offs)
+        if self._cut_off.wait(address, self._seconds) > 0:
+            log.warning("refused for %g s: too many cut off", WINDOW_SECONDS, extra={"address": address})
+
+
+def _forwarded_for(request: Request) -> str | None:
+    """Return the client that a proxy names: the last entry of X-Forwarded-For, which the proxy itself added."""
+    values = request.headers.get_all("X-Forwarded-For")
+    if not values:
+        return None
+    last = values[-1].rpartition(",")[2].strip()
+    try:
+        return str(ip_address(last))
+    except ValueError:
+        return None

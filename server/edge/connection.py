@@ -1,0 +1,516 @@
+"""A connection: one client's socket, from its first byte to its last.
+
+    bytes, stamped with their arrival -> share of the address -> library -> frames -> session
+
+The library implements the websocket rules, through its documented layer without I/O. Input is bounded before it is
+parsed: it is read in small pieces, and an address may send a limited number of them per second. A piece beyond that
+limit is kept and parsed when the connection's turn in the fair queue comes; until then, reading is paused. Handshakes
+and plain requests always wait for a turn.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING, cast
+
+from websockets.http11 import Request as HttpRequest
+from websockets.protocol import State
+from websockets.server import ServerProtocol
+from websockets.typing import Subprotocol
+
+from arena.protocol.codes import Code
+from arena.protocol.messages import SUBPROTOCOL
+from arena.server.edge import handshake
+from arena.server.edge.addresses import host_of
+from arena.server.edge.pings import PING_SECONDS, OpenPings
+from arena.server.edge.request import Request
+from arena.server.edge.responses import Response
+from arena.server.edge.session import ADMITTED, AWAITING_ADMISSION, BACKLOGGED, CLOSED
+from arena.server.edge.token_bucket import TokenBucket
+from arena.server.failed_logins import source
+
+if TYPE_CHECKING:
+    from arena.server.edge.edge import Edge
+    from arena.server.edge.session import Session
+
+log = logging.getLogger("arena.connection")
+
+OPEN = State.OPEN
+"""State `OPEN`, looked up once: access to an enum member takes Python 3.11 0.1 µs."""
+DIRECT = frozenset({ADMITTED, CLOSED})
+"""States of a session in which a piece is parsed immediately, within the share of its address."""
+END_OF_REQUEST = b"\r\n\r\n"
+"""End of the last header, and an empty line."""
+ANSWER_SECONDS = 60.0
+"""Longest time to prepare the answer to a plain request. Pages have shorter limits of their own."""
+CLOSE_SECONDS = 2.0
+"""Longest time for the closing handshake, in which the peer can still read the last messages."""
+SLOW_BYTES = 64 * 1024
+"""Number of unsent bytes in the transport above which the peer counts as slow."""
+OUTBOX_BYTES = 128 * 1024
+"""Number of unsent bytes for a slow peer above which its connection is closed."""
+AFTER_CLOSE_BYTES = 4096
+"""Number of bytes that are still read after the close frame was sent. An honest client has few in transit."""
+SINK_BYTES = 16 * 1024 * 1024
+"""Number of bytes that are read and discarded after the end of this side's stream."""
+CONNECTION_COST = 150.0
+"""CPU time to accept and to close a connection, in µs: the part outside its turns."""
+HELLO_COST = 400.0
+"""CPU time of a hello outside its turn, in µs: the lookup of the name, the core's work and the commit."""
+MESSAGE_COST = 300.0
+"""CPU time of any other message outside its turn, in µs."""
+REASON_BYTES = 120
+"""Maximum size of the reason in a close frame, in bytes: the frame also contains a code, and truncation may split a
+character.
+"""
+FAULTY_CODES = frozenset({1002, 1003, 1007, 1008, 1009})
+"""Close codes that this side sends for a client's protocol errors."""
+
+
+class Connection(asyncio.BufferedProtocol):
+    """Connection of one client."""
+
+    __slots__ = (
+        "_after_close",
+        "_answering",
+        "_answers",
+        "_arrived",
+        "_closing",
+        "_counted",
+        "_deadline",
+        "_edge",
+        "_ended",
+        "_here",
+        "_key",
+        "_ping_timer",
+        "_protocol",
+        "_queued",
+        "_spoke",
+        "_tail",
+        "_unparsed",
+        "address",
+        "is_over",
+        "is_slow",
+        "pings",
+        "session",
+        "share",
+        "transport",
+    )
+    address: str
+    """Address that the connection counts for."""
+    pings: OpenPings
+    """Pings of the websocket. Set when the websocket opens."""
+    share: TokenBucket
+    """Bucket of pieces that the address may send. Set when the websocket opens."""
+
+    def __init__(self, edge: Edge) -> None:
+        self._edge = edge
+        self._here = False
+        """True from admission to the end of the connection."""
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        edge = self._edge
+        self.transport = cast("asyncio.Transport", transport)
+        self.address = host_of(transport.get_extra_info("peername"))
+        if not edge.admission.accept(self.address):
+            # A refused connection gets no further objects: refusals must be cheap.
+            edge.admission.refuse(self.transport)
+            return
+        self._here = self._counted = True
+        self._key = source(self.address)
+        self._protocol = self._new_protocol()
+        self.session: Session | None = None
+        """Session of the websocket; None before it is open."""
+        self._unparsed = b""
+        """Bytes that were read and are not parsed yet."""
+        self._arrived = 0
+        """Arrival time of the bytes in `_unparsed`, in monotonic ns."""
+        self._queued = False
+        """True while the connection waits for a turn."""
+        self._tail = b""
+        """Last bytes of an incomplete request."""
+        self._spoke = False
+        """True from the first byte of a request to its end."""
+        self._answering = False
+        """True while an answer to a plain request is prepared, and after the last answer."""
+        self._answers = 0
+        self.is_slow = False
+        """True while the number of unsent bytes makes the peer count as slow."""
+        self._closing = False
+        """True once the connection is about to end, by the closing handshake or after its last answer."""
+        self._after_close = 0
+        """Number of bytes received since closing began."""
+        self._ended = False
+        """True once this side has ended its stream."""
+        self.is_over = False
+        """True once the peer has ended its stream."""
+        self._ping_timer: asyncio.TimerHandle | None = None
+        self._deadline: asyncio.TimerHandle | None = None
+        self.transport.set_write_buffer_limits(high=SLOW_BYTES)
+        self.end_after(edge.limits.hello_seconds, self._close_idle)
+        edge.add_connection(self)
+
+    def _new_protocol(self) -> ServerProtocol:
+        """Return the library's protocol for one request, and for the websocket that it may open."""
+        return ServerProtocol(
+            subprotocols=[Subprotocol(SUBPROTOCOL)], max_size=self._edge.limits.message_bytes
+        )
+
+    # reading
+
+    def get_buffer(self, sizehint: int) -> memoryview:  # noqa: ARG002  pieces are small on purpose
+        # All connections share one buffer: its content is copied out before the next read.
+        return self._edge.sink if self._here and self._ended else self._edge.buffer
+
+    def buffer_updated(self, nbytes: int) -> None:
+        if not self._here:
+            return
+        if self._ended:
+            # A peer that is still sending a huge message can read the refusal only after it has sent all of it.
+            self._after_close += nbytes
+            if self._after_close > SINK_BYTES:
+                self.transport.abort()
+            return
+        edge = self._edge
+        now = edge.now()
+        data = bytes(edge.buffer[:nbytes])
+        session = self.session
+        if session is not None and session.state in DIRECT and not self._unparsed and self.share.take(now):
+            frames = self._parse(data, now)
+            if frames > 1:
+                self.share.spend(frames - 1)
+            return
+        self._unparsed += data
+        self._arrived = now
+        self.update_reading()
+
+    def update_reading(self) -> None:
+        """Pause or resume reading, and wait for a turn if there is work to do in it."""
+        if self._unparsed:
+            self.transport.pause_reading()
+        elif self._after_close <= AFTER_CLOSE_BYTES:
+            self.transport.resume_reading()
+        if (self._unparsed and self._may_parse) or (self.session is not None and self.session.waiting):
+            self.wait_for_turn()
+
+    @property
+    def _may_parse(self) -> bool:
+        session = self.session
+        if session is None:
+            # Otherwise the answers would pile up here for a client that sends requests without reading.
+            return not (self._answering or self.is_slow)
+        return session.state not in {AWAITING_ADMISSION, BACKLOGGED}
+
+    def wait_for_turn(self) -> None:
+        """Wait for a turn of the fair queue."""
+        if not self._queued:
+            self._queued = True
+            self._edge.queue.enter(self._key, self)
+
+    def take_turn(self) -> float:
+        """Parse the kept piece, or handle a waiting message. Return the cost in µs: the CPU time of the turn, and an
+        estimate of the work outside it.
+        """
+        self._queued = False
+        if not self._here or self._ended:
+            return 0.0
+        began = self._edge.clock.worked_ns()
+        try:
+            cost = self._do_work()
+            self.update_reading()
+        except Exception:
+            log.exception("a connection fails", extra={"address": self.address})
+            self.transport.abort()
+            return 0.0
+        return cost + (self._edge.clock.worked_ns() - began) / 1000
+
+    def _do_work(self) -> float:
+        """Do the work of a turn. Return the cost of the work outside the turn, in µs."""
+        session = self.session
+        if session is None:
+            data, self._unparsed = self._unparsed, b""
+            return self._parse_request(data) if data else 0.0
+        if not (self._unparsed and self._may_parse):
+            return session.take_turn()
+        data, self._unparsed = self._unparsed, b""
+        before = session.handled
+        price = MESSAGE_COST if session.client else HELLO_COST
+        self._parse(data, self._arrived)
+        return price * (session.handled - before)
+
+    def _parse(self, data: bytes, at: int) -> int:
+        """Parse a piece that arrived at `at` and pass its frames to the session. Return the number of frames."""
+        if self._closing:
+            self._after_close += len(data)
+            if self._after_close > AFTER_CLOSE_BYTES:
+                self.transport.pause_reading()
+                return 0
+        protocol = self._protocol
+        protocol.receive_data(data)
+        frames = protocol.events_received()
+        for frame in frames:
+            self.session.receive(frame, at)  # type: ignore[union-attr, arg-type]
+        writes = protocol.data_to_send()
+        if writes:
+            self._write_out(writes)
+        return len(frames)
+
+    def reset_flooding(self, what: str) -> None:
+        """Reset the connection of a client that sends too many control frames or fragments."""
+        self._edge.admission.record_abuse(self.address)
+        self._unparsed = b""
+        if self.session is not None:
+            self.session.disconnect(f"more {what} than are allowed")
+        self.transport.abort()
+
+    def eof_received(self) -> None:
+        if not self._here:
+            return
+        self._handle_rest()
+        self._protocol.receive_eof()
+        self._write_out(self._protocol.data_to_send())
+        if self.session is not None:
+            self.session.disconnect(None)
+        # A peer that has stopped sending may have stopped reading too.
+        self.end_after(CLOSE_SECONDS, self.transport.abort)
+
+    def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002  the reason makes no difference
+        if not self._here:
+            return
+        self._handle_rest()
+        self._here = False
+        self._unparsed = b""
+        self.end_after(None)
+        if self._ping_timer is not None:
+            self._ping_timer.cancel()
+        if self.session is not None:
+            self.session.disconnect(None)
+        if self._counted:
+            self._edge.admission.release(self.address)
+        self._edge.remove_connection(self)
+
+    def _handle_rest(self) -> None:
+        """Handle the last received bytes: a player's last move counts, however its connection ends."""
+        self.is_over = True
+        session = self.session
+        if session is None:
+            return
+        if self._unparsed and session.state == ADMITTED:
+            data, self._unparsed = self._unparsed, b""
+            self._parse(data, self._arrived)
+
+    # requests
+
+    def _parse_request(self, data: bytes) -> float:
+        """Parse a piece of a request, and keep the bytes after the request. Return the cost outside the turn, in µs."""
+        known = self._tail + data
+        end = known.find(END_OF_REQUEST)
+        if end >= 0:
+            size = end + len(END_OF_REQUEST) - len(self._tail)
+            data, self._unparsed = data[:size], data[size:]
+            self._tail = b""
+        else:
+            self._tail = known[1 - len(END_OF_REQUEST) :]
+        self._spoke = True
+        is_first = not self._answers
+        self._protocol.receive_data(data)
+        for event in self._protocol.events_received():
+            self._take_request(cast("HttpRequest", event))
+        self._write_out(self._protocol.data_to_send())
+        return CONNECTION_COST if end >= 0 and is_first else 0.0
+
+    def _take_request(self, event: HttpRequest) -> None:
+        edge = self._edge
+        self._spoke = False
+        self._answering = True
+        request = Request(event.path, event.headers, event.method, event.protocol, self.transport.is_closing)
+        why = edge.directives.against(edge.admission.client(request, self.address))
+        if why:
+            self._respond(handshake.ban_refusal(why), last=True)
+            return
+        if not request.wants_websocket:
+            answer = handshake.page(edge.pages, request, edge.admission.client(request, self.address))
+            if isinstance(answer, Response):
+                # Most answers are cached or refusals. A task for each would cost more than the answer.
+                self._answer(request, answer)
+            else:
+                self.end_after(ANSWER_SECONDS, self.transport.abort)
+                edge.start_soon(self._answer_later, request, answer)
+            return
+        refusal = (
+            handshake.no_get(request)
+            or self._count_client(request)
+            or handshake.subprotocol_missing(request)
+            or (handshake.NO_CORE if edge.is_cut_off else None)
+            or (None if edge.any_origin else handshake.wrong_origin(request))
+        )
+        if refusal is not None:
+            self._respond(refusal, last=True)
+            return
+        response = self._protocol.accept(event)
+        response.headers["Server"] = edge.program
+        self._protocol.send_response(response)
+        event.headers.clear()  # the library keeps the request until the connection ends
+        if self._protocol.state is OPEN:
+            self.pings = OpenPings()
+            self.share = edge.admission.bucket(self.address)
+            self.session = edge.session(edge, self)
+            self.end_after(edge.limits.hello_seconds, self.session.hello_timeout)
+            self._ping_timer = edge.clock.call_later(edge.first_ping(), self._ping)
+
+    def _count_client(self, request: Request) -> Response | None:
+        """Count a connection through a proxy for its actual client. Return a refusal if that client has too many
+        connections.
+        """
+        admission = self._edge.admission
+        client = admission.client(request, self.address)
+        if client == self.address:
+            return None
+        admission.release(self.address)
+        self._counted = admission.admit(client)
+        if not self._counted:
+            return handshake.TOO_MANY
+        self.address, self._key = client, source(client)
+        return None
+
+    async def _answer_later(self, request: Request, make: Callable[[], Awaitable[Response]]) -> None:
+        self._answer(request, await make())
+
+    def _answer(self, request: Request, answer: Response) -> None:
+        edge = self._edge
+        if self.transport.is_closing():
+            return
+        self._answers += 1
+        last = (
+            not request.may_go_on
+            or self.is_over
+            or self._answers >= handshake.MAX_REQUESTS
+            or not edge.admission.has_room(self.address)
+        )
+        self._respond(answer, last=last, bodiless=request.method == "HEAD")
+        if not last:
+            # The time limit of the first request applies to the next one too.
+            self._protocol = self._new_protocol()
+            self._answering = False
+            self.end_after(edge.limits.hello_seconds, self._close_idle)
+            self.update_reading()
+
+    def _respond(self, answer: Response, *, last: bool, bodiless: bool = False) -> None:
+        self.transport.write(handshake.to_bytes(answer, self._edge.program, last=last, bodiless=bodiless))
+        if last:
+            self._closing = True
+            self._end_stream()
+            self.end_after(self._edge.limits.hello_seconds, self.transport.abort)
+
+    def _close_idle(self) -> None:
+        """Close a connection without a request in time. Browsers open some in advance and send nothing on them."""
+        if self._spoke or self._unparsed:
+            self._edge.admission.record_abuse(self.address)
+        self.transport.abort()
+
+    # writing
+
+    @property
+    def backlog(self) -> int:
+        """Number of bytes not yet sent, not counting the kernel's buffers."""
+        return self.transport.get_write_buffer_size()
+
+    def write(self, data: bytes) -> None:
+        """Write frames without waiting. A client with too many unread bytes is disconnected, and no other client is
+        affected.
+        """
+        if self.is_slow and self.session is not None and self.backlog > OUTBOX_BYTES:
+            self.session.close_slow()
+        else:
+            self.transport.write(data)
+
+    def pause_writing(self) -> None:
+        self.is_slow = True
+
+    def resume_writing(self) -> None:
+        self.is_slow = False
+        if self._here and self.session is None:
+            self.update_reading()
+
+    def _write_out(self, writes: list[bytes]) -> None:
+        """Write the library's own output: pongs, and the end of the connection."""
+        for data in writes:
+            if self.transport.is_closing():
+                break
+            if data:
+                self.transport.write(data)
+            else:
+                self._end_stream()
+        protocol = self._protocol
+        if self._closing or not protocol.close_expected():
+            return
+        self._closing = True
+        self.end_after(CLOSE_SECONDS, self.transport.abort)
+        if self.session is None:
+            self._answering = True
+            return
+        sent = protocol.close_sent
+        fault = None
+        if sent is not None and sent.code in FAULTY_CODES and not protocol.close_rcvd_then_sent:
+            fault = sent.reason or f"close code {sent.code}"
+            self._edge.admission.record_abuse(self.address)
+        self.session.disconnect(fault)
+
+    def _end_stream(self) -> None:
+        self._ended = True
+        self._unparsed = b""
+        if not self.transport.can_write_eof():  # TLS cannot close only one direction
+            self.transport.close()
+            return
+        self.transport.resume_reading()
+        try:
+            self.transport.write_eof()
+        except OSError:  # the peer has reset the connection, and the event loop has not noticed yet
+            self.transport.abort()
+
+    def _ping(self) -> None:
+        protocol, now = self._protocol, self._edge.now()
+        if protocol.state is not OPEN:
+            return
+        if self.pings.is_overdue(now) and not self._unparsed:  # its pong may be in the unparsed bytes
+            protocol.fail(1011, "keepalive ping timeout")
+        else:
+            protocol.send_ping(self.pings.new(now))
+            self._ping_timer = self._edge.clock.call_later(PING_SECONDS, self._ping)
+        self._write_out(protocol.data_to_send())
+
+    # the end
+
+    def end_after(self, seconds: float | None, call: Callable[[], None] | None = None) -> None:
+        """Schedule `call` for `seconds` from now, in place of the call that was scheduled before. None only cancels
+        that one.
+        """
+        if self._deadline is not None:
+            self._deadline.cancel()
+            self._deadline = None
+        if seconds is not None and call is not None:
+            self._deadline = self._edge.clock.call_later(seconds, call)
+
+    def close(self, code: int, reason: str, *, is_wrong: bool) -> None:
+        """Send a close frame. The connection is reset if the peer has not answered after `CLOSE_SECONDS`.
+
+        is_wrong: True if the connection counts as misbehaving for its address
+        """
+        self._closing = True
+        self._unparsed = b""
+        if is_wrong:
+            self._edge.admission.record_abuse(self.address)
+        if self._protocol.state is OPEN:
+            self._protocol.send_close(code, reason.encode()[:REASON_BYTES].decode(errors="ignore"))
+            self._write_out(self._protocol.data_to_send())
+        self.end_after(CLOSE_SECONDS, self.transport.abort)
+        self.update_reading()
+
+    def goodbye(self, code: Code) -> None:
+        """Notify a client that the server ends. A connection without a websocket is reset."""
+        if self.session is None:
+            self.transport.abort()
+        else:
+            self.session.goodbye(code)

@@ -1,0 +1,61 @@
+"""Rate limits: the cost of each kind of message.
+
+A kind without an entry here is accepted from nobody. `tests/server/edge/test_costs.py` compares the entries with the
+messages of the protocol and with the table in SECURITY.md.
+"""
+
+from __future__ import annotations
+
+from arena.protocol.messages import (
+    Accept,
+    Browse,
+    Challenge,
+    ClientMessage,
+    Decline,
+    EnterEvent,
+    Hello,
+    LeaveEvent,
+    Move,
+    Ping,
+    Ready,
+    Resign,
+    Status,
+    Unwatch,
+    Watch,
+    Withdraw,
+)
+
+MESSAGE_COSTS: dict[type[ClientMessage], int] = {
+    Hello: 0,
+    Ready: 0,
+    Move: 0,
+    Resign: 0,
+    Status: 1_000,
+    Challenge: 2_000,
+    Accept: 3_000,
+    Decline: 300,
+    Withdraw: 300,
+    EnterEvent: 5_000,
+    LeaveEvent: 5_000,
+    Watch: 2_000,
+    Unwatch: 200,
+    Browse: 1_000,
+    Ping: 300,
+}
+"""Cost of each message for its sender's address, in µs of `server.edge.work.WorkBudget`.
+
+A cost of 0 means that other limits apply. One hello opens a connection, and new connections wait for their turns. Each
+move answers a turn, and each `ready` answers a `start`. A resignation ends a match. A client that sends any others
+loses the match after a few.
+"""
+
+OUT_OF_PLACE_COSTS: dict[type[ClientMessage], int] = {
+    Hello: 300,
+    Ready: 2_000,
+    Move: 300,
+    Resign: 2_000,
+}
+"""Cost, in µs, of free messages that are not expected: a second hello, or a message about somebody else's match.
+
+A `ready` or `resign` for a finished match is answered with the match's end, which may have to be read from the store.
+"""

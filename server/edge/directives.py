@@ -1,0 +1,35 @@
+"""Directives of the host to all servers: banned names and addresses, and a notice."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from ipaddress import IPv4Network, IPv6Network, ip_address
+
+from msgspec import Struct
+
+from arena.protocol.messages import Notice
+from arena.server.failed_logins import source
+
+NO_NOTICE = Notice("", "")
+
+
+class Directives(Struct, frozen=True):
+    """Directives currently in force."""
+
+    names: Mapping[str, str] = {}
+    """Reason for each banned name."""
+    networks: Mapping[IPv4Network | IPv6Network, str] = {}
+    """Reason for each banned network. IPv6 networks are /64 or larger."""
+    notice: Notice = NO_NOTICE
+
+    def against(self, address: str, name: str = "") -> str:
+        """Return the reason that an address or a name is banned; empty if neither is."""
+        if name in self.names:
+            return self.names[name]
+        if not self.networks:
+            return ""
+        try:
+            parsed = ip_address(source(address).partition("/")[0])
+        except ValueError:
+            return ""
+        return next((why for network, why in self.networks.items() if parsed in network), "")

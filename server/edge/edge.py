@@ -1,0 +1,319 @@
+"""The edge: listeners, connections, and the clients that the core knows by number."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import logging
+import socket
+from collections.abc import Callable, Collection, Container, Coroutine, Sequence
+from ssl import SSLContext
+from types import TracebackType
+from typing import Any, Protocol, Self
+
+import anyio
+import anyio.abc
+
+from arena.clock import MONOTONIC, Clock
+from arena.protocol.codes import Code
+from arena.protocol.messages import End, ServerMessage
+from arena.server.core.effects import Close, Publish, Send
+from arena.server.core.inputs import EDGE_BITS, ClientAdmitted, EdgeResynced
+from arena.server.edge.addresses import listen_problem
+from arena.server.edge.admission import Admission
+from arena.server.edge.connection import CLOSE_SECONDS, Connection
+from arena.server.edge.directives import Directives
+from arena.server.edge.fair_queue import FairQueue
+from arena.server.edge.frames import frame_of
+from arena.server.edge.limits import HostLimits
+from arena.server.edge.page_client import PageClient
+from arena.server.edge.pings import PING_SECONDS
+from arena.server.edge.request import Request
+from arena.server.edge.responses import Pages, Response
+from arena.server.edge.session import Session
+from arena.server.edge.topics import Topic
+from arena.server.edge.work import WorkBudget
+from arena.server.loop_lag import LoopLag
+from arena.server.metrics import Metrics
+from arena.server.ports import CorePort, Downward
+from arena.server.processes.tasks import cancelled_at_exit
+
+log = logging.getLogger("arena.connection")
+
+PIECE_BYTES = 1024
+"""Number of bytes read from a connection in one piece: a move with its analysis, or some 170 of the smallest frames."""
+SINK_BYTES = 64 * 1024
+"""Number of bytes read in one piece from a connection whose data is no longer parsed."""
+KERNEL_BUFFER_BYTES = 32 * 1024
+"""Size of the kernel's buffer of a connection, in each direction (Linux doubles it)."""
+BACKLOG = 100
+"""Number of connections that the kernel queues until they are accepted."""
+
+
+def no_pages(_request: Request, _address: str) -> Response | None:
+    """Return None, as the `pages` of an edge without pages."""
+    return None
+
+
+class CannotListen(Exception):
+    """Raised when an address cannot be listened on; the message is one line with the address and the reason."""
+
+
+class Client(Protocol):
+    """Client of an edge: the session of a websocket, or the internal client of the page."""
+
+    def send(self, send: Send) -> None:
+        """Send the client a message."""
+
+    def close(self, close: Close) -> None:
+        """Send the core's last message to the client, and close its connection."""
+
+    def resync_entry(self) -> ClientAdmitted | None:
+        """Return the client's entry for a new core; None if it has not been admitted."""
+        ...
+
+    def resubscribe(self) -> None:
+        """Send a new core the topics that the client follows, or its hello again if that was not answered."""
+
+
+class Edge:
+    """Connections of one process. As a context manager, it notifies and closes its clients when the block ends."""
+
+    def __init__(
+        self,
+        number: int,
+        core: CorePort,
+        limits: HostLimits,
+        pages: Pages = no_pages,
+        *,
+        metrics: Metrics,
+        program: str,
+        work: WorkBudget | None = None,
+        proxies: Collection[str] = (),
+        any_origin: bool = False,
+        exempt: Container[str] = frozenset(),
+        lag: LoopLag | None = None,
+        clock: Clock = MONOTONIC,
+    ) -> None:
+        """Make an edge that does not listen yet.
+
+        number      number of this edge; the numbers of its clients begin with it
+        core        receives the inputs of clients; may be set later, before the edge listens
+        pages       answers plain requests; may be set later, before the edge listens
+        program     name and version in the `Server` header of answers
+        work        work budget per address, if `pages` uses the same one
+        proxies     addresses or networks whose X-Forwarded-For is trusted
+        any_origin  True if browsers may connect from pages of other sites
+        exempt      names of bots without rate limits: the server's own
+        lag         lag of the event loop, if the core uses the same one
+        """
+        self.number = number
+        self.core = core
+        self.limits = limits
+        self.pages = pages
+        self.metrics = metrics
+        self.program = program
+        self.any_origin = any_origin
+        self.exempt = exempt
+        self.clock = clock
+        self.now = clock.now_ns
+        self.work = work or WorkBudget(limits)
+        self.admission = Admission(limits, proxies, clock)
+        self.queue = FairQueue(clock)
+        self.session: Callable[[Edge, Connection], Session] = Session
+        """Factory of the session of a websocket. A benchmark of connections alone replaces it."""
+        self.live = PageClient(self)
+        self.buffer = memoryview(bytearray(PIECE_BYTES))
+        self.sink = memoryview(bytearray(SINK_BYTES))
+        self.connections: set[Connection] = set()
+        self._listeners: list[asyncio.Server] = []
+        self._clients: dict[int, Client] = {}
+        self._topics: dict[str, Topic] = {}
+        self._count = itertools.count(1)
+        self._shared: tuple[ServerMessage | None, bytes] = (None, b"")
+        """Last message that is sent to several clients, and its frame."""
+        self._running = cancelled_at_exit()
+        self._tasks: anyio.abc.TaskGroup
+        self._quiet: anyio.Event | None = None
+        """Set when no connection is left; None if no task waits for that."""
+        self._closed = False
+        self.directives = Directives()
+        self.is_cut_off = False
+        """True while the edge receives nothing from a core. Its clients are then sent away, to connect through another
+        edge.
+        """
+        self.lag = lag or LoopLag(clock, metrics.loop_seconds.observe)
+        """Lag of the event loop. No client is charged for its stalls."""
+        self.lag.add_need(lambda: bool(self.connections))
+
+    async def __aenter__(self) -> Self:
+        self._tasks = await self._running.__aenter__()
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> bool | None:
+        with anyio.CancelScope(shield=True):
+            await self.close()
+        return await self._running.__aexit__(kind, error, trace)
+
+    async def listen(
+        self, host: str, port: int, tls: SSLContext | None = None, *, reuse_port: bool = False
+    ) -> tuple[Any, ...]:
+        """Accept connections on `host`:`port` (0: any free port). Return the address of the first socket.
+
+        reuse_port: True to share the port with other processes of this user; the kernel distributes the connections.
+        Raises CannotListen.
+        """
+        loop = asyncio.get_running_loop()
+        options: dict[str, Any] = {"ssl_handshake_timeout": self.limits.hello_seconds} if tls else {}
+        if reuse_port:
+            options["reuse_port"] = True
+        # A cancellation after a socket is bound and before it is stored here would leave it open.
+        with anyio.CancelScope(shield=True):
+            try:
+                listener = await loop.create_server(
+                    self.connection, host, port, ssl=tls, backlog=BACKLOG, start_serving=False, **options
+                )
+            except OSError as error:
+                raise CannotListen(listen_problem(host, port, error)) from None
+            self._listeners.append(listener)
+            for each in listener.sockets:  # accepted connections inherit these sizes
+                each.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, KERNEL_BUFFER_BYTES)
+                each.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, KERNEL_BUFFER_BYTES)
+            await listener.start_serving()
+        address: tuple[Any, ...] = next(iter(listener.sockets)).getsockname()
+        return address
+
+    def connection(self) -> Connection:
+        """Return the protocol of a new connection, for any transport."""
+        return Connection(self)
+
+    async def close(self, code: Code = Code.SHUTTING_DOWN) -> None:
+        """Stop accepting, send `code` to all clients, and wait until all connections have ended. Further calls do
+        nothing.
+        """
+        if self._closed:
+            return
+        self._closed = True
+        self.admission.close()
+        for listener in self._listeners:
+            listener.close()
+        self.live.disconnect()
+        for connection in list(self.connections):
+            connection.goodbye(code)
+        with anyio.move_on_after(2 * CLOSE_SECONDS):
+            while self.connections:
+                self._quiet = anyio.Event()
+                await self._quiet.wait()
+
+    def set_isolated(self, *, yes: bool) -> None:
+        """Disconnect all clients and admit none while the edge receives nothing from a core. Plain requests are still
+        answered.
+        """
+        if yes and not self.is_cut_off:
+            for connection in list(self.connections):
+                if connection.session is not None:
+                    connection.goodbye(Code.SHUTTING_DOWN)
+        self.is_cut_off = yes
+
+    def follow_directives(self, directives: Directives) -> None:
+        """Apply new directives of the host: remove banned clients, and send a new notice to the others."""
+        before, self.directives = self.directives, directives
+        if directives == before:
+            return
+        for connection in list(self.connections):
+            if connection.session is not None:
+                connection.session.follow_directives(is_new=directives.notice != before.notice)
+
+    # from the core
+
+    def deliver(self, messages: Sequence[Downward]) -> None:
+        """Deliver messages from the core to clients of this edge, in order."""
+        clients = self._clients
+        for message in messages:
+            kind = type(message)
+            if kind is Send:
+                client = clients.get(message.client)  # type: ignore[union-attr]
+                if client is not None:
+                    client.send(message)  # type: ignore[arg-type]
+            elif kind is Publish:
+                self._publish(message)  # type: ignore[arg-type]
+            elif kind is Close:
+                client = clients.get(message.client)  # type: ignore[union-attr]
+                if client is not None:
+                    client.close(message)  # type: ignore[arg-type]
+            else:
+                self.resync()
+
+    def _publish(self, publish: Publish) -> None:
+        topic = self._topics.get(publish.topic)
+        if topic is None:
+            return
+        topic.publish(publish.message)
+        if type(publish.message) is End:
+            del self._topics[publish.topic]
+
+    def resync(self) -> None:
+        """Send the core all connected clients and the topics they follow: to a new core, or after messages were lost."""
+        clients = list(self._clients.values())
+        entered = [enter for client in clients if (enter := client.resync_entry()) is not None]
+        self.core.submit(EdgeResynced(self.number, entered))
+        for client in clients:
+            client.resubscribe()
+
+    # for connections and sessions
+
+    def add_client(self, client: Client) -> int:
+        """Return the number of a new client. Messages are delivered to it from now on."""
+        number = self.number << EDGE_BITS | next(self._count)
+        self._clients[number] = client
+        return number
+
+    def drop_client(self, number: int) -> None:
+        """Stop delivering messages to a client."""
+        self._clients.pop(number, None)
+
+    def topic(self, name: str) -> Topic:
+        """Return the topic of that name, and create it if it is new."""
+        topic = self._topics.get(name)
+        if topic is None:
+            topic = self._topics[name] = Topic(name, self.clock)
+        return topic
+
+    def forget_topic(self, topic: Topic) -> None:
+        """Forget a topic without followers."""
+        if not len(topic) and self._topics.get(topic.name) is topic:
+            del self._topics[topic.name]
+
+    def shared_frame(self, message: ServerMessage) -> bytes:
+        """Return the frame of a message that is sent to several clients in succession."""
+        if self._shared[0] is not message:
+            self._shared = message, frame_of(message)
+        return self._shared[1]
+
+    def first_ping(self) -> float:
+        """Return the seconds until a connection's first ping. The pings of many connections are spread evenly."""
+        return PING_SECONDS * (0.5 + 0.61803 * len(self.connections) % 0.5)
+
+    def add_connection(self, connection: Connection) -> None:
+        """Keep a new connection."""
+        self.connections.add(connection)
+        self.lag.start()
+
+    def remove_connection(self, connection: Connection) -> None:
+        """Forget a connection that has ended."""
+        self.connections.discard(connection)
+        if self._quiet is not None and not self.connections:
+            self._quiet.set()
+
+    def start_soon(self, job: Callable[..., Coroutine[Any, Any, None]], *arguments: object) -> None:
+        """Run a connection's job in a task. An exception is logged and affects no other connection."""
+        self._tasks.start_soon(self._run, job, *arguments)
+
+    @staticmethod
+    async def _run(job: Callable[..., Coroutine[Any, Any, None]], *arguments: object) -> None:
+        try:
+            await job(*arguments)
+        except Exception:
+            log.exception("a connection fails")

@@ -1,0 +1,60 @@
+"""Fair queue: all work except players' answers takes turns here, by address.
+
+It holds handshakes, plain requests, messages with a cost, and the pieces of addresses that send many. Each turn is one
+small piece of work, followed by a pause several times as long. All turns together therefore take at most `SHARE` of the
+process's time, however many clients wait, and a player's move is rarely delayed by them.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict, deque
+from typing import Protocol
+
+from arena.clock import Clock
+
+SHARE = 0.2
+"""Largest share of the process's time for all turns together."""
+
+
+class Waiter(Protocol):
+    """Client waiting for its turn in a fair queue."""
+
+    def take_turn(self) -> float:
+        """Do one piece of work. Return its cost in µs of CPU time, with the work that it starts outside the turn."""
+        ...
+
+
+class FairQueue:
+    """Waiters by address. Addresses take turns; the waiters of one address are served in order."""
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self._waiting: OrderedDict[str, deque[Waiter]] = OrderedDict()
+        self._running = False
+        self._now_ns = clock.now_ns
+        self._rest_end = 0.0
+        """Time at which the rest after the last turn ends, in monotonic ns."""
+
+    def enter(self, address: str, waiter: Waiter) -> None:
+        """Give a waiter one turn, when it is the turn of its address."""
+        self._waiting.setdefault(address, deque()).append(waiter)
+        if not self._running:
+            self._running = True
+            self._clock.call_later(0, self._turn)
+
+    def _turn(self) -> None:
+        if not self._waiting:
+            self._running = False
+            return
+        address, waiters = self._waiting.popitem(last=False)
+        waiter = waiters.popleft()
+        if waiters:
+            self._waiting[address] = waiters
+        # uvloop rounds timers to milliseconds. If this turn is early, the next rest is longer.
+        early, cost = max(0.0, self._rest_end - self._now_ns()) / 1e9, 0.0
+        try:
+            cost = waiter.take_turn()
+        finally:
+            rest = early + cost / 1e6 / SHARE
+            self._rest_end = self._now_ns() + rest * 1e9
+            self._clock.call_later(rest, self._turn)

@@ -1,0 +1,104 @@
+"""The log of a server: one line per event, with the match and the bot that it concerns."""
+
+from __future__ import annotations
+
+import logging
+import sys
+import threading
+from datetime import UTC, datetime
+from types import TracebackType
+from typing import Literal
+
+import msgspec
+from msgspec import structs
+
+from arena.protocol.messages import Hello, Message, Welcome
+
+log = logging.getLogger("arena.log")
+
+FIELDS = ("match", "bot", "address", "trace")
+"""Fields of a line, passed with `extra=`. `trace` is the number of a connection."""
+
+
+class LineFormatter(logging.Formatter):
+    """Formatter for text: time, level, logger and message, then `key=value` for each field."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        about = "".join(
+            f" {field}={value!r}" for field in FIELDS if (value := getattr(record, field, None)) is not None
+        )
+        line = f"{_time(record)} {record.levelname.lower()} {record.name}: {record.getMessage()}{about}"
+        return line + (f"\n{self.formatException(record.exc_info)}" if record.exc_info else "")
+
+
+class JsonFormatter(logging.Formatter):
+    """Formatter for log collectors: one JSON object per line."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        line: dict[str, object] = {
+            "time": _time(record),
+            "level": record.levelname.lower(),
+            "logger": record.name,
+            "message": record.getMessage(),
+        }
+        line |= {field: value for field in FIELDS if (value := getattr(record, field, None)) is not None}
+        if record.exc_info:
+            line["stack"] = self.formatException(record.exc_info)
+        return msgspec.json.encode(line).decode()
+
+
+def set_up(form: Literal["text", "json"], *, verbose: bool, wire: bool) -> None:
+    """Send the server's log to stderr. `wire` also logs every message, as `>` (from a client) and `<` (to a client)."""
+    handler = logging.StreamHandler()
+    handler.setFormatter(JsonFormatter() if form == "json" else LineFormatter())
+    logging.basicConfig(level=logging.WARNING, handlers=[handler], force=True)
+    # Warnings and exceptions that Python would write to stderr become log lines.
+    logging.captureWarnings(capture=True)
+    sys.excepthook = _log_exception
+    sys.unraisablehook = _log_unraisable
+    threading.excepthook = _log_of_thread
+    logging.getLogger("arena").setLevel(logging.INFO if verbose or form == "json" else logging.WARNING)
+    logging.getLogger("arena.wire").setLevel(logging.DEBUG if wire else logging.NOTSET)
+
+
+def _log_exception(kind: type[BaseException], error: BaseException, stack: TracebackType | None) -> None:
+    """Log the exception that ends the program."""
+    log.critical("the program ends: %s: %s", kind.__name__, error, exc_info=(kind, error, stack))
+
+
+def _log_unraisable(failed: sys.UnraisableHookArgs) -> None:
+    """Log an exception that cannot be caught, for example in a destructor."""
+    error = failed.exc_value
+    what = failed.err_msg or "an exception that nobody could be given"
+    log.error(
+        "%s: %r",
+        what,
+        failed.object,
+        exc_info=error if error is None else (type(error), error, failed.exc_traceback),
+    )
+
+
+def _log_of_thread(failed: threading.ExceptHookArgs) -> None:
+    """Log an exception that ends a thread."""
+    error = failed.exc_value
+    name = failed.thread.name if failed.thread is not None else "?"
+    log.error(
+        "thread %s ends",
+        name,
+        exc_info=error if error is None else (type(error), error, failed.exc_traceback),
+    )
+
+
+def without_secrets(message: Message) -> Message:
+    """Return a message without its secrets, for logs that are stored and read by others."""
+    match message:
+        case Hello():
+            token, session = ("…" if secret else "" for secret in (message.token, message.session))
+            return structs.replace(message, token=token, session=session)
+        case Welcome():
+            return structs.replace(message, session="…")
+    return message
+
+
+def _time(record: logging.LogRecord) -> str:
+    return datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds")

@@ -1,0 +1,164 @@
+"""The page's own client: it sees matches in progress and the listing like any spectator, but without a socket."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+
+from arena.protocol.messages import (
+    Browse,
+    ClientMessage,
+    Error,
+    Hello,
+    Listing,
+    ServerMessage,
+    Unwatch,
+    View,
+    Watch,
+    Welcome,
+)
+from arena.server.core.effects import Close, Send
+from arena.server.core.inputs import ClientAdmitted, ClientDisconnected, MessageReceived
+from arena.server.edge.session import ADMITTED, BACKLOGGED
+from arena.server.ports import AdmissionRequest
+
+if TYPE_CHECKING:
+    from arena.server.edge.edge import Edge
+
+HELLO = Hello("page", role="spectator", program="page")
+ANSWER_SECONDS = 2.0
+"""Longest time to wait for the core's answer."""
+IDLE_SECONDS = 30.0
+"""Time without a request after which the client leaves."""
+FRESH_SECONDS = 0.25
+"""Age up to which a listing is reused."""
+
+
+class ConnectedClient(Struct, frozen=True):
+    """Client that an edge has admitted."""
+
+    name: str
+    role: str
+    address: str
+    seconds: int
+    """Time since it connected, in seconds."""
+
+
+class PageClient:
+    """Live state of the server. The client enters with the first request and leaves after a while without one."""
+
+    def __init__(self, edge: Edge) -> None:
+        self._edge = edge
+        self._client = 0
+        """Number of the client; 0 if there is none."""
+        self._let_in: asyncio.Future[None] | None = None
+        self._requests: dict[str, asyncio.Future[ServerMessage | None]] = {}
+        """Requests without an answer, by match id; the key of the listing is empty."""
+        self._listing = Listing([], [], [])
+        self._listed = float("-inf")
+        """Time of the last listing, in seconds."""
+        self._idle: asyncio.TimerHandle | None = None
+
+    async def view(self, match: str) -> View | None:
+        """Return a match in progress as a spectator sees it; None if there is no such match, or if no answer comes."""
+        reply = await self._request(match, Watch(match))
+        return reply if isinstance(reply, View) else None
+
+    async def listing(self) -> Listing:
+        """Return the current listing, or the last known one if no answer comes."""
+        if self._edge.now() / 1e9 - self._listed > FRESH_SECONDS:
+            await self._request("", Browse())
+        return self._listing
+
+    def connected(self) -> list[ConnectedClient]:
+        """Return the admitted clients of this edge, longest connected first."""
+        now = self._edge.now()
+        clients = [
+            ConnectedClient(hello.name, hello.role, each.address, (now - session.since_ns) // 10**9)
+            for each in self._edge.connections
+            if (session := each.session) is not None
+            and session.state in (ADMITTED, BACKLOGGED)
+            and (hello := session.hello) is not None
+        ]
+        return sorted(clients, key=lambda each: (-each.seconds, each.name))
+
+    async def _request(self, key: str, question: ClientMessage) -> ServerMessage | None:
+        """Return the answer to a request; None if no answer comes. Callers with the same request share one."""
+        self._cancel_idle_timer()
+        try:
+            async with asyncio.timeout(ANSWER_SECONDS):
+                await self._enter()
+                answer = self._requests.get(key)
+                if answer is None:
+                    answer = self._requests[key] = asyncio.get_running_loop().create_future()
+                    self._submit(question)
+                return await asyncio.shield(answer)
+        except TimeoutError:
+            self._requests.pop(key, None)
+            return None
+
+    async def _enter(self) -> None:
+        if not self._client:
+            self._let_in = asyncio.get_running_loop().create_future()
+            self._client = self._edge.add_client(self)
+            self.resubscribe()
+        if self._let_in is not None:
+            await asyncio.shield(self._let_in)
+
+    def _submit(self, message: ClientMessage) -> None:
+        self._edge.core.submit(MessageReceived(self._client, message, self._edge.now()))
+
+    def _cancel_idle_timer(self) -> None:
+        if self._idle is not None:
+            self._idle.cancel()
+        self._idle = self._edge.clock.call_later(IDLE_SECONDS, self.disconnect)
+
+    def disconnect(self) -> None:
+        """Leave until the next request."""
+        if self._idle is not None:
+            self._idle.cancel()
+        if self._client:
+            client, self._client = self._client, 0
+            self._edge.drop_client(client)
+            self._edge.core.submit(ClientDisconnected(client))
+
+    # as a client of the edge
+
+    def send(self, send: Send) -> None:
+        """Receive a message from the core."""
+        message = send.message
+        if isinstance(message, Welcome):
+            if self._let_in is not None and not self._let_in.done():
+                self._let_in.set_result(None)
+        elif isinstance(message, View):
+            self._submit(Unwatch(message.match))
+            self._answer(message.match, message)
+        elif isinstance(message, Listing):
+            self._listing, self._listed = message, self._edge.now() / 1e9
+            self._answer("", message)
+        elif isinstance(message, Error) and message.match is not None:
+            self._answer(message.match, None)
+
+    def _answer(self, key: str, answer: ServerMessage | None) -> None:
+        future = self._requests.pop(key, None)
+        if future is not None and not future.done():
+            future.set_result(answer)
+
+    def close(self, _close: Close) -> None:
+        """Leave when the core closes this client. The next request enters again."""
+        self.disconnect()
+
+    def resync_entry(self) -> ClientAdmitted | None:
+        """Return the client's entry for a new core; None if it has not been admitted."""
+        if self._let_in is None or not self._let_in.done():
+            return None
+        return ClientAdmitted(self._client, HELLO, "", owner="", secret="", role="spectator")
+
+    def resubscribe(self) -> None:
+        """Send the hello again if it was not answered, and repeat the requests without an answer."""
+        if self._let_in is None or not self._let_in.done():
+            self._edge.core.submit(AdmissionRequest(self._client, HELLO, ""))
+        for key in self._requests:
+            self._submit(Watch(key) if key else Browse())

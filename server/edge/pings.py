@@ -1,0 +1,45 @@
+"""Pings of one connection: unanswered pings, and the times of the answered ones."""
+
+from __future__ import annotations
+
+from random import getrandbits
+
+from arena.match.lag import Pings
+
+PING_SECONDS = 10.0
+"""Time between two pings of a connection."""
+PONG_SECONDS = 20.0
+"""Longest time that a ping may stay unanswered."""
+
+
+class OpenPings:
+    """Pings of one connection. Times in monotonic ns."""
+
+    __slots__ = ("_sent", "_times", "lag")
+
+    def __init__(self) -> None:
+        self._sent: dict[bytes, int] = {}
+        """Time of each unanswered ping, by its payload, oldest first."""
+        self._times = Pings()
+        self.lag = 0
+        """Shortest recent ping time, in ns; 0 if unknown."""
+
+    def is_overdue(self, now: int) -> bool:
+        """Return True if a ping has been unanswered for too long."""
+        return now - next(iter(self._sent.values()), now) >= PONG_SECONDS * 1e9
+
+    def new(self, now: int) -> bytes:
+        """Return an unguessable payload for a ping that is sent at `now`."""
+        payload = getrandbits(32).to_bytes(4, "big")
+        self._sent[payload] = now
+        return payload
+
+    def answer(self, payload: bytes, now: int) -> None:
+        """Handle a pong. It also answers all earlier pings (RFC 6455, section 5.5.3)."""
+        sent = self._sent.get(payload)
+        if sent is None:
+            return  # an unsolicited pong is allowed
+        self._times.add(now - sent)
+        self.lag = self._times.least
+        while payload in self._sent:
+            del self._sent[next(iter(self._sent))]

@@ -1,0 +1,42 @@
+"""A plain request: a path and headers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from websockets.datastructures import Headers
+
+
+def _is_waited_for() -> bool:
+    return False
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """Request: its target as sent, including the query, its headers, its method and its HTTP version."""
+
+    path: str
+    headers: Headers
+    method: str = "GET"
+    protocol: str = "HTTP/1.1"
+    abandoned: Callable[[], bool] = _is_waited_for
+    """Function that returns True once the client no longer waits for the answer."""
+
+    def words(self, header: str) -> list[str]:
+        """Return the elements of a list header: its values, split at commas and stripped."""
+        return [part.strip() for value in self.headers.get_all(header) for part in value.split(",")]
+
+    @property
+    def wants_websocket(self) -> bool:
+        """Return True if the client asks to upgrade to a websocket."""
+        return "websocket" in map(str.lower, self.words("Upgrade"))
+
+    @property
+    def may_go_on(self) -> bool:
+        """Return True if another request may follow on the same connection (RFC 9112, section 9.3).
+
+        A request with another method than GET may have a body, or an answer without one, so nothing is read after it.
+        """
+        closes = "close" in map(str.lower, self.words("Connection"))
+        return self.method == "GET" and self.protocol == "HTTP/1.1" and not closes

@@ -1,0 +1,86 @@
+"""Answers to plain requests, and functions that build the usual ones."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field, replace
+from http import HTTPStatus
+from typing import Any
+
+import msgspec
+
+from arena.server.edge.request import Request
+
+TEXT = "text/plain; charset=utf-8"
+JSON = "application/json; charset=utf-8"
+
+
+@dataclass(frozen=True)
+class Response:
+    """Answer to a plain request: status, content type, body, and further headers."""
+
+    status: HTTPStatus
+    kind: str
+    body: bytes
+    headers: Mapping[str, str] = field(default_factory=dict)
+
+
+Answer = Response | None
+"""Answer to a plain request; None if there is no such page."""
+
+Pages = Callable[[Request, str], Answer | Callable[[], Awaitable[Answer]]]
+"""Function that answers a plain request from an address, or returns a function that makes the answer if that takes a
+while.
+"""
+
+
+def text(line: str, status: HTTPStatus = HTTPStatus.OK) -> Response:
+    """Return an answer with one line of text."""
+    return Response(status, TEXT, f"{line}\n".encode())
+
+
+def json(value: Any, headers: Mapping[str, str] | None = None) -> Response:
+    """Return a value as JSON. The browser does not cache it unless `headers` say otherwise."""
+    return raw_json(msgspec.json.encode(value), headers)
+
+
+def raw_json(body: bytes, headers: Mapping[str, str] | None = None) -> Response:
+    """Return an answer with a body that is already JSON."""
+    return Response(HTTPStatus.OK, JSON, body, {"Cache-Control": "no-store", **(headers or {})})
+
+
+def not_found(what: str) -> Response:
+    """Return a 404 for a missing page, match or bot; `what` is one line that names it."""
+    return text(what, HTTPStatus.NOT_FOUND)
+
+
+def bad_request(why: str) -> Response:
+    """Return a 400 for an invalid request; `why` is a one-line reason."""
+    return text(why, HTTPStatus.BAD_REQUEST)
+
+
+def too_many_requests(seconds: float) -> Response:
+    """Return a 429 for an address that has used its budget; it may ask again after `seconds`."""
+    line = "too much was asked for from your address: try again in a moment"
+    return replace(text(line, HTTPStatus.TOO_MANY_REQUESTS), headers={"Retry-After": str(math.ceil(seconds))})
+
+
+def conflict(why: str) -> Response:
+    """Return a 409 for a request that the current state does not allow; `why` is a one-line reason."""
+    return text(why, HTTPStatus.CONFLICT)
+
+
+def method_not_allowed(allowed: str) -> Response:
+    """Return a 405 for a method that is not allowed on this path."""
+    line = text(f"only {allowed} is answered here", HTTPStatus.METHOD_NOT_ALLOWED)
+    return replace(line, headers={"Allow": allowed})
+
+
+def unauthorized(why: str, *, ask: bool = True) -> Response:
+    """Return a 401 for a missing or wrong name and token; `why` is a one-line reason.
+
+    ask: False if a browser must not prompt for the name and token
+    """
+    headers = {"WWW-Authenticate": 'Basic realm="a bot and its token", charset="UTF-8"'} if ask else {}
+    return replace(text(why, HTTPStatus.UNAUTHORIZED), headers=headers)

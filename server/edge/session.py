@@ -1,0 +1,597 @@
+"""A session: one websocket as a client of the core, from its hello to its end.
+
+    frame -> message -> limits -> core.submit(MessageReceived)       Send -> frame -> connection
+
+An answer to a turn goes to the core immediately, with the time that it took. All other messages with a cost use the
+budget of their address and wait for a turn in the fair queue.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from msgspec import UNSET
+from msgspec.structs import replace
+from websockets.frames import Frame, Opcode
+
+from arena.protocol.codec import DecodeError, decode_client, encode
+from arena.protocol.codes import Code
+from arena.protocol.messages import (
+    Accepted,
+    Browse,
+    ClientMessage,
+    End,
+    Error,
+    Hello,
+    Listing,
+    Move,
+    Ready,
+    Resign,
+    ServerMessage,
+    Standing,
+    Start,
+    Turn,
+    Unwatch,
+    View,
+    Watch,
+    Welcome,
+)
+from arena.server import loop_lag
+from arena.server.core.effects import LISTING, Close, Send
+from arena.server.core.inputs import ClientAdmitted, ClientDisconnected, MessageReceived, TurnSent
+from arena.server.edge.costs import MESSAGE_COSTS, OUT_OF_PLACE_COSTS
+from arena.server.edge.log import without_secrets
+from arena.server.edge.token_bucket import TokenBucket
+from arena.server.ports import AdmissionRequest
+
+if TYPE_CHECKING:
+    from arena.server.edge.connection import Connection
+    from arena.server.edge.edge import Edge
+    from arena.server.edge.topics import Topic
+
+log = logging.getLogger("arena.session")
+trace = logging.getLogger("arena.wire")
+
+AWAITING_HELLO, AWAITING_ADMISSION, ADMITTED, BACKLOGGED, CLOSED = range(5)
+"""States: before the hello; hello sent to the core but not answered; admitted; too many messages waiting; over."""
+IGNORING = frozenset({AWAITING_ADMISSION, CLOSED})
+"""States in which no message is handled."""
+MAX_QUEUED = 256
+"""Number of messages that may wait for a turn before reading is paused."""
+CONTROLS = frozenset({Opcode.PING, Opcode.PONG, Opcode.CLOSE})
+BINARY = Opcode.BINARY
+TEXT = Opcode.TEXT
+PONG = Opcode.PONG
+GOODBYES = {Code.SHUTTING_DOWN: 1001, Code.EVENT_OVER: 1000}
+"""Close codes for an orderly end of the server. All other codes are sent as 1008."""
+HARMLESS = frozenset({Code.REPLACED, Code.NAME_TAKEN, *GOODBYES})
+"""Codes of a close without misbehaviour: a bot has returned, or waits for its name, or the server ends."""
+ADMISSION_SECONDS = 60.0
+"""Longest time for the core to answer a hello, for example while a new core takes over."""
+CONTROLS_PER_SECOND = 10.0
+"""Average rate of a client's control frames per second; each ping is answered."""
+CONTROL_BURST = 100
+"""Most control frames of a client without a pause."""
+FRAGMENTS_PER_SECOND = 1000.0
+"""Average rate of message fragments per second, not counting the last fragment of each message."""
+FRAGMENT_BURST = 1024
+"""Most fragments of a client without a pause."""
+NO_LIMIT = TokenBucket(1e12, 1e12, 0)
+"""Share of the server's own bots."""
+SHOWN_BYTES = 24
+"""Number of bytes shown of a frame that is not a message."""
+
+
+class Seat:
+    """State of a client in one match: the turn that it has to answer, and the time that the turn has used."""
+
+    __slots__ = ("answer", "is_over", "left_at", "ply", "ran", "stalled_ns", "starts")
+
+    def __init__(self) -> None:
+        self.starts = 0
+        """Number of `start`s without a `ready`. A bot that gets its match's `start` again answers each one."""
+        self.ply = -1
+        """Ply of the open turn; -1 if none is open."""
+        self.left_at = 0
+        """Time at which the turn was written, in monotonic ns."""
+        self.ran = 0
+        """Time for which the turn's clock had already run when the turn was written, in ns."""
+        self.stalled_ns = 0
+        """Total stall of the edge when the turn was written, in ns."""
+        self.is_over = False
+        """True once the match has ended during an open turn. The answer may be in transit, and is dropped."""
+        self.answer: MessageReceived | None = None
+        """Answer to the open turn, until the core accepts or rejects it. It is sent again to a new core."""
+
+
+class Session:
+    """Session of one websocket."""
+
+    __slots__ = (
+        "_behind",
+        "_bucket",
+        "_connection",
+        "_controls",
+        "_edge",
+        "_fragments",
+        "_has_begun",
+        "_kind",
+        "_parts",
+        "_seats",
+        "_topics",
+        "_traced",
+        "client",
+        "handled",
+        "hello",
+        "since_ns",
+        "state",
+        "waiting",
+    )
+
+    def __init__(self, edge: Edge, connection: Connection) -> None:
+        self._edge = edge
+        self._connection = connection
+        limits, now = edge.limits, edge.now()
+        self.client = 0
+        """Number of the client; 0 before its hello."""
+        self.hello: Hello | None = None
+        """Hello of the client. After the core's welcome, it holds the current session secret and the remaining quota."""
+        self.state = AWAITING_HELLO
+        self.since_ns = now
+        """Time at which the session was opened, in monotonic ns."""
+        self.handled = 0
+        """Number of the client's messages passed to the core."""
+        self._seats: dict[str, Seat] = {}
+        """Seats of the client in matches in progress, by match id."""
+        self._topics: dict[str, Topic | None] = {}
+        """Topics that the client follows. The value is None for a match that it has requested to watch, until the view
+        arrives.
+        """
+        self._bucket = TokenBucket(limits.messages_per_second, limits.message_burst, now)
+        """Bucket of unsolicited messages."""
+        self._controls = TokenBucket(CONTROLS_PER_SECOND, CONTROL_BURST, now)
+        self._fragments: TokenBucket | None = None
+        """Bucket of fragments; None until the first one."""
+        self._parts: bytearray | None = None
+        """Fragments so far of an incomplete message; None if there is none."""
+        self._kind = BINARY
+        """Opcode of the message in `_parts`."""
+        self.waiting: list[tuple[ClientMessage, int, int]] = []
+        """Messages that wait for a turn, with their arrival times in ns and their costs in µs."""
+        self._behind: list[tuple[Frame, int]] = []
+        """Frames that arrived after the hello and before the core's answer to it."""
+        self._has_begun = False
+        """True once the messages sent with the welcome are written. Any `start` after that is of a new match."""
+        self._traced = trace.isEnabledFor(logging.DEBUG)
+
+    @property
+    def name(self) -> str:
+        """Name for the log."""
+        return self.hello.name if self.hello else "?"
+
+    @property
+    def _about(self) -> dict[str, str]:
+        """Fields of the session's log lines."""
+        return {"bot": self.name, "address": self._connection.address, "trace": f"{self.client:x}"}
+
+    # from the client
+
+    def receive(self, frame: Frame, at: int) -> None:
+        """Handle a frame that arrived at monotonic ns `at`.
+
+        The answer to an open turn goes to the core immediately, with the time that it took.
+        """
+        data: bytes | str | None = frame.data  # type: ignore[assignment]
+        if frame.opcode is not BINARY or not frame.fin or self.state in IGNORING:
+            data = self._whole(frame, at)
+            if data is None:
+                return
+        edge = self._edge
+        try:
+            message = decode_client(data, edge.limits.message_bytes)  # type: ignore[arg-type]
+        except DecodeError as error:
+            self._refuse_frame(data, error, at)  # type: ignore[arg-type]
+            return
+        edge.metrics.messages[type(message)] += 1
+        if self._traced:
+            trace.debug("> %s %s", self.name, without_secrets(message))
+        if isinstance(message, Move):
+            seat = self._seats.get(message.match)
+            if seat is not None and seat.ply == message.ply and seat.answer is None:
+                if seat.is_over:
+                    del self._seats[message.match]
+                    return
+                late = at - edge.lag.due
+                late = late if late > loop_lag.STALL_NS else 0
+                stalled_ns = edge.lag.stalled_ns + late - seat.stalled_ns
+                spent = max(0, at - seat.left_at - stalled_ns) + seat.ran
+                seat.answer = received = MessageReceived(self.client, message, at, spent)
+                self.handled += 1
+                edge.core.submit(received)
+                return
+        self._handle(message, at)
+
+    def _control(self, frame: Frame, at: int) -> None:
+        # The library answers pings and closes by itself.
+        if frame.opcode is PONG:
+            self._connection.pings.answer(bytes(frame.data), at)
+        if not self._controls.take(at):
+            self._connection.reset_flooding("control frames")
+
+    def _whole(self, frame: Frame, at: int) -> bytes | str | None:
+        """Return a complete text or fragmented message; None if this frame does not complete one."""
+        if frame.opcode in CONTROLS:
+            self._control(frame, at)
+            return None
+        if self.state in IGNORING:
+            if self.state == AWAITING_ADMISSION:
+                self._behind.append((frame, at))
+            return None
+        if self._parts is None:
+            self._kind = frame.opcode
+            self._parts = bytearray()
+        self._parts += frame.data
+        if not frame.fin:
+            if self._fragments is None:
+                self._fragments = TokenBucket(FRAGMENTS_PER_SECOND, FRAGMENT_BURST, at)
+            if not self._fragments.take(at):
+                self._connection.reset_flooding("fragments")
+            return None
+        data, self._parts = bytes(self._parts), None
+        return data.decode(errors="replace") if self._kind is TEXT else data
+
+    def _handle(self, message: ClientMessage, at: int) -> None:
+        """Handle a message that does not answer a turn."""
+        if self.state == AWAITING_HELLO:
+            self._greet(message)
+            return
+        seat = self._seats.get(message.match) if isinstance(message, (Move, Ready, Resign)) else None
+        if seat is not None and seat.is_over:
+            seat = None
+        if seat is not None and seat.starts and type(message) is Ready:
+            seat.starts -= 1
+        elif not self._bucket.take(at):
+            self._handle_flood()
+            return
+        cost = 0 if seat is not None else MESSAGE_COSTS[type(message)] or OUT_OF_PLACE_COSTS[type(message)]
+        if not cost or self._is_exempt:
+            self._give(message, at)
+            return
+        wait = self._edge.work.spend(self._connection.address, cost, at / 1e9)
+        if wait > 0:
+            detail = f"too much was asked for from your address: try again in {wait:.1f} s"
+            where = getattr(message, "match", None), getattr(message, "ply", None)
+            self._send_error(Error(Code.RATE_LIMITED, detail, *where))
+        elif not self._connection.is_over:  # once it is over, nobody waits for the answer
+            self.waiting.append((message, at, cost))
+            if len(self.waiting) >= MAX_QUEUED:
+                self.state = BACKLOGGED
+            self._connection.wait_for_turn()
+
+    @property
+    def _is_exempt(self) -> bool:
+        """True for the server's own bots, whose address other programs on this machine share."""
+        hello = self.hello
+        return hello is not None and hello.role == "bot" and hello.name in self._edge.exempt
+
+    def _give(self, message: ClientMessage, at: int) -> None:
+        if type(message) is Watch:
+            self._topics.setdefault(message.match, None)
+        elif type(message) is Unwatch:
+            self._leave_topic(message.match)
+        self.handled += 1
+        self._edge.core.submit(MessageReceived(self.client, message, at))
+
+    def take_turn(self) -> float:
+        """Handle the message that has waited longest. Return its cost in µs."""
+        if not self.waiting:
+            return 0.0
+        message, at, cost = self.waiting.pop(0)
+        if self.state == BACKLOGGED and len(self.waiting) < MAX_QUEUED:
+            self.state = ADMITTED
+        self._give(message, at)
+        return cost
+
+    def _greet(self, message: ClientMessage) -> None:
+        if type(message) is not Hello:
+            kind = type(message).__name__.lower()
+            self._end(Code.HELLO_FIRST, f"the first message must be hello, not {kind}")
+            return
+        self.hello = message
+        self.follow_directives(is_new=False)
+        if self.state == CLOSED:
+            return
+        self.state = AWAITING_ADMISSION
+        self.client = self._edge.add_client(self)
+        self.handled += 1
+        self._connection.end_after(ADMISSION_SECONDS, self._no_core)
+        self.send_hello()
+
+    def send_hello(self) -> None:
+        """Send the hello to the core."""
+        if self.hello is not None:
+            self._edge.core.submit(AdmissionRequest(self.client, self.hello, self._connection.address))
+
+    def _no_core(self) -> None:
+        self._end(Code.SHUTTING_DOWN, "the server does not answer: come back")
+
+    # refusals
+
+    def hello_timeout(self) -> None:
+        """Refuse a client that has not said hello in time."""
+        self._end(Code.HELLO_FIRST, f"no hello came within {self._edge.limits.hello_seconds:g} s")
+
+    def _refuse_frame(self, frame: bytes | str, error: DecodeError, at: int) -> None:
+        if self._traced:
+            # Frames before the hello is accepted may hold a token.
+            frame_text = (
+                ""
+                if self.state == AWAITING_HELLO
+                else frame.hex()
+                if isinstance(frame, bytes)
+                else repr(frame)
+            )
+            trace.debug("> %s %s: %s", self.name, frame_text[:200], error)
+        if error.code is Code.UNKNOWN_TYPE:
+            if self.state == AWAITING_HELLO:
+                self._end(Code.HELLO_FIRST, f"the first message must be hello; {error.detail}")
+            elif self._bucket.take(at):
+                self._send_error(Error(error.code, error.detail))
+            else:
+                self._handle_flood()
+            return
+        detail = f"{error.detail}; {_excerpt(frame)}" if error.code is Code.BAD_MESSAGE else error.detail
+        close_code = 1009 if error.code is Code.TOO_LARGE else 1007
+        self._end(error.code, detail, detail, close_code)
+
+    def _handle_flood(self) -> None:
+        detail = f"more than {self._edge.limits.messages_per_second:g} messages a second"
+        self._end(Code.RATE_LIMITED, detail, detail)
+
+    def close(self, close: Close) -> None:
+        """Send the core's last message to the client, and close its connection."""
+        self._end(close.code, close.detail)
+
+    def follow_directives(self, *, is_new: bool) -> None:
+        """Close the session if the client is banned; otherwise send it the notice if that is new."""
+        directives = self._edge.directives
+        why = directives.against(self._connection.address, self.hello.name if self.hello else "")
+        if why:
+            self._end(Code.REMOVED, why)
+        elif is_new and self._has_begun and self.state != CLOSED:
+            self._send(directives.notice)
+
+    def goodbye(self, code: Code) -> None:
+        """Notify the client that the server ends."""
+        self._end(code, code.meaning)
+
+    def _end(self, code: Code, detail: str, fault: str | None = None, close_code: int | None = None) -> None:
+        if self.state == CLOSED:
+            return
+        self._send_error(Error(code, detail, fatal=True))
+        if self.state == CLOSED:  # even this message was too much for a slow reader
+            return
+        self.disconnect(fault)
+        if close_code is None:
+            close_code = GOODBYES.get(code, 1008)
+        # The detail may quote the peer; the connection shortens it to fit into a close frame.
+        self._connection.close(close_code, f"{code}: {detail}", is_wrong=code not in HARMLESS)
+
+    def close_slow(self) -> None:
+        """Close the connection of a client with too many unread bytes. A bot catches up when it returns."""
+        if self.state == CLOSED:
+            return
+        log.warning("too slow: %d bytes wait", self.backlog, extra=self._about)
+        self.disconnect(None)
+        # A client that starts to read during the closing handshake still gets the reason.
+        self._connection.close(1008, Code.TOO_SLOW.value, is_wrong=True)
+
+    def disconnect(self, fault: str | None) -> None:
+        """Report to the core that the client is gone. `fault`: its protocol violation, or None. Further calls do
+        nothing.
+        """
+        if self.state == CLOSED:
+            return
+        if self.state >= ADMITTED and self.hello is not None and self.hello.role == "bot":
+            if fault is not None:
+                log.warning("protocol error: %s", fault, extra=self._about)
+            else:
+                log.info("gone", extra=self._about)
+        self.state = CLOSED
+        self.waiting.clear()
+        self._behind.clear()
+        for topic in list(self._topics):
+            self._leave_topic(topic)
+        self._seats.clear()
+        if self.client:
+            self._edge.drop_client(self.client)
+            self._edge.core.submit(ClientDisconnected(self.client, fault))
+
+    # to the client
+
+    @property
+    def backlog(self) -> int:
+        """Number of bytes not yet sent, not counting the kernel's buffers."""
+        return self._connection.backlog
+
+    def try_spend(self, cost: int) -> bool:
+        """Return True if the budget of the client's address covers `cost` µs, and take them from the budget."""
+        return self._edge.work.spend(self._connection.address, cost, self._edge.now() / 1e9) <= 0
+
+    def write(self, data: bytes) -> None:
+        """Write frames that all followers of a topic get."""
+        if self._traced:
+            trace.debug("< %s %s", self.name, data.hex())
+        self._connection.write(data)
+
+    def send(self, send: Send) -> None:
+        """Send the client a message from the core."""
+        message = send.message
+        kind = type(message)
+        if kind is Turn:
+            self._send_turn(message, send.ran)  # type: ignore[arg-type]
+            return
+        if kind in self._NOTES:
+            self._NOTES[kind](self, message)
+        if kind is View or kind is Listing:
+            self.write(self._edge.shared_frame(message))
+        else:
+            self._send(message)
+
+    def _send(self, message: ServerMessage) -> None:
+        if self._traced:
+            trace.debug("< %s %s", self.name, without_secrets(message))
+        connection = self._connection
+        data = Frame(BINARY, encode(message)).serialize(mask=False)
+        if connection.is_slow:
+            connection.write(data)
+        else:
+            connection.transport.write(data)
+
+    def _send_error(self, error: Error) -> None:
+        self._edge.metrics.rejections.labels(error.code.value).inc()
+        self._send(error)
+
+    def _send_turn(self, turn: Turn, ran: int) -> None:
+        seat = self._seats.get(turn.match)
+        if seat is None:
+            seat = self._seats[turn.match] = Seat()
+        elif seat.answer is not None and seat.ply == turn.ply:
+            # The core that received the answer is gone, and the new core does not know the answer.
+            again = MessageReceived(self.client, seat.answer.message, self._edge.now(), seat.answer.spent)
+            self._edge.core.submit(again)
+            return
+        self._send(turn)
+        edge = self._edge
+        now = edge.now()
+        seat.ply, seat.left_at, seat.ran, seat.answer = turn.ply, now, ran, None
+        late = now - edge.lag.due
+        seat.stalled_ns = edge.lag.stalled_ns + (late if late > loop_lag.STALL_NS else 0)
+        if self.state != CLOSED:
+            lag = self._connection.pings.lag
+            edge.core.submit(TurnSent(self.client, turn.match, turn.ply, now, lag))
+
+    def _note_accepted(self, accepted: Accepted) -> None:
+        seat = self._seats.get(accepted.match)
+        if seat is not None and seat.ply == accepted.ply and seat.answer is not None:
+            self._edge.metrics.move_seconds.observe((self._edge.now() - seat.answer.at) / 1e9)
+            seat.ply, seat.answer = -1, None
+
+    def _note_start(self, start: Start) -> None:
+        if start.match not in self._seats and self._has_begun and self.hello is not None and self.hello.quota:
+            self.hello = replace(self.hello, quota=self.hello.quota - 1)
+        for match in [match for match, seat in self._seats.items() if seat.is_over]:
+            del self._seats[match]
+        self._seats.setdefault(start.match, Seat()).starts += 1
+
+    def _note_end(self, end: End) -> None:
+        seat = self._seats.get(end.match)
+        if seat is not None and seat.ply >= 0 and seat.answer is None:
+            seat.is_over = True
+        else:
+            self._seats.pop(end.match, None)
+
+    def _note_error(self, error: Error) -> None:
+        self._edge.metrics.rejections.labels(error.code.value).inc()
+        if error.match is not None:
+            seat = self._seats.get(error.match)
+            if seat is not None:
+                seat.answer = None
+            if self._topics.get(error.match) is None:
+                self._topics.pop(error.match, None)
+
+    def _note_welcome(self, welcome: Welcome) -> None:
+        if self.state == AWAITING_ADMISSION and self.hello is not None:
+            if self.hello.role == "bot":
+                what = "back" if self.hello.session else "here"
+                where, program = self._connection.address, self.hello.program
+                log.info("%s from %s (%s)", what, where, program, extra=self._about)
+            self.hello = replace(self.hello, session=welcome.session)
+            self.state = ADMITTED
+            self._connection.end_after(None)
+            if self._is_exempt:
+                self._connection.share = NO_LIMIT
+            self._edge.clock.call_later(0, self._begin)
+
+    def _note_standing(self, standing: Standing) -> None:
+        if self.hello is not None:
+            self.hello = replace(self.hello, quota=UNSET if standing.quota is None else standing.quota)
+
+    def _begin(self) -> None:
+        """Handle the frames that came after the hello, once all messages sent with the welcome are written."""
+        self._has_begun = True
+        if self._edge.directives.notice.text and self.state != CLOSED:
+            self._send(self._edge.directives.notice)
+        while self._behind and self.state == ADMITTED:
+            self.receive(*self._behind.pop(0))
+        self._connection.update_reading()
+
+    def _note_view(self, view: View) -> None:
+        if view.match in self._topics:
+            self._follow(view.match)
+
+    def _note_listing(self, _listing: Listing) -> None:
+        self._follow(LISTING)
+
+    def _follow(self, name: str) -> None:
+        topic = self._topics.get(name)
+        if topic is None:
+            topic = self._topics[name] = self._edge.topic(name)
+        topic.follow(self)
+
+    def _leave_topic(self, name: str) -> None:
+        topic = self._topics.pop(name, None)
+        if topic is not None:
+            topic.leave(self)
+            self._edge.forget_topic(topic)
+
+    def topic_closed(self, name: str) -> None:
+        """Handle the end of a match that the client followed."""
+        self._topics.pop(name, None)
+
+    def request_view(self, match: str) -> None:
+        """Request a whole match that the client follows from the core."""
+        self._edge.core.submit(MessageReceived(self.client, Watch(match), self._edge.now()))
+
+    # resync
+
+    def resync_entry(self) -> ClientAdmitted | None:
+        """Return the client's entry for a new core; None if it has not been admitted."""
+        if self.hello is None or self.state not in {ADMITTED, BACKLOGGED}:
+            return None
+        address = self._connection.address
+        return ClientAdmitted(
+            self.client, self.hello, address, owner=address, secret="", role=self.hello.role
+        )
+
+    def resubscribe(self) -> None:
+        """Send a new core the topics that the client follows, or its hello again if that was not answered."""
+        if self.state == AWAITING_ADMISSION:
+            self.send_hello()
+            return
+        now = self._edge.now()
+        for name, topic in self._topics.items():
+            if topic is None or not topic.is_over:
+                message = Browse() if name == LISTING else Watch(name)
+                self._edge.core.submit(MessageReceived(self.client, message, now))
+
+    _NOTES: ClassVar[dict[type, Callable[[Any, Any], None]]] = {
+        Accepted: _note_accepted,
+        Start: _note_start,
+        End: _note_end,
+        Error: _note_error,
+        Standing: _note_standing,
+        Welcome: _note_welcome,
+        View: _note_view,
+        Listing: _note_listing,
+    }
+    """Handler of the session for each type of message that is sent."""
+
+
+def _excerpt(frame: bytes | str) -> str:
+    """Return the beginning of a frame that is not a message, for the client's author."""
+    if isinstance(frame, str):
+        return f"it begins {frame[:SHOWN_BYTES]!r}"
+    return f"its {len(frame)} bytes begin {frame[:SHOWN_BYTES].hex(' ')}"

@@ -1,0 +1,83 @@
+"""Wrong tokens, counted by address: an address that sends many is refused for a while.
+
+Nothing here reads a clock: time is an argument, in seconds.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from dataclasses import dataclass
+from functools import lru_cache
+from ipaddress import IPv6Address, ip_address
+
+
+@dataclass
+class _Attempts:
+    since: float
+    """Time of the first counted wrong token."""
+    count: int = 0
+    until: float = float("-inf")
+    """Time until which the address is refused."""
+
+
+PAUSE_SECONDS = 60.0
+"""Longest time for which an address is refused."""
+
+
+def pause_within(grace: float) -> float:
+    """Return the seconds for which an address is refused, if disconnected bots have `grace` seconds to return.
+
+    The refusal ends after at most half of that time, so that no bot loses its matches because of other clients at its
+    address.
+    """
+    return min(PAUSE_SECONDS, grace / 2) if grace > 0 else PAUSE_SECONDS
+
+
+class FailedLogins:
+    """Limit on wrong tokens: after `limit` of them within `window` seconds, an address is refused for `pause` seconds.
+
+    At most `capacity` addresses are kept. The address whose last wrong token is oldest is forgotten first.
+    """
+
+    def __init__(
+        self, *, limit: int = 10, window: float = 60, pause: float = PAUSE_SECONDS, capacity: int = 10_000
+    ) -> None:
+        self._limit = limit
+        self._window = window
+        self._pause = pause
+        self._capacity = capacity
+        self._tries: OrderedDict[str, _Attempts] = OrderedDict()
+
+    def wait(self, address: str, now: float) -> float:
+        """Return the seconds for which the address is still refused; 0 if it may try."""
+        tries = self._tries.get(source(address))
+        return max(0.0, tries.until - now) if tries else 0.0
+
+    def wrong(self, address: str, now: float, limit: int | None = None) -> None:
+        """Count a wrong token from the address. `limit` replaces the limit for this call."""
+        key = source(address)
+        tries = self._tries.get(key)
+        if tries is None or now - tries.since >= self._window:
+            tries = self._tries[key] = _Attempts(now, until=tries.until if tries else float("-inf"))
+        self._tries.move_to_end(key)
+        tries.count += 1
+        if tries.count >= (limit or self._limit):
+            tries.until = now + self._pause
+            tries.count, tries.since = 0, now
+        if len(self._tries) > self._capacity:
+            self._tries.popitem(last=False)
+
+
+@lru_cache(maxsize=10_000)
+def source(address: str) -> str:
+    """Return the unit that is counted: an IPv4 address, or the /64 network of an IPv6 address."""
+    try:
+        parsed = ip_address(address)
+    except ValueError:
+        return address
+    if not isinstance(parsed, IPv6Address):
+        return str(parsed)
+    if parsed.ipv4_mapped is not None:
+        return str(parsed.ipv4_mapped)
+    # A client with one address of a /64 network usually has all of them.
+    return f"{IPv6Address(int(parsed) >> 64 << 64)}/64"

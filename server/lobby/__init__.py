@@ -1,1 +1,0 @@
-"""Who is connected, what their messages lead to, and who plays whom."""

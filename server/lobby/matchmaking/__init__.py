@@ -1,1 +1,0 @@
-"""Which matches are played: challenges, the pool, and who has to wait."""

@@ -1,0 +1,67 @@
+"""Loop lag: how late an event loop runs due callbacks.
+
+A loop that is stalled, by a blocking call or by an overloaded machine, stamps frames late and judges deadlines late.
+The server cannot undo such a delay, so it measures the delay and charges it to no bot.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+
+from arena.clock import Clock
+
+INTERVAL_NS = 20_000_000
+"""Time between two measurements, in ns."""
+STALL_NS = 50_000_000
+"""Minimum delay of a measurement that counts as a stall of the process, in ns."""
+NEVER = 1 << 62
+
+
+class LoopLag:
+    """Lag of one event loop. It is measured only while a part of the server needs it: an idle server has no timer."""
+
+    def __init__(self, clock: Clock, observe: Callable[[float], None]) -> None:
+        """`observe` is called with each measured lag, in seconds."""
+        self._clock = clock
+        self._observe = observe
+        self._needs: list[Callable[[], bool]] = []
+        self.due = NEVER
+        """Time at which the next measurement is due; NEVER while nothing is measured."""
+        self._timer: asyncio.TimerHandle | None = None
+        self._longest = 0
+        self.stalled_ns = 0
+        """Total time of all stalls as of the last measurement, in ns. If the time is more than STALL_NS after `due`, a stall
+        is in progress.
+        """
+
+    def add_need(self, need: Callable[[], bool]) -> None:
+        """Measure for as long as `need()` is true. The caller calls `start` when it becomes true."""
+        self._needs.append(need)
+
+    def start(self) -> None:
+        """Start to measure, unless that is in progress."""
+        if self._timer is None:
+            self.due = self._clock.now_ns() + INTERVAL_NS
+            self._timer = self._clock.call_later(INTERVAL_NS / 1e9, self._measure)
+
+    def stop(self) -> None:
+        """Stop measuring."""
+        if self._timer is not None:
+            self._timer.cancel()
+        self.due, self._timer = NEVER, None
+
+    def _measure(self) -> None:
+        late = max(0, self._clock.now_ns() - self.due)
+        self._observe(late / 1e9)
+        self._longest = max(self._longest, late)
+        if late > STALL_NS:
+            self.stalled_ns += late
+        self.due, self._timer = NEVER, None
+        if any(need() for need in self._needs):
+            self.start()
+
+    def take_longest(self) -> int:
+        """Return the longest lag since the last call, in ns, including one that is still in progress."""
+        longest, self._longest = self._longest, 0
+        return max(longest, self._clock.now_ns() - self.due)

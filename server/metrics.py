@@ -1,0 +1,91 @@
+"""Metrics of a server, for Prometheus."""
+
+from __future__ import annotations
+
+import math
+from bisect import bisect_left
+from collections import Counter as Tally
+from collections.abc import Iterator
+from itertools import accumulate
+
+from prometheus_client import CollectorRegistry, Counter, Gauge, generate_latest
+from prometheus_client.core import CounterMetricFamily, HistogramMetricFamily
+from prometheus_client.registry import Collector
+
+SECONDS = (0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0)
+BOUNDS = (*map(str, SECONDS), "+Inf")
+
+
+class Durations(Collector):
+    """Histogram of seconds for use in one thread. It avoids the library's locks, which take 3 µs for each move."""
+
+    def __init__(self, name: str, about: str) -> None:
+        """`about` is the help text of the metric."""
+        self._name = name
+        self._about = about
+        self._counts = [0] * len(BOUNDS)
+        self._seconds = 0.0
+
+    def observe(self, seconds: float) -> None:
+        """Count a duration."""
+        self._counts[bisect_left(SECONDS, seconds)] += 1
+        self._seconds += seconds
+
+    def collect(self) -> Iterator[HistogramMetricFamily]:
+        buckets = list(zip(BOUNDS, accumulate(self._counts), strict=True))
+        yield HistogramMetricFamily(self._name, self._about, buckets=buckets, sum_value=self._seconds)
+
+
+COLLECTOR_SECONDS = Durations("arena_collector_seconds", "Pauses for Python's collector of cycles")
+"""Pauses for garbage collection, of the whole process."""
+
+
+class _Messages(Collector):
+    """Counter of messages from clients by type, for use in one thread."""
+
+    def __init__(self) -> None:
+        self.seen: Tally[type] = Tally()
+
+    def collect(self) -> Iterator[CounterMetricFamily]:
+        messages = CounterMetricFamily("arena_messages", "Messages from clients, by type", labels=["type"])
+        for kind, count in self.seen.items():
+            messages.add_metric([kind.__name__.lower()], count)
+        yield messages
+
+
+class Metrics:
+    """Metrics of one process."""
+
+    def __init__(self) -> None:
+        self.registry = CollectorRegistry()
+        self.bots = Gauge("arena_bots", "Bots that are connected", registry=self.registry)
+        self.matches = Gauge("arena_matches", "Matches in progress", registry=self.registry)
+        self.suspended = Gauge("arena_suspended", "Bots that are suspended", registry=self.registry)
+        self.disk_free = Gauge(
+            "arena_disk_free_ratio", "Free share of the disk with the store's file", registry=self.registry
+        )
+        self.disk_free.set(math.nan)  # for a database on another machine
+        self.finished = Counter(
+            "arena_matches_finished", "Matches that ended, by reason", ["reason"], registry=self.registry
+        )
+        self.rejections = Counter(
+            "arena_rejections", "What was refused, by error code", ["code"], registry=self.registry
+        )
+        self.lines_cut = Counter(
+            "arena_lines_cut", "Moves of bots' main lines that were not kept", registry=self.registry
+        )
+        self.journal_seconds = Durations(
+            "arena_journal_seconds", "From the beginning of a commit of the journal to its end"
+        )
+        self.loop_seconds = Durations("arena_loop_delay_seconds", "By how much the event loop was late")
+        self.move_seconds = Durations("arena_move_seconds", "From a move's arrival to its announcement")
+        messages = _Messages()
+        self.messages = messages.seen
+        """Number of messages from clients, by type."""
+        timed = (self.journal_seconds, self.loop_seconds, self.move_seconds, COLLECTOR_SECONDS)
+        for each in (*timed, messages):
+            self.registry.register(each)
+
+    def render(self) -> bytes:
+        """Return all metrics in the text form that Prometheus scrapes."""
+        return generate_latest(self.registry)

@@ -1,1 +1,0 @@
-"""From sockets to messages: connections, their limits, and what the server tells of itself."""

@@ -1,1 +1,0 @@
-"""What is counted by the address that it comes from: work, failed logins, and what other servers tell of them."""

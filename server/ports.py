@@ -1,0 +1,50 @@
+"""Messages between an edge, which holds connections, and the core, which holds the arena.
+
+    edge -> core    AdmissionRequest, MessageReceived, ClientDisconnected, TurnSent, EdgeResynced
+    core -> edge    Send, Close, Publish, Resync
+
+In one process, both sides call each other directly. Between processes, `server.cluster` carries the same messages.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from msgspec import Struct
+
+from arena.protocol.messages import Hello
+from arena.server.core.effects import Close, Publish, Send
+from arena.server.core.inputs import ClientDisconnected, EdgeResynced, MessageReceived, TurnSent
+
+
+class AdmissionRequest(Struct, frozen=True, tag="knock"):
+    """Hello of a client that waits to be admitted or refused."""
+
+    client: int
+    hello: Hello
+    address: str
+
+
+class Resync(Struct, frozen=True, tag="resync"):
+    """Request to an edge to list its connected clients. It answers with `EdgeResynced`."""
+
+
+Upward = AdmissionRequest | MessageReceived | ClientDisconnected | TurnSent | EdgeResynced
+Downward = Send | Close | Publish | Resync
+
+
+class CorePort(Protocol):
+    """Core as an edge uses it."""
+
+    def submit(self, message: Upward) -> None:
+        """Accept a message. Messages are handled in the order of the calls."""
+        ...
+
+
+class EdgePort(Protocol):
+    """Edge as the core uses it."""
+
+    def deliver(self, messages: Sequence[Downward]) -> None:
+        """Deliver messages to the edge's clients, in order."""
+        ...

@@ -1,0 +1,172 @@
+"""Edges and cores in separate processes, with NATS between them.
+
+arena serve --role edge      connections and the page; any number of them, anywhere
+arena serve --role core      matches; the first one leads, all others stand by
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import secrets
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
+from pathlib import Path
+from ssl import SSLContext
+
+import anyio
+from prometheus_client import Gauge
+
+from arena.clock import MONOTONIC, Clock
+from arena.protocol.codes import Code
+from arena.protocol.record import Record
+from arena.server.cluster.bus import Bus
+from arena.server.cluster.core_link import CoreLink, Superseded
+from arena.server.cluster.edge_link import EdgeLink
+from arena.server.core.settings import OPEN_EVENT, Pool
+from arena.server.host import EDGE, Host, enter_edge, listen, open_host, open_store
+from arena.server.metrics import Metrics
+from arena.server.processes.tasks import cancelled_at_exit
+from arena.server.settings import Settings
+from arena.server.shell.house import HousePlan
+from arena.server.store.database import close as close_engine
+from arena.server.store.database import make_engine
+
+log = logging.getLogger("arena.roles")
+
+EDGES = 1 << 22
+"""Number of possible edge numbers. Each edge process draws one at random."""
+
+
+CUT_OFF_NS = 5_000_000_000
+"""Time without a message from a core after which an edge disconnects its clients. Other edges may reach a core."""
+LOOK_SECONDS = 0.25
+"""Time between two checks for a lost core, in seconds."""
+
+
+def _nats(settings: Settings) -> AbstractAsyncContextManager[Bus]:
+    from arena.server.cluster.nats import open_nats  # noqa: PLC0415 - an extra
+
+    name = f"arena {settings.server.role.value} {settings.server.name}".rstrip()
+    return open_nats(settings.bus.url, name=name, ca=Path(settings.bus.ca) if settings.bus.ca else None)
+
+
+def measure_edge(metrics: Metrics, link: EdgeLink) -> None:
+    """Add a metric to an edge's metrics that shows whether the edge reaches a core."""
+    gauge = Gauge("arena_core", "1 while a core is heard", registry=metrics.registry)
+    gauge.set_function(lambda: link.synced)
+
+
+def measure_core(metrics: Metrics, link: CoreLink) -> None:
+    """Add a metric to a core's metrics with the number of edges that the core reaches."""
+    gauge = Gauge("arena_edges", "Edges that are heard", registry=metrics.registry)
+    gauge.set_function(lambda: len(link.edges))
+
+
+async def try_out(settings: Settings) -> None:
+    """Connect to NATS and to the store once, and prepare the store. Raises BusError and StoreError."""
+    async with _nats(settings), AsyncExitStack() as stack:
+        await open_store(stack, settings)
+
+
+@asynccontextmanager
+async def open_edge(
+    settings: Settings, *, house: HousePlan, tls: SSLContext | None, clock: Clock = MONOTONIC
+) -> AsyncIterator[tuple[EdgeLink, str]]:
+    """Accept connections for the core that leads the shard `server.name`. Yield the link to it and the address for bots.
+
+    house  engines that the core runs, for display on the page
+    tls    certificate; None for connections without TLS
+
+    Raises CannotListen, BusError and StoreError. On exit, clients are notified and disconnected; they can return through
+    another edge.
+    """
+    async with AsyncExitStack() as stack:
+        bus = await stack.enter_async_context(_nats(settings))
+        tasks = await stack.enter_async_context(cancelled_at_exit())
+        number = EDGE + 1 + secrets.randbelow(EDGES - EDGE - 1)
+        soon = asyncio.get_running_loop().call_soon
+        link = EdgeLink(bus, settings.server.name, number, clock=clock, soon=soon)
+        engine = make_engine(settings.store.url)
+        stack.push_async_callback(close_engine, engine)
+        metrics = Metrics()
+        measure_edge(metrics, link)
+        edge = await enter_edge(
+            stack,
+            number,
+            link,
+            settings,
+            metrics,
+            store=engine,
+            house=house,
+            secure=tls is not None,
+            trouble=lambda: "" if link.synced else "no core is heard",
+            clock=clock,
+        )
+        link.port = edge
+
+        async def look() -> None:
+            while True:
+                edge.set_isolated(yes=link.silent_ns() > CUT_OFF_NS)
+                await clock.sleep(LOOK_SECONDS)
+
+        tasks.start_soon(link.run)
+        tasks.start_soon(look)
+        address, _ = await listen(edge, settings.server, tls, house=False)
+        log.info("edge %d listens on %s", number, address)
+        try:
+            yield link, address
+        finally:
+            with anyio.CancelScope(shield=True):
+                await edge.close(Code.SHUTTING_DOWN)
+
+
+@asynccontextmanager
+async def open_leader(
+    settings: Settings,
+    *,
+    pool: Pool | None,
+    house: HousePlan,
+    on_record: Callable[[Record], Awaitable[None]] | None = None,
+    clock: Clock = MONOTONIC,
+) -> AsyncIterator[Host]:
+    """Wait for the lease of the shard `server.name`, and lead the shard during the block.
+
+    An additional edge on loopback serves house engines and metrics.
+
+    Raises BadHouse, CannotListen, BusError and StoreError. Raises LeaseLost or Superseded, after cancelling the block, if
+    this core no longer leads. On exit the lease is released immediately, so that a standby takes over.
+    """
+    deposed: Superseded | None = None
+    async with AsyncExitStack() as stack:
+        # NATS comes before the lease: a core that cannot reach its edges must not keep others from leading.
+        bus = await stack.enter_async_context(_nats(settings))
+        host = await stack.enter_async_context(
+            open_host(
+                settings,
+                pool=pool,
+                house=house,
+                going_on=OPEN_EVENT,
+                on_record=on_record,
+                clock=clock,
+            )
+        )
+        tasks = await stack.enter_async_context(cancelled_at_exit())
+        shell, fence = host.core.shell, host.core.journal.lease.number
+        link = CoreLink(bus, settings.server.name, fence, shell, clock=clock)
+        measure_core(host.core.metrics, link)
+
+        async def serve_link() -> None:
+            nonlocal deposed
+            try:
+                await link.run()
+            except Superseded as error:
+                deposed = error
+                tasks.cancel_scope.cancel()
+
+        tasks.start_soon(serve_link)
+        log.warning("core %d leads, with %d matches", fence, host.resumed)
+        async with host.open_house():
+            yield host
+    if deposed is not None:
+        raise deposed

@@ -1,1 +1,0 @@
-"""The matches in progress: their rooms, members and spectators."""

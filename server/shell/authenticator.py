@@ -1,0 +1,251 @@
+"""The authenticator: from a client's hello to its `ClientAdmitted`, or to its refusal.
+
+While the store is answering one query, and for a moment after it, further clients wait. The next query looks all of them
+up together. A token
+opens a name: either a token in the store, or one that the host itself has issued to a bot that it runs.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hmac
+import logging
+import secrets
+from ipaddress import ip_address
+from itertools import islice
+from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
+
+from arena.clock import Clock
+from arena.protocol.codes import Code
+from arena.protocol.values import Role
+from arena.server.core.bot import secret_hash
+from arena.server.core.effects import Close
+from arena.server.core.guests import is_guest
+from arena.server.core.inputs import (
+    EDGE_BITS,
+    ClientAdmitted,
+    ClientDisconnected,
+    EdgeResynced,
+    OwnerResolved,
+    RatingChanged,
+)
+from arena.server.core.lobby import Refused
+from arena.server.failed_logins import FailedLogins, source
+from arena.server.ports import AdmissionRequest
+from arena.server.store import tokens
+from arena.server.store.database import Engine, error_line
+from arena.server.store.journal.load import StoredAccount, accounts
+
+if TYPE_CHECKING:
+    from arena.server.shell.shell import Shell
+
+log = logging.getLogger("arena.accounts")
+
+CROWD = 200
+"""Number of clients that are looked up in one query of the store."""
+GATHER_SECONDS = 0.05
+"""Pause after a query, in which clients gather for the next one. A query takes 1 ms of CPU time and more, for one client or
+for many.
+"""
+
+
+class Authenticator:
+    """Check of names and tokens. Clients are admitted while `run` runs."""
+
+    def __init__(
+        self,
+        engine: Engine,
+        server: str,
+        *,
+        anyone: bool,
+        guests: bool,
+        failed_logins: FailedLogins,
+        clock: Clock,
+    ) -> None:
+        """Set up the check of names.
+
+        server  name of the server whose sessions count
+        anyone  True if any client may use a name that has no token: for a private network
+        guests  True if a guest name needs no token
+        """
+        self._engine = engine
+        self._server = server
+        self._anyone = anyone
+        self._guests = guests
+        self._failed_logins = failed_logins
+        self._clock = clock
+        self._issued: dict[str, str] = {}
+        """Hashes of the tokens of bots that the host runs, by name."""
+        self._waiting: dict[int, AdmissionRequest] = {}
+        self._unrated: dict[str, None] = {}
+        """Names of bots whose ratings and owners a new core still has to get, in order of arrival."""
+        self._request_arrived = asyncio.Event()
+
+    def issue_token(self, name: str) -> str:
+        """Return a new token for a bot that the host runs. It replaces the bot's old token and expires with the host."""
+        token = tokens.new_token()
+        self._issued[name] = tokens.hash_token(token)
+        return token
+
+    def enqueue(self, request: AdmissionRequest) -> None:
+        """Queue a client's hello for the next query of the store."""
+        self._waiting[request.client] = request
+        self._request_arrived.set()
+
+    def cancel(self, disconnection: ClientDisconnected) -> None:
+        """Forget the hello of a client that has disconnected."""
+        self._waiting.pop(disconnection.client, None)
+
+    def drop_edge(self, edge: int) -> None:
+        """Forget the clients of a lost edge."""
+        for client in [client for client in self._waiting if client >> EDGE_BITS == edge]:
+            del self._waiting[client]
+
+    def resync(self, here: EdgeResynced) -> EdgeResynced:
+        """Return an edge's connected clients, completed with the data derived from their hellos. Their sessions prove their identity.
+
+        The core gets their ratings and owners later.
+        """
+        clients = []
+        for enter in here.clients:
+            name, address = enter.hello.name, enter.address
+            is_bot = enter.hello.role == "bot"
+            if is_bot:
+                self._unrated[name] = None
+            guest = is_bot and self._guests and not self._anyone and not enter.hello.token and is_guest(name)
+            clients.append(
+                replace(
+                    enter,
+                    owner=source(address),
+                    stranger=True,
+                    guest=guest,
+                    local=self._is_local(name, address),
+                )
+            )
+        if self._unrated:
+            self._request_arrived.set()
+        return EdgeResynced(here.edge, clients)
+
+    def _is_local(self, name: str, address: str) -> bool:
+        """Return True for a bot that runs on the server's own machine."""
+        try:
+            return name in self._issued or ip_address(address).is_loopback
+        except ValueError:
+            return False
+
+    async def run(self, shell: Shell) -> None:
+        """Admit clients until cancelled."""
+        while True:
+            await self._request_arrived.wait()
+            crowd = list(self._waiting.values())[:CROWD]
+            unrated = list(islice(self._unrated, CROWD))
+            if not crowd and not unrated:
+                self._request_arrived.clear()
+                continue
+            for name in unrated:
+                del self._unrated[name]
+            # A spectator without a token has no account.
+            hellos = [each.hello for each in crowd if each.hello.role != "spectator" or each.hello.token]
+            names = {hello.name for hello in hellos if tokens.is_name(hello.name)}.union(unrated)
+            known: dict[str, StoredAccount] | None = None
+            try:
+                known = await accounts(self._engine, self._server, names) if names else {}
+            except Exception as error:
+                why = error_line(error)
+                if why is None:
+                    raise
+                log.error("the store does not answer: %s", why)  # noqa: TRY400  one line for all of them, no stack
+            for name in unrated:
+                account = (known or {}).get(name, StoredAccount())
+                if account.owner:
+                    shell.submit(OwnerResolved(name, account.owner))
+                for game, rating in account.ratings.items():
+                    shell.submit(RatingChanged(game, name, rating))
+            for request in crowd:
+                if (
+                    self._waiting.get(request.client) is request
+                ):  # an edge may have repeated the hello meanwhile
+                    del self._waiting[request.client]
+                    self._answer(shell, request, known)
+            if names:
+                await self._clock.sleep(GATHER_SECONDS)
+
+    def _answer(
+        self, shell: Shell, request: AdmissionRequest, known: dict[str, StoredAccount] | None
+    ) -> None:
+        if known is None:
+            shell.send(Close(request.client, Code.SERVER_FULL, "the store does not answer: try again"))
+            return
+        try:
+            enter = self.authenticate(request, known.get(request.hello.name, StoredAccount()))
+        except Refused as refused:
+            shell.send(Close(request.client, refused.code, refused.detail))
+        else:
+            shell.submit(enter)
+
+    def authenticate(self, request: AdmissionRequest, known: StoredAccount) -> ClientAdmitted:
+        """Return the input that admits a client. `known`: the store's account of its name. Raises Refused.
+
+        Many wrong tokens block an address. A bot that returns with the secret of its session is admitted nevertheless:
+        otherwise it could lose its matches because of other clients at its address.
+        """
+        hello, address = request.hello, request.address
+        if not tokens.is_name(hello.name):
+            raise Refused(Code.BAD_NAME, Code.BAD_NAME.meaning)
+        role: Role = hello.role
+        guest, owner = False, ""
+        if hello.role != "spectator" or hello.token:
+            returning = bool(known.session) and hmac.compare_digest(known.session, secret_hash(hello.session))
+            if not returning:
+                self._check_address(address)
+            role, guest = self._open(request, known)
+            owner = hello.name if hello.name in self._issued else known.owner
+        return ClientAdmitted(
+            request.client,
+            hello,
+            address,
+            owner=owner or source(address),
+            stranger=not owner,
+            secret=secrets.token_urlsafe(24),
+            role=role,
+            guest=guest,
+            local=self._is_local(hello.name, address),
+            known=known.session,
+            ratings=known.ratings,
+        )
+
+    def _open(self, request: AdmissionRequest, known: StoredAccount) -> tuple[Role, bool]:
+        """Return the role that a hello's token grants, and True for a guest. Raises Refused."""
+        name, token = request.hello.name, request.hello.token
+        issued = self._issued.get(name)
+        if issued is not None:
+            if hmac.compare_digest(issued, tokens.hash_token(token)):
+                return "bot", False
+        elif known.revoked:
+            why = f"the token of {name!r} was revoked: ask the host for a new one"
+            self._count_failure(request)
+            raise Refused(Code.BAD_TOKEN, why)
+        elif not known.token:
+            if self._anyone and not token:
+                return "bot", False
+            if self._guests and not token and is_guest(name):
+                return "bot", True
+            hint = "leave the token empty here" if self._anyone else "ask the host for a token"
+            self._count_failure(request)
+            raise Refused(Code.BAD_TOKEN, f"no token is known for {name!r}: {hint}")
+        elif hmac.compare_digest(known.token, tokens.hash_token(token)):
+            return known.role, False
+        self._count_failure(request)
+        raise Refused(Code.BAD_TOKEN, f"this is not the token of {name!r}")
+
+    def _count_failure(self, request: AdmissionRequest) -> None:
+        if request.hello.token:
+            self._failed_logins.wrong(request.address, self._clock.now())
+
+    def _check_address(self, address: str) -> None:
+        wait = self._failed_logins.wait(address, self._clock.now())
+        if wait > 0:
+            why = f"too many wrong tokens came from {address or 'there'}: try again in {wait:.0f} s"
+            raise Refused(Code.RATE_LIMITED, why)

@@ -1,0 +1,195 @@
+"""The house: engines that a server runs itself, so that everybody finds an opponent.
+
+A house engine is `arena bot ENGINE` in a process of its own, and connects like any other bot. It is started when it is
+first challenged, and restarted when it crashes or hangs; then it continues its matches.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import PurePath
+from typing import TYPE_CHECKING
+
+import anyio
+import anyio.abc
+
+from arena.games.core import Player
+from arena.match.replay import has_moved
+from arena.server.core.effects import MatchFinished, StartHouseEngine
+from arena.server.core.inputs import HouseEngineFailed
+from arena.server.core.settings import HOUSE_MATCHES, HouseEngine
+from arena.server.processes.bot_process import (
+    BotProcess,
+    BotProgram,
+    BotServer,
+    BotState,
+    RestartPolicy,
+    engine_command,
+)
+from arena.server.processes.tasks import cancelled_at_exit
+from arena.server.store.tokens import is_name
+
+if TYPE_CHECKING:
+    from arena.server.shell.shell import Shell
+
+log = logging.getLogger("arena.house")
+
+PREFIX = "house-"
+"""Prefix of the names of house engines' bots: the name that `arena bot greedy` uses stays free."""
+DEFAULT = "greedy,alphabeta:depth=6"
+"""Default engines: one that beginners beat, and one that they do not. Both answer quickly and use little CPU time."""
+NONE = "none"
+"""Value of the engine list for a server without house engines."""
+PATIENCE = RestartPolicy(restarts=100, backoff_limit=60)
+"""Restart limits for engines of a server that runs for months: an engine is given up only after hours of failures without
+a single move.
+"""
+
+
+class BadHouse(ValueError):
+    """Raised for a list of engines that cannot be parsed, or an engine that cannot be started; the message is one line."""
+
+
+@dataclass(frozen=True)
+class HousePlan:
+    """House engines of a server, and options for running them."""
+
+    engines: Sequence[HouseEngine] = ()
+    guests: bool = True
+    """True if clients without a token may play them."""
+    check: bool = False
+    """True to start all engines when the server opens; an engine that cannot be started is then an error."""
+    notice: Callable[[str], None] = log.warning
+    """Function that is called on every crash and hang, with a line that names the bot and its last output below."""
+    patience: RestartPolicy = PATIENCE
+    games: Sequence[str] = ()
+    """Games of a user's own that the engines support, as for `arena bot --game`."""
+
+    @property
+    def allows_guests(self) -> bool:
+        """True if guests may connect. They may only if there is an engine to play."""
+        return self.guests and bool(self.engines)
+
+
+NO_HOUSE = HousePlan()
+"""Plan of a server without a house."""
+
+
+def house_engines(text: str) -> list[HouseEngine]:
+    """Parse a list of engines, as in `greedy,alphabeta:depth=6,exact=yes`. Raises BadHouse."""
+    if text.strip() == NONE:
+        return []
+    specs: list[str] = []
+    for part in text.split(","):
+        # Commas separate engines, and also the options of one engine.
+        if specs and ":" in specs[-1] and "=" in part and ":" not in part:
+            specs[-1] += f",{part.strip()}"
+        else:
+            specs.append(part.strip())
+    engines: list[HouseEngine] = []
+    for spec in specs:
+        name = PREFIX + PurePath(spec.partition(":")[0]).stem
+        twins = sum(each.name == name or each.name.startswith(f"{name}-") for each in engines)
+        name = f"{name}-{twins + 1}" if twins else name
+        if not spec or not is_name(name):
+            raise BadHouse(
+                f"{text!r:.80} is not a list of engines: write greedy,alphabeta:depth=6, or {NONE}"
+            )
+        engines.append(HouseEngine(name, spec))
+    return engines
+
+
+class HouseProcesses:
+    """Processes of one server's house engines. Made by `open_house`."""
+
+    def __init__(
+        self, plan: HousePlan, shell: Shell, host: BotServer, url: str, tasks: anyio.abc.TaskGroup
+    ) -> None:
+        """Set up the processes without starting one. They connect to the host at `url`."""
+        self._plan = plan
+        self._shell = shell
+        self._tasks = tasks
+        self._checking = False
+        self._started: set[str] = set()
+        self._lost: set[str] = set()
+        self._changed = anyio.Event()
+        self._processes = {
+            each.name: BotProcess(
+                BotProgram(each.name, _command(each, url, plan.games), url),
+                host,
+                plan.patience,
+                plan.notice,
+                self._report_losses,
+            )
+            for each in plan.engines
+        }
+        shell.on(StartHouseEngine, lambda want: self._start(want.name))
+        shell.on(MatchFinished, self._judge)
+        for name in self._processes:
+            bot = shell.core.bot(name)
+            if bot is not None and bot.matches:  # it continues them after the restart
+                self._start(name)
+
+    async def check(self) -> None:
+        """Start all engines, and wait until they are up. Raises BadHouse if an engine cannot be started."""
+        self._checking = True
+        for name in self._processes:
+            self._start(name)
+        with anyio.move_on_after(self._plan.patience.settle):
+            while any(each.state is BotState.STARTING for each in self._processes.values()):
+                await self._changed.wait()
+        self._checking = False
+        for process in self._processes.values():
+            if process.refusal is not None:
+                raise BadHouse(process.refusal)
+
+    def _start(self, name: str) -> None:
+        if name in self._lost:
+            self._shell.submit(HouseEngineFailed(name))  # for a core that was rebuilt since the first report
+        elif name not in self._started:
+            self._started.add(name)
+            self._tasks.start_soon(self._processes[name].run)
+
+    def _judge(self, over: MatchFinished) -> None:
+        """Record for each engine of a finished match whether it made a move: an engine that never does hangs."""
+        for player in Player:
+            process = self._processes.get(over.record.players.of(player))
+            if process is None:
+                continue
+            match has_moved(over.record, player):
+                case True:
+                    process.move_made()
+                case False:
+                    process.no_move_made()
+
+    def _report_losses(self) -> None:
+        """Report newly lost engines to the core, so that nobody can challenge them any more."""
+        for name, process in self._processes.items():
+            if process.state is BotState.LOST and name not in self._lost:
+                self._lost.add(name)
+                if process.refusal is not None and not self._checking:
+                    self._plan.notice(f"bot {name} cannot be started: {process.refusal}")
+                self._shell.submit(HouseEngineFailed(name))
+        self._changed.set()
+        self._changed = anyio.Event()
+
+
+def _command(engine: HouseEngine, url: str, games: Sequence[str]) -> tuple[str, ...]:
+    command = engine_command(engine.engine, url, engine.name, games)
+    return (*command, "--challenges-only", "--matches", str(HOUSE_MATCHES))
+
+
+@asynccontextmanager
+async def open_house(plan: HousePlan, shell: Shell, host: BotServer, url: str) -> AsyncIterator[None]:
+    """Run the house engines of a host when its core requests them. Their processes are ended on exit.
+
+    Raises BadHouse if the plan asks for a check and an engine cannot be started.
+    """
+    async with cancelled_at_exit() as tasks:
+        house = HouseProcesses(plan, shell, host, url, tasks)
+        if plan.check:
+            await house.check()
+        yield

@@ -1,0 +1,85 @@
+"""Missed results: the end of a match, read from the store, for a bot that was disconnected when it was sent."""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING
+
+import anyio
+import anyio.abc
+
+from arena.clock import Clock
+from arena.protocol.codes import Code
+from arena.protocol.messages import End, Error, ServerMessage
+from arena.protocol.record import from_line
+from arena.protocol.values import Clocks
+from arena.server.core.effects import Send, SendMissedResult
+from arena.server.store.database import error_line
+
+if TYPE_CHECKING:
+    from arena.server.shell.shell import RecordOf, Shell
+
+log = logging.getLogger("arena.shell")
+
+MAX_QUEUED = 1_000
+"""Number of results that may wait to be looked up. A bot whose request is dropped repeats it with its next message."""
+SECONDS = 10.0
+"""Time limit for an answer of the store."""
+AGAIN_SECONDS = 0.5
+"""Time before a request that the store has not answered is tried again."""
+
+
+class MissedResults:
+    """Task that sends bots the results that they missed. It is active only while `run` runs."""
+
+    def __init__(self, record_of: RecordOf, shell: Shell, clock: Clock) -> None:
+        self._record_of = record_of
+        self._shell = shell
+        self._clock = clock
+        self._send, self._receive = anyio.create_memory_object_stream[SendMissedResult](MAX_QUEUED)
+        self._waiting: set[SendMissedResult] = set()
+        """Requests without an answer. A repeated request, for example from an edge that lost messages, counts as the
+        same one.
+        """
+        shell.on(SendMissedResult, self._enqueue)
+
+    def _enqueue(self, request: SendMissedResult) -> None:
+        if request in self._waiting:
+            return
+        try:
+            self._send.send_nowait(request)
+        except anyio.WouldBlock:
+            log.warning("too many ask for ends of matches", extra={"bot": request.name})
+        else:
+            self._waiting.add(request)
+
+    async def run(self) -> None:
+        """Answer requests until cancelled."""
+        with self._send, self._receive:
+            async for request in self._receive:
+                while (answer := await self._answer(request)) is None:
+                    await self._clock.sleep(AGAIN_SECONDS)
+                self._waiting.discard(request)
+                self._shell.send(Send(request.client, answer))
+
+    async def _answer(self, request: SendMissedResult) -> ServerMessage | None:
+        """Return the answer to a request; None if the store cannot answer now."""
+        try:
+            with anyio.fail_after(SECONDS):
+                line = await self._record_of(request.match)
+        except TimeoutError:
+            log.warning(
+                "the store took too long for the end of match %s", request.match, extra={"bot": request.name}
+            )
+            return None
+        except Exception as error:
+            why = error_line(error)
+            if why is None:
+                raise
+            log.warning("no end of match %s: %s", request.match, why, extra={"bot": request.name})
+            return None
+        record = None if line is None else from_line(line)
+        if record is None or request.name not in (record.players.maxie, record.players.minnie):
+            detail = f"{request.match!r:.70} is over, is not yours, or does not exist"
+            return Error(Code.NO_SUCH_MATCH, detail, request.match)
+        return End.of(record, Clocks(0, 0))  # the remaining times are not stored

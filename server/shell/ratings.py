@@ -1,0 +1,90 @@
+"""Ratings: the store counts finished matches, and the core is given each rating that has changed.
+
+The host may close a season at any time, which the core is told too.
+"""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING
+
+from anyio.lowlevel import checkpoint
+
+from arena.clock import Clock
+from arena.rating.glicko import Rating
+from arena.rating.steps import RatingStep
+from arena.server.core.effects import MatchFinished
+from arena.server.core.inputs import RatingChanged, SeasonClosed
+from arena.server.store import database
+from arena.server.store.aggregates.counting import refresh
+from arena.server.store.aggregates.seasons import Seasons, all_seasons
+from arena.server.store.database import Engine, StoreError
+from arena.server.store.journal.journal import Journal
+
+if TYPE_CHECKING:
+    from arena.server.shell.shell import Shell
+
+log = logging.getLogger("arena.ratings")
+
+PAUSE_SECONDS = 1.0
+"""Interval between counts, and between checks for closed seasons.
+
+Matches that finish close together are counted together.
+"""
+
+
+class Ratings:
+    """Counter of one server's matches. It works while `run` runs."""
+
+    def __init__(self, engine: Engine, journal: Journal, shell: Shell, clock: Clock) -> None:
+        self._engine = engine
+        self._journal = journal
+        self._shell = shell
+        self._clock = clock
+        self._due = True
+        self._seasons: dict[str, int] = {}
+        """Number of the season of each game for which the core has ratings, where it is not the first."""
+        shell.on(MatchFinished, lambda _over: self.count())
+
+    def count(self) -> None:
+        """Schedule a count of finished matches."""
+        self._due = True
+
+    async def run(self) -> None:
+        """Count all uncounted matches, and repeat whenever a match has finished, until cancelled."""
+        last_change: int | None = None
+        known = False
+        while True:
+            due, self._due = self._due, False
+            version = await self._journal.foreign_version()
+            try:
+                async with database.as_store_error(self._engine):
+                    if version != last_change:
+                        seasons = _running(await all_seasons(self._engine))
+                        if not known:  # bots connect with ratings of the running season
+                            known, self._seasons = True, seasons
+                        for game, number in seasons.items():
+                            self._follow(game, number)
+                        last_change = version
+                    if due:
+                        await refresh(self._engine, self._journal.write, self._send_rating)
+            except StoreError as error:
+                await checkpoint()  # raises if the server is stopping, which closes the store
+                if due:
+                    log.warning("the ratings wait: %s", error)
+                    self._due = True
+            await self._clock.sleep(PAUSE_SECONDS)
+
+    def _follow(self, game: str, season: int) -> None:
+        if season > self._seasons.get(game, 1):
+            self._seasons[game] = season
+            self._shell.submit(SeasonClosed(game))
+
+    def _send_rating(self, step: RatingStep) -> None:
+        self._follow(step.game, step.season)
+        if not step.time_control:
+            self._shell.submit(RatingChanged(step.game, step.bot, Rating(step.rating, step.deviation)))
+
+
+def _running(seasons: Seasons) -> dict[str, int]:
+    return {each.game: seasons.number(each.game) for each in seasons.closed}

@@ -1,0 +1,450 @@
+"""The shell: the only way into the core and out of it.
+
+    take all inputs that have arrived -> core.handle each -> one commit -> release the effects -> repeat
+
+Inputs that arrive during a commit wait for the next round, so a busier server has more inputs per commit. A deadline is
+judged after all inputs that arrived before it. No message goes out before its effects are durable.
+
+While the store is unavailable, the shell repeats the commit, and no clock counts against a player. After `patience_s` the core
+is dropped, since its state is ahead of the store. A new core is built from the store when the store is available, and each
+edge resends its connected clients.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Any, NamedTuple
+
+import anyio
+import anyio.abc
+
+from arena.clock import Clock
+from arena.match.terms import Terms
+from arena.protocol.record import Record, from_line
+from arena.server.core.core import Core
+from arena.server.core.effects import (
+    DURABLE,
+    Close,
+    Count,
+    Effect,
+    LogLine,
+    MatchFinished,
+    MatchRefused,
+    Publish,
+    Send,
+)
+from arena.server.core.inputs import (
+    EDGE_BITS,
+    ClientDisconnected,
+    Drain,
+    EdgeDisconnected,
+    EdgeResynced,
+    Input,
+    MatchRequested,
+    MessageReceived,
+    Reconfigure,
+    StoreRecovered,
+    Tick,
+    TurnSent,
+)
+from arena.server.core.settings import CoreSettings
+from arena.server.loop_lag import LoopLag
+from arena.server.metrics import Metrics
+from arena.server.ports import AdmissionRequest, Downward, EdgePort, Resync, Upward
+from arena.server.processes.tasks import cancelled_at_exit
+from arena.server.shell.authenticator import Authenticator
+from arena.server.store.journal.changes import Durable
+from arena.server.store.journal.journal import Journal, StoreAway
+from arena.server.store.lease import LeaseLost
+
+log = logging.getLogger("arena.shell")
+
+RETRY_S = 0.5
+"""Interval between attempts to reach an unavailable store, in seconds."""
+MAX_QUEUED = 20_000
+"""Number of inputs that may wait for an unavailable store. Beyond it the core is dropped, and the next one resyncs."""
+ROUND = 256
+"""Number of inputs in one round: with more, the effects of the first ones would wait too long."""
+NEVER = 1 << 63
+"""Time of a timer that is not set."""
+OF_CLIENTS = (MessageReceived, EdgeResynced)
+"""Inputs that are dropped while no core is ready, because the next core requests a list of clients from each edge."""
+
+
+class StoreFailed(Exception):
+    """Raised when the store stays unavailable for longer than `patience_s`."""
+
+
+class MatchNotStarted(Exception):
+    """Raised when a requested match does not begin; the message is a one-line reason."""
+
+
+class ExternalEffects(NamedTuple):
+    """Effects that did not come from the core, and the future of their commit. The entry follows these effects in a
+    round.
+    """
+
+    effects: Sequence[Durable]
+    done: asyncio.Future[None]
+
+
+RecordOf = Callable[[str], Awaitable[str | None]]
+"""Function that returns the record of a finished match, as one line of JSON; None if there is none."""
+
+
+class Shell:
+    """Shell of one core. It works while `run` runs."""
+
+    def __init__(
+        self,
+        settings: CoreSettings,
+        journal: Journal,
+        record_of: RecordOf,
+        authenticator: Authenticator,
+        metrics: Metrics,
+        *,
+        clock: Clock,
+        lag: LoopLag | None = None,
+        seed: Callable[[], bytes],
+        patience_s: float,
+        event: str | None = None,
+    ) -> None:
+        """Set up the shell of an arena.
+
+        lag         lag of the event loop, if the edge uses the same one
+        seed        returns random bytes for each new core
+        patience_s  time to wait for an unavailable store before the core is dropped
+        event       event whose unfinished matches continue; None for none
+        """
+        self.settings = settings
+        self.resumed = 0
+        """Number of matches that continue from before the restart."""
+        self._journal = journal
+        self._record_of = record_of
+        self._authenticator = authenticator
+        self._metrics = metrics
+        self._clock = clock
+        self._now_ns = clock.now_ns
+        self._seed = seed
+        self._patience_s = patience_s
+        self._event = event
+        self._core = Core(settings, seed(), clock.now_ns())
+        self._edges: dict[int, EdgePort] = {}
+        self._arrived: list[Upward | Input] = []
+        self._wake = asyncio.Event()
+        self._timer: asyncio.TimerHandle | None = None
+        self._timer_at = NEVER
+        self._lag = lag or LoopLag(clock, metrics.loop_seconds.observe)
+        self._lag.add_need(lambda: self._timer is not None)
+        self._serving = False
+        """True while the core's state matches the store."""
+        self.draining = False
+        """True once no new matches begin."""
+        self._stopping = False
+        self._requested_matches: dict[str, tuple[Terms, asyncio.Future[Record]]] = {}
+        """Matches requested by `play`: their terms, and the futures of their records."""
+        self._changed: asyncio.Event | None = None
+        """Event that the next change sets; None if no task waits for it."""
+        self._keeping: list[ExternalEffects] = []
+        """Effects passed to `keep` that are not committed yet."""
+        self._late: list[Effect | ExternalEffects] = []
+        """Effects for the next round that did not come from the core."""
+        self._handlers: dict[type, list[Callable[[Any], None]]] = {
+            MatchFinished: [self._match_over],
+            MatchRefused: [self._play_refused],
+            LogLine: [_log],
+            Count: [self._count],
+            ExternalEffects: [_complete],
+        }
+
+    # inputs
+
+    def submit(self, message: Upward | Input) -> None:
+        """Accept a message or an input. It is handled in the next round, after earlier ones."""
+        kind = type(message)
+        if kind is TurnSent:
+            # It starts a clock and has no effects, so it needs no round.
+            self._core.handle(message, self._now_ns())  # type: ignore[arg-type]
+        elif kind is AdmissionRequest:
+            self._authenticator.enqueue(message)  # type: ignore[arg-type]
+        elif self._serving or kind not in OF_CLIENTS:
+            if kind is ClientDisconnected:
+                self._authenticator.cancel(message)  # type: ignore[arg-type]
+            elif kind is EdgeResynced:
+                message = self._authenticator.resync(message)  # type: ignore[arg-type]
+            self._arrived.append(message)
+            self._wake.set()
+
+    def attach(self, edge: int, port: EdgePort) -> None:
+        """Connect an edge, so that its clients can enter."""
+        self._edges[edge] = port
+
+    def detach(self, edge: int) -> None:
+        """Forget a lost edge and its clients."""
+        if self._edges.pop(edge, None) is not None:
+            self._authenticator.drop_edge(edge)
+            self.submit(EdgeDisconnected(edge))
+
+    def send(self, message: Send | Close) -> None:
+        """Send a client a message that did not come from the core."""
+        port = self._edges.get(message.client >> EDGE_BITS)
+        if port is not None:
+            port.deliver((message,))
+
+    def on(self, kind: type, handler: Callable[[Any], None]) -> None:
+        """Call `handler` with each effect of type `kind` when it is released. `kind` must be a type without a client."""
+        self._handlers.setdefault(kind, []).append(handler)
+
+    # for the host
+
+    @property
+    def core(self) -> Core:
+        """Current core, for reading only."""
+        return self._core
+
+    def reconfigure(self, settings: CoreSettings) -> None:
+        """Apply new settings."""
+        self.settings = settings
+        self.submit(Reconfigure(settings))
+
+    async def drain(self, seconds: float) -> int:
+        """Begin no new matches and wait for those in progress. Return the number that remain after `seconds`."""
+        self.draining = True
+        self.submit(Drain())
+        with anyio.move_on_after(seconds):
+            while self._core.matches:
+                await self.wait_change()
+        return self._core.matches
+
+    async def play(self, terms: Terms) -> Record:
+        """Play one match to its end, beginning as soon as both bots can play another match. Raises MatchNotStarted.
+
+        If the caller is cancelled, the match continues.
+        """
+        record: asyncio.Future[Record] = asyncio.get_running_loop().create_future()
+        self._requested_matches[terms.match] = terms, record
+        try:
+            self.submit(MatchRequested(terms))
+            return await record
+        finally:
+            del self._requested_matches[terms.match]
+
+    async def commit(self, effects: Sequence[Durable]) -> None:
+        """Commit effects that did not come from the core, for example of a match that was played elsewhere."""
+        external = ExternalEffects(effects, asyncio.get_running_loop().create_future())
+        self._keeping.append(external)
+        self._late += (*effects, external)
+        self._wake.set()
+        try:
+            await external.done
+        finally:
+            self._keeping.remove(external)
+
+    async def wait_change(self) -> None:
+        """Wait until a bot connects or disconnects, or a match begins or ends."""
+        if self._changed is None:
+            self._changed = asyncio.Event()
+        await self._changed.wait()
+
+    def stop(self) -> None:
+        """End `run` once all inputs that have arrived are handled and their effects released."""
+        self._stopping = True
+        self._wake.set()
+
+    # the task
+
+    async def run(self, *, task_status: anyio.abc.TaskStatus[None] = anyio.TASK_STATUS_IGNORED) -> None:
+        """Serve until `stop` is called or the task is cancelled. Raises lease.LeaseLost if another process has taken the lease.
+
+        Reports that it has started once the core is built from the store.
+        """
+        async with cancelled_at_exit() as tasks:
+            tasks.start_soon(self._authenticator.run, self)
+            tasks.start_soon(self._watch_lease)
+            started, trouble = False, ""
+            while not self._stopping:
+                try:
+                    effects = await self._restore()
+                    if not started:
+                        started = True
+                        task_status.started()
+                    elif trouble:
+                        log.warning("the store is back, and matches go on")
+                    trouble = ""
+                    # A separate task is cheaper: resuming a nested coroutine also passes through all its callers.
+                    await asyncio.create_task(self._serve(effects))
+                except StoreFailed as failed:
+                    self._serving = False
+                    if str(failed) != trouble:
+                        log.error("%s", failed)  # noqa: TRY400  one line, no stack
+                    trouble = str(failed)
+                    if not self._stopping:
+                        await self._clock.sleep(RETRY_S)
+            if self._timer is not None:
+                self._timer.cancel()
+            self._lag.stop()
+
+    async def _watch_lease(self) -> None:
+        """Wake `run` when the lease is lost, in case no commit would discover the loss."""
+        await self._journal.lost.wait()
+        self._wake.set()
+
+    async def _restore(self) -> list[Effect | ExternalEffects]:
+        """Build a core from the store. Return its first effects. Raises StoreFailed."""
+        try:
+            stored = await self._journal.load(self._event)
+        except StoreAway as away:
+            raise StoreFailed(
+                f"the store is unavailable, and matches wait until it is back: {away}"
+            ) from None
+        now = self._now_ns()
+        self._core = Core(self.settings, self._seed(), now)
+        effects: list[Effect | ExternalEffects] = [*self._core.handle(stored, now)]
+        if self.draining:
+            effects += self._core.handle(Drain(), now)
+        self.resumed = self._core.matches
+        self._arrived = [each for each in self._arrived if type(each) not in OF_CLIENTS]
+        self._serving = True
+        for match, (terms, record) in list(self._requested_matches.items()):
+            if not self._core.plays(match):
+                await self._rerequest(terms, record)
+        for port in list(self._edges.values()):
+            port.deliver((Resync(),))
+        self._late = []
+        for external in self._keeping:
+            effects += (*external.effects, external)
+        return effects
+
+    async def _rerequest(self, terms: Terms, record: asyncio.Future[Record]) -> None:
+        """Request a match from a new core, unless the match ended before the last core was dropped."""
+        line = await self._record_of(terms.match)
+        if line is None:
+            self.submit(MatchRequested(terms))
+        elif not record.done():
+            record.set_result(from_line(line))
+
+    async def _serve(self, effects: list[Effect | ExternalEffects]) -> None:
+        """Handle inputs, round by round, until stopped. Raises StoreFailed and lease.LeaseLost.
+
+        effects: effects of building the core, released in the first round
+        """
+        core, deadline = self._core, self._core.next_deadline
+        while True:
+            now = self._now_ns()
+            arrived, self._arrived = self._arrived[:ROUND], self._arrived[ROUND:]
+            for message in arrived:
+                effects += core.handle(message, now)  # type: ignore[arg-type]
+            if deadline is not None and deadline <= now and not self._arrived:
+                effects += core.handle(Tick(self._lag.take_longest()), now)
+            durable: list[Durable] = []
+            for effect in effects:
+                if type(effect) in DURABLE:
+                    durable.append(effect)  # type: ignore[arg-type]  # noqa: PERF401  a comprehension adds a frame in each round
+            if durable:
+                try:
+                    await self._journal.commit(durable)
+                except StoreAway as away:
+                    await self._commit_again(durable, away)
+            if effects:
+                self._release(effects)
+            effects, self._late = self._late, []
+            deadline = core.next_deadline
+            if self._arrived:
+                await self._clock.sleep(0)  # let the sockets have a turn
+            elif not effects and (deadline is None or self._now_ns() < deadline):
+                if self._stopping:
+                    return
+                self._wake.clear()
+                if deadline is not None and not self._timer_at <= deadline:
+                    self._set_timer(deadline)
+                await self._wake.wait()
+                if self._journal.lost.is_set():
+                    raise LeaseLost(self._journal.lease)
+                effects, self._late = self._late, []
+
+    def _set_timer(self, deadline: int) -> None:
+        """Wake at a deadline. An earlier timer is left as it is: most deadlines move before they are reached."""
+        if self._timer is not None:
+            self._timer.cancel()
+        self._timer_at = deadline
+        delay = (deadline - self._now_ns()) / 1e9
+        self._timer = self._clock.call_later(delay, self._check_deadline)
+        self._lag.start()
+
+    def _check_deadline(self) -> None:
+        self._timer, self._timer_at = None, NEVER
+        self._wake.set()
+
+    def _release(self, effects: Sequence[Effect | ExternalEffects]) -> None:
+        """Release effects. Those for clients are grouped by edge."""
+        outboxes: dict[int, list[Downward]] = {}
+        for effect in effects:
+            kind = type(effect)
+            if kind is Send or kind is Close:
+                edge = effect.client >> EDGE_BITS  # type: ignore[union-attr]
+                if edge in outboxes:
+                    outboxes[edge].append(effect)  # type: ignore[arg-type]
+                else:
+                    outboxes[edge] = [effect]  # type: ignore[list-item]
+            elif kind is Publish:
+                for edge in effect.edges:  # type: ignore[union-attr]
+                    outboxes.setdefault(edge, []).append(effect)  # type: ignore[arg-type]
+            elif kind not in DURABLE:
+                for handler in self._handlers.get(kind, ()):
+                    handler(effect)
+        for edge, messages in outboxes.items():
+            port = self._edges.get(edge)
+            if port is not None:
+                port.deliver(messages)
+        if self._changed is not None:
+            self._changed.set()
+            self._changed = None
+
+    async def _commit_again(self, durable: Sequence[Durable], away: StoreAway) -> None:
+        """Repeat a commit while the store is unavailable. Raises StoreFailed after `patience_s`, and lease.LeaseLost."""
+        until = self._now_ns() + round(self._patience_s * 1e9)
+        log.warning("matches wait for the store, %g s at the most: %s", self._patience_s, away)
+        while True:
+            if self._stopping or self._now_ns() >= until or len(self._arrived) > MAX_QUEUED:
+                raise StoreFailed(
+                    f"the store is unavailable, and matches wait until it is back: {away}"
+                ) from None
+            await self._clock.sleep(RETRY_S)
+            try:
+                await self._journal.commit(durable)
+            except StoreAway as still:
+                away = still
+            else:
+                log.warning("the store is back, and matches go on")
+                self._arrived.insert(0, StoreRecovered())
+                return
+
+    # effects without a client
+
+    def _match_over(self, over: MatchFinished) -> None:
+        waiter = self._requested_matches.get(over.record.match)
+        if waiter is not None and not waiter[1].done():
+            waiter[1].set_result(over.record)
+
+    def _play_refused(self, refused: MatchRefused) -> None:
+        waiter = self._requested_matches.get(refused.match)
+        if waiter is not None and not waiter[1].done():
+            waiter[1].set_exception(MatchNotStarted(refused.why))
+
+    def _count(self, count: Count) -> None:
+        self._metrics.lines_cut.inc(count.by)
+
+
+def _complete(external: ExternalEffects) -> None:
+    if not external.done.done():
+        external.done.set_result(None)
+
+
+def _log(report: LogLine) -> None:
+    extra = {key: value for key, value in (("bot", report.bot), ("match", report.match)) if value}
+    log.log(LEVELS[report.level], "%s", report.text, extra=extra)
+
+
+LEVELS = {"info": logging.INFO, "warning": logging.WARNING, "error": logging.ERROR}

@@ -1,0 +1,219 @@
+"""Webhooks: news of this server's events, sent to one address that the host chooses.
+
+A message is a POST of JSON, signed according to Standard Webhooks (https://www.standardwebhooks.com). A task of its own
+sends one message at a time, in order: a slow or absent receiver delays only later messages. A message that is not
+received after `TRIES`, or does not fit into the queue, is dropped and logged.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import binascii
+import hmac
+import logging
+import secrets
+import ssl
+from collections import deque
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+import anyio
+import anyio.to_thread
+import msgspec
+
+from arena.clock import Clock
+from arena.server.core.calendar import utc
+from arena.server.core.effects import EventNews
+
+if TYPE_CHECKING:
+    from arena.server.shell.shell import Shell
+
+log = logging.getLogger("arena.webhooks")
+
+MAX_QUEUED = 1_000
+"""Number of messages that may wait. Beyond it the newest is dropped, so that earlier ones are sent in order."""
+TRIES = 8
+SECONDS = 10.0
+"""Time limit of one attempt."""
+PAUSES = (1.0, 60.0)
+"""Time between two attempts: it starts at the first value and doubles up to the second."""
+SECRET_PREFIX = "whsec_"  # noqa: S105  prefix of a secret, not a secret
+SECRET_BYTES = range(24, 65)
+STATUS_BYTES = 1024
+"""Number of bytes read of an answer. They must include its status line."""
+
+Post = Callable[["WebhookURL", bytes, Mapping[str, str]], Awaitable[int]]
+"""Function that sends a body with headers to an address and returns the status of the answer.
+
+Raises OSError or ValueError.
+"""
+
+
+class BadWebhook(ValueError):
+    """Raised for an address or a secret that cannot be used; the message is one line."""
+
+
+@dataclass(frozen=True)
+class WebhookURL:
+    """Receiver's URL, split into its parts."""
+
+    host: str
+    port: int
+    target: str
+    """Path and query."""
+    secure: bool
+
+    @classmethod
+    def parse(cls, url: str) -> WebhookURL:
+        """Parse a URL. Raises BadWebhook."""
+        try:
+            parts = urlsplit(url)
+            port = parts.port
+        except ValueError:
+            parts, port = urlsplit(""), None
+        if parts.scheme not in ("http", "https") or not parts.hostname or parts.username is not None:
+            raise BadWebhook(f"{url!r:.80} is not a webhook URL: write https://HOST/PATH")
+        if not url.isascii() or not url.isprintable() or " " in url:
+            raise BadWebhook(f"{url!r:.80}: must be ASCII; percent-encode other characters")
+        target = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
+        secure = parts.scheme == "https"
+        return cls(parts.hostname, port or (443 if secure else 80), target, secure)
+
+    @property
+    def authority(self) -> str:
+        """Host and port as in the Host header."""
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        return host if self.port == (443 if self.secure else 80) else f"{host}:{self.port}"
+
+
+def parse_secret(text: str) -> bytes:
+    """Return the key in a secret, which is the base64 form of 24 to 64 bytes. Raises BadWebhook."""
+    try:
+        key = base64.b64decode(text.removeprefix(SECRET_PREFIX), validate=True)
+    except (binascii.Error, ValueError):
+        key = b""
+    if len(key) not in SECRET_BYTES:
+        raise BadWebhook("expected 24 to 64 random bytes in base64, as `openssl rand -base64 32` prints")
+    return key
+
+
+def sign(key: bytes, identity: str, timestamp: str, body: bytes) -> str:
+    """Return the signature of a message."""
+    code = hmac.digest(key, f"{identity}.{timestamp}.".encode() + body, "sha256")
+    return f"v1,{base64.b64encode(code).decode()}"
+
+
+@dataclass
+class _Message:
+    body: bytes
+    identity: str = field(default_factory=lambda: f"msg_{secrets.token_hex(16)}")
+
+
+class Webhooks:
+    """Messages to one receiver, sent while `run` runs."""
+
+    def __init__(
+        self,
+        url: str,
+        secret: str,
+        shell: Shell,
+        unix: Callable[[], float],
+        clock: Clock,
+        post: Post | None = None,
+    ) -> None:
+        """Set up the sending of a shell's event news. Raises BadWebhook.
+
+        unix  returns the time in Unix seconds
+        post  sends a message; None for `post_by_http`
+        """
+        self._address = WebhookURL.parse(url)
+        self._key = parse_secret(secret)
+        self._unix = unix
+        self._clock = clock
+        self._post = post or post_by_http
+        self._waiting: deque[_Message] = deque()
+        self._work = anyio.Event()
+        shell.on(EventNews, self.take)
+
+    def take(self, news: EventNews) -> None:
+        """Queue a message. It is dropped if the queue is full."""
+        if len(self._waiting) >= MAX_QUEUED:
+            log.warning("webhook dropped: %d messages wait for %s", MAX_QUEUED, self._address.host)
+            return
+        fields = msgspec.to_builtins(news.what)
+        kind = fields.pop("type")
+        whole = {"type": kind, "timestamp": utc(int(self._unix())), "data": {"event": news.event, **fields}}
+        self._waiting.append(_Message(msgspec.json.encode(whole)))
+        self._work.set()
+
+    async def run(self) -> None:
+        """Send messages until cancelled."""
+        while True:
+            while self._waiting:
+                await self._deliver(self._waiting[0])
+                self._waiting.popleft()
+            self._work = anyio.Event()
+            await self._work.wait()
+
+    async def _deliver(self, message: _Message) -> None:
+        """Send a message until it is received or refused, or the attempts are used up."""
+        pause, longest = PAUSES
+        for number in range(1, TRIES + 1):
+            why, again = await self._try(message)
+            if not why:
+                return
+            if not again or number == TRIES:
+                log.warning("webhook %s dropped after %d tries: %s", message.identity, number, why)
+                return
+            await self._clock.sleep(pause)
+            pause = min(2 * pause, longest)
+
+    async def _try(self, message: _Message) -> tuple[str, bool]:
+        """Send a message once. Return the reason that it was not received, or an empty string; and True if a retry may help."""
+        timestamp = str(int(self._unix()))
+        headers = {
+            "Content-Type": "application/json",
+            "Webhook-Id": message.identity,
+            "Webhook-Timestamp": timestamp,
+            "Webhook-Signature": sign(self._key, message.identity, timestamp, message.body),
+        }
+        try:
+            with anyio.fail_after(SECONDS):
+                status = await self._post(self._address, message.body, headers)
+        except TimeoutError:
+            return f"no answer within {SECONDS:g} s", True
+        except (OSError, ValueError) as error:
+            return (str(error) or type(error).__name__)[:200], True
+        if 200 <= status < 300:
+            return "", False
+        return f"status {status}", status >= 500 or status in (408, 425, 429)
+
+
+async def post_by_http(address: WebhookURL, body: bytes, headers: Mapping[str, str]) -> int:
+    """Send a POST on a new connection and return the status of the answer. The rest of the answer is not read.
+
+    Redirects are not followed: a signed message is for its receiver alone. Raises OSError, and ValueError if the answer is
+    not HTTP.
+    """
+    tls = await anyio.to_thread.run_sync(ssl.create_default_context) if address.secure else None
+    reader, writer = await asyncio.open_connection(address.host, address.port, ssl=tls, limit=STATUS_BYTES)
+    try:
+        fields = {
+            "Host": address.authority,
+            "Content-Length": str(len(body)),
+            "Connection": "close",
+            **headers,
+        }
+        head = "".join(f"{name}: {value}\r\n" for name, value in fields.items())
+        writer.write(f"POST {address.target} HTTP/1.1\r\n{head}\r\n".encode("ascii") + body)
+        await writer.drain()
+        line = await reader.readline()
+    finally:
+        writer.transport.abort()
+    version, _, rest = line.partition(b" ")
+    if not version.startswith(b"HTTP/1.") or not rest[:3].isdigit():
+        raise ValueError("the answer is no HTTP" if line else "no answer")
+    return int(rest[:3])

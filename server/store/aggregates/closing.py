@@ -1,0 +1,40 @@
+"""Close a season."""
+
+from __future__ import annotations
+
+import sqlalchemy as sa
+
+from arena.server.store import database
+from arena.server.store.aggregates.counting import BATCH_ALONE, count_some
+from arena.server.store.aggregates.seasons import seasons_of
+from arena.server.store.schema import seasons, standings
+
+
+class CannotClose(Exception):
+    """Raised when a season cannot be closed; the message is a one-line reason."""
+
+
+def close_season(connection: sa.Connection, name: str, game: str | None = None) -> list[str]:
+    """Close the running season of a game, or of all games that have one, and return their names. Raises CannotClose.
+
+    All matches that have finished before count in it. It is closed when the caller's transaction is committed. That
+    must exclude others, as `database.writing` does.
+    """
+    while count_some(connection, BATCH_ALONE)[0]:
+        pass
+    closed = seasons_of(connection)
+    columns = standings.c
+    query = sa.select(columns.game, sa.func.max(columns.season)).group_by(columns.game).order_by(columns.game)
+    rated = [row.game for row in connection.execute(query) if row[1] == closed.number(row.game)]
+    games = rated if game is None else [each for each in rated if each == game]
+    if not games:
+        raise CannotClose(f"no match{f' of {game}' if game else ''} was rated in this season")
+    for each in games:
+        if closed.number(each, name):
+            raise CannotClose(f"{each} already has a season {name!r:.80}: choose another name")
+    rows = [
+        {"game": each, "number": closed.number(each), "name": name, "closed": database.now()}
+        for each in games
+    ]
+    connection.execute(sa.insert(seasons), rows)
+    return games

@@ -1,0 +1,72 @@
+"""Seasons: the ratings and tables of a game restart when its season is closed.
+
+A closed season is a row with a name. All ratings have the number of their season, so closing one moves no data: later
+matches count in the season with the next number, and nothing changes the tables of earlier ones.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import sqlalchemy as sa
+from msgspec import Struct
+from sqlalchemy.ext.asyncio import AsyncEngine
+
+from arena.server.store import database
+from arena.server.store.schema import seasons
+
+
+class Season(Struct, frozen=True):
+    """Closed season of a game."""
+
+    game: str
+    name: str
+    closed: str
+    """Time at which it was closed."""
+
+
+class Seasons:
+    """All closed seasons, in the order in which they were closed."""
+
+    def __init__(self, closed: Sequence[Season]) -> None:
+        self.closed = closed
+
+    def __contains__(self, name: object) -> bool:
+        return any(each.name == name for each in self.closed)
+
+    def latest(self) -> list[Season]:
+        """Return all closed seasons, the latest first."""
+        return sorted(self.closed, key=lambda each: each.closed, reverse=True)
+
+    def names(self, game: str) -> list[str]:
+        """Return the names of the closed seasons of a game, the first season first."""
+        return [each.name for each in self.closed if each.game == game]
+
+    def number(self, game: str, name: str = "") -> int:
+        """Return the number of a game's current season, or of the closed season with this name; 0 if there is none."""
+        names = self.names(game)
+        if not name:
+            return len(names) + 1
+        return names.index(name) + 1 if name in names else 0
+
+
+def seasons_of(connection: sa.Connection) -> Seasons:
+    """Return all closed seasons."""
+    return Seasons([Season(*row) for row in connection.execute(_CLOSED)])
+
+
+async def all_seasons(engine: AsyncEngine) -> Seasons:
+    """Return all closed seasons."""
+    async with database.reading(engine) as connection:
+        return await connection.run_sync(seasons_of)
+
+
+def running_number(game: sa.ColumnElement[str]) -> sa.ScalarSelect[int]:
+    """Return an SQL expression for the number of the running season of the game in a column."""
+    latest = sa.select(sa.func.coalesce(sa.func.max(seasons.c.number), 0) + 1)
+    return latest.where(seasons.c.game == game).scalar_subquery()
+
+
+_CLOSED = sa.select(seasons.c.game, seasons.c.name, seasons.c.closed).order_by(
+    seasons.c.game, seasons.c.number
+)

@@ -1,0 +1,97 @@
+"""Opening explorer: the moves played from a position in the newest matches on a map, with their results.
+
+A position is found however it was reached. No index knows the positions, so that storing a match costs nothing for them:
+a bounded number of records is read, in the order of the index by map.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+import anyio.to_thread
+import msgspec
+import sqlalchemy as sa
+from msgspec import Struct
+
+from arena.games.riskless import Armies, Riskless
+from arena.server.store.database import Engine, reading
+from arena.server.store.finished import FINISHED
+from arena.server.store.packing import record_in
+from arena.server.store.schema import matches, records
+
+MAX_MATCHES = 250
+"""Maximum number of matches examined."""
+MAX_PLY = 40
+"""Last ply whose position is looked for."""
+MAX_MOVES = 12
+"""Maximum number of moves in an answer."""
+
+
+class Continuation(Struct, frozen=True):
+    """Move played from a position, with the number of matches by result."""
+
+    move: str
+    maxie: int
+    drawn: int
+    minnie: int
+
+
+class Continuations(Struct, frozen=True):
+    """Moves played from a position, the most frequent first."""
+
+    examined: int
+    """Number of matches examined, which are the newest on the map."""
+    moves: list[Continuation]
+
+
+class _Move(Struct):
+    move: Any
+
+
+class _Record(Struct):
+    setup: dict[str, Any]
+    moves: list[_Move]
+
+
+_decode = msgspec.json.Decoder(_Record).decode
+
+
+async def continuations(
+    engine: Engine, game: Riskless, position: Armies, most: int = MAX_MATCHES
+) -> Continuations:
+    """Return the moves played from a position in the `most` newest matches on the map of `game`."""
+    columns = (matches.c.number, matches.c.game, matches.c.plies, matches.c.winner, matches.c.reason)
+    newest = sa.select(*columns).where(matches.c.map == game.map.name, FINISHED)
+    newest = newest.order_by(matches.c.finished.desc(), matches.c.number.desc()).limit(most)
+    async with reading(engine) as connection:
+        rows = [
+            row
+            for row in await connection.execute(newest)
+            if row.game == game.name and row.reason != "server_fault"
+        ]
+        winners = {row.number: row.winner for row in rows if row.plies > position.ply}
+        packed = sa.select(records.c.number, records.c.packed).where(records.c.number.in_(winners))
+        found = [(winners[row.number], row.packed) for row in await connection.execute(packed)]
+    moves = await anyio.to_thread.run_sync(_count, game, position, found)
+    return Continuations(len(rows), moves)
+
+
+def _count(game: Riskless, position: Armies, records: list[tuple[str | None, bytes]]) -> list[Continuation]:
+    counted: dict[str, Counter[str | None]] = {}
+    setup = game.setup()
+    for winner, packed in records:
+        record = _decode(record_in(packed))
+        if record.setup != setup:
+            continue  # of another version of the map
+        reached = game.start()
+        for each in record.moves[: position.ply]:
+            reached = game.play(reached, game.move_from_data(each.move))
+        if reached == position:
+            move = game.move_to_text(game.move_from_data(record.moves[position.ply].move))
+            counted.setdefault(move, Counter())[winner] += 1
+    ordered = sorted(counted.items(), key=lambda each: (-each[1].total(), each[0]))
+    return [
+        Continuation(move, results["maxie"], results[None], results["minnie"])
+        for move, results in ordered[:MAX_MOVES]
+    ]

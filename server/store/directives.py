@@ -1,0 +1,115 @@
+"""The host's directives: bans of names, owners and addresses, and a notice to all.
+
+Every server on the store applies them.
+"""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from ipaddress import ip_network
+from typing import Literal
+
+import sqlalchemy as sa
+from msgspec import Struct
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from arena.server.failed_logins import source
+from arena.server.store import database
+from arena.server.store.database import Engine
+from arena.server.store.schema import directives, tokens
+from arena.server.store.tokens import is_name
+
+Kind = Literal["name", "owner", "address", "notice"]
+
+KICK_SECONDS = 10.0
+"""Time for which a kicked name is refused. All servers have read the directive by then."""
+MAX_TEXT = 500
+"""Maximum length of a notice or a reason, in characters."""
+REVOKED_SECONDS = 60.0
+"""Time for which a revoked token is reported. Servers read the directives more often than that."""
+
+
+class Directive(Struct, frozen=True):
+    """Directive that is in force."""
+
+    kind: Kind
+    subject: str
+    text: str
+    until: str
+    """End of the directive, or empty if it has none."""
+
+
+def subject_of(text: str) -> tuple[Kind, str] | None:
+    """Return the address, network or name in `text` with its kind, or None for any other text."""
+    try:
+        return "address", str(ip_network(source(text), strict=False))
+    except ValueError:
+        return ("name", text) if is_name(text) else None
+
+
+async def issue(engine: Engine, kind: Kind, subject: str, text: str, seconds: float) -> None:
+    """Issue a directive for `seconds`, replacing an earlier one. With infinite seconds it has no end."""
+    now = datetime.now(UTC)
+    try:
+        until = database.timestamp(now + timedelta(seconds=seconds))
+    except OverflowError:
+        until = ""
+    values = {"kind": kind, "subject": subject, "text": text, "until": until}
+    over = directives.c.until.between("0", database.timestamp(now))
+    async with engine.begin() as connection:
+        await connection.execute(sa.delete(directives).where(over))
+        await connection.execute(database.insert_or_update(engine.dialect.name, directives), [values])
+
+
+async def lift(engine: Engine, kind: Kind, subject: str = "") -> bool:
+    """End a directive. Return False if there is none."""
+    conditions = directives.c.kind == kind, directives.c.subject == subject
+    async with engine.begin() as connection:
+        return bool((await connection.execute(sa.delete(directives).where(*conditions))).rowcount)
+
+
+async def in_force(engine: Engine) -> list[Directive]:
+    """Return the directives now in force, sorted by kind and subject."""
+    async with database.reading(engine) as connection:
+        return await _in_force(connection)
+
+
+async def _in_force(connection: AsyncConnection) -> list[Directive]:
+    rows = (await connection.execute(_HOLD, {"now": database.now()})).all()
+    return [Directive(*row) for row in rows]
+
+
+async def in_force_with_names(engine: Engine) -> tuple[list[Directive], dict[str, str]]:
+    """Return the directives now in force, and the names that may not connect, with reasons.
+
+    These are the banned names, all names of banned owners, and names whose token was revoked in the last minute.
+    """
+    since = database.timestamp(datetime.now(UTC) - timedelta(seconds=REVOKED_SECONDS))
+    async with database.reading(engine) as connection:
+        found = await _in_force(connection)
+        banned = {each.subject: each.text for each in found if each.kind == "owner"}
+        rows = (await connection.execute(_KEPT_OUT, {"since": since, "owners": list(banned)})).all()
+    names = {row.name: banned.get(row.owner, "its token was revoked") for row in rows}
+    return found, names | {each.subject: each.text for each in found if each.kind == "name"}
+
+
+async def ban_of(engine: Engine, owner: str) -> str:
+    """Return the reason for which the host banned `owner`, or an empty text if the owner is not banned."""
+    return next(
+        (each.text for each in await in_force(engine) if (each.kind, each.subject) == ("owner", owner)), ""
+    )
+
+
+_HOLD = (
+    sa.select(directives)
+    .where((directives.c.until > sa.bindparam("now")) | (directives.c.until == ""))
+    .order_by(directives.c.kind, directives.c.subject)
+)
+_KEPT_OUT = (
+    sa.select(tokens.c.name, tokens.c.owner)
+    .where(
+        (tokens.c.revoked > sa.bindparam("since"))
+        | tokens.c.owner.in_(sa.bindparam("owners", expanding=True))
+    )
+    .order_by(tokens.c.name)
+)

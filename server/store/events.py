@@ -1,0 +1,190 @@
+"""Store the events of a server, and the host's requests to a running server.
+
+An event is a row of `ladders`, like an event of `arena ladder`. The row holds its plan, which includes its state.
+Its results are its matches.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+import sqlalchemy as sa
+from msgspec import Struct
+from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
+
+from arena.clock import MONOTONIC
+from arena.match.terms import game_from_setup, setup_of_game
+from arena.server.core.calendar import utc
+from arena.server.core.event_state import EventState, StoredEvent
+from arena.server.core.inputs import AnnounceEvent, ControlEvent, HostCommand
+from arena.server.store import database
+from arena.server.store.schema import ladders, matches, requests
+
+EVENT = "event"
+"""Value of `ladders.kind` for events that a server plays."""
+
+
+class _Plan(Struct):
+    """Part of a stored plan that a server needs to resume the event."""
+
+    state: EventState
+
+
+_encode = msgspec.json.Encoder(enc_hook=setup_of_game).encode
+_plan = msgspec.json.Decoder(_Plan, dec_hook=game_from_setup).decode
+_request: msgspec.json.Decoder[AnnounceEvent | ControlEvent] = msgspec.json.Decoder(
+    AnnounceEvent | ControlEvent, dec_hook=game_from_setup
+)
+
+
+def event_row(state: EventState) -> dict[str, Any]:
+    """Return the row of an event. Its plan has the keys of an `arena ladder` plan, and also the state."""
+    plan = state.plan
+    setups = [start.game.setup() for start in plan.starts]
+    columns = {
+        "game": plan.game,
+        "maps": [str(setup["map"]) for setup in setups if "map" in setup],
+        "setups": setups,
+        "bots": dict.fromkeys(state.bots, ""),
+        "format": plan.format,
+        "rounds": plan.rounds,
+        "time control": str(plan.starts[0].time_control),
+        "seed": plan.seed,
+        "changes": state.changes,
+        "state": state,
+    }
+    return {
+        "event": plan.event,
+        "uid": plan.uid,
+        "plan": _encode(columns).decode(),
+        "started": utc(plan.begins),
+        "finished": database.now() if state.ended else None,
+    }
+
+
+def state_of(plan: str) -> EventState:
+    """Return the state of an event from the plan in its row."""
+    return _plan(plan).state
+
+
+async def load_events(connection: AsyncConnection, server: str) -> list[StoredEvent]:
+    """Return the unfinished events of a server, with their results."""
+    mine = (ladders.c.kind == EVENT) & (ladders.c.server == server) & ladders.c.finished.is_(None)
+    rows = (await connection.execute(sa.select(ladders).where(mine).order_by(ladders.c.started))).all()
+    return [StoredEvent(state_of(row.plan), await _done(connection, row.event)) for row in rows]
+
+
+async def _done(connection: AsyncConnection, event: str) -> list[tuple[str, str, str, str | None, str]]:
+    table = matches.c
+    query = sa.select(table.match, table.maxie, table.minnie, table.winner, table.reason)
+    query = query.where(table.event == event, table.finished.is_not(None))
+    rows = (await connection.execute(query.order_by(table.finished, table.number))).all()
+    return [(row.match, row.maxie, row.minnie, row.winner, row.reason) for row in rows]
+
+
+async def event_of(engine: AsyncEngine, name: str) -> StoredEvent | None:
+    """Return the event called `name`, or of the series called `name` the latest that has begun, else the latest.
+
+    Returns None if neither exists.
+    """
+    states = [state for state in await all_events(engine) if name in (state.plan.event, state.plan.series)]
+    if not states:
+        return None
+    state = ([each for each in states if each.begun or each.phase == "over"] or states)[-1]
+    async with database.reading(engine) as connection:
+        return StoredEvent(state, await _done(connection, state.plan.event))
+
+
+async def all_events(engine: AsyncEngine) -> list[EventState]:
+    """Return every event of every server, the earliest first."""
+    query = sa.select(ladders.c.plan).where(ladders.c.kind == EVENT).order_by(ladders.c.started)
+    async with database.reading(engine) as connection:
+        return [state_of(text) for text in (await connection.execute(query)).scalars()]
+
+
+async def unfinished_events(engine: AsyncEngine) -> list[tuple[str, EventState]]:
+    """Return the open and the running events, the earliest first, each with the name of its server."""
+    table = ladders.c
+    query = sa.select(table.server, table.plan).where(table.kind == EVENT, table.finished.is_(None))
+    async with database.reading(engine) as connection:
+        rows = (await connection.execute(query.order_by(table.started))).all()
+    return [(row.server, state_of(row.plan)) for row in rows]
+
+
+MAX_EVENTS = 500
+"""Maximum number of events that `events_since` returns."""
+
+
+async def events_since(engine: AsyncEngine, time: str) -> list[EventState]:
+    """Return the events that are unfinished or started at or after `time`.
+
+    These are the latest `MAX_EVENTS` such events, in order of their start.
+    """
+    table = ladders.c
+    lately = (table.kind == EVENT) & (table.finished.is_(None) | (table.started >= time))
+    query = sa.select(table.plan).where(lately).order_by(table.started.desc()).limit(MAX_EVENTS)
+    async with database.reading(engine) as connection:
+        return [state_of(text) for text in (await connection.execute(query)).scalars()][::-1]
+
+
+async def is_taken(engine: AsyncEngine, name: str) -> bool:
+    """Return True if an event of that name was ever announced or played."""
+    query = sa.select(ladders.c.event).where(ladders.c.event == name)
+    async with database.reading(engine) as connection:
+        return (await connection.execute(query)).first() is not None
+
+
+# requests of the host
+
+
+ANSWER_SECONDS = 5.0
+"""Time to wait for an answer of a server on the store."""
+
+
+class Reply(Struct, frozen=True):
+    """Answer of a server to a command."""
+
+    text: str
+    done: bool
+
+
+async def send_request(engine: AsyncEngine, server: str, request: AnnounceEvent | ControlEvent) -> int:
+    """Store a request to a server, and return its number."""
+    values = {"server": server, "request": _encode(request).decode(), "answer": None, "done": None}
+    async with engine.begin() as connection:
+        key = (await connection.execute(sa.insert(requests).values(**values))).inserted_primary_key
+    return int(key[0]) if key is not None else 0
+
+
+async def ask(engine: AsyncEngine, server: str, request: AnnounceEvent | ControlEvent) -> Reply | None:
+    """Send a request to a server, and return its answer, or None if no server answers in `ANSWER_SECONDS`."""
+    number = await send_request(engine, server, request)
+    until = MONOTONIC.now() + ANSWER_SECONDS
+    while MONOTONIC.now() < until:
+        reply = await reply_to(engine, number)
+        if reply is not None:
+            return reply
+        await MONOTONIC.sleep(0.1)
+    return None
+
+
+async def reply_to(engine: AsyncEngine, number: int) -> Reply | None:
+    """Return the answer to a request and delete the request, or return None if there is no answer yet."""
+    mine = requests.c.number == number
+    async with engine.begin() as connection:
+        row = (await connection.execute(sa.select(requests).where(mine))).one_or_none()
+        if row is None or row.answer is None:
+            return None
+        await connection.execute(sa.delete(requests).where(mine))
+    return Reply(row.answer, bool(row.done))
+
+
+async def pending(engine: AsyncEngine, server: str) -> list[HostCommand]:
+    """Return the unanswered requests to a server, the earliest first."""
+    query = sa.select(requests.c.number, requests.c.request)
+    query = query.where(requests.c.server == server, requests.c.answer.is_(None)).order_by(requests.c.number)
+    async with database.reading(engine) as connection:
+        return [
+            HostCommand(row.number, _request.decode(row.request)) for row in await connection.execute(query)
+        ]

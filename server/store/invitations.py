@@ -1,0 +1,94 @@
+"""Invitations: codes with which a person registers names for bots, without the host.
+
+A code is shown once, and only its hash is stored.
+"""
+
+from __future__ import annotations
+
+import secrets
+from datetime import UTC, datetime, timedelta
+
+import sqlalchemy as sa
+from msgspec import Struct
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from arena.server.store import database
+from arena.server.store.database import Engine
+from arena.server.store.schema import invitations, tokens
+from arena.server.store.tokens import MAX_NAME, Token, TokenError, hash_token, insert, is_name, token_of
+
+MAX_REVOKED = 20
+"""Number of revoked names after which an owner gets no further names. A revoked name stays taken forever."""
+
+
+class Owner(Struct, frozen=True):
+    """Owner with its bots and open invitation, as shown to the owner."""
+
+    owner: str
+    bots: list[Token]
+    left: int
+    """Number of names the owner may still register."""
+    until: str
+    """End of the invitation, as formatted by `database.now`; empty if none is open."""
+
+
+async def invite(engine: Engine, owners: list[str], bots: int, seconds: float) -> dict[str, str]:
+    """Return a code for each owner, valid for `seconds`, with which the owner may have up to `bots` bots.
+
+    Raises TokenError if an owner is not a valid name.
+    """
+    bad = next((owner for owner in owners if not is_name(owner)), None)
+    if bad is not None:
+        raise TokenError(f"{bad!r:.80} is not a valid name: write 1 to 64 printable characters")
+    codes = {owner: secrets.token_urlsafe(18) for owner in owners}
+    until = database.timestamp(datetime.now(UTC) + timedelta(seconds=seconds))
+    rows = [
+        {"hash": hash_token(code), "owner": owner, "bots": bots, "expires": until}
+        for owner, code in codes.items()
+    ]
+    async with engine.begin() as connection:
+        await connection.execute(sa.insert(invitations), rows)
+    return codes
+
+
+async def invited_owner(engine: Engine, code: str) -> str | None:
+    """Return the owner of the open invitation with this code, or None if there is none."""
+    query = sa.select(invitations.c.owner).where(invitations.c.hash == hash_token(code), _OPEN)
+    async with database.reading(engine) as connection:
+        return (await connection.execute(query, {"now": database.now()})).scalar_one_or_none()
+
+
+async def owner_of(engine: Engine, owner: str) -> Owner:
+    """Return an owner with all its bots."""
+    async with database.reading(engine) as connection:
+        return await _read(connection, owner)
+
+
+async def register_name(engine: Engine, owner: str, name: str) -> str:
+    """Register a free name for an owner with an open invitation, and return the name's token. Raises TokenError."""
+    if not is_name(name):
+        raise TokenError(f"{name!r:.80} is not a valid name: write 1 to {MAX_NAME} printable characters")
+    async with database.exclusive(engine) as connection:
+        stored = await _read(connection, owner)
+        if not stored.until:
+            raise TokenError("this invitation is no longer open: ask the host for a new one")
+        if not stored.left:
+            raise TokenError("all names of this invitation are taken: retire a bot, or ask the host for more")
+        return await insert(connection, name, "bot", owner)
+
+
+async def _read(connection: AsyncConnection, owner: str) -> Owner:
+    of_owner = sa.select(tokens).where(tokens.c.owner == owner, tokens.c.role == "bot")
+    found = await connection.execute(of_owner.order_by(tokens.c.created, tokens.c.name))
+    bots = [token_of(row) for row in found]
+    rows = await connection.execute(_INVITED, {"owner": owner, "now": database.now()})
+    most, until = rows.one()
+    revoked = sum(each.revoked is not None for each in bots)
+    left = max(0, (most or 0) - (len(bots) - revoked)) if revoked < MAX_REVOKED else 0
+    return Owner(owner, bots, left, until or "")
+
+
+_OPEN = invitations.c.expires >= sa.bindparam("now")
+_INVITED = sa.select(sa.func.max(invitations.c.bots), sa.func.max(invitations.c.expires)).where(
+    invitations.c.owner == sa.bindparam("owner"), _OPEN
+)

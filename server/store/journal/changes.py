@@ -1,0 +1,159 @@
+"""Changes that a journal commits together, and their SQL statements.
+
+SQLite and PostgreSQL are called through their drivers, because SQLAlchemy takes ten times as long per statement as
+the database. Every statement may be repeated after a commit of unknown outcome, and then changes nothing.
+"""
+
+from __future__ import annotations
+
+import logging
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from msgspec.structs import asdict
+
+from arena.match.events import to_journal
+from arena.match.terms import to_json
+from arena.protocol.record import to_line
+from arena.server.core.effects import (
+    Append,
+    CloseMatch,
+    CommandAnswered,
+    DeleteSession,
+    OpenMatch,
+    SaveEvent,
+    SaveSession,
+)
+from arena.server.store import database
+from arena.server.store.events import event_row
+from arena.server.store.finished import AT_ITS_END, digest_of, summary_columns
+from arena.server.store.packing import pack_record, record_in
+
+log = logging.getLogger("arena.journal")
+
+Durable = OpenMatch | Append | CloseMatch | SaveSession | DeleteSession | SaveEvent | CommandAnswered
+"""Effects of the core that must be durable before other effects are released."""
+
+Row = tuple[str, int, str]
+"""Match id, number of the last event, and the events in JSON."""
+
+
+@dataclass(slots=True)
+class Changes:
+    """Rows of one transaction."""
+
+    events: list[Row] = field(default_factory=list)
+    opened: list[dict[str, Any]] = field(default_factory=list)
+    closed: list[dict[str, Any]] = field(default_factory=list)
+    sessions: dict[str, str | None] = field(default_factory=dict)
+    """Hash of each bot's session secret, in hexadecimal; None if the session has ended."""
+    states: list[dict[str, Any]] = field(default_factory=list)
+    """Rows of the server's own events."""
+    answers: list[dict[str, Any]] = field(default_factory=list)
+    """Answers to the host's requests."""
+    only_events: bool = True
+    """True if the changes consist of events alone, which one statement can write."""
+
+
+def changes_of(effects: Iterable[Durable]) -> Changes:
+    """Return the rows that make these effects durable."""
+    changes = Changes()
+    for effect in effects:
+        if type(effect) is Append:
+            text = to_journal(effect.at, effect.event, effect.turn)
+            changes.events.append((effect.match, effect.seq, text))
+            continue
+        changes.only_events = False
+        if type(effect) is OpenMatch:
+            changes.opened.append(_open_row(effect))
+        elif type(effect) is CloseMatch:
+            changes.closed.append(_close_row(effect))
+        elif type(effect) is SaveSession:
+            changes.sessions[effect.name] = effect.hash.hex()
+        elif type(effect) is DeleteSession:
+            changes.sessions[effect.name] = None
+        elif type(effect) is SaveEvent:
+            changes.states.append(event_row(effect.state))
+        elif type(effect) is CommandAnswered:
+            changes.answers.append(asdict(effect))
+    return changes
+
+
+def _open_row(effect: OpenMatch) -> dict[str, Any]:
+    terms = effect.terms
+    return {
+        "match": terms.match,
+        "event": terms.event,
+        "game": terms.game.name,
+        "maxie": terms.players.maxie,
+        "minnie": terms.players.minnie,
+        "terms": to_json(terms),
+        "started": effect.started,
+        "rated": terms.rated,
+    }
+
+
+def _close_row(effect: CloseMatch) -> dict[str, Any]:
+    record = effect.record
+    return summary_columns(record) | {
+        "match": record.match,
+        "finished": database.now(),
+        "packed": pack_record(to_line(record)),
+        "played": digest_of(record) if effect.rated else None,
+    }
+
+
+_OPENED = ("match", "event", "game", "maxie", "minnie", "terms", "started", "rated")
+_SET = ", ".join(f"{name} = :{name}" for name in ("finished", *AT_ITS_END))
+
+REQUIRE = "SELECT 1 FROM servers WHERE name = :server AND number = :number"
+"""Query that finds a row if the lease is held. PostgreSQL locks the row until the end of the transaction."""
+OPEN = (
+    f"INSERT INTO matches ({', '.join(_OPENED)}, server)"  # noqa: S608  names of columns
+    f" VALUES ({', '.join(f':{name}' for name in _OPENED)}, :server) ON CONFLICT DO NOTHING"
+)
+CLOSE = (
+    f"UPDATE matches SET {_SET}, arrival = {{arrival}}, played = :played,"  # noqa: S608  names of columns
+    " rated = (rated AND NOT EXISTS (SELECT 1 FROM matches AS earlier WHERE earlier.played = :played"
+    " AND earlier.played IS NOT NULL)) WHERE match = :match AND server = :server AND finished IS NULL"
+)
+"""Statement that ends a match in progress, and marks it as unrated if it repeats an earlier rated match."""
+RECORD = (
+    "INSERT INTO records (number, packed, whole) SELECT number, :packed, false FROM matches"
+    " WHERE match = :match AND finished IS NOT NULL ON CONFLICT DO NOTHING"
+)
+SELECT_RECORD = "SELECT records.packed FROM records JOIN matches USING (number) WHERE match = :match"
+KEEP = (
+    "INSERT INTO sessions (server, name, hash, since)"
+    " VALUES (:server, :name, :hash, (SELECT coalesce(max(number), 0) FROM matches))"
+    " ON CONFLICT (server, name) DO UPDATE SET hash = excluded.hash, since = excluded.since"
+)
+STATE = (
+    "INSERT INTO ladders (event, uid, kind, named, plan, started, finished, server)"
+    " VALUES (:event, :uid, 'event', true, :plan, :started, :finished, :server)"
+    " ON CONFLICT (event) DO UPDATE SET plan = excluded.plan, finished = excluded.finished"
+    " WHERE ladders.uid = excluded.uid"
+)
+"""Statement that stores the state of an event."""
+ANSWER = "UPDATE requests SET answer = :answer, done = :done WHERE number = :number"
+FORGET = "DELETE FROM sessions WHERE server = :server AND name = :name"
+
+
+def compare(closed: Mapping[str, Any], stored: bytes | None) -> None:
+    """Log an error if a match already has a different record in the store. The stored record is kept."""
+    if stored is not None and record_in(stored) != record_in(closed["packed"]):
+        log.error("match %s has another record in the store, which stays as it is", closed["match"])
+
+
+class Positional:
+    """PostgreSQL statement with numbered parameters."""
+
+    def __init__(self, text: str) -> None:
+        self.names = list(dict.fromkeys(re.findall(r"(?<!:):([a-z_]+)", text)))
+        self.text = re.sub(r"(?<!:):([a-z_]+)", lambda found: f"${self.names.index(found[1]) + 1}", text)
+
+    def values(self, row: Mapping[str, Any]) -> Sequence[Any]:
+        """Return the values of the parameters in the order of their numbers."""
+        return [row[name] for name in self.names]

@@ -1,0 +1,147 @@
+"""Load the unfinished matches that a server resumes, and the accounts of bots that connect."""
+
+from __future__ import annotations
+
+from collections.abc import Container, Iterable
+from datetime import datetime, timedelta
+from typing import Any
+
+import sqlalchemy as sa
+from msgspec import Struct
+from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
+
+from arena.games.core import GameError
+from arena.match.terms import from_json
+from arena.protocol.values import Role
+from arena.rating.glicko import Rating
+from arena.server.core.inputs import Restore, UnfinishedMatch
+from arena.server.store import database
+from arena.server.store.aggregates.seasons import running_number
+from arena.server.store.events import load_events
+from arena.server.store.journal.reader import events_of_all
+from arena.server.store.schema import matches, sessions, standings, tokens
+
+ENDED_SECONDS = 15.0
+"""Period before the end of a server's last match. Bots may have missed the results of matches that ended in it."""
+
+
+async def load(engine: AsyncEngine, server: str, event: str | None) -> Restore:
+    """Return the sessions and missed results of a server's bots, and its unfinished events and matches.
+
+    event: name of the server's open event, whose matches are loaded too; None for only sessions and missed results
+
+    Raises StoreError if a match is of an unknown game.
+    """
+    query = sa.select(matches).where(matches.c.server == server, matches.c.finished.is_(None))
+    query = query.order_by(matches.c.started, matches.c.number)
+    async with database.reading(engine) as connection:
+        events = [] if event is None else await load_events(connection, server)
+        query = query.where(matches.c.event.in_([event, *(each.state.plan.event for each in events)]))
+        rows = [] if event is None else (await connection.execute(query)).all()
+        happened = await events_of_all(connection, [row.match for row in rows])
+        kept = await connection.execute(sa.select(sessions).where(sessions.c.server == server))
+        hashes = {row.name: bytes.fromhex(row.hash) for row in kept}
+        ended = await _finished_matches(connection, server, hashes)
+    try:
+        unfinished = [
+            UnfinishedMatch(from_json(row.terms), row.started, happened.get(row.match, [])) for row in rows
+        ]
+    except GameError as error:
+        raise database.StoreError(f"a match in progress cannot be resumed: {error}") from None
+    return Restore(unfinished, hashes, ended, events)
+
+
+async def _finished_matches(
+    connection: AsyncConnection, server: str, names: Container[str]
+) -> dict[str, list[str]]:
+    """Return, for each bot in `names`, the ids of its most recently finished matches on a server."""
+    own = matches.c.server == server
+    last = (await connection.execute(sa.select(sa.func.max(matches.c.finished)).where(own))).scalar()
+    if last is None:
+        return {}
+    since = database.timestamp(datetime.fromisoformat(last) - timedelta(seconds=ENDED_SECONDS))
+    query = sa.select(matches.c.match, matches.c.maxie, matches.c.minnie)
+    matches_of: dict[str, list[str]] = {}
+    for row in await connection.execute(
+        query.where(own, matches.c.finished >= since).order_by(matches.c.finished)
+    ):
+        for name in (row.maxie, row.minnie):
+            if name in names:
+                matches_of.setdefault(name, []).append(row.match)
+    return matches_of
+
+
+class StoredAccount(Struct):
+    """Stored data of a name that connects."""
+
+    token: str = ""
+    """Hash of the token, in hexadecimal; empty if the name has none."""
+    role: Role = "bot"
+    revoked: bool = False
+    session: bytes = b""
+    """Hash of the session secret; empty if the name has none."""
+    ratings: dict[str, Rating] = {}
+    """Ratings of the name, by game."""
+    owner: str = ""
+    """Owner of the token."""
+
+
+async def accounts(engine: AsyncEngine, server: str, names: Iterable[str]) -> dict[str, StoredAccount]:
+    """Return the stored data of each of these names, with one query for many names."""
+    by_name: dict[str, StoredAccount] = {}
+    async with database.reading(engine) as connection:
+        for some in database.chunks(sorted(set(names))):
+            by_name |= {name: StoredAccount() for name in some}
+            for row in await connection.execute(_ACCOUNTS, {"names": some, "server": server}):
+                account = by_name[row.name]
+                if row.kind == "token":
+                    account.token, account.role, account.revoked = row.text, row.role, row.number != 0
+                    account.owner = row.owner
+                elif row.kind == "session":
+                    account.session = bytes.fromhex(row.text)
+                else:
+                    account.ratings[row.text] = Rating(row.number, row.deviation)
+    return by_name
+
+
+def _select(
+    kind: str,
+    name: sa.Column[Any],
+    text: sa.ColumnElement[Any],
+    number: sa.ColumnElement[Any],
+    role: sa.ColumnElement[Any],
+    owner: sa.ColumnElement[Any],
+    deviation: sa.ColumnElement[Any],
+) -> sa.Select[Any]:
+    these: sa.BindParameter[list[str]] = sa.bindparam("names", expanding=True)
+    query: sa.Select[Any] = sa.select(
+        sa.literal_column(f"'{kind}'").label("kind"),
+        name.label("name"),
+        text.label("text"),
+        number.label("number"),
+        role.label("role"),
+        owner.label("owner"),
+        deviation.label("deviation"),
+    )
+    return query.where(name.in_(these))
+
+
+_NONE = sa.literal_column("''", sa.String)
+_ZERO = sa.literal_column("0.0", sa.Double)
+_ACCOUNTS = sa.union_all(
+    _select(
+        "token",
+        tokens.c.name,
+        tokens.c.hash,
+        sa.cast(sa.case((tokens.c.revoked.is_(None), 0), else_=1), sa.Double),
+        tokens.c.role,
+        tokens.c.owner,
+        _ZERO,
+    ),
+    _select("session", sessions.c.name, sessions.c.hash, _ZERO, _NONE, _NONE, _ZERO).where(
+        sessions.c.server == sa.bindparam("server", type_=sa.String)
+    ),
+    _select(
+        "rating", standings.c.bot, standings.c.game, standings.c.rating, _NONE, _NONE, standings.c.deviation
+    ).where(standings.c.time_control == "", standings.c.season == running_number(standings.c.game)),
+)

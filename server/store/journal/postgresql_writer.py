@@ -1,0 +1,216 @@
+"""The journal's two connections to PostgreSQL: one for commits, through the driver, and one for other work.
+
+A commit of events alone is one statement, and so one round trip.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
+from itertools import count
+from typing import Any, TypeVar
+
+import anyio
+import sqlalchemy as sa
+from anyio.lowlevel import checkpoint_if_cancelled
+from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
+
+from arena.clock import Clock
+from arena.server.store.database import WRITER
+from arena.server.store.journal.changes import (
+    ANSWER,
+    CLOSE,
+    FORGET,
+    KEEP,
+    OPEN,
+    REQUIRE,
+    SELECT_RECORD,
+    STATE,
+    Changes,
+    Positional,
+    compare,
+)
+from arena.server.store.lease import Lease, LeaseLost
+
+T = TypeVar("T")
+
+APPEND = """
+WITH held AS MATERIALIZED (SELECT 1 FROM servers WHERE name = $1 AND number = $2 FOR SHARE)
+INSERT INTO events (number, seq, event)
+SELECT matches.number, row.seq, row.event
+FROM held, unnest($3::text[], $4::int[], $5::text[]) AS row (match, seq, event)
+JOIN matches ON matches.match = row.match
+WHERE matches.finished IS NULL AND matches.server = $1
+ON CONFLICT (number, seq) DO UPDATE SET event = excluded.event
+"""
+"""Statement that appends rows to matches in progress, or none if the lease is lost."""
+
+RECORDS = """
+INSERT INTO records (number, packed, whole)
+SELECT matches.number, row.packed, false
+FROM unnest($1::text[], $2::bytea[]) AS row (match, packed) JOIN matches ON matches.match = row.match
+WHERE matches.finished IS NOT NULL
+ON CONFLICT DO NOTHING
+"""
+LET_NOBODY_COUNT = f"SELECT pg_advisory_xact_lock_shared({WRITER})"
+"""Lock for transactions that assign arrival numbers. Many may hold it together, but none that counts."""
+
+_REQUIRE = Positional(f"{REQUIRE} FOR SHARE")
+_OPEN, _KEPT = Positional(OPEN), Positional(SELECT_RECORD)
+_CLOSE = Positional(CLOSE.format(arrival="nextval('matches_arrival')"))
+_STATE, _ANSWER = Positional(STATE), Positional(ANSWER)
+_KEEP, _FORGET = Positional(KEEP), Positional(FORGET)
+
+
+class WriteConnection:
+    """Connection for one transaction at a time, which is reopened after a failure."""
+
+    def __init__(self, engine: AsyncEngine, answer_seconds: float, clock: Clock) -> None:
+        """Prepare the connection; a transaction without an answer fails after `answer_seconds`."""
+        self._engine = engine
+        self._answer_seconds = answer_seconds
+        self._clock = clock
+        self._turn = asyncio.Lock()
+        self._connection: AsyncConnection | None = None
+        self._raw: Any = None
+        """Connection of the driver."""
+
+    @asynccontextmanager
+    async def use(self) -> AsyncIterator[tuple[AsyncConnection, Any]]:
+        """Yield the SQLAlchemy and the driver connection for one transaction, shielded from cancellation."""
+        await checkpoint_if_cancelled()  # a task that commits in a loop would otherwise never be cancelled
+        with anyio.CancelScope(shield=True):
+            async with self._turn:
+                try:
+                    if self._connection is None or self._raw.is_closed():
+                        await self._drop()
+                        connection = self._connection = await self._engine.connect()
+                        self._raw = (await connection.get_raw_connection()).driver_connection
+                    late = self._clock.call_later(self._answer_seconds, self.abandon)
+                    try:
+                        yield self._connection, self._raw
+                    finally:
+                        late.cancel()
+                except BaseException:
+                    if self._raw is None or self._raw.is_closed() or self._raw.is_in_transaction():
+                        await self._drop()
+                    raise
+
+    async def _drop(self) -> None:
+        connection, self._connection, self._raw = self._connection, None, None
+        if connection is not None:
+            await connection.invalidate()
+            await connection.close()
+
+    def abandon(self) -> None:
+        """Drop the connection without notifying the database.
+
+        Pending work fails, whether or not it became durable.
+        """
+        if self._raw is not None:
+            self._raw.terminate()
+
+    async def close(self) -> None:
+        """Close the connection after the current transaction."""
+        with anyio.CancelScope(shield=True):
+            async with self._turn:
+                if self._connection is not None and self._raw.is_closed():
+                    await self._drop()
+                elif self._connection is not None:
+                    await self._connection.close()
+
+
+class PostgresqlWriter:
+    """Writer to one database, with one connection for commits and another for other work."""
+
+    def __init__(self, engine: AsyncEngine, answer_seconds: float, clock: Clock) -> None:
+        """Prepare both connections; a transaction without an answer fails after `answer_seconds`."""
+        self._commits, self._others = (WriteConnection(engine, answer_seconds, clock) for _ in range(2))
+        self._versions = count(1)
+
+    async def commit(self, changes: Changes, lease: Lease) -> None:
+        """Make the changes durable in one transaction. Raises LeaseLost, and errors of the driver and SQLAlchemy."""
+        async with self._commits.use() as (_, raw):
+            if not changes.only_events:
+                async with raw.transaction():
+                    await _require(raw, lease)
+                    await _change(raw, changes, lease)
+            elif not changes.events or await _append(raw, changes, lease) < len(changes.events):
+                # The lease is lost, or a match was removed from the store meanwhile.
+                await _require(raw, lease)
+
+    async def write(self, work: Callable[[sa.Connection], T]) -> T:
+        """Run `work` in a transaction and commit it. A failure is rolled back and raised."""
+        async with self._others.use() as (connection, _), connection.begin():
+            return await connection.run_sync(work)
+
+    async def foreign_version(self) -> int:
+        """Return a new number each time: PostgreSQL does not say whether somebody wrote."""
+        return next(self._versions)
+
+    def abandon(self) -> None:
+        """Stop waiting for an unavailable database."""
+        self._commits.abandon()
+        self._others.abandon()
+
+    async def close(self) -> None:
+        """Close both connections after their current transactions."""
+        await self._commits.close()
+        await self._others.close()
+
+
+async def _require(raw: Any, lease: Lease) -> None:
+    if await raw.fetchval(_REQUIRE.text, lease.name, lease.number) is None:
+        raise LeaseLost(lease)
+
+
+async def _append(raw: Any, changes: Changes, lease: Lease) -> int:
+    matches, numbers, events = zip(*changes.events, strict=True)
+    status = await raw.execute(APPEND, lease.name, lease.number, matches, numbers, events)
+    return _count(status)
+
+
+async def _change(raw: Any, changes: Changes, lease: Lease) -> None:
+    server = {"server": lease.name}
+    # A fixed order prevents deadlocks between servers that change the same rows.
+    sessions = [{"name": name, "hash": secret, **server} for name, secret in sorted(changes.sessions.items())]
+    for statement, rows in (
+        (_KEEP, [row for row in sessions if row["hash"] is not None]),
+        (_FORGET, [row for row in sessions if row["hash"] is None]),
+        (_STATE, [row | server for row in changes.states]),
+        (_ANSWER, changes.answers),
+        (_OPEN, [row | server for row in changes.opened]),
+    ):
+        if rows:
+            await raw.executemany(statement.text, [statement.values(row) for row in rows])
+    if changes.events:
+        await _append(raw, changes, lease)
+    if changes.closed:
+        await raw.execute(LET_NOBODY_COUNT)
+        await raw.executemany(_CLOSE.text, [_CLOSE.values(row | server) for row in changes.closed])
+        await _keep_records(raw, changes.closed)
+
+
+async def _keep_records(raw: Any, closed: Sequence[dict[str, Any]]) -> None:
+    names, packed = [row["match"] for row in closed], [row["packed"] for row in closed]
+    if _count(await raw.execute(RECORDS, names, packed)) < len(closed):
+        for row in closed:
+            compare(row, await raw.fetchval(_KEPT.text, row["match"]))
+
+
+def _count(status: str) -> int:
+    """Return the number of rows in the driver's status text of an insert."""
+    return int(status.rpartition(" ")[2])
+
+
+@asynccontextmanager
+async def open_postgresql_writer(
+    engine: AsyncEngine, answer_seconds: float, clock: Clock
+) -> AsyncIterator[PostgresqlWriter]:
+    """Open separate connections for writing to the database of `engine`."""
+    writer = PostgresqlWriter(engine, answer_seconds, clock)
+    try:
+        yield writer
+    finally:
+        await writer.close()

@@ -1,0 +1,248 @@
+"""The journal's connection to SQLite. Its blocking calls run in a thread, one call per commit.
+
+A commit of events alone is one statement, which SQLite commits by itself. Fewer calls are faster: each one releases
+the interpreter and waits for it again, for milliseconds if the event loop is busy.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sqlite3
+from collections import deque
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager, suppress
+from functools import cache, partial
+from itertools import chain
+from queue import SimpleQueue
+from threading import Thread
+from typing import Any, TypeVar
+
+import anyio
+import sqlalchemy as sa
+from sqlalchemy.ext.asyncio import AsyncEngine
+
+from arena.server.store import database, sqlite
+from arena.server.store.journal.changes import (
+    ANSWER,
+    CLOSE,
+    FORGET,
+    KEEP,
+    OPEN,
+    RECORD,
+    REQUIRE,
+    SELECT_RECORD,
+    STATE,
+    Changes,
+    compare,
+)
+from arena.server.store.lease import Lease, LeaseLost
+
+T = TypeVar("T")
+
+ROWS = 500
+"""Maximum number of rows in one statement. SQLite allows 32,766 parameters."""
+_CLOSE = CLOSE.format(
+    arrival="(SELECT coalesce(max(arrival), 0) + 1 FROM matches WHERE finished IS NOT NULL)"
+)
+
+
+@cache
+def append(rows: int) -> str:
+    """Return the statement that appends `rows` rows to matches in progress, or none if the lease is lost.
+
+    SQLite would take twice as long for the rows as JSON.
+    """
+    return f"""
+INSERT INTO events (number, seq, event)
+SELECT matches.number, row.column2, row.column3
+FROM (VALUES {", ".join(["(?, ?, ?)"] * rows)}) AS row CROSS JOIN matches ON matches.match = row.column1
+WHERE matches.finished IS NULL AND matches.server = ?
+  AND EXISTS (SELECT 1 FROM servers WHERE name = ? AND number = ?)
+ON CONFLICT (number, seq) DO UPDATE SET event = excluded.event
+"""  # noqa: S608  question marks
+
+
+class WriterThread:
+    """Thread that runs one call after another for the tasks of an event loop.
+
+    It reports results through a pipe, at half the cost of `call_soon_threadsafe`.
+    """
+
+    def __init__(self, name: str) -> None:
+        self._calls: SimpleQueue[tuple[asyncio.Future[Any], Callable[[], Any]] | None] = SimpleQueue()
+        self._results: deque[tuple[asyncio.Future[Any], Any, BaseException | None]] = deque()
+        self._loop = asyncio.get_running_loop()
+        self._read, self._write = os.pipe()
+        os.set_blocking(self._read, False)
+        os.set_blocking(self._write, False)
+        self._loop.add_reader(self._read, self._deliver_results)
+        self.waiting = 0
+        """Number of calls whose results are not delivered yet."""
+        self._thread = Thread(target=self._run, name=name, daemon=True)
+        self._thread.start()
+
+    def call(self, work: Callable[[], T]) -> asyncio.Future[T]:
+        """Run `work` in the thread. It runs to its end even if the future is cancelled."""
+        future: asyncio.Future[T] = self._loop.create_future()
+        self.waiting += 1
+        self._calls.put((future, work))
+        return future
+
+    def _run(self) -> None:
+        while (call := self._calls.get()) is not None:
+            future, work = call
+            try:
+                self._results.append((future, work(), None))
+            except BaseException as error:  # noqa: BLE001  raised in the task that waits for the call
+                self._results.append((future, None, error))
+            with suppress(BlockingIOError):  # the pipe is full, so the loop will wake up anyway
+                os.write(self._write, b"\0")
+
+    def _deliver_results(self) -> None:
+        os.read(self._read, 4096)
+        while self._results:
+            future, result, error = self._results.popleft()
+            self.waiting -= 1
+            if future.done():  # the waiting task was cancelled
+                continue
+            if error is None:
+                future.set_result(result)
+            else:
+                future.set_exception(error)
+
+    def close(self) -> None:
+        """End the thread after its pending calls."""
+        self._calls.put(None)
+        self._thread.join()
+        self._loop.remove_reader(self._read)
+        os.close(self._read)
+        os.close(self._write)
+
+
+class SqliteWriter:
+    """Writer to one SQLite file."""
+
+    def __init__(self, connection: sa.Connection, thread: WriterThread, *, lasting: bool) -> None:
+        """Write through `connection`; `lasting` is True if a commit waits for the disk."""
+        self._connection = connection
+        self._raw = _raw(connection)
+        self._thread = thread
+        self._lasting = lasting
+        if not lasting:
+            self._raw.execute(sqlite.NO_WAIT)
+
+    def commit(self, changes: Changes, lease: Lease) -> Awaitable[None]:
+        """Make the changes durable in one transaction. Raises LeaseLost and sqlite3.Error."""
+        work = partial(self._commit, changes, lease)
+        if self._lasting:
+            return self._thread.call(work)
+        if not self._thread.waiting:
+            try:
+                # The commit does not wait for the disk. It must not wait for another writer in the event loop either.
+                work()
+            except sqlite3.OperationalError as error:
+                if not sqlite.is_busy(error):
+                    raise
+            else:
+                return _no_op()
+        return self._thread.call(partial(self._waiting, work))
+
+    async def write(self, work: Callable[[sa.Connection], T]) -> T:
+        """Run `work` in a transaction and commit it, in turn. A failure is rolled back and raised."""
+        return await self._thread.call(partial(self._waiting, partial(self._write, work)))
+
+    def foreign_version(self) -> Awaitable[int]:
+        """Return a number that changes when another connection writes to the file."""
+        return self._thread.call(self._foreign_version)
+
+    def _foreign_version(self) -> int:
+        version: int = self._raw.execute("PRAGMA data_version").fetchone()[0]
+        return version
+
+    def abandon(self) -> None:
+        """Do nothing: SQLite waits only seconds for a lock, and a pending disk write cannot be cancelled."""
+
+    def _waiting(self, work: Callable[[], T]) -> T:
+        """Run `work` in the thread, where it may wait for other writers."""
+        if self._lasting:
+            return work()
+        self._raw.execute(sqlite.WAIT)
+        try:
+            return work()
+        finally:
+            self._raw.execute(sqlite.NO_WAIT)
+
+    def _commit(self, changes: Changes, lease: Lease) -> None:
+        events, fence = changes.events, (lease.name, lease.name, lease.number)
+        if changes.only_events and 0 < len(events) <= ROWS:
+            values = (*chain.from_iterable(events), *fence)
+            if self._raw.execute(append(len(events)), values).rowcount < len(events):
+                self._require(lease)  # if the lease is held, a match was removed from the store meanwhile
+            return
+        self._raw.execute(sqlite.BEGIN)
+        try:
+            self._require(lease)
+            self._change(changes, {"server": lease.name}, fence)
+            self._raw.execute("COMMIT")
+        except BaseException:
+            self._raw.rollback()
+            raise
+
+    def _require(self, lease: Lease) -> None:
+        parameters = {"server": lease.name, "number": lease.number}
+        if self._raw.execute(REQUIRE, parameters).fetchone() is None:
+            raise LeaseLost(lease)
+
+    def _change(self, changes: Changes, parameters: dict[str, Any], fence: tuple[str, str, int]) -> None:
+        execute = self._raw.executemany
+        for name, secret in sorted(changes.sessions.items()):
+            self._raw.execute(
+                FORGET if secret is None else KEEP, {"name": name, "hash": secret, **parameters}
+            )
+        if changes.states or changes.answers:
+            execute(STATE, [row | parameters for row in changes.states])
+            execute(ANSWER, changes.answers)
+        if changes.opened:
+            execute(OPEN, [row | parameters for row in changes.opened])
+        for first in range(0, len(changes.events), ROWS):
+            some = changes.events[first : first + ROWS]
+            self._raw.execute(append(len(some)), (*chain.from_iterable(some), *fence))
+        if changes.closed:
+            execute(_CLOSE, [row | parameters for row in changes.closed])
+            if execute(RECORD, changes.closed).rowcount < len(changes.closed):
+                for row in changes.closed:
+                    (stored,) = self._raw.execute(SELECT_RECORD, row).fetchone() or (None,)
+                    compare(row, stored)
+
+    def _write(self, work: Callable[[sa.Connection], T]) -> T:
+        with self._connection.begin():
+            return work(self._connection)
+
+
+async def _no_op() -> None:
+    pass
+
+
+def _raw(connection: sa.Connection) -> sqlite3.Connection:
+    driver = connection.connection.driver_connection
+    if not isinstance(driver, sqlite3.Connection):
+        raise TypeError(f"the calls of a {type(driver).__name__} do not block")
+    return driver
+
+
+@asynccontextmanager
+async def open_sqlite_writer(engine: AsyncEngine) -> AsyncIterator[SqliteWriter]:
+    """Open a separate connection for writing to the file of `engine`."""
+    twin = database.blocking_engine(engine)
+    thread = WriterThread("arena-writer")
+    try:
+        connection = await thread.call(twin.connect)
+        try:
+            yield SqliteWriter(connection, thread, lasting=engine.get_execution_options()["lasting"])
+        finally:
+            with anyio.CancelScope(shield=True):
+                await thread.call(connection.close)
+    finally:
+        twin.dispose()
+        thread.close()

@@ -1,0 +1,65 @@
+"""Names that a bot may not take: reserved prefixes, and lookalikes of existing names."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Iterable
+
+DELETED = "deleted-"
+"""Prefix of the names that replace deleted ones."""
+HIDDEN = "hidden-"
+"""Prefix of the names that replace hidden ones."""
+RESERVED = {
+    "house-": "the server's own engines",
+    "guest-": "guests",
+    DELETED: "those that were deleted",
+    HIDDEN: "those that were hidden",
+}
+"""Reserved prefixes of names, and their owners."""
+
+# The Cyrillic, Greek and Armenian letters that UTS #39 (confusables) pairs with Latin ones, and digits like letters.
+_LIKE = {
+    "a": "аАαΑ",
+    "b": "ВвβΒЬь",
+    "c": "сСϲϹ",
+    "d": "ԁ",
+    "e": "еЕεΕҽ",
+    "f": "ք",
+    "g": "ց",
+    "h": "һНнΗհ",
+    "i": "іιїΙІӏ",
+    "j": "јЈϳ",
+    "k": "кКκΚ",
+    "l": "1I|Ӏ",
+    "m": "мМΜ",
+    "n": "пոηΝ",
+    "o": "0оОοΟσօՕ",
+    "p": "рРρΡ",
+    "q": "ԛզ",
+    "r": "г",
+    "s": "ѕЅՏ",
+    "t": "тТτΤ",
+    "u": "υսՍ",
+    "v": "ѵνѴ",
+    "w": "ԝωա",
+    "x": "хХχΧ",
+    "y": "уУүγΥ",
+    "z": "Ζζ",
+}
+_FOLDED = str.maketrans({char: letter for letter, chars in _LIKE.items() for char in chars})
+
+
+def skeleton(name: str) -> str:
+    """Return a key that is equal for names that look alike."""
+    plain = unicodedata.normalize("NFKD", name.translate(_FOLDED)).translate(_FOLDED).casefold()
+    return "".join(char for char in plain if not unicodedata.combining(char)).translate(_FOLDED)
+
+
+def objection(name: str, known: Iterable[str]) -> str | None:
+    """Return the reason why a new name may not be taken, given the known names, or None if it may."""
+    looks = skeleton(name)
+    for start, whose in RESERVED.items():
+        if looks.startswith(skeleton(start)):
+            return f"{name!r:.80} looks like a name of {whose}: take one that does not begin with {start}"
+    like = next((each for each in known if each != name and skeleton(each) == looks), None)
+    return None if like is None else f"{name!r:.80} looks like {like!r:.80}, which exists: take another name"

@@ -1,0 +1,324 @@
+"""Personal data: the stored data of an owner, and the deletion and renaming of names."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Sequence
+from functools import partial
+from typing import Any
+
+import msgspec
+import sqlalchemy as sa
+from msgspec import Struct
+from msgspec.structs import asdict, replace
+
+from arena.protocol.codes import EndReason
+from arena.protocol.engines import Engines
+from arena.protocol.record import Record, from_line, to_line
+from arena.protocol.values import Players, Seat
+from arena.server.store import schema
+from arena.server.store.aggregates.counting import refresh
+from arena.server.store.database import Engine, Write, now, reading, writing
+from arena.server.store.directives import in_force
+from arena.server.store.names import DELETED, HIDDEN, objection
+from arena.server.store.packing import (
+    MatchData,
+    pack_match,
+    pack_record,
+    record_in,
+    unpack_match,
+    unpack_terms,
+)
+from arena.server.store.schema import (
+    directives,
+    events,
+    invitations,
+    ladders,
+    matches,
+    records,
+    requests,
+    sessions,
+    tokens,
+)
+from arena.server.store.tokens import MAX_NAME, TokenError, all_tokens, is_name
+
+CHUNK = 20
+"""Number of matches changed in one transaction. A running server waits for it."""
+
+NAMES = {
+    schema.rating_steps: ("bot",),
+    schema.standings: ("bot",),
+    schema.crosses: ("bot", "opponent"),
+    schema.rating_bases: ("bot",),
+    schema.event_bots: ("bot",),
+    schema.event_scores: ("maxie", "minnie"),
+}
+"""Columns with names of players, except those of `matches`."""
+
+OWN_WORDS = frozenset({EndReason.CRASH, EndReason.RESIGNATION})
+"""Reasons for an end whose detail is text from the loser."""
+
+
+class NameInUse(Exception):
+    """Raised when a name cannot be changed now; the message is a one-line reason."""
+
+
+class NameInEvent(NameInUse):
+    """Raised when the name is in an unfinished event."""
+
+
+class OwnerLine(Struct, frozen=True):
+    """Owner as shown to the host."""
+
+    owner: str
+    bots: list[str]
+    retired: list[str]
+    invited: int
+    """Maximum number of bots by an open invitation."""
+    until: str
+    """End of the invitation; empty if none is open."""
+    banned: str
+    """Reason of the ban in force; empty if there is none."""
+
+
+async def owners(engine: Engine) -> list[OwnerLine]:
+    """Return every owner of a bot or of an open invitation, by name."""
+    banned = {each.subject: each.text for each in await in_force(engine) if each.kind == "owner"}
+    named = await all_tokens(engine)
+    open_ = sa.select(
+        invitations.c.owner, sa.func.max(invitations.c.bots), sa.func.max(invitations.c.expires)
+    )
+    async with reading(engine) as connection:
+        rows = await connection.execute(
+            open_.where(invitations.c.expires >= now()).group_by(invitations.c.owner)
+        )
+        invited = {row[0]: (row[1], row[2]) for row in rows}
+    lines = []
+    for owner in sorted({*invited, *banned, *(each.owner for each in named if each.role == "bot")}):
+        own = [each for each in named if each.owner == owner and each.role == "bot"]
+        bots = [each.name for each in own if each.revoked is None]
+        retired = [each.name for each in own if each.revoked is not None]
+        most, until = invited.get(owner, (0, ""))
+        lines.append(OwnerLine(owner, bots, retired, most, until, banned.get(owner, "")))
+    return lines
+
+
+async def names_of(engine: Engine, owner: str) -> list[str]:
+    """Return the names whose tokens belong to an owner, and the owner's own name."""
+    query = sa.select(tokens.c.name).where(tokens.c.owner == owner)
+    async with reading(engine) as connection:
+        return sorted({owner, *(await connection.execute(query)).scalars()})
+
+
+async def stored_data(engine: Engine, names: Sequence[str]) -> dict[str, list[dict[str, Any]]]:
+    """Return the stored data of these names, except their matches, by table. Hashes of secrets are left out."""
+    places = {tokens: tokens.c.name, sessions: sessions.c.name, directives: directives.c.subject}
+    places |= {schema.standings: schema.standings.c.bot}
+    data: dict[str, list[dict[str, Any]]] = {}
+    async with reading(engine) as connection:
+        for table, column in places.items():
+            columns = [each for each in table.columns if each.name != "hash"]
+            rows = await connection.execute(sa.select(*columns).where(column.in_(names)).order_by(column))
+            data[table.name] = [dict(row) for row in rows.mappings()]
+    return data
+
+
+async def forget(engine: Engine, name: str) -> tuple[str, int]:
+    """Delete the token, sessions, bans and match logs of a name, and replace the name in its records.
+
+    Return the new name, and the number of matches. Raises NameInUse.
+    """
+    await refresh(engine)  # matches counted later would bring the name back
+    write = writing(engine)
+    await write(partial(_require_idle, name=name))
+    other = f"{DELETED}{secrets.token_hex(4)}"
+    count = await _change_all(write, name, other, forgets=True)
+    await write(partial(_forget_others, name=name, other=other))
+    return other, count
+
+
+async def rename(engine: Engine, name: str, other: str) -> int:
+    """Rename a bot in all stored data, including its token, and return the number of its matches.
+
+    The old name stays taken. To resume an interrupted rename, call it again. Raises NameInUse, and TokenError if
+    the new name is not available.
+    """
+    await refresh(engine)
+    write = writing(engine)
+    row = await write(partial(_retire_name, name=name, other=other))
+    count = await _change_all(write, name, other, forgets=False)
+    await write(partial(_transfer_data, name=name, other=other, row=row))
+    return count
+
+
+def hidden_name() -> str:
+    """Return a random name that reveals nothing."""
+    return f"{HIDDEN}{secrets.token_hex(4)}"
+
+
+def _retire_name(connection: sa.Connection, name: str, other: str) -> dict[str, Any]:
+    """Close the old name for connections, and return the row of its token for the new name."""
+    _require_idle(connection, name)
+    known = {row["name"]: dict(row) for row in connection.execute(sa.select(tokens)).mappings()}
+    row, there = known.get(name), known.get(other)
+    played = sa.select(matches.c.match).where(_plays(name)).limit(1)
+    if row is None and (objection(name, ()) or connection.execute(played).scalar() is None):
+        raise TokenError(f"{name!r:.80} is not a bot with an owner: `arena owner list` shows all")
+    why = (
+        None
+        if is_name(other)
+        else f"{other!r:.80} is not a valid name: write 1 to {MAX_NAME} printable characters"
+    )
+    if not other.startswith(HIDDEN):
+        why = why or objection(other, known.keys() - {name})
+    own = there is None or (row is not None and there["revoked"] and there["owner"] == row["owner"])
+    if why is None and (name == other or not own or _has_history(connection, other, row)):
+        why = f"{other!r:.80} is taken: choose another name"
+    if why is not None:
+        raise TokenError(why)
+    stays = {"name": name, "hash": "", "role": "bot", "owner": name, "created": now(), "rotated": None}
+    if row is None:
+        connection.execute(sa.insert(tokens).values(**stays, revoked=now()))
+        return {}
+    connection.execute(sa.update(tokens).where(tokens.c.name == name).values(revoked=now()))
+    return row
+
+
+def _has_history(connection: sa.Connection, other: str, row: dict[str, Any] | None) -> bool:
+    """Return True if the new name has its own results. After an interrupted rename they are the old name's."""
+    tables = [schema.standings, schema.event_bots]
+    queries = [sa.select(table.c.bot).where(table.c.bot == other) for table in tables]
+    if row is None or row["revoked"] is None:
+        queries.append(sa.select(matches.c.match).where(_plays(other)))
+    return any(connection.execute(query.limit(1)).scalar() is not None for query in queries)
+
+
+def _transfer_data(connection: sa.Connection, name: str, other: str, row: dict[str, Any]) -> None:
+    """Transfer the old name's data other than matches to the new name."""
+    _rename_others(connection, name, other)
+    connection.execute(sa.delete(sessions).where(sessions.c.name == name))
+    of_name = directives.c.kind == "name"
+    connection.execute(sa.delete(directives).where(of_name, directives.c.subject == other))
+    connection.execute(
+        sa.update(directives).where(of_name, directives.c.subject == name).values(subject=other)
+    )
+    if row:
+        connection.execute(sa.delete(tokens).where(tokens.c.name == other))
+        connection.execute(sa.insert(tokens).values(**row | {"name": other}))
+
+
+async def _change_all(write: Write, name: str, other: str, *, forgets: bool) -> int:
+    count = 0
+    while changed := await write(partial(_change_matches, name=name, other=other, forgets=forgets)):
+        count += changed
+    return count
+
+
+def _require_idle(connection: sa.Connection, name: str) -> None:
+    playing = sa.select(matches.c.match).where(_plays(name), matches.c.finished.is_(None))
+    match = connection.execute(playing.limit(1)).scalar()
+    if match is not None:
+        why = f"has a match in play ({match:.8}): `arena ban` it, and try again after that"
+        raise NameInUse(f"{name!r:.80} {why}")
+    going_on = sa.select(ladders.c.event, ladders.c.plan).where(ladders.c.finished.is_(None))
+    for row in connection.execute(going_on).all():
+        if _replace_in_data(msgspec.json.decode(row.plan), name, "") != msgspec.json.decode(row.plan):
+            raise NameInEvent(f"{name!r:.80} is in the event {row.event!r:.80}: wait for its end")
+
+
+def _plays(name: str) -> sa.ColumnElement[bool]:
+    return (matches.c.maxie == name) | (matches.c.minnie == name)
+
+
+def _change_matches(connection: sa.Connection, name: str, other: str, *, forgets: bool) -> int:
+    """Rename a player in up to CHUNK matches, and return their number.
+
+    forgets: True to delete the journal, and the texts that come from the player
+    """
+    columns = (matches.c.number, matches.c.maxie, matches.c.minnie, matches.c.terms, matches.c.detail)
+    query = sa.select(*columns, records.c.packed, records.c.whole).join(records, isouter=True)
+    rows = connection.execute(query.where(_plays(name)).limit(CHUNK)).all()
+    for row in rows:
+        players = Players(*(other if each == name else each for each in (row.maxie, row.minnie)))
+        seats: set[Seat] = {seat for seat in ("maxie", "minnie") if forgets and getattr(row, seat) == name}
+        terms, detail = _without(row.terms, players, seats), row.detail
+        if row.packed is not None:
+            record = _neutral(from_line(record_in(row.packed)), players, seats)
+            # The referee says "maxie (NAME) …".
+            record = replace(
+                record,
+                result=replace(record.result, detail=_replace_in_text(record.result.detail, name, other)),
+            )
+            detail = record.result.detail and _replace_in_text(row.detail or "", name, other)
+            inside = _without(unpack_terms(row.packed), players, seats) if row.whole else ""
+            line = to_line(record)
+            log = unpack_match(row.packed).events if row.whole and not forgets else []
+            packed = pack_match(MatchData(line, inside, log)) if row.whole else pack_record(line)
+            connection.execute(sa.update(records).where(records.c.number == row.number).values(packed=packed))
+        if forgets:
+            connection.execute(sa.delete(events).where(events.c.number == row.number))
+        change = sa.update(matches).where(matches.c.number == row.number)
+        connection.execute(change.values(**asdict(players), terms=terms, detail=detail))
+    return len(rows)
+
+
+def _replace_in_text(detail: str, name: str, other: str) -> str:
+    return detail.replace(f" ({name})", f" ({other})")
+
+
+def _neutral(record: Record, players: Players, seats: set[Seat]) -> Record:
+    """Return a record with new names, without texts that come from the players in these seats."""
+    result, engines = record.result, record.engines
+    if seats and result.reason in OWN_WORDS and result.winner not in seats:
+        result = replace(result, detail="")
+    if engines is not None:
+        engines = replace(engines, **dict.fromkeys(seats, None))
+    return replace(record, players=players, result=result, engines=None if engines == Engines() else engines)
+
+
+def _without(terms: str, players: Players, seats: set[Seat]) -> str:
+    """Return the terms of a match with new names, and without the engines of these seats."""
+    if not terms:
+        return ""
+    fields = msgspec.json.decode(terms)
+    if "players" in fields:
+        fields["players"] = asdict(players)
+    if fields.get("engines"):
+        fields["engines"] |= dict.fromkeys(seats)
+    return msgspec.json.encode(fields).decode()
+
+
+def _forget_others(connection: sa.Connection, name: str, other: str) -> None:
+    """Rename a player in all tables except the matches, and delete its token, sessions and bans."""
+    _rename_others(connection, name, other)
+    connection.execute(sa.delete(tokens).where(tokens.c.name == name))
+    connection.execute(sa.delete(sessions).where(sessions.c.name == name))
+    connection.execute(sa.delete(directives).where(directives.c.kind == "name", directives.c.subject == name))
+
+
+def _rename_others(connection: sa.Connection, name: str, other: str) -> None:
+    """Rename a player in all tables except the matches."""
+    for table, columns in NAMES.items():
+        for column in columns:
+            which = table.c[column] == name
+            connection.execute(sa.update(table).where(which).values({column: other}))
+    for row in connection.execute(sa.select(ladders.c.event, ladders.c.plan)).all():
+        plan = msgspec.json.encode(_replace_in_data(msgspec.json.decode(row.plan), name, other)).decode()
+        if plan != row.plan:
+            connection.execute(sa.update(ladders).where(ladders.c.event == row.event).values(plan=plan))
+    mentions = sa.or_(
+        *(requests.c[column].contains(name, autoescape=True) for column in ("request", "answer"))
+    )
+    connection.execute(sa.delete(requests).where(requests.c.done.is_not(None), mentions))
+
+
+def _replace_in_data(told: Any, name: str, other: str) -> Any:
+    """Return plain data in which every text equal to `name` is replaced."""
+    if isinstance(told, dict):
+        return {
+            _replace_in_data(key, name, other): _replace_in_data(value, name, other)
+            for key, value in told.items()
+        }
+    if isinstance(told, list):
+        return [_replace_in_data(each, name, other) for each in told]
+    return other if told == name else told

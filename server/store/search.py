@@ -1,0 +1,291 @@
+"""Search of finished matches by players, map, game, event, opening and result, the newest first.
+
+One or two of the search terms have an index, in whose order matches are examined; the other terms are tested on
+each match. One answer examines at most 250 matches and says where the next one continues, so it takes equally long
+in a store of a million. The last match to examine is determined first, from the indices alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Any
+
+import sqlalchemy as sa
+from msgspec import Struct
+from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
+
+from arena.rating.words import WORDS
+from arena.server.store.database import reading
+from arena.server.store.finished import FINISHED, RESULT_COLUMNS, MatchList, Place, games_in, summary
+from arena.server.store.schema import crosses, matches
+
+_LISTED = [
+    matches.c[name]
+    for name in ("number", "match", "event", "game", "maxie", "minnie", "finished", *RESULT_COLUMNS)
+]
+_PLACE = sa.tuple_(matches.c.finished, matches.c.number)
+_NEWEST_FIRST = (matches.c.finished.desc(), matches.c.number.desc())
+
+LOOKED_THROUGH = 250
+"""Maximum number of matches examined for one answer."""
+WON, LOST, DRAWN = "won", "lost", "drawn"
+"""Results from the point of view of a bot. Without a bot, the results are `maxie`, `minnie` and `drawn`."""
+
+
+class Filter(Struct, frozen=True):
+    """Search terms. An empty one matches everything."""
+
+    bot: str = ""
+    opponent: str = ""
+    """Opponent of `bot`."""
+    map: str = ""
+    game: str = ""
+    event: str = ""
+    opening: str = ""
+    """Key of the opening, as returned by `finished.opening_key`."""
+    result: str = ""
+    """`maxie`, `minnie` or `drawn`, `won` or `lost` by `bot`, or a reason as in `protocol.codes.EndReason`."""
+
+
+class Score(Struct, frozen=True, rename=WORDS):
+    """Score of a bot against another in rated matches of a game."""
+
+    game: str
+    wins: int
+    draws: int
+    losses: int
+
+
+async def search(
+    engine: AsyncEngine,
+    filter: Filter,
+    limit: int,
+    before: Place | None = None,
+    looked_through: int = LOOKED_THROUGH,
+) -> MatchList:
+    """Return up to `limit` of the newest matches that fit `filter`, all before the position `before`.
+
+    `next` is the position at which the search continues. There may be fewer than `limit` matches and still a `next`,
+    if the other examined matches did not fit.
+    """
+    async with reading(engine) as connection:
+        games = await _games(connection, filter)
+        if games is None:
+            return MatchList([], None)
+        statements = _statements(_shape(filter), len(games), before=before is not None)
+        parameters: dict[str, Any] = {name: value for name, value in _terms(filter).items() if value}
+        parameters |= {f"game{number}": game for number, game in enumerate(games)}
+        if before is not None:
+            parameters |= {"finished_before": before[0], "before": before[1]}
+        edge = None
+        if statements.edge is not None:
+            passed = max(looked_through // statements.lists, 1) - 1
+            edge = (await connection.execute(statements.edge, parameters | {"passed": passed})).one_or_none()
+        parameters |= {"most": limit + 1}
+        query = statements.everything
+        if edge is not None:
+            query = statements.as_far_as_the_edge
+            parameters |= {"edge_finished": edge.finished, "edge_number": edge.number}
+        rows = (await connection.execute(query, parameters)).all()
+    page = [summary(row) for row in rows[:limit]]
+    if len(rows) > limit:
+        return MatchList(page, _place(rows[limit - 1]))
+    return MatchList(page, None if edge is None else _place(edge))
+
+
+async def opening_of(engine: AsyncEngine, match: str) -> str | None:
+    """Return the key of a finished match's opening, or None if the match or its opening does not exist."""
+    query = sa.select(matches.c.opening).where(matches.c.match == match)
+    async with reading(engine) as connection:
+        return (await connection.execute(query)).scalar_one_or_none()
+
+
+async def scores(engine: AsyncEngine, bot: str, opponent: str) -> list[Score]:
+    """Return the score of a bot against another, by game, in all seasons."""
+    table = crosses.c
+    async with reading(engine) as connection:
+        games = await games_in(connection, table.game)
+        counts = (sa.func.sum(each) for each in (table.wins, table.draws, table.losses))
+        query = sa.select(table.game, *counts).group_by(table.game).order_by(table.game)
+        query = query.where(table.game.in_(games), table.bot == bot, table.opponent == opponent)
+        query = query.where(table.time_control == "")
+        rows = (await connection.execute(query)).all()
+        return [Score(row.game, *map(int, row[1:])) for row in rows]
+
+
+def _place(row: Any) -> str:
+    return f"{row.finished}|{row.match}"
+
+
+async def _games(connection: AsyncConnection, filter: Filter) -> list[str] | None:
+    """Return the games whose lists contain a bot's matches; empty if another index is used.
+
+    None if nothing can match.
+    """
+    if not filter.bot or filter.opponent or filter.opening or filter.event:
+        return []
+    if filter.game:
+        return [filter.game]
+    return await games_in(connection, matches.c.game, FINISHED) or None
+
+
+def _terms(filter: Filter) -> dict[str, str]:
+    fields = {name: getattr(filter, name) for name in filter.__struct_fields__}
+    if filter.result in (WON, LOST, DRAWN, "maxie", "minnie"):
+        del fields["result"]
+    return fields
+
+
+Shape = tuple[tuple[str, ...], str]
+"""Names of the given terms, and the result to search for, which is empty for a reason or none."""
+
+
+def _shape(filter: Filter) -> Shape:
+    names = tuple(name for name in filter.__struct_fields__ if getattr(filter, name))
+    return names, "" if "result" in _terms(filter) else filter.result
+
+
+Conditions = tuple[sa.ColumnElement[bool], ...]
+
+
+class _Statements(Struct, frozen=True):
+    """Statements for searches of one shape."""
+
+    lists: int
+    """Number of lists merged."""
+    edge: sa.Select[Any] | None
+    """Query for the match after `passed` others, the last one examined; None if all terms are indexed."""
+    as_far_as_the_edge: sa.Select[Any]
+    everything: sa.Select[Any]
+
+
+@lru_cache(maxsize=256)
+def _statements(shape: Shape, games: int, *, before: bool) -> _Statements:
+    """Return the cached statements for a shape. SQLAlchemy takes longer to build one than the database to run it."""
+    names, result = shape
+    parameter = {name: sa.bindparam(name, type_=sa.String) for name in names}
+    # The terms to be tested on each match.
+    left = [_condition(name, parameter) for name in names if name not in ("result", *_index_terms(names))]
+    if "result" in names:
+        left.append(_result(result, parameter))
+    lists = [(*each, _is_before()) if before else each for each in _lists(names, games)]
+    finished = sa.bindparam("edge_finished", type_=matches.c.finished.type)
+    # The condition on pairs is sufficient. With the one on times PostgreSQL estimates few rows, and uses the index.
+    until = [
+        sa.tuple_(finished, sa.bindparam("edge_number", type_=matches.c.number.type)) <= _PLACE,
+        matches.c.finished >= finished,
+    ]
+    if before:
+        until.append(matches.c.finished <= sa.bindparam("finished_before", type_=matches.c.finished.type))
+    return _Statements(
+        len(lists),
+        _edge(lists) if left else None,
+        _newest([(*each, *left, *until) for each in lists]),
+        _newest([(*each, *left) for each in lists]),
+    )
+
+
+def _newest(lists: Sequence[Conditions]) -> sa.Select[Any]:
+    """Return the query for the newest matches of several lists, at most `most`, each in the order of its index.
+
+    The indices contain the places, so only the returned rows are read in full. A match of a bot against itself is
+    in two lists, and is returned once.
+    """
+    most = sa.bindparam("most", type_=sa.Integer)
+    if len(lists) == 1:
+        return sa.select(*_LISTED).where(*lists[0], FINISHED).order_by(*_NEWEST_FIRST).limit(most)
+    rows = (
+        sa.select(matches.c.finished, matches.c.number)
+        .where(*each, FINISHED)
+        .order_by(*_NEWEST_FIRST)
+        .limit(most)
+        for each in lists
+    )
+    places = sa.union(*(sa.select(each.subquery()) for each in rows)).subquery()
+    order = places.c.finished.desc(), places.c.number.desc()
+    chosen = sa.select(places.c.number).order_by(*order).limit(most).subquery()
+    listed = sa.select(*_LISTED).join(chosen, chosen.c.number == matches.c.number)
+    return listed.order_by(*_NEWEST_FIRST)
+
+
+def _is_before() -> sa.ColumnElement[bool]:
+    """Return the condition that a match comes after a given position in a list, newest first.
+
+    The position has the parameters `finished_before` and `before`.
+    """
+    known = matches.alias("known")
+    last = sa.bindparam("before", type_=matches.c.match.type)
+    number = sa.select(known.c.number).where(known.c.match == last).scalar_subquery()
+    # If the match was removed meanwhile, its time remains, and all matches that finished at that time are skipped.
+    finished = sa.bindparam("finished_before", type_=matches.c.finished.type)
+    return sa.tuple_(finished, sa.func.coalesce(number, 0)) > _PLACE
+
+
+def _edge(lists: Sequence[Conditions]) -> sa.Select[Any]:
+    """Return the query for the newest of the matches that follow `passed` others in their lists."""
+    passed = sa.bindparam("passed", type_=sa.Integer)
+    one = sa.select(matches.c.finished, matches.c.number).order_by(*_NEWEST_FIRST).limit(1).offset(passed)
+    edges = sa.union_all(*(sa.select(one.where(*each, FINISHED).subquery()) for each in lists)).subquery()
+    newest = sa.select(edges.c.number).order_by(edges.c.finished.desc(), edges.c.number.desc()).limit(1)
+    columns = matches.c.match, matches.c.finished, matches.c.number
+    return sa.select(*columns).where(matches.c.number == newest.scalar_subquery())
+
+
+def _index_terms(names: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the terms that an index finds."""
+    if "opening" in names:
+        return ("opening",)
+    if "bot" in names and "opponent" in names:
+        return ("bot", "opponent")
+    if "event" in names:
+        return ("event",)
+    if "bot" in names:
+        return ("bot", "game")
+    return next(((name,) for name in ("map", "game") if name in names), ())
+
+
+def _lists(names: tuple[str, ...], games: int) -> list[Conditions]:
+    """Return the conditions of the lists that are examined together."""
+    column = matches.c
+    by = _index_terms(names)
+
+    def bind(name: str, like: sa.Column[Any]) -> sa.BindParameter[Any]:
+        return sa.bindparam(name, type_=like.type)
+
+    if by == ("bot", "opponent"):
+        bot, opponent = bind("bot", column.maxie), bind("opponent", column.maxie)
+        return [
+            (column.maxie == bot, column.minnie == opponent),
+            (column.maxie == opponent, column.minnie == bot),
+        ]
+    if by == ("bot", "game"):
+        bot = bind("bot", column.maxie)
+        named = [column.game == bind(f"game{number}", column.game) for number in range(games)]
+        return [(seat == bot, game) for game in named for seat in (column.maxie, column.minnie)]
+    return [tuple(column[name] == bind(name, column[name]) for name in by)]
+
+
+def _condition(name: str, parameter: dict[str, Any]) -> sa.ColumnElement[bool]:
+    if name in ("bot", "opponent"):
+        return sa.or_(matches.c.maxie == parameter[name], matches.c.minnie == parameter[name])
+    condition: sa.ColumnElement[bool] = matches.c[name] == parameter[name]
+    return condition
+
+
+def _result(result: str, parameter: dict[str, Any]) -> sa.ColumnElement[bool]:
+    column = matches.c
+    if not result:
+        condition: sa.ColumnElement[bool] = column.reason == parameter["result"]
+        return condition
+    if result == DRAWN:
+        return sa.and_(column.winner.is_(None), column.reason != "server_fault")
+    if result in ("maxie", "minnie"):
+        winner: sa.ColumnElement[bool] = column.winner == result
+        return winner
+    bot = parameter["bot"]
+    mine, other = ("maxie", "minnie") if result == WON else ("minnie", "maxie")
+    return sa.or_(
+        sa.and_(column.maxie == bot, column.winner == mine),
+        sa.and_(column.minnie == bot, column.winner == other),
+    )

@@ -1,1 +1,0 @@
-"""Finished matches found by what somebody remembers of them."""

@@ -1,0 +1,199 @@
+"""The page process: `python -m arena.server.web` answers requests on the socket that is its standard input."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import socket
+import traceback
+from http import HTTPStatus
+from itertools import count
+from urllib.parse import unquote
+
+import anyio
+import msgspec
+
+from arena.clock import MONOTONIC
+from arena.games.catalogue import KNOWN
+from arena.server.edge import responses
+from arena.server.edge.responses import Response
+from arena.server.processes import supervisor
+from arena.server.store import database
+from arena.server.store.readonly import open_readonly
+from arena.server.web import frames, link_previews
+from arena.server.web.analysis import analysis, review_of_moves
+from arena.server.web.boards import board
+from arena.server.web.event_calendar import event_calendar
+from arena.server.web.frames import LiveRequest, LiveResponse, PageReady, PageRequest, PageResponse, PageSetup
+from arena.server.web.initial_page import PLAIN, InitialPage
+from arena.server.web.link_previews import LinkPreviews
+from arena.server.web.maps import map_shown, maps_known
+from arena.server.web.match_log import MatchLogs
+from arena.server.web.routes import ROUTES, BadRequest, Route
+from arena.server.web.store_pages import StorePages
+
+HEAD_SECONDS = 1.5
+"""Maximum wait of a page for its title, after which it is sent with a general one."""
+KEPT_SECONDS, KEPT_TIMES, KEPT_MOST = 1.0, 200.0, 60.0
+"""Cache time of an answer, in seconds: KEPT_TIMES its computing time, from KEPT_SECONDS to KEPT_MOST."""
+PAGE_SECONDS = 2.0
+"""Time for which an HTML page is cached. It shows matches in progress."""
+LASTING_SECONDS = 3600.0
+"""Time for which an answer that never changes is cached."""
+
+
+class RequestHandler:
+    """Answers of the page process."""
+
+    def __init__(self, setup: PageSetup, engine: database.Engine, ask_live: frames.AskLive) -> None:
+        self._engine = engine
+        self._templates = setup.templates
+        self._initial = InitialPage(ask_live)
+        self._previews = LinkPreviews(engine, ask_live)
+        self._store = StorePages(engine, ask_live)
+        self._logs = MatchLogs(engine, anyone=setup.anyone)
+        self._guests = setup.guests
+
+    async def reply(self, question: PageRequest) -> PageResponse:
+        """Return the answer to a question. Errors become answers too."""
+        began, fault = MONOTONIC.now(), ""
+        try:
+            with anyio.fail_after(question.seconds):
+                answer = await self._answer(question)
+        except BadRequest as wrong:
+            answer = responses.bad_request(str(wrong))
+        except TimeoutError:
+            answer = responses.text("the store is busy: try again", HTTPStatus.SERVICE_UNAVAILABLE)
+        except Exception as error:  # noqa: BLE001  the parent logs it
+            answer, fault = _failure(error)
+        seconds = _seconds(ROUTES[question.route_match.route], answer, MONOTONIC.now() - began)
+        headers = dict(answer.headers)
+        return PageResponse(question.number, answer.status, answer.kind, answer.body, headers, seconds, fault)
+
+    async def _answer(self, question: PageRequest) -> Response:
+        route_match = question.route_match
+        route = ROUTES[route_match.route]
+        if route.page:
+            return await self._page(question)
+        match route_match.route:
+            case "/picture/" | "/film/":
+                return await self._previews.picture(unquote(route_match.path))
+            case "/events.ics":
+                return await event_calendar(self._engine, question.origin)
+            case "/api/log/":
+                return await self._logs.answer(route_match.name, question.authorization)
+            case "/api/game/":
+                return await board(route_match.name, route_match.query)
+            case "/api/advice/" | "/api/review" | "/api/review/" if not self._guests:
+                return responses.not_found("this server has no engine for whoever asks")
+            case "/api/review":
+                return await review_of_moves(route_match.query)
+            case "/api/advice/":
+                return await analysis(route_match.name, route_match.query)
+            case "/api/map/":
+                return map_shown(route_match.name, gzip=question.gzip)
+            case "/api/maps":
+                return maps_known()
+        return await self._store.answer(route_match, gzip=question.gzip)
+
+    async def _page(self, question: PageRequest) -> Response:
+        """Return an HTML page. If the store is too slow to look up its address, the title is general."""
+        route_match = question.route_match
+        first = await self._initial.shown() if route_match.route == "/" else PLAIN
+        preview = link_previews.GENERAL
+        with anyio.move_on_after(HEAD_SECONDS):
+            try:
+                preview = await self._previews.head(route_match.path, route_match.query)
+            except Exception as error:
+                if database.error_line(error) is None and not isinstance(error, TimeoutError):
+                    raise
+        head = link_previews.html(preview, question.origin, route_match.path)
+        start, embedded = route_match.route == "/", route_match.route == "/embed/"
+        return self._templates.page(head, first, start=start, embedded=embedded, gzip=question.gzip)
+
+
+def _failure(error: Exception) -> tuple[Response, str]:
+    """Return the answer after a failure, and the text for the log."""
+    why = database.error_line(error)
+    if why is not None:
+        line = responses.text("the store does not answer", HTTPStatus.SERVICE_UNAVAILABLE)
+        return line, f"the store does not answer: {why}"
+    line = responses.text("the server failed; its log says why", HTTPStatus.INTERNAL_SERVER_ERROR)
+    return line, "".join(traceback.format_exception(error))
+
+
+def _seconds(route: Route, answer: Response, took: float) -> float:
+    """Return the time for which an answer is cached, in seconds."""
+    if route.personal or answer.status >= 500:
+        return 0.0
+    if route.page:
+        return PAGE_SECONDS
+    if "max-age" in answer.headers.get("Cache-Control", ""):
+        return LASTING_SECONDS
+    return min(KEPT_MOST, max(KEPT_SECONDS, KEPT_TIMES * took))
+
+
+class ServerChannel:
+    """Socket to the process that serves matches."""
+
+    def __init__(self, writer: asyncio.StreamWriter) -> None:
+        self._writer = writer
+        self._numbers = count()
+        self._open: dict[int, asyncio.Future[LiveResponse]] = {}
+
+    async def ask_live(self, request: LiveRequest) -> LiveResponse:
+        """Ask for live data, and return them."""
+        number = next(self._numbers)
+        future: asyncio.Future[LiveResponse] = asyncio.get_running_loop().create_future()
+        self._open[number] = future
+        self._writer.write(frames.frame(msgspec.structs.replace(request, number=number)))
+        try:
+            return await future
+        finally:
+            del self._open[number]
+
+    def receive(self, response: LiveResponse) -> None:
+        """Deliver received live data to the task that asked for them."""
+        future = self._open.get(response.number)
+        if future is not None and not future.done():
+            future.set_result(response)
+
+    async def answer(self, handler: RequestHandler, question: PageRequest) -> None:
+        """Answer a question."""
+        self._writer.write(frames.frame(await handler.reply(question)))
+        await self._writer.drain()
+
+
+async def serve() -> None:
+    """Answer questions until the socket is closed."""
+    reader, writer = await asyncio.open_connection(sock=socket.socket(fileno=os.dup(0)))
+    decode = msgspec.msgpack.Decoder(frames.Down).decode
+    setup = decode(await frames.read(reader))
+    if not isinstance(setup, PageSetup):
+        raise TypeError(f"the first frame is a {type(setup).__name__}")
+    for each in setup.games:
+        KNOWN.register(each)
+    link = ServerChannel(writer)
+    async with open_readonly(setup.store) as engine, anyio.create_task_group() as tasks:
+        handler = RequestHandler(setup, engine, link.ask_live)
+        writer.write(frames.frame(PageReady()))
+        while True:
+            try:
+                message = decode(await frames.read(reader))
+            except (asyncio.IncompleteReadError, ConnectionError):
+                # The parent is gone, so work in threads is not awaited.
+                os._exit(0)
+            if isinstance(message, PageRequest):
+                tasks.start_soon(link.answer, handler, message)
+            elif isinstance(message, LiveResponse):
+                link.receive(message)
+
+
+if __name__ == "__main__":
+    # Matches have priority over pages.
+    os.nice(supervisor.NICENESS)
+    # The parent handles these signals, and this process ends with it.
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, signal.SIG_IGN)
+    asyncio.run(serve())

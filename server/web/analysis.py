@@ -1,0 +1,195 @@
+"""Analysis by a house engine, for visitors of the page: of a position, and of all moves of a finished match.
+
+    GET /api/advice/MAP?position=TEXT
+    GET /api/review/MATCH
+    GET /api/review?game=NAME&setup=JSON&moves=JSON
+
+MAP is a built-in map, and TEXT a position in the format of `games.riskless.Riskless.position_to_text`. The second form of a
+review is for a match that is not in the store. The engine is `arena analyse` or `arena replay --analyse` in a separate
+process under the supervisor.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from http import HTTPStatus
+from urllib.parse import parse_qs
+
+import anyio
+import msgspec
+
+from arena.games.catalogue import KNOWN
+from arena.games.riskless import Riskless
+from arena.maps.loader import map_names
+from arena.maps.setup import make_setup
+from arena.protocol.codes import EndReason
+from arena.protocol.record import FORMAT, BadRecord, Record, RecordedMove, Result, from_line, to_line
+from arena.protocol.values import Players
+from arena.server.edge import responses
+from arena.server.edge.responses import Response
+from arena.server.processes import supervisor
+from arena.server.web.boards import match_in
+
+ENGINE = "alphabeta"
+NODES = 200_000
+"""Nodes of a search, which takes some tenths of a second with compiled kernels. Equal positions get equal answers."""
+LINES = 3
+"""Number of best moves in an answer."""
+SECONDS = 35.0
+"""Time limit of an analysis, in seconds. The first search on a machine also compiles the kernels."""
+REVIEW_SECONDS = 90.0
+"""Time limit of a review, in seconds. A match of a hundred moves takes about 5 s of one core."""
+MAX_BYTES = 4 * 1024 * 1024
+"""Maximum number of bytes read from the engine."""
+NO_POSITION = "position must be given, and nothing else"
+DAY = "public, max-age=86400"
+"""Cache header of an analysis. It never changes, except with a later version of the server."""
+
+
+class Line(msgspec.Struct):
+    """One of the best moves. `line` has moves in the game's notation; `value` and `chance` are for Maxie."""
+
+    depth: int
+    value: float
+    chance: float
+    line: list[str]
+
+
+class Analysis(msgspec.Struct):
+    """Analysis of a position, the best line first. `truth` is the entry in a solved map's table, or null."""
+
+    engine: str
+    lines: list[Line]
+    truth: msgspec.Raw = msgspec.Raw(b"null")
+
+
+class ReviewedMove(msgspec.Struct):
+    """Review of a move: Maxie's chance after it, the mover's loss with its mark, and the better line, empty if none is."""
+
+    move: str
+    mark: str
+    chance: float
+    chance_lost: float
+    line: list[str]
+
+
+class PlayerAccuracy(msgspec.Struct):
+    """Review of a player's moves, with its accuracy in percent."""
+
+    moves: int
+    marked: int
+    accuracy: float
+
+
+class Review(msgspec.Struct):
+    """Review of a match. `players` has those who moved, by seat."""
+
+    engine: str
+    players: dict[str, PlayerAccuracy]
+    moves: list[ReviewedMove]
+
+
+_analysis = msgspec.json.Decoder(Analysis).decode
+_review = msgspec.json.Decoder(Review).decode
+
+
+async def analysis(map_name: str, query: str, seconds: float = SECONDS) -> Response:
+    """Return the analysis of the position in `query` on a map, or an error in one line."""
+    if map_name not in map_names():
+        return responses.not_found(f"no built-in map is called {map_name!r:.80}")
+    position = position_in(query)
+    if position is None:
+        return responses.bad_request(NO_POSITION)
+    options = ["--map", map_name, f"--position={position}", "--engine", ENGINE]
+    options += ["--nodes", str(NODES), "--lines", str(LINES)]
+    code, output = await _think("analyse", *options, seconds=seconds)
+    if code is None:
+        return _timed_out()
+    if code != 0:
+        line = "there is nothing to think about: the position is none of this map, or is over"
+        return responses.bad_request(line)
+    found = _analysis(output)
+    best = msgspec.structs.asdict(found.lines[0])
+    whole = {"engine": found.engine, **best, "lines": found.lines, "truth": found.truth}
+    return responses.json(whole, {"Cache-Control": DAY})
+
+
+def position_in(query: str) -> str | None:
+    """Return the position text in a query, or None if the query does not consist of exactly one position."""
+    try:
+        parameters = parse_qs(query, max_num_fields=2, errors="strict")
+    except ValueError:
+        return None
+    return " ".join(parameters["position"][0].split()) if set(parameters) == {"position"} else None
+
+
+async def review_of_moves(query: str, seconds: float = REVIEW_SECONDS) -> Response:
+    """Return the review of a match, given its game, setup and moves, or an error in one line. Raises BadRequest.
+
+    The setup of a match on a built-in map needs only the map's name, and whatever else differs from the map.
+    """
+    name, setup, moves = match_in(query)
+    if name == Riskless.name and setup.get("map") in map_names():
+        setup = {**make_setup(name, setup["map"]).setup(), **setup}
+    record = Record(
+        format=FORMAT,
+        match="review",
+        event="",
+        game=name,
+        setup=setup,
+        players=Players("maxie", "minnie"),
+        time_control="1/move",
+        started="",
+        moves=[RecordedMove(each, 0.0) for each in moves],
+        result=Result(None, EndReason.SERVER_FAULT),  # the only one that moves need not lead to
+    )
+    return await review(to_line(record), seconds)
+
+
+async def review(line: str, seconds: float = REVIEW_SECONDS) -> Response:
+    """Return the review of a match, given its record as a line of JSON, or an error in one line."""
+    try:
+        record = from_line(line)
+    except BadRecord as error:
+        return responses.bad_request(f"the record cannot be read: {error}")
+    if not KNOWN.knows(record.game):
+        return responses.bad_request(f"the engine does not know the game {record.game!r:.80}")
+    if not record.moves:
+        return responses.bad_request("there is nothing to review: no move was played")
+    games = [] if KNOWN.is_builtin(record.game) else ["--game", KNOWN.spec(record.game)]
+    async with anyio.TemporaryDirectory(prefix="arena-review-") as folder:
+        file = anyio.Path(folder) / "match.jsonl"
+        await file.write_text(f"{line}\n", encoding="utf-8")
+        code, output = await _think("replay", str(file), "--analyse", ENGINE, *games, seconds=seconds)
+    if code is None:
+        return _timed_out()
+    if code != 0:
+        return responses.bad_request("the match cannot be reviewed: its record breaks the rules of the game")
+    return responses.json(_review(output), {"Cache-Control": DAY})
+
+
+def _timed_out() -> Response:
+    return responses.text("the engine took too long", HTTPStatus.SERVICE_UNAVAILABLE)
+
+
+async def _think(*words: str, seconds: float) -> tuple[int | None, bytes]:
+    """Run a command of the engine. Return its exit code and output, with None as the code if it took too long."""
+    command = supervisor.supervised_command(sys.executable, "-P", "-m", "arena", *words, "--json", "-")
+    with anyio.CancelScope(shield=True):
+        process = await anyio.open_process(command, stdin=subprocess.PIPE, stderr=subprocess.DEVNULL)
+    output = b""
+    try:
+        with anyio.move_on_after(seconds):
+            if process.stdout is not None:
+                async for piece in process.stdout:
+                    output += piece[: MAX_BYTES - len(output)]
+            return await process.wait(), output
+        return None, b""
+    finally:
+        # Always wait for its end, because the next engine may start only after it.
+        with anyio.CancelScope(shield=True):
+            if process.stdin is not None:
+                await process.stdin.aclose()  # the supervisor then kills the engine
+            await process.wait()
+            await process.aclose()

@@ -1,0 +1,127 @@
+"""Answers to `GET /events.ics`: a server's events as a calendar for subscription (RFC 5545).
+
+A series contributes its announced event and its next `LATER` dates, each as a separate event. Its local hour
+follows a time zone, which a repetition rule in UTC cannot express. The UID of an event stays the same, so that a
+calendar can recognise it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import UTC, datetime, timedelta
+from http import HTTPStatus
+from urllib.parse import quote, urlsplit
+
+from arena.server.core.calendar import following
+from arena.server.core.event_state import EventPlan, EventState
+from arena.server.edge.responses import Response
+from arena.server.store import database
+from arena.server.store.database import Engine
+from arena.server.store.events import events_since
+from arena.server.web import titles
+
+KIND = "text/calendar; charset=utf-8"
+LATER = 8
+"""Number of dates of a series after the announced one."""
+PAST = timedelta(days=30)
+"""Time for which a finished event stays in the calendar."""
+LINE_BYTES = 75
+"""Maximum length of a line in bytes, without its end (RFC 5545, section 3.1)."""
+_ESCAPED = str.maketrans({"\\": "\\\\", ";": "\\;", ",": "\\,", "\n": "\\n"})
+
+
+async def event_calendar(engine: Engine, origin: str) -> Response:
+    """Return the calendar as an answer.
+
+    origin: scheme and host of the request; empty if unknown
+    """
+    now = datetime.fromisoformat(database.now())
+    states = await events_since(engine, database.timestamp(now - PAST))
+    body = to_ical(dated_events(states), origin, now)
+    return Response(HTTPStatus.OK, KIND, body, {"Cache-Control": "no-cache"})
+
+
+def dated_events(states: Iterable[EventState]) -> list[tuple[EventPlan, bool]]:
+    """Return events and the next dates of their series, sorted by time, each with True if cancelled."""
+    by_name: dict[str, tuple[EventPlan, bool]] = {}
+    last: dict[str, EventPlan] = {}
+    for state in states:
+        plan = state.plan
+        by_name[plan.event] = plan, state.phase == "cancelled"
+        known = last.get(plan.series)
+        # A series continues from its open event. Without an open event, the series has ended.
+        if state.phase == "open" and plan.again and (known is None or known.begins < plan.begins):
+            last[plan.series] = plan
+    for latest in last.values():
+        later = following(latest, latest.begins)
+        for _ in range(LATER):
+            if later is not None:
+                by_name.setdefault(later.event, (later, False))
+                later = following(later, later.begins)
+    return sorted(by_name.values(), key=lambda each: (each[0].begins, each[0].event))
+
+
+def to_ical(events: Sequence[tuple[EventPlan, bool]], origin: str, now: datetime) -> bytes:
+    """Return the calendar of these events as text with folded lines."""
+    lines = [
+        "BEGIN:VCALENDAR",
+        "VERSION:2.0",
+        "PRODID:-//Riskless Arena//Events//EN",
+        "NAME:Riskless Arena",
+        "X-WR-CALNAME:Riskless Arena",
+        "REFRESH-INTERVAL;VALUE=DURATION:PT1H",
+    ]
+    for plan, cancelled in events:
+        lines += _event(plan, origin, now, cancelled=cancelled)
+    lines.append("END:VCALENDAR")
+    return b"".join(_fold(line) for line in lines)
+
+
+def _event(plan: EventPlan, origin: str, now: datetime, *, cancelled: bool) -> Iterator[str]:
+    host = urlsplit(origin).hostname or "arena"
+    yield "BEGIN:VEVENT"
+    yield f"UID:{quote(plan.event, safe='')}@{host}"
+    yield f"DTSTAMP:{_utc(now)}"
+    yield f"DTSTART:{_utc(datetime.fromtimestamp(plan.begins, UTC))}"
+    if plan.is_arena:
+        yield f"DURATION:PT{plan.minutes}M"
+    yield f"SUMMARY:{_text(plan.series or plan.event)}"
+    yield f"DESCRIPTION:{_text(_about(plan))}"
+    yield f"STATUS:{'CANCELLED' if cancelled else 'CONFIRMED'}"
+    if origin:
+        yield f"URL:{origin}/event/{quote(plan.event, safe='')}"
+    yield "END:VEVENT"
+
+
+def _about(plan: EventPlan) -> str:
+    rounds = f"{plan.minutes} minutes" if plan.is_arena else f"{plan.rounds} rounds"
+    where = dict.fromkeys(
+        titles.game_title(start.game.name, str(start.game.setup().get("map", "")), "")
+        for start in plan.starts
+    )
+    parts = [f"{plan.format}, {rounds}", ", ".join(where), str(plan.starts[0].time_control)]
+    if plan.closes < plan.begins:
+        parts.append(f"entries close {(plan.begins - plan.closes) // 60} minutes before")
+    return "\n".join(parts)
+
+
+def _utc(time: datetime) -> str:
+    return time.strftime("%Y%m%dT%H%M%SZ")
+
+
+def _text(text: str) -> str:
+    """Return text escaped for a property (RFC 5545, section 3.3.11)."""
+    return text.translate(_ESCAPED)
+
+
+def _fold(line: str) -> bytes:
+    """Return a line with its end, folded at the maximum length between characters."""
+    whole, at = bytearray(), 0
+    for character in line:
+        octets = character.encode()
+        if at + len(octets) > LINE_BYTES:
+            whole += b"\r\n "
+            at = 1
+        whole += octets
+        at += len(octets)
+    return bytes(whole + b"\r\n")

@@ -1,0 +1,107 @@
+"""Frames between the process that serves matches and its page process, over one socket.
+
+    down    Setup, then Question and Given
+    up      PageReady, then Reply and Wanted
+
+A frame is a msgpack message after its length in four bytes.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+
+import msgspec
+from msgspec import Struct
+
+from arena.protocol.messages import View
+from arena.server.web.live import EventProgress
+from arena.server.web.routes import RouteMatch
+from arena.server.web.static import Templates
+
+
+class PageSetup(Struct, frozen=True, tag="setup"):
+    """First frame: configuration of the page process."""
+
+    store: str
+    """Database URL."""
+    games: list[str]
+    """User-written games loaded in this server, as `FILE.py:Class`."""
+    anyone: bool
+    """True if names need no token."""
+    guests: bool
+    """True if people without a token may play the house bots."""
+    templates: Templates
+
+
+class PageRequest(Struct, frozen=True, tag="question"):
+    """GET request to answer."""
+
+    number: int
+    route_match: RouteMatch
+    gzip: bool
+    """True if the client accepts gzip."""
+    seconds: float
+    """Time left for the answer, in seconds."""
+    origin: str = ""
+    """Scheme and host of the request; empty if unknown."""
+    authorization: str = ""
+    """Authorization header, for answers that depend on it."""
+
+
+class LiveRequest(Struct, frozen=True, tag="wanted"):
+    """Request for live data: of a match, of an event, or of the first Riskless match if both are empty."""
+
+    match: str = ""
+    event: str = ""
+    number: int = 0
+
+
+class LiveResponse(Struct, frozen=True, tag="given"):
+    """Answer with live data."""
+
+    number: int = 0
+    view: View | None = None
+    playing: int = 0
+    """Number of the event's matches in progress."""
+    progress: EventProgress | None = None
+
+
+class PageResponse(Struct, frozen=True, tag="reply"):
+    """Answer to a question, with the fields of `Answer`."""
+
+    number: int
+    status: int
+    kind: str
+    body: bytes
+    headers: dict[str, str]
+    seconds: float = 0.0
+    """Time for which the answer may be cached, in seconds."""
+    fault: str = ""
+    """Text for the log; empty if there was no error."""
+
+
+AskLive = Callable[[LiveRequest], Awaitable[LiveResponse]]
+"""Function that requests live data from the process that serves matches."""
+
+
+class PageReady(Struct, frozen=True, tag="ready"):
+    """Message that the page process has started."""
+
+
+Down = PageSetup | PageRequest | LiveResponse
+Up = PageReady | PageResponse | LiveRequest
+
+_encode = msgspec.msgpack.encode
+
+
+def frame(message: Down | Up) -> bytes:
+    """Encode a message as a frame."""
+    body = _encode(message)
+    return len(body).to_bytes(4) + body
+
+
+async def read(reader: asyncio.StreamReader) -> bytes:
+    """Read the body of the next frame. Raises asyncio.IncompleteReadError at the end of the stream."""
+    length = int.from_bytes(await reader.readexactly(4))
+    return await reader.readexactly(length)

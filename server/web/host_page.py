@@ -1,0 +1,105 @@
+"""Page of the host, opened with an admin's token: connected, suspended and banned bots, and the host's directives."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+
+from msgspec import Struct
+
+from arena.server.edge import responses
+from arena.server.edge.responses import Response
+from arena.server.store import tokens
+from arena.server.store.aggregates.standings import forfeits_of
+from arena.server.store.database import Engine
+from arena.server.store.directives import KICK_SECONDS, Directive, Kind, in_force, issue, lift, subject_of
+from arena.server.web.credentials import is_valid, name_and_secret
+from arena.server.web.live import LiveData
+from arena.server.web.routes import BadRequest
+
+ACTIONS = ("kick", "ban", "lift", "notice")
+MAX_BOTS = 1000
+"""Maximum number of bots in an answer."""
+
+
+class ConnectedBot(Struct, frozen=True):
+    """Connected bot."""
+
+    name: str
+    program: str
+    matches: int
+    """Number of matches in progress."""
+    capacity: int
+    suspended: str
+    """Reason why the bot gets no matches; empty if it is not suspended."""
+    forfeits: int
+    """Number of rated matches that the bot forfeited, in all games."""
+    address: str | None
+    """Address of the bot; None for a bot of another process of the server."""
+    seconds: int | None
+    """Time since the bot connected, in seconds."""
+
+
+class HostState(Struct, frozen=True):
+    """State of the server for its host."""
+
+    bots: list[ConnectedBot]
+    spectators: int
+    """Number of spectators of this process."""
+    directives: list[Directive]
+    """Bans and the notice in force."""
+
+
+class HostPage:
+    """Answers for the hosts of one server."""
+
+    def __init__(self, engine: Engine, live: LiveData) -> None:
+        self._engine = engine
+        self._live = live
+
+    async def answer(self, form: Mapping[str, str], authorization: str) -> Response:
+        """Perform the requested action, and return the new state. Raises BadRequest."""
+        name, secret = name_and_secret(authorization)
+        token = await tokens.find(self._engine, name)
+        if token is None or token.role != "admin" or not is_valid(token, secret):
+            return responses.unauthorized("this is not the token of an admin of this server", ask=False)
+        if "do" in form:
+            await self._act(form["do"], form.get("name", ""), form.get("text", ""))
+        return responses.json(await self._state())
+
+    async def _act(self, action: str, name: str, text: str) -> None:
+        """Issue or lift a directive for a name or an address. A notice needs neither."""
+        notice: tuple[Kind, str] = "notice", ""
+        subject = notice if action == "notice" or not name else subject_of(name)
+        if action not in ACTIONS or subject is None or (action in ("kick", "ban") and not name):
+            raise BadRequest(f"do must be {', '.join(ACTIONS)}, with a name or an address")
+        kind, of = subject
+        if action == "lift" or (action == "notice" and not text):
+            if not await lift(self._engine, kind, of) and kind == "name":
+                await lift(self._engine, "owner", of)
+            return
+        seconds = {"kick": KICK_SECONDS, "ban": math.inf, "notice": 3600.0}[action]
+        await issue(self._engine, kind, of, text or "the host has closed the connection", seconds)
+
+    async def _state(self) -> HostState:
+        listing, here = await self._live.listing(), self._live.connected()
+        by_name = {each.name: each for each in here if each.role == "bot"}
+        bots = [each for each in listing.bots if not each.house][:MAX_BOTS]
+        forfeits = await forfeits_of(self._engine, [each.name for each in bots])
+        found = []
+        for each in bots:
+            place = by_name.get(each.name)
+            found.append(
+                ConnectedBot(
+                    each.name,
+                    each.program,
+                    each.matches,
+                    each.capacity,
+                    each.benched,
+                    forfeits.get(each.name, 0),
+                    None if place is None else place.address,
+                    None if place is None else place.seconds,
+                )
+            )
+        spectators = sum(each.role == "spectator" for each in here)
+        return HostState(found, spectators, await in_force(self._engine))

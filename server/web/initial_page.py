@@ -1,0 +1,126 @@
+"""Initial start page: a picture of a match inside the HTML, shown until the scripts are loaded.
+
+On a slow network the scripts take some seconds, and the page less than one. The picture uses the CSS classes of the
+page's boards (`page/js/boards/map.js`), so it has their colours in light and dark mode. The scripts replace it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from html import escape
+from pathlib import Path
+from urllib.parse import quote
+
+from arena.games.catalogue import make_game
+from arena.games.core import GameError
+from arena.games.riskless import Riskless
+from arena.maps.chance import chance
+from arena.protocol.record import from_line
+from arena.protocol.values import Data, Players
+from arena.server.web import titles
+from arena.server.web.frames import AskLive, LiveRequest
+from arena.server.web.pictures.maps import built_in_map, picture_of
+
+HEADLINE = "Programs fight for maps. Watch them, or play one."
+PLAIN = f'<div class="pitch"><h1>{HEADLINE}</h1></div>'.encode()
+"""Elements of a page without a match, and of all pages but the start page."""
+PITCH = (
+    f'<div class="pitch"><h1>{HEADLINE}</h1><a class="button big" href="/play">Play</a>'
+    '<a class="button plain big" href="/tv">Arena TV</a></div>'
+)
+DEMO = Path(__file__).parents[2] / "page" / "demo.jsonl"
+"""File of the match included in the page."""
+NAMES = {"maxie": "Maxie", "minnie": "Minnie"}
+
+
+@dataclass(frozen=True)
+class HeroMatch:
+    """Match shown on the start page, in its current or last seen position."""
+
+    match: str
+    """Id of the match; empty if it has no address."""
+    game: str
+    setup: Mapping[str, Data]
+    players: Players
+    moves: Sequence[Data]
+    live: bool
+
+
+class InitialPage:
+    """Initial start page of one server."""
+
+    def __init__(self, ask_live: AskLive) -> None:
+        self._ask_live = ask_live
+        self._seen = demo()
+        """Match that was seen last, at first the shipped one."""
+
+    async def shown(self) -> bytes:
+        """Return the elements of the page."""
+        view = (await self._ask_live(LiveRequest())).view
+        if view is None:
+            self._seen = replace(self._seen, live=False)
+        else:
+            moves = [each.move for each in view.moves]
+            self._seen = HeroMatch(view.match, view.game, view.setup, view.players, moves, live=True)
+        return hero(self._seen)
+
+
+def demo() -> HeroMatch:
+    """Return the built-in match after two thirds of its moves, with a leader but not yet decided."""
+    record = from_line(DEMO.read_text(encoding="utf-8"))
+    moves = [each.move for each in record.moves]
+    return HeroMatch("", record.game, record.setup, record.players, moves[: 2 * len(moves) // 3], live=False)
+
+
+def hero(hero_match: HeroMatch) -> bytes:
+    """Return the headline and the picture of a Riskless match. This takes one or two milliseconds."""
+    try:
+        game = make_game(hero_match.game, hero_match.setup)
+        if not isinstance(game, Riskless):
+            return PLAIN
+        position = game.start()
+        for move in hero_match.moves:
+            position = game.play(position, game.move_from_data(move))
+    except GameError:
+        return PLAIN
+    armies: Sequence[int] = position.armies
+    sums = {"maxie": sum(n for n in armies if n > 0), "minnie": -sum(n for n in armies if n < 0)}
+    players = {"maxie": hero_match.players.maxie, "minnie": hero_match.players.minnie}
+    name = str(hero_match.setup.get("map", ""))
+    share = chance(sums["maxie"] - sums["minnie"], name, game.map.armies_to_win)
+    title = titles.map_title(name) if name else titles.GAMES["riskless"]
+    live = ' data-live=""' if hero_match.live else ""
+    file = built_in_map(game)
+    # Preload the map, which the scripts request first to draw the same match.
+    map_url = f"/api/map/{quote(file.map.name, safe='')}" if file else ""
+    early = f'<link rel="preload" as="fetch" crossorigin="" href="{map_url}"/>' if map_url else ""
+    link = (
+        f'<a class="button plain small" href="/match/{quote(hero_match.match, safe="")}">Open match</a>'
+        if hero_match.match
+        else ""
+    )
+    label = f"Map, move {len(hero_match.moves)}: " + ", ".join(
+        f"{NAMES[seat]} has {sums[seat]} armies" for seat in NAMES
+    )
+    return (
+        f'<div>{early}{PITCH}<div class="hero"><section class="stage first" aria-label="A match">'
+        f'<div class="stage-head"><h2 class="stage-title"><span class="kind"{live}>'
+        f"{'Live' if hero_match.live else 'Replay'} · {escape(title)}</span></h2>{link}</div>"
+        f'<div class="tug">{"".join(_side(seat, players[seat], share) for seat in NAMES)}'
+        '<svg class="tug-bar" viewBox="0 0 100 4" preserveAspectRatio="none" aria-hidden="true">'
+        f'<rect class="minnie" width="100" height="4"/><rect class="maxie" width="{100 * share:.1f}" height="4"/></svg></div>'
+        '<div class="stage-board"><div class="stage-place"><div class="zoom"><div class="whole">'
+        f"{picture_of(game).svg(armies, label)}</div></div></div></div>"
+        '<p class="story"></p></section><section class="wall"></section></div></div>'
+    ).encode()
+
+
+def _side(seat: str, name: str, share: float) -> str:
+    own = share if seat == "maxie" else 1 - share
+    leads = own > 0.5 or (own == 0.5 and seat == "maxie")
+    chance_text = f"{round(100 * min(0.99, own))} %" if leads else ""
+    return (
+        f'<p class="tug-side" data-owner="{seat}"><span class="shape" role="img" aria-label="{NAMES[seat]}:"></span>'
+        f'<span class="name" title="{escape(name)}">{escape(name)}</span><strong class="share-of">{chance_text}</strong></p>'
+    )

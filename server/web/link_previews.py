@@ -1,0 +1,238 @@
+"""Title, description and picture of each page address, for sites that show link previews (https://ogp.me).
+
+/match/ID/PLY, /embed/ID   /picture/match/ID.png, /picture/match/ID/PLY.png, /film/ID.gif
+/bot/NAME                  /picture/bot/NAME.png      its ratings
+/event/NAME, /embed/event/NAME
+                           /picture/event/NAME.png    its table
+/maps/NAME                 /picture/map/NAME.png
+all others                 /picture/arena.png
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from functools import partial
+from html import escape
+from http import HTTPStatus
+from urllib.parse import parse_qs, quote, unquote
+
+import anyio.to_thread
+from msgspec import Struct
+
+from arena.maps.loader import load_file, map_names
+from arena.protocol.messages import View
+from arena.server.edge import responses
+from arena.server.edge.responses import Response
+from arena.server.store.aggregates.event_tables import counted_matches
+from arena.server.store.database import Engine
+from arena.server.store.finished import find_record, match_summary, players_of_open
+from arena.server.store.queries import event_table, standings_of
+from arena.server.web import titles
+from arena.server.web.frames import AskLive, LiveRequest
+from arena.server.web.initial_page import DEMO
+
+WIDTH, HEIGHT = 1200, 630
+"""Size of a picture, in pixels."""
+ID = re.compile(r"[A-Za-z0-9_.:-]{1,64}")
+PLY = re.compile(r"[0-9]{1,6}")
+MAX_NAME = 128
+DAY = "public, max-age=86400"
+"""Cache header of pictures that never change, except with a later version of the server."""
+_MATCH = re.compile(r"/picture/match/([A-Za-z0-9_.:-]{1,64})(?:/([0-9]{1,6}))?\.png")
+_FILM = re.compile(r"/film/([A-Za-z0-9_.:-]{1,64})\.gif")
+_NAMED = re.compile(r"/picture/(map|bot|event)/(.{1,128})\.png")
+
+
+class LinkPreview(Struct, frozen=True):
+    """Preview of a link."""
+
+    title: str
+    line: str
+    picture: str = "/picture/arena.png"
+    """Path of the picture."""
+
+
+GENERAL = LinkPreview("Riskless Arena", "Watch bots play, play against them, read the table.")
+_VIEWS = {
+    "table": LinkPreview("Tables", "Ratings with their errors, and who scored what against whom."),
+    "search": LinkPreview("Search", "Finished matches by bot, opponent, map, game, result and opening."),
+    "maps": LinkPreview(
+        "Maps", "The maps of Riskless, what was measured on them, and what is known of them."
+    ),
+    "tv": LinkPreview("Arena TV", "The matches most worth watching, one after another."),
+    "play": LinkPreview("Play", "A match against a bot or another person, in the browser."),
+}
+
+
+class LinkPreviews:
+    """Previews and pictures of addresses."""
+
+    def __init__(self, engine: Engine, ask_live: AskLive) -> None:
+        self._engine = engine
+        self._ask_live = ask_live
+
+    async def head(self, path: str, query: str = "") -> LinkPreview:
+        """Return the preview of an encoded path. Unknown addresses get the general one."""
+        view, *parts = [unquote(each) for each in path.split("/") if each] or [""]
+        parts += parse_qs(query).get("name", [])
+        if not parts or view == "tv" or len(parts[0]) > MAX_NAME:
+            return _VIEWS.get(view, GENERAL)
+        match view:
+            case "embed" if parts[0] == "event" and len(parts) > 1:
+                return await self._event(parts[1])
+            case "match" | "embed":
+                return await self._match(parts[0], parts[1] if len(parts) > 1 else "")
+            case "bot":
+                return await self._bot(parts[0])
+            case "event" | "table":
+                return await self._event(parts[0])
+            case "maps" if parts[0] in map_names():
+                return _map(parts[0])
+            case "versus" if len(parts) > 1:
+                line = "Every match of these two, and who scored what."
+                return LinkPreview(f"{parts[0]} against {parts[1]}", line)
+            case "play":
+                return LinkPreview(f"Play against {parts[0]}", "A match in the browser, by clicks.")
+        return _VIEWS.get(view, GENERAL)
+
+    async def _match(self, match: str, ply: str) -> LinkPreview:
+        if not ID.fullmatch(match):
+            return GENERAL
+        path, at = f"/picture/match/{quote(match)}", ""
+        if PLY.fullmatch(ply):
+            path, at = f"{path}/{ply}", f" · move {ply}"
+        summary = await match_summary(self._engine, match)
+        if summary is not None:
+            about = titles.game_title(summary.game, summary.map, summary.time_control)
+            line = f"{about} · {titles.result_title(summary.players, summary.result)} · {summary.plies} moves{at}"
+            return LinkPreview(f"{summary.players.maxie} v {summary.players.minnie}", line, f"{path}.png")
+        view = await self._view(match)
+        if view is None:
+            return GENERAL
+        line = f"{titles.of_view(view)} · live, move {len(view.moves)}{at}"
+        return LinkPreview(f"{view.players.maxie} v {view.players.minnie}", line, f"{path}.png")
+
+    async def _view(self, match: str) -> View | None:
+        """Return a match in progress, or None. Live data are requested only for unfinished matches in the store."""
+        if await players_of_open(self._engine, match) is None:
+            return None
+        return (await self._ask_live(LiveRequest(match))).view
+
+    async def _bot(self, name: str) -> LinkPreview:
+        standings = await standings_of(self._engine, name)
+        if not standings:
+            return LinkPreview(name, "A bot of this arena.")
+        ratings_text = ", ".join(
+            f"{titles.GAMES.get(each.game, each.game)} {each.glicko}" for each in standings
+        )
+        matches = sum(each.matches for each in standings)
+        return LinkPreview(
+            name, f"{ratings_text} · {matches} rated matches", f"/picture/bot/{quote(name, safe='')}.png"
+        )
+
+    async def _event(self, event: str) -> LinkPreview:
+        counted = await counted_matches(self._engine, event)
+        if counted is None:
+            return LinkPreview(event, "An event of this arena.")
+        picture = f"/picture/event/{quote(event, safe='')}.png"
+        return LinkPreview(event, f"The table after {counted} matches", picture)
+
+    async def picture(self, path: str) -> Response:
+        """Return the picture of a decoded path."""
+        from arena.server.web.pictures import drawing  # noqa: PLC0415  slow to load, and large
+
+        if path == "/picture/arena.png":
+            return await _draw(partial(drawing.arena_picture, DEMO.read_text(encoding="utf-8")), lasts=True)
+        if found := _FILM.fullmatch(path):
+            line, whole = await find_record(self._engine, found[1])
+            if line is None:
+                return responses.not_found(f"no finished match is called {found[1]!r:.80}")
+            return await _draw(partial(drawing.film, line), lasts=whole, kind="image/gif")
+        if found := _MATCH.fullmatch(path):
+            at = None if found[2] is None else int(found[2])
+            line, whole = await find_record(self._engine, found[1])
+            if line is not None:
+                return await _draw(partial(drawing.record_picture, line, at), lasts=whole)
+            view = await self._view(found[1])
+            if view is None:
+                return responses.not_found(f"no match is called {found[1]!r:.80}")
+            return await _draw(partial(drawing.view_picture, view, at), lasts=False)
+        if found := _NAMED.fullmatch(path):
+            kind, name = found.groups()
+            if kind == "map":
+                if name in map_names():
+                    return await _draw(partial(drawing.map_picture, name), lasts=True)
+                return responses.not_found(f"no built-in map is called {name!r:.80}")
+            table = await (self._ratings(name) if kind == "bot" else self._table(name))
+            if table is None:
+                return responses.not_found(f"nothing is known of {name!r:.80}")
+            return await _draw(partial(drawing.table_picture, name, *table), lasts=False)
+        return responses.not_found("there is no such picture")
+
+    async def _ratings(self, name: str) -> tuple[str, list[tuple[str, str, float]]] | None:
+        """Return a summary line and the rows of a bot's ratings, or None if it has none."""
+        standings = await standings_of(self._engine, name)
+        if not standings:
+            return None
+        best = max(1.0, *(each.rating for each in standings))
+        rows = [
+            (titles.GAMES.get(each.game, each.game), str(each.glicko), each.rating / best)
+            for each in standings
+        ]
+        return f"{sum(each.matches for each in standings)} rated matches", rows
+
+    async def _table(self, event: str) -> tuple[str, list[tuple[str, str, float]]] | None:
+        """Return a summary line and the rows of an event's table, or None if it has none."""
+        table = await event_table(self._engine, event)
+        if table is None:
+            return None
+        top = max((abs(row.elo) for row in table.rows), default=1.0) or 1.0
+        rows = [
+            (row.bot, f"{row.elo:+.0f} ± {row.elo_error:.0f}", (row.elo + top) / (2 * top))
+            for row in table.rows
+        ]
+        return f"The table after {table.counted} matches", rows
+
+
+async def _draw(draw: Callable[[], bytes], *, lasts: bool, kind: str = "image/png") -> Response:
+    """Draw a picture; `lasts` is True if its content never changes."""
+    from arena.server.web.pictures.drawing import NoPicture  # noqa: PLC0415  as above
+
+    try:
+        body = await anyio.to_thread.run_sync(draw)
+    except NoPicture as none:
+        return responses.not_found(str(none))
+    headers = {"Cache-Control": DAY if lasts else "no-cache", "X-Content-Type-Options": "nosniff"}
+    return Response(HTTPStatus.OK, kind, body, headers)
+
+
+def _map(name: str) -> LinkPreview:
+    file = load_file(name)
+    description = f"{file.map.size} territories, {file.map.armies_to_win} armies to win"
+    return LinkPreview(
+        titles.map_title(name), file.description or description, f"/picture/map/{quote(name)}.png"
+    )
+
+
+def html(head: LinkPreview, origin: str, path: str) -> bytes:
+    """Return the HTML elements of a preview, with absolute addresses if the origin is known."""
+    title = head.title if head is GENERAL else f"{head.title} · Riskless Arena"
+    properties = {
+        "og:site_name": "Riskless Arena",
+        "og:type": "website",
+        "og:title": head.title,
+        "og:description": head.line,
+        "og:url": origin + path,
+        "og:image": origin + head.picture,
+        "og:image:width": str(WIDTH),
+        "og:image:height": str(HEIGHT),
+        "og:image:alt": f"{head.title}: {head.line}",
+    }
+    lines = [
+        f"<title>{escape(title)}</title>",
+        f'<meta name="description" content="{escape(head.line)}">',
+        *(f'<meta property="{name}" content="{escape(value)}">' for name, value in properties.items()),
+        '<meta name="twitter:card" content="summary_large_image">',
+    ]
+    return "\n".join(lines).encode()

@@ -1,0 +1,229 @@
+"""Page process: a child process for slow answers, separate from the process that serves matches.
+
+It starts with the first question, and is restarted after it ends. It ends with its parent, because that closes the
+socket between them. Questions are queued fairly by address, with a pause after each answer.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import socket
+import subprocess
+import sys
+from collections.abc import Callable, Coroutine
+from functools import partial
+from itertools import count
+from typing import Any
+
+import anyio
+import anyio.to_thread
+import msgspec
+
+from arena.clock import Clock
+from arena.protocol.messages import Listing
+from arena.server.web import frames
+from arena.server.web.frames import LiveRequest, LiveResponse, PageRequest, PageResponse, PageSetup, Up
+from arena.server.web.live import LiveData, Progress
+from arena.server.web.request_queue import RequestQueue, ServerBusy
+from arena.server.web.routes import Route
+
+log = logging.getLogger("arena.pages")
+
+COMMAND = (sys.executable, "-P", "-m", "arena.server.web")
+AT_ONCE = 6
+"""Number of answers made in parallel, in addition to one slow answer."""
+START_SECONDS = 30.0
+"""Time limit of the start, in seconds."""
+OVERDUE_SECONDS = 5.0
+"""Time beyond a question's limit after which the page process counts as hung and is killed."""
+PAUSE_SECONDS = 5.0
+"""Pause before the page process is restarted if it ended without an answer."""
+
+_decode = msgspec.msgpack.Decoder(Up).decode
+
+
+class PageProcess:
+    """The page process, as seen by its server."""
+
+    def __init__(
+        self, setup: Callable[[], PageSetup], live: LiveData, progress: Progress, clock: Clock
+    ) -> None:
+        """Answer its requests for live data from `live` and `progress`; `setup` returns its first frame."""
+        self._setup = setup
+        self._live = live
+        self._progress = progress
+        self._clock = clock
+        self._quick, self._long = RequestQueue(AT_ONCE, clock), RequestQueue(1, clock)
+        self._starting = anyio.Lock()
+        self._child: _Child | None = None
+        self._ready_at = 0.0
+        """Earliest time of the next start, in seconds of the clock."""
+        self._closed = False
+        self.questions = 0
+        """Number of questions sent."""
+
+    @property
+    def pid(self) -> int | None:
+        """Return the id of the process, or None if it is not running."""
+        return None if self._child is None else self._child.process.pid
+
+    async def ask(
+        self, question: PageRequest, address: str, route: Route, disconnected: Callable[[], bool]
+    ) -> PageResponse | None:
+        """Return the answer to a question, or None if its client left before its turn. Raises ServerBusy."""
+        end = self._clock.now() + route.seconds
+        turns = self._long if route.long else self._quick
+        try:
+            async with turns.slot(address, route.cost, end - self._clock.now()):
+                if disconnected():
+                    return None
+                left = end - self._clock.now()
+                child = await self._running()
+                self.questions += 1
+                return await child.ask(msgspec.structs.replace(question, seconds=left))
+        except TimeoutError:
+            raise ServerBusy("too many requests: try again") from None
+
+    async def _running(self) -> _Child:
+        async with self._starting:
+            if self._child is not None:
+                return self._child
+            if self._refuses():
+                raise ServerBusy("the page process is unavailable: try again")
+            ours, theirs = socket.socketpair()
+            with theirs, anyio.CancelScope(shield=True):
+                # In a thread, because starting a process may take some milliseconds.
+                process = await anyio.to_thread.run_sync(partial(_start, theirs))
+            reader, writer = await asyncio.open_connection(sock=ours)
+            self._child = child = _Child(process, writer)
+            child.write(self._setup())
+            child.reading = asyncio.create_task(self._read(child, reader))
+            if self._refuses():  # closed meanwhile
+                child.kill()
+            with anyio.move_on_after(START_SECONDS) as late:
+                await child.ready.wait()
+            if late.cancelled_caught:
+                child.kill()
+            return child
+
+    def _refuses(self) -> bool:
+        return self._closed or self._clock.now() < self._ready_at
+
+    async def _read(self, child: _Child, reader: asyncio.StreamReader) -> None:
+        """Handle the child's messages until it ends."""
+        try:
+            while True:
+                message = _decode(await frames.read(reader))
+                if isinstance(message, PageResponse):
+                    child.answered(message)
+                elif isinstance(message, LiveRequest):
+                    child.start(self._answer_live(child, message))
+                else:
+                    child.ready.set()
+        except (asyncio.IncompleteReadError, ConnectionError):
+            pass
+        finally:
+            self._child = None
+            if not child.useful:
+                self._ready_at = self._clock.now() + PAUSE_SECONDS
+            child.end()
+            if not self._closed:
+                with anyio.CancelScope(shield=True):
+                    code = await anyio.to_thread.run_sync(child.process.wait)
+                log.warning("the page process ended (exit code %d): the next question starts another", code)
+
+    async def _answer_live(self, child: _Child, request: LiveRequest) -> None:
+        """Answer a request of the child for live data."""
+        if request.event:
+            listing = await self._live.listing()
+            playing = sum(each.event == request.event for each in listing.matches)
+            response = LiveResponse(request.number, None, playing, self._progress(request.event))
+        else:
+            match = request.match or _shown_first(await self._live.listing())
+            response = LiveResponse(request.number, await self._live.view(match) if match else None)
+        child.write(response)
+
+    def close(self) -> None:
+        """Terminate the process. It is not restarted."""
+        self._closed = True
+        if self._child is not None:
+            self._child.reading.cancel()
+            self._child.kill()
+            self._child.process.wait()
+
+
+class _Child:
+    """Run of the page process."""
+
+    def __init__(self, process: subprocess.Popen[bytes], writer: asyncio.StreamWriter) -> None:
+        self.process = process
+        self.ready = asyncio.Event()
+        """Set when the process has started or ended."""
+        self.useful = False
+        """True if the process has answered any question."""
+        self.reading: asyncio.Task[None]
+        self._writer = writer
+        self._numbers = count()
+        self._open: dict[int, asyncio.Future[PageResponse]] = {}
+        self._telling: set[asyncio.Task[None]] = set()
+
+    async def ask(self, question: PageRequest) -> PageResponse:
+        """Ask a question. Raises ServerBusy if the process ends before its answer, and TimeoutError if it hangs."""
+        if self._writer.is_closing():
+            raise ServerBusy("the page process ended: try again")
+        number = next(self._numbers)
+        future: asyncio.Future[PageResponse] = asyncio.get_running_loop().create_future()
+        self._open[number] = future
+        self.write(msgspec.structs.replace(question, number=number))
+        try:
+            with anyio.fail_after(max(0.0, question.seconds) + OVERDUE_SECONDS):
+                return await future
+        except TimeoutError:
+            self.kill()
+            raise
+        finally:
+            self._open.pop(number, None)
+
+    def write(self, message: frames.Down) -> None:
+        """Send a frame, unless the process has ended."""
+        if not self._writer.is_closing():
+            self._writer.write(frames.frame(message))
+
+    def answered(self, reply: PageResponse) -> None:
+        """Deliver an answer to the task that waits for it."""
+        self.useful = True
+        future = self._open.pop(reply.number, None)
+        if future is not None and not future.done():
+            future.set_result(reply)
+
+    def start(self, telling: Coroutine[Any, Any, None]) -> None:
+        """Start a task that is cancelled when the process ends."""
+        task = asyncio.create_task(telling)
+        self._telling.add(task)
+        task.add_done_callback(self._telling.discard)
+
+    def kill(self) -> None:
+        """Kill the process."""
+        self._writer.close()
+        self.process.kill()
+
+    def end(self) -> None:
+        """Kill the process, and fail all pending questions."""
+        self.kill()
+        for task in self._telling:
+            task.cancel()
+        for future in self._open.values():
+            if not future.done():
+                future.set_exception(ServerBusy("the page process ended: try again"))
+        self._open.clear()
+        self.ready.set()
+
+
+def _start(theirs: socket.socket) -> subprocess.Popen[bytes]:
+    return subprocess.Popen(COMMAND, stdin=theirs.fileno(), stdout=subprocess.DEVNULL)  # noqa: S603  our own program
+
+
+def _shown_first(listing: Listing) -> str:
+    """Return the match shown first on the start page; empty if no Riskless match is in progress."""
+    return next((each.match for each in listing.matches if each.game == "riskless"), "")

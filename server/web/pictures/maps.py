@@ -1,0 +1,192 @@
+"""SVG picture of a map with land, roads and armies, for the initial page, preview pictures and films.
+
+The layout equals `layOut` in `page/js/boards/geometry.js`. Colours come from CSS classes: on the page from its
+boards' styles, elsewhere from `boards.STYLE`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from html import escape
+
+from arena.games.riskless import Riskless
+from arena.maps.cells import Ring, shipped_cells, shipped_ferries
+from arena.maps.layout import Line, Point, nearest_pair, roads
+from arena.maps.loader import MapError, load_file, map_names
+from arena.maps.mapfile import MapFile
+
+APART, WIDEST, NARROWEST, MARGIN, SHORE, RADIUS = 62.0, 1500.0, 300.0, 40.0, 16.0, 13.0
+"""Values of `boards/geometry.js`, in pixels.
+
+They are the distance of the two closest places, the maximum and minimum width, the margins without land and around
+it, and the radius of a mark.
+"""
+HATCH = (
+    '<defs><pattern id="hatch" width="7" height="7" patternUnits="userSpaceOnUse" patternTransform="rotate(45)">'
+    '<rect class="hatch-ground" width="7" height="7"/><line class="hatch-line" x1="0" y1="0" x2="0" y2="7"/></pattern></defs>'
+)
+
+
+@lru_cache(maxsize=8)
+def _shipped_picture(name: str) -> MapPicture:
+    return MapPicture(load_file(name), shipped_cells(name))
+
+
+def picture_of(game: Riskless) -> MapPicture:
+    """Return the picture of a game's map, with its land if it is a built-in map."""
+    file = built_in_map(game)
+    return MapPicture(MapFile(game.map), None) if file is None else _shipped_picture(file.map.name)
+
+
+def built_in_map(game: Riskless) -> MapFile | None:
+    """Return the file of a game's map if it has the territories of a built-in map, or None. The goal may differ."""
+    name = game.map.name
+    if name in map_names():
+        try:
+            file = load_file(name)
+        except MapError:
+            return None
+        if (file.map.territories, file.map.neighbours, file.map.places) == (
+            game.map.territories,
+            game.map.neighbours,
+            game.map.places,
+        ):
+            return file
+    return None
+
+
+@dataclass(frozen=True)
+class MapPicture:
+    """Picture of a map, with the layout of `layOut` in `boards/geometry.js`."""
+
+    file: MapFile
+    cells: list[list[Ring]] | None
+    """Area of each territory; None if unknown."""
+
+    @cached_property
+    def _frame(self) -> tuple[float, float, float, float, float]:
+        """Return the scale, width and height of the picture, and the position of the map's origin in it."""
+        corners = [
+            *self.file.map.places,
+            *(corner for rings in self.cells or () for ring in rings for corner in ring),
+        ]
+        xs, ys = zip(*corners, strict=True)
+        wide, high = max(xs) - min(xs), max(ys) - min(ys)
+        scale = min(APART / nearest_pair(self.file.map), WIDEST / (wide or 1.0))
+        margin = self._margin
+        width = max(NARROWEST, wide * scale + 2 * margin)
+        left = (width - wide * scale) / 2 - min(xs) * scale
+        return scale, width, high * scale + 2 * margin, left, margin - min(ys) * scale
+
+    @property
+    def _margin(self) -> float:
+        return MARGIN if self.cells is None else SHORE
+
+    def _to_pixels(self, place: Point) -> Point:
+        scale, _, _, left, top = self._frame
+        return left + place[0] * scale, top + place[1] * scale
+
+    @property
+    def size(self) -> tuple[float, float]:
+        """Return the width and height of the picture."""
+        return self._frame[1:3]
+
+    @cached_property
+    def _places(self) -> list[Point]:
+        return [self._to_pixels(place) for place in self.file.map.places]
+
+    def svg(self, armies: Sequence[int], label: str) -> str:
+        """Return the map with its armies, signed as in a position; `said` is the text for screen readers."""
+        width, height = self.size
+        box = f'viewBox="0 0 {width:.1f} {height:.1f}" role="img" aria-label="{escape(label)}"'
+        return f'<svg class="map" {box}>{self._coast}{self._areas(armies)}{self._roads}{self.spots(armies)}</svg>'
+
+    @cached_property
+    def ground(self) -> str:
+        """Return the sea and the land without owners."""
+        width, height = self.size
+        return f'<rect class="sea" width="{width:.1f}" height="{height:.1f}"/>{self._coast}'
+
+    def held(self, armies: Sequence[int]) -> str:
+        """Return all areas in their owners' colours, with the roads above."""
+        return f"{HATCH}{self._areas(armies)}{self._roads}"
+
+    def spots(self, armies: Sequence[int], size: float = 1.0) -> str:
+        """Return the marks of all territories with their armies, `size` times as large as on the page."""
+        return "".join(_spot(at, n, size) for at, n in zip(self._places, armies, strict=True))
+
+    def arrow(self, source: int, target: int, size: float = 1.0) -> str:
+        """Return an arrow between the marks of two territories, or an empty text if the road wraps around the map."""
+        (x1, y1), (x2, y2) = self._places[source], self._places[target]
+        length = math.hypot(x2 - x1, y2 - y1) or 1.0
+        if self.file.wraps and length > self.size[0] / 2:
+            return ""
+        ux, uy = (x2 - x1) / length, (y2 - y1) / length
+        tip = x2 - ux * (RADIUS * size + 6), y2 - uy * (RADIUS * size + 6)
+        sides = [(tip[0] - 12 * ux - s * 8 * uy, tip[1] - 12 * uy + s * 8 * ux) for s in (1, -1)]
+        corners = [(x1 + ux * RADIUS * size, y1 + uy * RADIUS * size), tip, sides[0], tip, sides[1]]
+        return f'<path class="move" d="M{"L".join(f"{x:.1f} {y:.1f}" for x, y in corners)}"/>'
+
+    @cached_property
+    def _outlines(self) -> list[str]:
+        return [self._outline(rings) for rings in self.cells or ()]
+
+    @property
+    def _coast(self) -> str:
+        return f'<path class="coast" d="{"".join(self._outlines)}"/>' if self._outlines else ""
+
+    def _areas(self, armies: Sequence[int]) -> str:
+        return "".join(
+            f'<path class="area-of" data-owner="{_owner(n)}" d="{d}"/>'
+            for n, d in zip(armies, self._outlines, strict=bool(self._outlines))
+        )
+
+    def _outline(self, rings: list[Ring]) -> str:
+        drawn = (
+            "L".join(f"{x:.1f} {y:.1f}" for x, y in (self._to_pixels((x, y)) for x, y in ring))
+            for ring in rings
+        )
+        return "".join(f"M{each}Z" for each in drawn)
+
+    @cached_property
+    def _roads(self) -> str:
+        """Return all roads. On a map that wraps around, a long road leaves it and enters on the other side."""
+        ferries = set() if self.cells is None else set(shipped_ferries(self.file.map.name))
+        return "".join(
+            _road(line, ferry=(v, w) in ferries)
+            for v, w in roads(self.file.map)
+            for line in self._lines(v, w)
+        )
+
+    def _lines(self, v: int, w: int) -> list[Line]:
+        a, b = sorted((self._places[v], self._places[w]))
+        right = self.size[0]
+        if not self.file.wraps or b[0] - a[0] <= right / 2:
+            return [(a, b)]
+        middle = (a[1] + b[1]) / 2
+        return [(a, (0.0, middle)), ((right, middle), b)]
+
+
+def _owner(armies: int) -> str:
+    return "maxie" if armies > 0 else "minnie" if armies < 0 else "nobody"
+
+
+def _road(line: Line, *, ferry: bool) -> str:
+    (x1, y1), (x2, y2) = line
+    kind = "road ferry" if ferry else "road"
+    return f'<line class="{kind}" x1="{x1:.1f}" y1="{y1:.1f}" x2="{x2:.1f}" y2="{y2:.1f}"/>'
+
+
+def _spot(at: Point, armies: int, size: float) -> str:
+    scaled = "" if size == 1 else f" scale({size:.2f})"
+    place = f'<g class="spot" data-owner="{_owner(armies)}" transform="translate({at[0]:.1f} {at[1]:.1f}){scaled}">'
+    if not armies:
+        return f'{place}<circle class="empty" r="{RADIUS / 2}"/></g>'
+    side = 1.8 * RADIUS
+    long = ' data-long=""' if abs(armies) > 99 else ""
+    square = f'<rect class="minnie" x="{-side / 2:.1f}" y="{-side / 2:.1f}" width="{side:.1f}" height="{side:.1f}" rx="3"/>'
+    mark = f'<circle class="maxie" r="{RADIUS:.0f}"/>' if armies > 0 else square
+    return f'{place}{mark}<text class="armies" y="4.8"{long}>{abs(armies)}</text></g>'

@@ -1,0 +1,88 @@
+"""Fair queue for expensive questions: limited parallelism, addresses in turn, and a pause after each answer.
+
+Questions within the budgets of many addresses may still exceed the capacity of a machine that also serves matches.
+The pause after an answer is a multiple of the answer's time limit, so all answers together use a bounded share of
+the machine.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict, deque
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+import anyio
+
+from arena.clock import Clock
+from arena.server.failed_logins import source
+
+SHARE = 0.2
+"""Share of one core that all answers may use together, if each takes its full cost."""
+MAX_WAITING, MAX_WAITING_OF_ADDRESS = 256, 16
+"""Maximum number of waiting questions, in all and, unless told otherwise, per address."""
+
+
+class ServerBusy(Exception):
+    """Raised when a question is not answered now; the message is the reason."""
+
+
+class RequestQueue:
+    """Fair queue for `at_once` answers in parallel, where each address may have `per_address` waiting questions."""
+
+    def __init__(self, at_once: int, clock: Clock, per_address: int = MAX_WAITING_OF_ADDRESS) -> None:
+        self._at_once = at_once
+        self._per_address = per_address
+        self._free = at_once
+        self._clock = clock
+        self._queue: OrderedDict[str, deque[anyio.Event]] = OrderedDict()
+        """Waiting questions by address. The first address has the next turn."""
+        self._waiting = 0
+
+    @asynccontextmanager
+    async def slot(self, address: str, cost: int, seconds: float) -> AsyncIterator[None]:
+        """Wait up to `seconds` for an address's turn to make an answer that costs up to `cost` µs. Raises ServerBusy.
+
+        An IPv6 address counts as its /64 network.
+        """
+        try:
+            with anyio.fail_after(seconds):
+                await self._wait(source(address))
+        except TimeoutError:
+            raise ServerBusy("too many requests: try again") from None
+        try:
+            yield
+        finally:
+            self._clock.call_later(cost / 1e6 * self._at_once / SHARE, self._free_turn)
+
+    async def _wait(self, key: str) -> None:
+        if self._free > 0:
+            self._free -= 1
+            return
+        waiting = self._queue.get(key, ())
+        if self._waiting >= MAX_WAITING or len(waiting) >= self._per_address:
+            raise ServerBusy("too many requests: try again")
+        mine = anyio.Event()
+        self._queue.setdefault(key, deque()).append(mine)
+        self._waiting += 1
+        try:
+            await mine.wait()
+        except BaseException:
+            if mine.is_set():  # its turn came at the same moment
+                self._free_turn()
+            else:
+                self._waiting -= 1
+                self._queue[key].remove(mine)
+                if not self._queue[key]:
+                    del self._queue[key]
+            raise
+
+    def _free_turn(self) -> None:
+        """Give the turn to the next waiting question, or make it free."""
+        if not self._queue:
+            self._free += 1
+            return
+        key, waiting = self._queue.popitem(last=False)
+        self._waiting -= 1
+        waiting.popleft().set()
+        if waiting:
+            self._queue[key] = waiting

@@ -1,0 +1,191 @@
+"""Routes of the page with their costs, and the parts of a request on which an answer depends."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import NamedTuple
+from urllib.parse import parse_qsl, unquote, urlsplit
+
+from msgspec import Struct
+
+MAX_TARGET = 2048
+"""Maximum number of characters of a path with its query."""
+MAX_MATCH_TARGET = 6000
+"""Maximum number of characters for a match of a user-written game: about a thousand moves with small numbers."""
+MAX_VALUE = 128
+"""Maximum number of characters of a parameter."""
+CACHE_ENTRIES = 256
+"""Number of cached parsed targets."""
+
+
+class BadRequest(Exception):
+    """Raised for an invalid request; the message is the reason."""
+
+
+class Route(NamedTuple):
+    """Path, or prefix of paths."""
+
+    cost: int
+    """Cost for the requesting address, in µs of `WorkBudget`.
+
+    0 for health checks, which must always be answered; only the connection limits bound their number.
+    """
+    parameters: str | None = None
+    """Parameters of the query, required ones with a `!`; None if the query is passed on unparsed."""
+    seconds: float = 10.0
+    """Time limit for an answer of the page process, in seconds."""
+    memory: bool = False
+    """True if the answer comes from memory, without the page process."""
+    page: bool = False
+    """True for an HTML page, which is also served without the final slash."""
+    long: bool = False
+    """True if an answer takes long. Only one of these is made at a time."""
+    personal: bool = False
+    """True if the answer depends on the Authorization header."""
+    post: bool = False
+    """True for a POST route, which the process that serves matches answers."""
+    absolute: bool = False
+    """True if the answer contains absolute addresses, as every page does, and so depends on the Host header."""
+
+
+ROUTES: dict[str, Route] = {
+    "/": Route(3_500, page=True),
+    "/tv/": Route(2_000, page=True),
+    "/match/": Route(3_500, page=True),
+    "/embed/": Route(3_500, page=True),
+    "/bot/": Route(3_500, page=True),
+    "/event/": Route(3_500, page=True),
+    "/table/": Route(3_500, page=True),
+    "/play/": Route(2_000, page=True),
+    "/file/": Route(2_000, page=True),
+    "/maps/": Route(2_000, page=True),
+    "/versus/": Route(2_000, page=True),
+    "/search/": Route(2_000, page=True),
+    "/join/": Route(2_000, page=True),
+    "/me/": Route(2_000, page=True),
+    "/host/": Route(2_000, page=True),
+    "/picture/": Route(20_000, seconds=40.0, long=True),
+    "/film/": Route(200_000, seconds=40.0, long=True),
+    "/web/": Route(200, memory=True),
+    "/sw.js": Route(200, memory=True),
+    "/events.ics": Route(5_000, "", absolute=True),
+    "/healthz": Route(0, memory=True),
+    "/readyz": Route(0, memory=True),
+    "/metrics": Route(200, memory=True),
+    "/api/about": Route(200, memory=True),
+    "/api/game/": Route(10_000),
+    "/api/map/": Route(2_000),
+    "/api/advice/": Route(250_000, seconds=40.0, long=True),
+    "/api/review": Route(200_000, seconds=100.0, long=True),
+    "/api/review/": Route(200_000, "", seconds=100.0, long=True),
+    "/api/openings/": Route(60_000),
+    "/api/records": Route(5_000, "before limit bot game event"),
+    "/api/record/": Route(2_000, "download"),
+    "/api/truth/": Route(20_000, ""),
+    "/api/table": Route(5_000, "event map tc season"),
+    "/api/table.csv": Route(5_000, "event!"),
+    "/api/maps": Route(2_000),
+    "/api/search": Route(20_000, "bot opponent map game event result like before limit"),
+    "/api/versus": Route(5_000, "bot! opponent!"),
+    "/api/event": Route(5_000, "name!"),
+    "/api/bot": Route(5_000, "name!"),
+    "/api/bot/": Route(5_000, ""),
+    "/api/log/": Route(20_000, personal=True),
+    "/api/join": Route(10_000, "name", personal=True, post=True),
+    "/api/me": Route(10_000, "", personal=True, post=True),
+    "/api/me/enter": Route(10_000, "event! name!", personal=True, post=True),
+    "/api/me/withdraw": Route(10_000, "event! name!", personal=True, post=True),
+    "/api/host": Route(10_000, "do name text", personal=True, post=True),
+    "/api/token/create": Route(10_000, "name!", personal=True, post=True),
+    "/api/token/rotate": Route(10_000, "name!", personal=True, post=True),
+    "/api/token/revoke": Route(10_000, "name!", personal=True, post=True),
+}
+"""All routes, by path, or by a prefix that ends in a slash."""
+
+
+class RouteMatch(Struct, frozen=True):
+    """Parsed target of a request."""
+
+    route: str
+    """Key in `ROUTES`."""
+    path: str
+    """Path, still encoded."""
+    rest: str
+    """Path after the route's prefix, still encoded."""
+    query: str
+    """Query, still encoded."""
+    parameters: dict[str, str]
+    """Parameters, if the route lists them."""
+    key: tuple[object, ...]
+    """Cache key, equal for targets with the same meaning."""
+
+    @property
+    def name(self) -> str:
+        """Return the decoded path after the route's prefix."""
+        return unquote(self.rest)
+
+
+@lru_cache(maxsize=CACHE_ENTRIES)
+def parse(target: str) -> RouteMatch | None:
+    """Parse the target of a request. Return None if there is no such page. Raises BadRequest."""
+    longest = MAX_MATCH_TARGET if target.startswith(("/api/game/", "/api/review?")) else MAX_TARGET
+    if len(target) > longest:
+        raise BadRequest(f"the path must have at most {longest} characters")
+    if not unquote(target).isprintable():
+        # No name contains such a character, and PostgreSQL refuses NUL.
+        raise BadRequest("the path must have only printable characters")
+    try:
+        parts = urlsplit(target)
+    except ValueError:
+        return None
+    route = route_of(parts.path)
+    if route is None:
+        return None
+    parameters = ROUTES[route].parameters
+    given: dict[str, str] = {}
+    if parameters is not None:
+        given = _parse_query(parts.query, parameters.split())
+        if any(each.endswith("!") and each[:-1] not in given for each in parameters.split()):
+            return None
+    key = unquote(parts.path), parts.query if parameters is None else tuple(sorted(given.items()))
+    return RouteMatch(route, parts.path, parts.path.removeprefix(route), parts.query, given, key)
+
+
+def _parse_query(query: str, parameters: list[str]) -> dict[str, str]:
+    try:
+        given = dict(parse_qsl(query, keep_blank_values=True, max_num_fields=12, errors="strict"))
+    except ValueError:
+        raise BadRequest("the query cannot be read") from None
+    for name, value in given.items():
+        if len(value) > MAX_VALUE:
+            raise BadRequest(f"a parameter must have at most {MAX_VALUE} characters")
+        if name not in parameters and f"{name}!" not in parameters:
+            # With unknown parameters, one question could be sent under any number of cache keys.
+            raise BadRequest(f"unknown parameter {name!r:.40}")
+    return given
+
+
+def route_of(path: str) -> str | None:
+    """Return the key of a path in `ROUTES`, or None if there is no such page."""
+    if path in ROUTES and (path == "/" or not path.endswith("/")):
+        return path
+    parts = path.split("/")
+    for depth in (3, 2):
+        beginning = "/".join(parts[:depth]) + "/"
+        if (
+            beginning in ROUTES
+            and len(beginning) > 1
+            and (path.startswith(beginning) or ROUTES[beginning].page)
+        ):
+            return beginning
+    return None
+
+
+@lru_cache(maxsize=CACHE_ENTRIES)
+def takes_gzip(accepts: str) -> bool:
+    """Return True if an Accept-Encoding header accepts gzip."""
+    for part in accepts.lower().split(","):
+        coding, _, weight = part.partition(";")
+        if coding.strip() in ("gzip", "x-gzip"):
+            return weight.replace(" ", "") not in ("q=0", "q=0.0", "q=0.00", "q=0.000")
+    return False

@@ -1,0 +1,286 @@
+"""Answers from the store: match lists, records, tables, events and bots. Invalid questions are refused."""
+
+from __future__ import annotations
+
+import gzip as compressor
+import re
+from collections.abc import Mapping
+from functools import partial
+from http import HTTPStatus
+from typing import Any
+
+import anyio.to_thread
+from msgspec import Struct, structs
+
+from arena.games.catalogue import KNOWN
+from arena.games.core import BadData
+from arena.games.riskless import Riskless
+from arena.maps.loader import load_map, map_names
+from arena.protocol.codes import EndReason
+from arena.protocol.record import BadRecord, from_line
+from arena.rating.standings import as_csv
+from arena.server.edge import responses
+from arena.server.edge.responses import Response
+from arena.server.store.aggregates.event_tables import counted_matches
+from arena.server.store.aggregates.seasons import all_seasons
+from arena.server.store.continuations import MAX_PLY, continuations
+from arena.server.store.database import Engine
+from arena.server.store.finished import Place, find_record, record_of
+from arena.server.store.ladders import LadderPlanned, find_plan
+from arena.server.store.queries import EventTable, bot_summary, event_table, rating_tables
+from arena.server.store.search import DRAWN, LOST, WON, Filter, opening_of, scores, search
+from arena.server.web.analysis import NO_POSITION, position_in, review
+from arena.server.web.frames import AskLive, LiveRequest
+from arena.server.web.live import EventProgress
+from arena.server.web.routes import BadRequest, RouteMatch
+from arena.server.web.static import FOREVER
+from arena.solved.move_quality import Kind, record_kinds
+
+SEEN_BY_NOBODY = ("maxie", "minnie", DRAWN)
+SEEN_BY_BOT = (WON, LOST, *SEEN_BY_NOBODY)
+"""Results that a search for a bot accepts, besides reasons. SEEN_BY_NOBODY has those without a bot."""
+_REASONS = {each.value for each in EndReason}
+MATCH_ID = re.compile(r"[A-Za-z0-9_.:-]{1,64}")
+_TIME = re.compile(r"[0-9TZ:.+-]{1,32}")
+MAX_MATCHES = 50
+MAX_BOTS = 200
+"""Maximum number of bots in the plan of an event."""
+
+
+class SolvedMoveQuality(Struct, frozen=True):
+    """Move on a solved map: its effect on the position's value, and the new value for the player to move."""
+
+    kind: Kind
+    now: str
+    """New value in words, as in `win in 5 plies`."""
+
+
+class EventPage(Struct, frozen=True):
+    """Answer about an event."""
+
+    event: str
+    plan: EventProgress | None
+    """Plan of the event; None if it has none, like the event of open play on a server."""
+    counted: int
+    """Number of finished matches counted in the tables."""
+    playing: int
+    """Number of matches in progress."""
+    finished: bool
+
+
+class StorePages:
+    """Answers from one store."""
+
+    def __init__(self, engine: Engine, ask_live: AskLive) -> None:
+        self._engine = engine
+        self._ask_live = ask_live
+
+    async def answer(self, route_match: RouteMatch, *, gzip: bool) -> Response:
+        """Return the answer to a question. Raises BadRequest."""
+        parameters, name = route_match.parameters, route_match.name
+        match route_match.route:
+            case "/api/records":
+                return await self._records(parameters)
+            case "/api/search":
+                return await self._search(parameters)
+            case "/api/versus":
+                return responses.json(await scores(self._engine, parameters["bot"], parameters["opponent"]))
+            case "/api/record/":
+                return await self._record(name, gzip=gzip, download="download" in parameters)
+            case "/api/truth/":
+                return await self._truth(name)
+            case "/api/review/":
+                line = await self._line(name)
+                return _no_match(name) if line is None else await review(line)
+            case "/api/openings/":
+                return await self._openings(name, route_match.query)
+            case "/api/table":
+                return await self._table(parameters)
+            case "/api/table.csv":
+                return await self._csv(parameters["event"])
+            case "/api/event":
+                return await self._event(parameters["name"])
+        return await self._bot(name or parameters.get("name", ""))
+
+    async def _records(self, parameters: Mapping[str, str]) -> Response:
+        """Return finished matches of a bot, a game or an event, the newest first."""
+        limit, before = _limit(parameters), _start_place(parameters)
+        game, event = parameters.get("game", ""), parameters.get("event", "")
+        if game and not KNOWN.knows(game):
+            raise BadRequest(f"no game is called {game!r:.40}")
+        if event and (parameters.get("bot") or game):
+            raise BadRequest("event cannot be combined with bot or game: use /api/search for that")
+        filter = Filter(bot=parameters.get("bot", ""), game=game, event=event)
+        return responses.json(await search(self._engine, filter, limit, before))
+
+    async def _search(self, parameters: Mapping[str, str]) -> Response:
+        """Return the finished matches that fit all given terms, the newest first."""
+        limit, before, result = _limit(parameters), _start_place(parameters), parameters.get("result", "")
+        if parameters.get("opponent") and not parameters.get("bot"):
+            raise BadRequest("opponent needs bot: give both")
+        results = SEEN_BY_BOT if parameters.get("bot") else SEEN_BY_NOBODY
+        if result and result not in results and result not in _REASONS:
+            raise BadRequest(f"result must be {', '.join(results)} or a reason, not {result!r:.40}")
+        opening = ""
+        if like := parameters.get("like"):
+            opening_match = await opening_of(self._engine, like) if MATCH_ID.fullmatch(like) else None
+            if opening_match is None:
+                return responses.not_found(f"no finished match {like!r:.80} has an opening")
+            opening = opening_match
+        words = {name: parameters.get(name, "") for name in ("bot", "opponent", "map", "game", "event")}
+        filter = Filter(opening=opening, result=result, **words)
+        return responses.json(await search(self._engine, filter, limit, before))
+
+    async def _record(self, match: str, *, gzip: bool, download: bool) -> Response:
+        """Return the record of a finished match, found by its id or a unique prefix.
+
+        download: True to send it as a file
+        """
+        # A record never changes, so clients can cache it.
+        headers = {"Cache-Control": FOREVER, "Vary": "Accept-Encoding"}
+        line, whole = await find_record(self._engine, match) if MATCH_ID.fullmatch(match) else (None, True)
+        if line is None:
+            return _no_match(match)
+        if not whole:
+            headers["Cache-Control"] = "no-cache"
+        if download:
+            headers["Content-Disposition"] = f'attachment; filename="{match.replace(":", "-")}.jsonl"'
+        body = f"{line}\n".encode()
+        if gzip:
+            headers["Content-Encoding"] = "gzip"
+            body = await anyio.to_thread.run_sync(partial(compressor.compress, body, 6, mtime=0))
+        return responses.raw_json(body, headers)
+
+    async def _truth(self, match: str) -> Response:
+        """Return the true value of each move of a match on a solved map, or null for any other."""
+        line = await self._line(match)
+        if line is None:
+            return _no_match(match)
+        return responses.json(await anyio.to_thread.run_sync(true_moves, line))
+
+    async def _openings(self, map_name: str, query: str) -> Response:
+        """Return the moves played from a position on a built-in map."""
+        if map_name not in map_names():
+            return responses.not_found(f"no built-in map is called {map_name!r:.80}")
+        text = position_in(query)
+        if text is None:
+            raise BadRequest(NO_POSITION)
+        game = Riskless(load_map(map_name))
+        try:
+            position = game.position_from_text(text)
+        except BadData as error:
+            raise BadRequest(str(error)) from None
+        if position.ply > MAX_PLY:
+            raise BadRequest(f"the explorer knows positions up to ply {MAX_PLY}, not ply {position.ply}")
+        return responses.json(await continuations(self._engine, game, position))
+
+    async def _line(self, match: str) -> str | None:
+        return await record_of(self._engine, match) if MATCH_ID.fullmatch(match) else None
+
+    async def _table(self, parameters: Mapping[str, str]) -> Response:
+        """Return ratings, cross-tables and events, or the table of one event."""
+        event, time_control = parameters.get("event", ""), parameters.get("tc", "")
+        if event and parameters.keys() != {"event"}:
+            raise BadRequest(
+                "event cannot be combined with map, tc or season: its table covers all its matches"
+            )
+        if "map" in parameters and not time_control:
+            raise BadRequest("map needs tc: a rating is for one map and one time control")
+        if not event:
+            season = parameters.get("season", "")
+            if season and season not in await all_seasons(self._engine):
+                return responses.not_found(f"no season is called {season!r:.80}")
+            return responses.json(
+                await rating_tables(self._engine, parameters.get("map", ""), time_control, season)
+            )
+        table = await self._event_table(event)
+        return responses.json(table) if table else _no_event(event)
+
+    async def _csv(self, event: str) -> Response:
+        """Return the rows of an event's table as CSV."""
+        table = await self._event_table(event)
+        if table is None:
+            return _no_event(event)
+        name = re.sub(r"[^A-Za-z0-9_.-]", "_", event)
+        headers = {"Cache-Control": "no-store", "Content-Disposition": f'attachment; filename="{name}.csv"'}
+        return Response(HTTPStatus.OK, "text/csv; charset=utf-8", as_csv(table.rows).encode(), headers)
+
+    async def _event_table(self, event: str) -> EventTable | None:
+        progress = (await self._ask_live(LiveRequest(event=event))).progress
+        bots = None if progress is None else list(progress.bots)
+        return await event_table(self._engine, event, bots)
+
+    async def _event(self, event: str) -> Response:
+        """Return the progress of an event: plan, next matches, and sequential test."""
+        live = await self._ask_live(LiveRequest(event=event))
+        counted, ladder = await counted_matches(self._engine, event), await find_plan(self._engine, event)
+        if counted is None and ladder is None and live.progress is None and not live.playing:
+            return _no_event(event)
+        plan = live.progress or (None if ladder is None else _stored_progress(event, ladder))
+        if plan is not None and len(plan.bots) > MAX_BOTS:
+            plan = structs.replace(plan, bots=dict(list(plan.bots.items())[:MAX_BOTS]))
+        over = ladder is not None and ladder.finished is not None and not live.playing
+        return responses.json(EventPage(event, plan, counted or 0, live.playing, over))
+
+    async def _bot(self, name: str) -> Response:
+        """Return the summary of a bot."""
+        summary = await bot_summary(self._engine, name) if len(name) <= 64 else None
+        return (
+            responses.json(summary)
+            if summary
+            else responses.not_found(f"no match of {name!r:.80} is finished")
+        )
+
+
+def true_moves(line: str) -> list[SolvedMoveQuality] | None:
+    """Return the moves of a record, each judged by the solved table of its map, or None if there is no usable table.
+
+    This takes about 0.1 ms per move.
+    """
+    try:
+        record = record_kinds(from_line(line))
+    except BadRecord:
+        return None
+    return None if record is None else [SolvedMoveQuality(kind, str(reached)) for _, kind, reached in record]
+
+
+def _limit(parameters: Mapping[str, str]) -> int:
+    limit = parameters.get("limit", "20")
+    if not limit.isascii() or not limit.isdecimal() or not 1 <= int(limit[:6]) <= MAX_MATCHES:
+        raise BadRequest(f"limit must be 1 to {MAX_MATCHES}")
+    return int(limit)
+
+
+def _start_place(parameters: Mapping[str, str]) -> Place | None:
+    if not parameters.get("before"):
+        return None
+    time, _, match = parameters["before"].partition("|")
+    if not _TIME.fullmatch(time) or not MATCH_ID.fullmatch(match):
+        raise BadRequest("before must be the `next` of an earlier answer")
+    return time, match
+
+
+def _stored_progress(event: str, ladder: LadderPlanned) -> EventProgress:
+    """Return the stored plan of an event that another process plays or has played."""
+    plan: Mapping[str, Any] = ladder.plan
+    return EventProgress(
+        event=event,
+        kind=ladder.kind,
+        game=str(plan.get("game", "")),
+        maps=[str(each) for each in plan.get("maps", ())],
+        format=str(plan.get("format", "")),
+        rounds=plan.get("rounds"),
+        time_control=str(plan.get("time control", "")),
+        bots={str(name): str(what) for name, what in plan.get("bots", {}).items()},
+        played=0,
+        matches=None,
+        due=[],
+    )
+
+
+def _no_match(match: str) -> Response:
+    return responses.not_found(f"no finished match is called {match!r:.80}")
+
+
+def _no_event(event: str) -> Response:
+    return responses.not_found(f"no event is called {event!r:.80}")

@@ -1,0 +1,57 @@
+"""Descriptions of matches as titles, for link previews."""
+
+from __future__ import annotations
+
+import re
+
+from arena.games import catalogue
+from arena.protocol.codes import EndReason
+from arena.protocol.messages import View
+from arena.protocol.record import Result
+from arena.protocol.values import Players
+
+GAMES = {name: game.title for name, game in catalogue.GAMES.items()}
+"""Titles of the built-in games. All others use their names."""
+
+_REASONS = {
+    EndReason.ELIMINATION: "no territory left",
+    EndReason.ARMIES: "enough armies",
+    EndReason.BOTH_ARMIES: "both reached the winning total",
+    EndReason.PLY_LIMIT: "the move limit",
+    EndReason.LINE: "three in a line",
+    EndReason.ADJUDICATED: "by adjudication",
+    EndReason.TIMEOUT: "out of time",
+    EndReason.NO_SHOW: "not ready in time",
+}
+"""Descriptions of reasons whose names are not clear enough."""
+
+
+def map_title(name: str) -> str:
+    """Return a map's name as a title, as in Italy for italy and USA for usa."""
+    if re.fullmatch(r"[a-z]{1,3}[0-9]*", name):
+        return name.upper()
+    return name if ":" in name else name[:1].upper() + name[1:]
+
+
+def game_title(game: str, map: str, time_control: str) -> str:
+    """Return the game, map and time control of a match."""
+    title = map_title(map) if map and game == "riskless" else f"{GAMES.get(game, game)} {map}".strip()
+    return ", ".join(each for each in (title, time_control) if each)
+
+
+def of_view(view: View) -> str:
+    """Return the game, map and time control of a match in progress."""
+    return game_title(view.game, str(view.setup.get("map", "")), str(view.time_control))
+
+
+def result_title(players: Players, result: Result) -> str:
+    """Return the winner and the reason, in a few words."""
+    if result.reason is EndReason.SERVER_FAULT:
+        return "void"
+    why = (
+        "repetition"
+        if result.by_repetition
+        else _REASONS.get(result.reason, result.reason.value.replace("_", " "))
+    )
+    winner = {"maxie": players.maxie, "minnie": players.minnie, None: ""}[result.winner]
+    return f"{winner} won: {why}" if winner else f"draw: {why}"

@@ -1,0 +1,246 @@
+"""Cluster of `arena serve` edges and cores on one PostgreSQL and one NATS, each connected by lines that can be cut."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import socket
+import time
+import urllib.error
+import urllib.request
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Literal
+
+import asyncpg
+
+from testkit.forked import Forked
+from testkit.line import Line
+from testkit.nats_server import NatsServer
+
+ROOT = Path(__file__).parents[1]
+START_SECONDS = 60
+STOP_SECONDS = 60
+POLL_SECONDS = 0.02
+SOCKET = ".s.PGSQL.5432"
+"""Name of PostgreSQL's socket in its folder."""
+SHARD = "shard"
+Role = Literal["all", "edge", "core"]
+HOLDER = "SELECT pid FROM servers WHERE name = $1 AND until > extract(epoch FROM clock_timestamp())"
+
+
+class Member:
+    """Process of a cluster. It keeps its port and its lines over restarts."""
+
+    def __init__(
+        self, role: Role, name: str, log: Path, words: tuple[str, ...], lines: tuple[Line, Line] | None = None
+    ) -> None:
+        """words: options besides its role, port and admission
+
+        lines: its lines to NATS and PostgreSQL, if these can be cut
+        """
+        self.role = role
+        self.name = name
+        self.log = log
+        self._lines = lines
+        with socket.create_server(("127.0.0.1", 0)) as free:
+            self.port: int = free.getsockname()[1]
+        self.process: Forked | None = None
+        self._told = 0
+        """Size of the process's log before its last start, in bytes."""
+        listens = (
+            ("--port", str(self.port)) if role == "edge" else (f"--set=server.metrics_port={self.port}",)
+        )
+        self._words = (
+            *("serve", "--role", role, f"--set=server.name={SHARD}", *listens, "--anyone"),
+            *("--set=house.engines=none", "--set=limits.connections_per_address=4096", *words),
+        )
+
+    @property
+    def bus(self) -> Line:
+        """Line to NATS."""
+        if self._lines is None:
+            raise ValueError(f"{self.name} has no lines")
+        return self._lines[0]
+
+    @property
+    def store(self) -> Line:
+        """Line to PostgreSQL."""
+        if self._lines is None:
+            raise ValueError(f"{self.name} has no lines")
+        return self._lines[1]
+
+    @property
+    def url(self) -> str:
+        """URL for bots."""
+        return f"ws://127.0.0.1:{self.port}"
+
+    @property
+    def pid(self) -> int:
+        """Process id."""
+        if self.process is None:
+            raise RuntimeError(f"{self.name} was never started")
+        return self.process.pid
+
+    @property
+    def runs(self) -> bool:
+        """True if the process exists, even if it is frozen."""
+        return self.process is not None and self.process.poll() is None
+
+    def start(self) -> None:
+        """Start the process; `wait_ready` waits until it is ready."""
+        self.log.touch()
+        self._told = self.log.stat().st_size
+        self.process = Forked(*self._words, cwd=ROOT, stderr=self.log)
+
+    def kill(self) -> None:
+        """Kill the process; the kernel closes its connections."""
+        if self.process is not None and self.runs:
+            os.kill(self.pid, signal.SIGKILL)  # also where it is frozen
+            self.process.wait(START_SECONDS)
+
+    def freeze(self) -> None:
+        """Suspend the process."""
+        os.kill(self.pid, signal.SIGSTOP)
+
+    def thaw(self) -> None:
+        """Resume the process."""
+        os.kill(self.pid, signal.SIGCONT)
+
+    def cut(self) -> None:
+        """Cut the lines to NATS and PostgreSQL without notice. Bots still reach the process."""
+        self.bus.order("cut")
+        self.store.order("cut")
+
+    def mend(self) -> None:
+        """Restore the lines."""
+        self.bus.order("mend")
+        self.store.order("mend")
+
+    def start_again(self) -> None:
+        """Restore the lines, and start the process."""
+        self.mend()
+        self.start()
+
+    def ask(self, path: str) -> tuple[int, str]:
+        """Return the status and body of the answer to a GET; status 0 if there is none."""
+        try:
+            with urllib.request.urlopen(f"http://127.0.0.1:{self.port}{path}", timeout=2) as answer:
+                return answer.status, answer.read().decode()
+        except urllib.error.HTTPError as error:
+            with error:
+                return error.code, error.read().decode()
+        except OSError as error:
+            return 0, str(error)
+
+    def is_ready(self) -> bool:
+        """Return True if an edge has a core, or if a core leads or stands by."""
+        if self.role != "core":
+            return self.ask("/readyz")[0] == 200
+        told = self.log.read_bytes()[self._told :]
+        return b" leads, " in told or b"waiting to take over" in told
+
+    async def wait_ready(self, seconds: float = START_SECONDS) -> None:
+        """Wait until the process is ready. Raises RuntimeError."""
+        end = time.monotonic() + seconds
+        while not await asyncio.to_thread(self.is_ready):
+            if not self.runs or time.monotonic() > end:
+                raise RuntimeError(f"{self.name} is not ready:\n{self.log.read_text()[-3000:]}")
+            await asyncio.sleep(POLL_SECONDS)
+
+    async def stop(self) -> int:
+        """Stop the process with SIGTERM, and return its exit code."""
+        os.kill(self.pid, signal.SIGTERM)
+        if self.process is None:
+            raise RuntimeError(f"{self.name} was never started")
+        return await asyncio.to_thread(self.process.wait, STOP_SECONDS)
+
+    def close(self) -> None:
+        """Kill the process and close its lines."""
+        self.kill()
+        for line in self._lines or ():
+            line.close()
+
+
+class Cluster:
+    """Processes of a cluster, created by `running_cluster`."""
+
+    def __init__(
+        self, folder: Path, nats: NatsServer, postgresql: Path, database: str, words: tuple[str, ...]
+    ) -> None:
+        self.members: list[Member] = []
+        self.database = f"postgresql://arena@/{database}?host={postgresql}"
+        """URL of the database, without lines."""
+        self._folder = folder
+        self._nats = nats
+        self._postgresql = postgresql
+        self._name = database
+        self._words = words
+
+    @property
+    def edges(self) -> list[Member]:
+        return [each for each in self.members if each.role == "edge"]
+
+    @property
+    def cores(self) -> list[Member]:
+        return [each for each in self.members if each.role == "core"]
+
+    async def add(self, role: Role) -> Member:
+        """Start another process."""
+        bus = await asyncio.to_thread(Line, self._nats.port)
+        store = await asyncio.to_thread(Line, self._postgresql / SOCKET)
+        name = f"{role}-{len(self.members) + 1}"
+        words = (
+            f"--set=bus.url=nats://127.0.0.1:{bus.port}",
+            *("--db", f"postgresql://arena@127.0.0.1:{store.port}/{self._name}"),
+            *self._words,
+        )
+        member = Member(role, name, self._folder / f"{name}.log", words, (bus, store))
+        self.members.append(member)
+        member.start()
+        return member
+
+    async def leader(self) -> Member | None:
+        """Return the core that holds the lease; None if there is none."""
+        connection = await asyncpg.connect(self.database)
+        try:
+            pid = await connection.fetchval(HOLDER, SHARD)
+        finally:
+            await connection.close()
+        return next((each for each in self.cores if each.process is not None and each.pid == pid), None)
+
+    async def wait_leader(self, besides: Member | None = None, seconds: float = START_SECONDS) -> Member:
+        """Wait until a core other than `besides` leads. Raises TimeoutError."""
+        async with asyncio.timeout(seconds):
+            while (found := await self.leader()) is None or found is besides:  # noqa: ASYNC110  the store tells nobody
+                await asyncio.sleep(POLL_SECONDS)
+        return found
+
+    def logs(self) -> list[Path]:
+        return [each.log for each in self.members]
+
+
+@asynccontextmanager
+async def running_cluster(
+    edges: int, cores: int, folder: Path, nats: NatsServer, postgresql: Path, database: str, *words: str
+) -> AsyncIterator[Cluster]:
+    """Run edges and cores until the end of the block.
+
+    postgresql: folder of PostgreSQL's socket
+    database: name of an empty database that `arena` may use
+    words: options of all processes
+    """
+    made = Cluster(folder, nats, postgresql, database, words)
+    try:
+        for _ in range(cores):
+            await (await made.add("core")).wait_ready()  # the first one makes the tables
+        for _ in range(edges):
+            await made.add("edge")
+        for each in made.members:
+            await each.wait_ready()
+        yield made
+    finally:
+        for each in made.members:
+            await asyncio.to_thread(each.close)

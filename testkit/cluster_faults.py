@@ -1,0 +1,270 @@
+"""Failures in a cluster during play, one after another, and their cost: no bot may lose anything.
+
+kill    the process is killed
+freeze  the process is suspended, and later resumed
+bus     the process loses its connection to NATS for a while
+store   the process loses its connection to PostgreSQL for a while
+power   the process ends, without notice to PostgreSQL and NATS
+split   the process loses both connections for a while
+"""
+
+from __future__ import annotations
+
+import asyncio
+import math
+import os
+import random
+import signal
+import time
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+
+import asyncpg
+
+from testkit.cluster import Cluster, Member
+from testkit.crash import Outcome, compare_with_store
+from testkit.nats_server import NatsServer
+from testkit.players import Player
+
+OF_CORE = ("core kill", "core freeze", "core bus", "core store", "core power", "core split")
+OF_EDGE = ("edge kill", "edge freeze", "edge bus", "edge split")
+OF_OTHERS = ("nats kill", "nats freeze", "postgresql freeze")
+KINDS = (*OF_CORE, *OF_EDGE, *OF_OTHERS)
+POLL_SECONDS = 0.02
+PLAY_SECONDS = 30.0
+"""Time after which a match that has not continued counts as stuck, in seconds."""
+AWAY_SECONDS = (1.0, 6.0)
+"""Range of the duration of temporary failures, in seconds."""
+IN_PLAY_SECONDS = 60.0
+SETTLE_SECONDS = 120.0
+IN_PLAY = "SELECT match FROM matches WHERE finished IS NULL"
+
+
+@dataclass
+class ClusterFault:
+    """Failure of one part of a cluster."""
+
+    kind: str
+    member: str
+    away: float
+    """Duration of a temporary failure in seconds; 0 for a permanent one."""
+    played_on: list[float] = field(default_factory=list)
+    """Time for each match in progress until one of its bots received a message of it again, in seconds."""
+    stuck: int = 0
+    """Matches that did not continue."""
+
+
+@dataclass
+class Report:
+    """Results of all failures."""
+
+    deaths: list[ClusterFault] = field(default_factory=list)
+    outcome: Outcome = field(default_factory=Outcome)
+
+
+def players_of(
+    edges: Sequence[Member], count: int, think: Callable[[], float], keepalive: float = 2.0
+) -> list[Player]:
+    """Return `count` bots, which start at different edges and try another edge when theirs is down.
+
+    keepalive: seconds of silence after which they send a ping, and for which they wait for its answer
+    """
+    urls = [each.url for each in edges]
+    made = []
+    for number in range(count):
+        first = number % len(urls)
+        others = (*urls[first + 1 :], *urls[:first])
+        made.append(Player(urls[first], f"bot {number}", think, elsewhere=others, keepalive=keepalive))
+    return made
+
+
+@dataclass
+class ClusterFaults:
+    """Failures of a cluster."""
+
+    cluster: Cluster
+    nats: NatsServer
+    postgresql: Callable[[], list[int]]
+    """Processes of the cluster."""
+    dice: random.Random
+
+    async def inject(self, kind: str, players: Sequence[Player]) -> ClusterFault:
+        """Cause a failure, wait until all matches in progress continue, and end the failure."""
+        whom, _, how = kind.partition(" ")
+        away = self.dice.uniform(*AWAY_SECONDS)
+        member = await self._member(whom)
+        matches = await in_progress(self.cluster.database)
+        died = time.monotonic()
+        back = await asyncio.to_thread(self._begin, whom, how, member)
+        lasting = how in ("kill", "power")
+        death = ClusterFault(kind, member.name if member else whom, 0.0 if lasting else away)
+        if whom in ("nats", "postgresql"):
+            # Nobody can play meanwhile.
+            away = min(away, 2.0)
+            await asyncio.sleep(away)
+            await asyncio.to_thread(back)
+            died = time.monotonic()
+        death.played_on = await _played_on(players, matches, died)
+        death.stuck = len(matches) - len(death.played_on)
+        if whom in ("core", "edge"):
+            if not lasting:
+                await asyncio.sleep(max(0.0, away - (time.monotonic() - died)))
+            await asyncio.to_thread(back)
+        for each in self.cluster.members:
+            await each.wait_ready()
+        return death
+
+    async def _member(self, whom: str) -> Member | None:
+        if whom == "core":
+            return await self.cluster.wait_leader()
+        return self.dice.choice(self.cluster.edges) if whom == "edge" else None
+
+    def _begin(self, whom: str, how: str, member: Member | None) -> Callable[[], object]:
+        """Begin a failure. Return the function that ends it."""
+        if whom == "nats":
+            if how == "kill":
+                self.nats.kill()
+                return self.nats.start
+            os.kill(self.nats.pid, signal.SIGSTOP)
+            return lambda: os.kill(self.nats.pid, signal.SIGCONT)
+        if member is None:
+            frozen = self.postgresql()
+            for each in frozen:
+                _signal(each, signal.SIGSTOP)
+
+            def go_on() -> None:
+                for each in frozen:
+                    _signal(each, signal.SIGCONT)
+
+            return go_on
+        return self._begin_of(member, how)
+
+    @staticmethod
+    def _begin_of(member: Member, how: str) -> Callable[[], object]:
+        match how:
+            case "kill":
+                member.kill()
+                return member.start
+            case "power":
+                member.cut()
+                member.kill()
+                return member.start_again
+            case "freeze":
+                member.freeze()
+                return member.thaw
+            case "bus":
+                member.bus.order("cut")
+                return lambda: member.bus.order("mend")
+            case "store":
+                member.store.order("cut")
+                return lambda: member.store.order("mend")
+            case _:
+                member.cut()
+                return member.mend
+
+
+def _signal(process: int, number: signal.Signals) -> None:
+    with suppress(ProcessLookupError):  # one of PostgreSQL's, whose client has gone
+        os.kill(process, number)
+
+
+async def rounds(
+    deaths: ClusterFaults,
+    players: Sequence[Player],
+    kinds: Sequence[str],
+    *,
+    tell: Callable[[str], None] = lambda _: None,
+    longest: float = math.inf,
+) -> Report:
+    """Cause failures of these kinds, one after another, while the bots play. At the end, compare all messages with the
+    store.
+
+    longest: time after which no further failure begins, in seconds
+    """
+    report, cluster, dice = Report(), deaths.cluster, deaths.dice
+    last = time.monotonic() + longest
+    async with asyncio.TaskGroup() as tasks:
+        playing = [tasks.create_task(each.run()) for each in players]
+        for number, kind in enumerate(kinds):
+            if time.monotonic() > last:
+                break
+            await in_play(players, report, cluster)
+            await asyncio.sleep(dice.uniform(0.0, 2.0))
+            death = await deaths.inject(kind, players)
+            report.deaths.append(death)
+            slowest = max(death.played_on, default=0.0)
+            tell(
+                f"{number + 1}: {kind} ({death.member}, away {death.away:.1f} s): {len(death.played_on)} matches "
+                f"went on, the last within {slowest:.2f} s; {death.stuck} stuck"
+            )
+        await in_play(players, report, cluster)
+        for each in playing:
+            each.cancel()
+    await play_out(players, cluster.database)
+    await end(cluster, report.outcome)
+    await compare_with_store(cluster.database, list(players), set(), report.outcome)
+    return report
+
+
+async def in_progress(database: str) -> list[str]:
+    """Return the matches without a record."""
+    connection = await asyncpg.connect(database)
+    try:
+        return [row["match"] for row in await connection.fetch(IN_PLAY)]
+    finally:
+        await connection.close()
+
+
+async def _played_on(players: Sequence[Player], matches: list[str], died: float) -> list[float]:
+    """Return for each of these matches the time until one of its bots received a message of it again."""
+    seconds: dict[str, float] = {}
+    limit = time.monotonic() + PLAY_SECONDS
+    while len(seconds) < len(matches) and time.monotonic() < limit:
+        for match in matches:
+            if match in seconds:
+                continue
+            told = [each.turns[match] for each in players if match in each.turns]
+            over = any(match in each.ends for each in players)
+            if over or (told and max(told) > died + POLL_SECONDS):
+                seconds[match] = max(max(told, default=time.monotonic()) - died, 0.0)
+        await asyncio.sleep(POLL_SECONDS)
+    return list(seconds.values())
+
+
+async def in_play(players: Sequence[Player], report: Report, cluster: Cluster) -> None:
+    """Wait until most bots play; not all, so that failures also affect bots that are connecting."""
+    limit = time.monotonic() + IN_PLAY_SECONDS
+    while sum(bool(each.turns) for each in players) < len(players) * 8 // 10:
+        if time.monotonic() > limit:
+            report.outcome.faults.append(
+                f"{sum(bool(each.turns) for each in players)} of {len(players)} bots play:\n"
+                + "\n".join(each.read_text()[-1000:] for each in cluster.logs())
+            )
+            return
+        await asyncio.sleep(POLL_SECONDS)
+
+
+async def play_out(players: Sequence[Player], database: str) -> None:
+    """Let the matches in progress finish, without new ones."""
+    async with asyncio.TaskGroup() as tasks:
+        last = [tasks.create_task(each.run(quota=0)) for each in players]
+        limit = time.monotonic() + SETTLE_SECONDS
+        while await in_progress(database) and time.monotonic() < limit:  # noqa: ASYNC110  the store tells nobody
+            await asyncio.sleep(0.2)
+        # An end is told to its players after it is in the store.
+        await asyncio.sleep(2.0)
+        for each in last:
+            each.cancel()
+
+
+async def end(cluster: Cluster, outcome: Outcome) -> None:
+    """Stop all processes, edges first."""
+    for member in [*cluster.edges, *cluster.cores]:
+        code = await member.stop()
+        log = member.log.read_text()
+        if code != 0:
+            outcome.faults.append(f"{member.name} ended with {code}: {log[-2000:]}")
+        if "Traceback" in log:
+            at = log.index("Traceback")
+            outcome.faults.append(f"{member.name} failed:\n{log[max(0, at - 500) : at + 2500]}")

@@ -1,0 +1,29 @@
+"""The files of the project, as a contributor would commit them."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from pathspec import GitIgnoreSpec
+
+ROOT = Path(__file__).parents[1]
+
+
+def files() -> list[str]:
+    """Return the paths of all files that `.gitignore` does not exclude, relative to the root, sorted.
+
+    Needs no git: an archive of the project has the same files as a checkout. A link counts as a file.
+    """
+    ignored = GitIgnoreSpec.from_lines((ROOT / ".gitignore").read_text(encoding="utf-8").splitlines())
+    found: list[str] = []
+    for folder, below, names in os.walk(ROOT):
+        place = Path(folder).relative_to(ROOT)
+        links = [name for name in below if (Path(folder) / name).is_symlink()]
+        below[:] = [
+            name
+            for name in below
+            if name not in links and name != ".git" and not ignored.match_file(f"{place / name}/")
+        ]
+        found += [str(place / name) for name in [*names, *links] if not ignored.match_file(place / name)]
+    return sorted(name for name in found if name != ".git")

@@ -1,0 +1,1 @@
+"""Simulation of a whole arena in one process, on one virtual clock, determined by one seed."""

@@ -1,0 +1,229 @@
+"""Whole arena on virtual time: servers, bots, a store, a bus, injected faults, and invariant checks."""
+
+from __future__ import annotations
+
+import gc
+import sys
+from collections import Counter
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field
+from random import Random
+from typing import Any
+
+from arena.server.edge.edge import Edge
+from arena.server.store import migrations
+from arena.server.store.journal.journal import Journal
+from testkit.simulation.bots import HABITS, Bot, ClientBot, Scripted
+from testkit.simulation.bus import Exchange
+from testkit.simulation.faults import Fault, draw, inject
+from testkit.simulation.network import Network
+from testkit.simulation.servers import Server, in_place, settings_of
+from testkit.simulation.store import Store
+from testkit.simulation.watch import InvariantMonitor, WatchedCore
+from testkit.simulation.world import SECOND, Failed, Process, World
+
+LOOK_NS = 10 * SECOND
+"""Time between two checks of the objects in memory."""
+COLLECT_LOOKS = 30
+"""Number of such checks between two garbage collections. There are no others, because their times would differ between
+runs.
+"""
+QUIET_NS = 300 * SECOND
+"""Time limit for everything in progress to end."""
+CONTROLS = (("15/move", 15.0), ("30/move", 30.0), ("60/move", 60.0))
+"""Time controls of the pool, each with its seconds per move: longer than any outage, so that honest bots lose no match
+by one.
+"""
+MAX_THINKING = 0.15
+"""Largest share of a move's time for which an honest bot thinks."""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Parameters of one simulation run."""
+
+    seed: int
+    seconds: float
+    bots: int = 24
+    control: int | None = None
+    """Index into CONTROLS; None to draw it."""
+    cluster: bool | None = None
+    """True for a cluster of edges and cores, False for one host; None to draw it."""
+    only: Collection[int] | None = None
+    """Indices of the faults to inject; None for all."""
+
+
+@dataclass
+class Outcome:
+    """Results of one simulation run."""
+
+    plan: Plan
+    failure: str = ""
+    """Violated invariant; empty if none was violated."""
+    faults: list[Fault] = field(default_factory=list)
+    """Faults injected before the failure or the end."""
+    story: list[str] = field(default_factory=list)
+    befallen: Counter[str] = field(default_factory=Counter)
+    matches: int = 0
+    reasons: Counter[str] = field(default_factory=Counter)
+    moves: int = 0
+    seconds: float = 0.0
+    digest: str = ""
+    steps: int = 0
+
+
+class Arena:
+    """Arena in a simulated world."""
+
+    def __init__(self, plan: Plan) -> None:
+        self.world = world = World(plan.seed)
+        world.network = Network(world)
+        dice = world.dice("arena")
+        cluster, place = dice.random() < 0.75, dice.randrange(len(CONTROLS))
+        self.fast_clocks = dice.choice((0.0, 0.3))
+        """Share of servers with fast clocks."""
+        self.cluster = cluster if plan.cluster is None else plan.cluster
+        control, self.move_seconds = CONTROLS[place if plan.control is None else plan.control]
+        self.settings, self.pool = {}, settings_of("all", control)[1]
+        for role in ("edge", "core", "all"):
+            self.settings[role] = settings_of(role, control)[0]
+        self.store = Store(world)
+        self.exchange = Exchange(world)
+        self.watch = InvariantMonitor(self)
+        self.store.committed, self.store.wrote = self.watch.committed, self.watch.wrote
+        self.journals: dict[Process, Journal] = {}
+        self.cores: dict[Process, WatchedCore] = {}
+        self.edges: dict[Process, list[Edge]] = {}
+        self.befallen: Counter[str] = Counter()
+        self.frozen: set[str] = set()
+        self._looks = 0
+        self.servers = self._servers(dice)
+        self.bots = self._bots(plan.bots)
+
+    def _servers(self, dice: Random) -> list[Server]:
+        if not self.cluster:
+            return [Server(self, "host", "host")]
+        edges, cores = 1 + dice.randrange(3), 1 + dice.randrange(3)
+        return [Server(self, f"core{n}", "core") for n in range(1, cores + 1)] + [
+            Server(self, f"edge{n}", "edge") for n in range(1, edges + 1)
+        ]
+
+    def _bots(self, count: int) -> list[Bot]:
+        found: list[Bot] = []
+        for number in range(count):
+            if number % 2 == 0:
+                found.append(ClientBot(self, number))
+            else:
+                found.append(Scripted(self, number, HABITS[number // 2 % len(HABITS)]))
+        return found
+
+    # what others ask
+
+    def think_seconds(self, dice: Random) -> float:
+        """Return the time for which an honest bot thinks."""
+        return dice.uniform(0.005, MAX_THINKING * self.move_seconds)
+
+    def habit(self, name: str) -> str:
+        """Return the misbehaviour of a bot, by its name."""
+        return name.rpartition("-")[0]
+
+    def clients(self, process: Process) -> set[int]:
+        """Return the ids of the clients of a process's edges."""
+        return {client for edge in self.edges.get(process, ()) for client in edge._clients}
+
+    def leads(self, server: Server) -> bool:
+        """Return True if a server's core leads."""
+        return server.process.alive and server.process in self.journals
+
+    def ended(self, process: Process) -> None:
+        """Record the end of a server's process."""
+        self.exchange.forget(process)
+        self.exchange.cut.discard(process.name)
+        self.journals.pop(process, None)
+        self.cores.pop(process, None)
+        self.edges.pop(process, None)
+
+    # the run
+
+    def run(self, seconds: float, faults: Sequence[Fault]) -> None:
+        """Run the simulation until everything has ended. Raises Failed."""
+        world = self.world
+        with self.store.twin(self.store.engine).begin() as connection:
+            migrations.make(connection)
+        for server in self.servers:
+            server.start()
+        for place, bot in enumerate(self.bots):
+            world.call_in(SECOND + place * SECOND // 20, bot.start)
+        for fault in faults:
+            world.call_at(fault.at, lambda fault=fault: inject(self, fault))  # type: ignore[misc]
+        self._run_until(round(seconds * SECOND))
+        world.tell("no more matches are wanted")
+        for bot in self.bots:
+            bot.leave()
+        self._run_until(world.now + QUIET_NS, until_left=True)
+        left = [bot.name for bot in self.bots if not bot.left]
+        self.watch.require(not left, f"bots that never come to an end: {left}")
+        self._run_until(world.now + 60 * SECOND)
+        self.watch.look()
+        self.watch.final()
+
+    def _run_until(self, until: int, *, until_left: bool = False) -> None:
+        while self.world.now < until and not (until_left and all(bot.left for bot in self.bots)):
+            self.world.run(min(until, self.world.now + LOOK_NS))
+            self.watch.look()
+            self._looks += 1
+            if self._looks % COLLECT_LOOKS == 0:
+                gc.collect()
+
+    def close(self) -> None:
+        """End all processes."""
+        self.world.close()
+        for server in self.servers:
+            server.down = True
+        for process in [server.process for server in self.servers] + [
+            bot.process for bot in self.bots if hasattr(bot, "process")
+        ]:
+            process.kill()
+        self.world.close()
+        self.store.close()
+
+
+def simulate(plan: Plan) -> Outcome:
+    """Run a simulation. A violated invariant is reported in the outcome."""
+    outcome = Outcome(plan)
+    arena = Arena(plan)
+    drawn = draw(arena.world.dice("faults"), round(plan.seconds * SECOND))
+    if not arena.cluster:
+        drawn = [
+            each
+            for each in drawn
+            if not each.kind.startswith("bus") and each.kind not in ("server bus cut", "server split")
+        ]
+    faults = [each for each in drawn if plan.only is None or each.number in plan.only]
+    hook, sys.unraisablehook = sys.unraisablehook, lambda _given: None
+    gc.collect()
+    if not gc.get_freeze_count():
+        gc.freeze()  # what is there before the first run takes part in no collection of a run
+    gc.disable()
+    try:
+        with in_place(arena):
+            try:
+                arena.run(plan.seconds, faults)
+            except Failed as failed:
+                outcome.failure = str(failed)
+            finally:
+                arena.close()
+    finally:
+        outcome.faults = [each for each in faults if each.at <= arena.world.now]
+        outcome.story, outcome.befallen = arena.world.story, arena.befallen
+        outcome.matches, outcome.reasons = len(arena.watch.finished), arena.watch.reasons
+        outcome.moves, outcome.seconds = arena.watch.acknowledged, arena.world.seconds
+        outcome.digest, outcome.steps = arena.world.digest, arena.world.steps
+        del arena
+        gc.collect()
+        gc.enable()
+        sys.unraisablehook = hook
+    return outcome
+
+
+__all__ = ["Any", "Arena", "Outcome", "Plan", "simulate"]

@@ -1,0 +1,461 @@
+"""Bots of a simulated world: the real client with a bot that thinks in virtual time, and scripted bots that misbehave.
+
+A scripted bot uses the real codec over the Sans-I/O layer of websockets. Its habit is its kind of misbehaviour.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import anyio
+from msgspec import UNSET
+from websockets.client import ClientProtocol
+from websockets.frames import Frame, Opcode
+from websockets.protocol import State
+from websockets.typing import Subprotocol
+from websockets.uri import parse_uri
+
+from arena.bots.api.bot import Ending, Match
+from arena.bots.client.client import Client
+from arena.bots.client.connection import ClientError
+from arena.bots.client.options import Options
+from arena.bots.client.state.actions import Choose
+from arena.bots.client.worker import BotEnded, MoveChosen, Prepared
+from arena.games.catalogue import make_game
+from arena.protocol.codec import DecodeError, decode_server, encode
+from arena.protocol.messages import (
+    SUBPROTOCOL,
+    Browse,
+    ClientMessage,
+    End,
+    Error,
+    Hello,
+    Listing,
+    Move,
+    Ping,
+    Ready,
+    Resign,
+    ServerMessage,
+    Standing,
+    Start,
+    Status,
+    Turn,
+    Unwatch,
+    View,
+    Watch,
+    Welcome,
+)
+from testkit.simulation.network import PUBLIC
+from testkit.simulation.world import SECOND, Process
+
+if TYPE_CHECKING:
+    from testkit.simulation.arena import Arena
+
+URL = f"ws://127.0.0.1:{PUBLIC}"
+HONEST = frozenset({"client", "plain", "quota", "watcher"})
+"""Habits of bots that never forfeit a match."""
+HABITS = (
+    "late",
+    "brink",
+    "quota",
+    "illegal",
+    "watcher",
+    "leaver",
+    "plain",
+    "never",
+    "twice",
+    "flood",
+    "slow",
+    "resigner",
+)
+"""Habits of scripted bots."""
+WELCOME_NS = 10 * SECOND
+"""Time limit for the answer to a hello."""
+AWAY_NS = 40 * SECOND
+"""Longest absence of a bot that disconnects: longer than the grace period."""
+
+
+class Worker:
+    """Bot of the real client, in place of its thread: it plays a random move after a random time."""
+
+    def __init__(self, arena: Arena, match: Match, report: Callable[[Any], None]) -> None:
+        process = arena.world.process
+        assert process is not None
+        self.alive = True
+        self.current_method = "choose"
+        self._arena = arena
+        self._match = match
+        self._report = report
+        self._process: Process = process
+        self._dice = arena.world.dice("worker", process.name, match.id)
+        self._loop = asyncio.get_running_loop()
+        self._loop.call_later(self._dice.uniform(0.001, 0.2), report, Prepared(match.id))
+
+    def choose(self, order: Choose) -> None:
+        """Choose a move after a random time."""
+        game = self._match.game
+        move = self._dice.choice(game.moves(order.position))
+        self._loop.call_later(self._arena.think_seconds(self._dice), self._chosen, order, move)
+
+    def _chosen(self, order: Choose, move: Any) -> None:
+        self._report(MoveChosen(order.match, order.ply, move, None, self._process.now_ns() / 1e9))
+
+    def stop(self) -> None:
+        """Do nothing: the client's state machine ignores a move that is no longer wanted."""
+
+    def finish(self, _ending: Ending | None) -> None:
+        """Finish after a short time."""
+        self.alive = False
+        self._loop.call_soon(self._report, BotEnded(self._match.id))
+
+    def interrupt(self) -> None:
+        pass
+
+
+class Bot:
+    """Bot of a simulated world, in a process of its own."""
+
+    habit = "client"
+
+    def __init__(self, arena: Arena, number: int) -> None:
+        self.arena = arena
+        self.name = f"{self.habit}-{number}"
+        self.process: Process
+        self.leaving = False
+        """True once the bot accepts no more matches."""
+        self.left = False
+        """True once the bot has left for good."""
+        self._number = number
+
+    def start(self) -> None:
+        """Start the bot."""
+        address = f"198.51.{self._number // 250}.{1 + self._number % 250}"
+        self.process = Process(self.arena.world, self.name, address=address)
+        self.process.start(self._main())
+
+    async def _main(self) -> None:
+        raise NotImplementedError
+
+    def leave(self) -> None:
+        """Accept no more matches, and leave once the matches in progress are over."""
+        self.leaving = True
+
+
+class ClientBot(Bot):
+    """Bot that uses the real client."""
+
+    def __init__(self, arena: Arena, number: int) -> None:
+        super().__init__(arena, number)
+        self.client: Client
+
+    def options(self) -> Options:
+        """Return the client's options."""
+        return Options(URL, self.name, matches=1 + self._number % 2, wait=1e6)
+
+    async def _main(self) -> None:
+        options = self.options()
+        make: Any = None  # a worker of the simulation's makes no bot
+        self.client = Client(
+            make, options, tell=lambda _line: None, complain=self._complain, clock=self.process.clock
+        )
+        try:
+            await self.client.run()
+        except ClientError as error:
+            self.arena.watch.failed(f"{self.name} was refused: {error}")
+        self.left = True
+
+    def _complain(self, line: str) -> None:
+        self.arena.watch.complained(self.name, line)
+
+    def leave(self) -> None:
+        super().leave()
+        self.process.do(self.client.finish)
+
+
+class Scripted(Bot):
+    """Bot that plays random moves and misbehaves at times."""
+
+    def __init__(self, arena: Arena, number: int, habit: str) -> None:
+        self.habit = habit
+        super().__init__(arena, number)
+        self.dice = arena.world.dice("bot", self.name)
+        self.session = ""
+        self.games: dict[str, Any] = {}
+        self.answers: dict[str, Move] = {}
+        self.watching: set[str] = set()
+        self.quota = 2 + self.dice.randrange(4) if habit == "quota" else None
+        self.wire: Wire | None = None
+        self.settled = False
+
+    async def _main(self) -> None:
+        loop = asyncio.get_running_loop()
+        while not self.left:
+            try:
+                _, self.wire = await loop.create_connection(lambda: Wire(self), "127.0.0.1", PUBLIC)
+            except OSError:
+                pass
+            else:
+                loop.call_later(WELCOME_NS / 1e9, self._give_up, self.wire)
+                wire = self.wire
+                await wire.over
+                # What the connection held up has been dropped with it.
+                self.wire = None
+            await anyio.sleep(self._pause())
+
+    def _pause(self) -> float:
+        if self.habit == "leaver" and self.dice.random() < 0.2 and not self.leaving:
+            return self.dice.uniform(1, AWAY_NS / 1e9)
+        return self.dice.uniform(0.1, 1.5)
+
+    def _give_up(self, wire: Wire) -> None:
+        if not wire.welcomed:
+            wire.transport.abort()
+
+    # messages
+
+    def opened(self) -> None:
+        """Say hello."""
+        role: Any = "spectator" if self.habit == "watcher" else "bot"
+        quota = 0 if self.leaving else self.quota
+        session = self.session
+        if self.habit == "leaver" and self.dice.random() < 0.3 and not self.leaving:
+            session, self.games, self.answers = "", {}, {}
+            self.arena.watch.forgot(self.name)
+        self.say(
+            Hello(
+                self.name,
+                role=role,
+                session=session,
+                matches=2 if role == "bot" else 1,
+                quota=UNSET if quota is None or role != "bot" else quota,
+            )
+        )
+
+    def say(self, *messages: ClientMessage) -> None:
+        """Send messages in one write."""
+        if self.wire is not None and self.wire.is_open:
+            for each in messages:
+                self.arena.watch.said(self.name, each)
+            self.wire.send(messages)
+
+    def hear(self, message: ServerMessage) -> None:
+        """Handle a message."""
+        self.arena.watch.heard(self.name, message)
+        match message:
+            case Welcome():
+                self._welcomed(message)
+            case Start(match=match, game=game, setup=setup):
+                self.games.setdefault(match, make_game(game, setup))
+                self.say(Ready(match))
+                if self.quota:
+                    self._count(match)
+            case Turn() if message.match in self.games:
+                self._turn(message)
+            case End():
+                self._end(message.match)
+            case Error(match=str(match)) if message.code == "no_such_match" and message.ply is None:
+                self._end(match)
+            case Standing(quota=0):
+                self.settled = self.leaving
+                self._go_if_idle()
+            case Listing() if self.habit == "watcher":
+                self._look(message)
+            case View():
+                pass
+
+    def _welcomed(self, message: Welcome) -> None:
+        assert self.wire is not None
+        self.wire.welcomed = True
+        self.session = message.session
+        if self.habit == "watcher":
+            self.say(Browse())
+            return
+        self.say(*(Ready(match) for match in self.games))
+        if self.leaving:
+            self.say(Status(quota=0))
+        if self.habit == "slow":
+            self.say(Browse())
+            self._later(self.dice.uniform(2, 20), self._doze)
+        if self.habit == "flood":
+            self._later(self.dice.uniform(5, 60), self._flood)
+
+    def _count(self, match: str) -> None:
+        """Count a match against the quota, and request more matches later."""
+        if match in self.arena.watch.counted.setdefault(self.name, set()):
+            return
+        self.arena.watch.counted[self.name].add(match)
+        self.quota = (self.quota or 1) - 1
+        if not self.quota:
+            self._later(self.dice.uniform(5, 60), self._ask_more)
+
+    def _ask_more(self) -> None:
+        if not self.leaving:
+            self.quota = 2 + self.dice.randrange(4)
+            self.say(Status(quota=self.quota))
+
+    def _later(self, seconds: float, call: Callable[[], None]) -> None:
+        wire = self.wire
+
+        def now() -> None:
+            if self.wire is wire:
+                call()
+
+        self.arena.world.loop.call_later(seconds, now)
+
+    def _end(self, match: str) -> None:
+        self.games.pop(match, None)
+        self.answers.pop(match, None)
+        self._go_if_idle()
+
+    def _turn(self, turn: Turn) -> None:
+        sent = self.answers.get(turn.match)
+        if sent is not None and sent.ply == turn.ply:
+            self.say(sent)
+            return
+        game = self.games[turn.match]
+        position = game.start()
+        for move in turn.moves:
+            position = game.play(position, game.move_from_data(move))
+        choice = game.move_to_data(self.dice.choice(game.moves(position)))
+        answer = self.answers[turn.match] = Move(turn.match, turn.ply, choice)
+        seconds = self.arena.think_seconds(self.dice)
+        odd = self.dice.random() < 0.08 and not self.leaving
+        if odd and self.habit == "never":
+            return
+        if self.habit == "brink" and not self.leaving and self.dice.random() < 0.7:
+            seconds = self.arena.move_seconds - self.dice.uniform(0.05, 0.6)
+        if odd and self.habit == "late":
+            seconds += self.arena.move_seconds + self.dice.uniform(-0.5, 2)
+        self._later(seconds, partial(self._answer, answer, odd=odd))
+
+    def _answer(self, answer: Move, *, odd: bool) -> None:
+        if self.answers.get(answer.match) is not answer:
+            return
+        if odd and self.habit == "illegal":
+            answer = self.answers[answer.match] = Move(answer.match, answer.ply, 99)
+        if odd and self.habit == "resigner":
+            self.say(Resign(answer.match))
+        elif odd and self.habit == "leaver" and self.wire is not None:
+            self.say(answer)
+            self.wire.transport.abort() if self.dice.random() < 0.5 else self.wire.transport.close()
+        elif self.habit == "twice":
+            other = Move(answer.match, answer.ply, (answer.move + 1) % 9) if odd else answer
+            self.say(answer, other)
+        else:
+            self.say(answer)
+
+    def _flood(self) -> None:
+        self.say(*(Ping() for _ in range(300)))
+        self._later(self.dice.uniform(20, 200), self._flood)
+
+    def _doze(self) -> None:
+        """Stop reading for a while."""
+        assert self.wire is not None
+        self.wire.transport.pause_reading()
+        self._later(self.dice.uniform(1, 30), self._wake)
+
+    def _wake(self) -> None:
+        assert self.wire is not None
+        self.wire.transport.resume_reading()
+        self._later(self.dice.uniform(5, 60), self._doze)
+
+    def _look(self, listing: Listing) -> None:
+        going_on = [each.match for each in listing.matches]
+        for match in sorted(self.watching - set(going_on)):
+            self.watching.discard(match)
+        if self.leaving:
+            self._go()
+        elif going_on and len(self.watching) < 4 and self.dice.random() < 0.5:
+            match = self.dice.choice(going_on)
+            self.watching.add(match)
+            self.say(Watch(match))
+        elif self.watching and self.dice.random() < 0.1:
+            match = min(self.watching)
+            self.watching.discard(match)
+            self.say(Unwatch(match))
+
+    # the end
+
+    def leave(self) -> None:
+        super().leave()
+        self.process.do(self._leave)
+
+    def _leave(self) -> None:
+        self.quota = 0
+        if self.habit == "watcher":
+            self._go()
+            return
+        self.say(Status(quota=0))
+
+    def _go_if_idle(self) -> None:
+        """Leave if the server has announced that it gives no more matches and none is in progress."""
+        if self.settled and not self.games:
+            self._go()
+
+    def _go(self) -> None:
+        self.left = True
+        if self.wire is not None:
+            self.wire.transport.close()
+
+
+class Wire(asyncio.Protocol):
+    """Connection of a scripted bot."""
+
+    def __init__(self, bot: Scripted) -> None:
+        self.welcomed = False
+        self.over: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self.transport: Any
+        self._bot = bot
+        self._library = ClientProtocol(parse_uri(URL), subprotocols=[Subprotocol(SUBPROTOCOL)], max_size=None)
+
+    @property
+    def is_open(self) -> bool:
+        """True while messages can be sent."""
+        return self._library.state is State.OPEN and not self.transport.is_closing()
+
+    def connection_made(self, transport: Any) -> None:
+        self.transport = transport
+        self._library.send_request(self._library.connect())
+        self._flush()
+
+    def data_received(self, data: bytes) -> None:
+        before = self._library.state
+        self._library.receive_data(data)
+        if before is State.CONNECTING and self._library.state is State.OPEN:
+            self._bot.wire = self
+            self._bot.opened()
+        for event in self._library.events_received():
+            if isinstance(event, Frame) and event.opcode is Opcode.BINARY:
+                try:
+                    message = decode_server(bytes(event.data))
+                except DecodeError as error:
+                    self._bot.arena.watch.failed(f"{self._bot.name} was sent what is no message: {error}")
+                    continue
+                self._bot.hear(message)
+        self._flush()
+
+    def send(self, messages: Any) -> None:
+        """Send messages."""
+        for each in messages:
+            self._library.send_binary(encode(each))
+        self._flush()
+
+    def _flush(self) -> None:
+        for data in self._library.data_to_send():
+            if data:
+                self.transport.write(data)
+            elif self.transport.can_write_eof():
+                self.transport.write_eof()
+        if self._library.close_expected():
+            self._bot.arena.world.loop.call_later(1, self.transport.abort)
+
+    def eof_received(self) -> None:
+        self._library.receive_eof()
+        self._flush()
+
+    def connection_lost(self, _error: Exception | None) -> None:
+        if not self.over.done():
+            self.over.set_result(None)

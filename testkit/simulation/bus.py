@@ -1,0 +1,108 @@
+"""Bus between edges and cores: connections to one exchange, which can lose, repeat, delay and cut.
+
+As with NATS, messages from one sender arrive in order and at most once, unless a fault probability is set.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+
+from testkit.simulation.world import MS, Process, World
+
+Handler = Callable[[bytes], None]
+
+MIN_NS = MS // 10
+"""Shortest latency of a message."""
+
+
+class Exchange:
+    """All subscriptions of a simulated world. Probabilities are per message."""
+
+    def __init__(self, world: World, *, stalls: float = 0.005) -> None:
+        """`stalls`: probability that a connection stalls for a moment."""
+        self.world = world
+        self.away = False
+        self.loss = 0.0
+        self.repeats = 0.0
+        self.strays = 0.0
+        """Probability that a message is so late that others overtake it."""
+        self.cut: set[str] = set()
+        """Names of processes whose connections are cut."""
+        self.carried = 0
+        self._stalls = stalls
+        self._subscriptions: dict[str, list[tuple[Bus, Handler]]] = {}
+        self._last: dict[tuple[str, str], int] = {}
+        self._dice = world.dice("bus")
+
+    @asynccontextmanager
+    async def open(self, process: Process) -> AsyncIterator[Bus]:
+        """Open the connection of a process."""
+        try:
+            yield Bus(self, process)
+        finally:
+            self.forget(process)
+
+    def subscribe(self, bus: Bus, subject: str, handler: Handler) -> None:
+        """Pass all messages of a subject to `handler`."""
+        self._subscriptions.setdefault(subject, []).append((bus, handler))
+
+    def forget(self, process: Process) -> None:
+        """Drop the subscriptions of a process that has left."""
+        for subject, subscribed in list(self._subscriptions.items()):
+            left = [each for each in subscribed if each[0].process is not process]
+            if left:
+                self._subscriptions[subject] = left
+            else:
+                del self._subscriptions[subject]
+
+    def publish(self, sender: Bus, subject: str, payload: bytes) -> None:
+        """Deliver a message to each subscriber, subject to faults."""
+        dice = self._dice
+        for receiver, handler in self._subscriptions.get(subject, ()):
+            if not self.loss or dice.random() >= self.loss:
+                self._carry(sender, receiver, handler, payload)
+            while self.repeats and dice.random() < self.repeats:
+                self._carry(sender, receiver, handler, payload)
+
+    def _carry(self, sender: Bus, receiver: Bus, handler: Handler, payload: bytes) -> None:
+        dice, way = self._dice, (sender.process.name, receiver.process.name)
+        late = dice.randrange(150 * MS) if dice.random() < self._stalls else dice.randrange(2 * MS)
+        at = max(self._last.get(way, 0) + 1, self.world.now + MIN_NS + late)
+        if self.strays and dice.random() < self.strays:
+            at += dice.randrange(400 * MS)
+        else:
+            self._last[way] = at
+        self.carried += 1
+        receiver.process.do(lambda: receiver.arrive(handler, payload), at)
+
+
+class Bus:
+    """Connection of one process."""
+
+    def __init__(self, exchange: Exchange, process: Process) -> None:
+        self.process = process
+        self.room: int | None = None
+        """Number of further messages that its buffer accepts; None for no limit."""
+        self._exchange = exchange
+
+    @property
+    def connected(self) -> bool:
+        return self.process.alive and not self._exchange.away and self.process.name not in self._exchange.cut
+
+    def publish(self, subject: str, payload: bytes) -> bool:
+        if not self.connected or self.room == 0:
+            return False
+        if self.room is not None:
+            self.room -= 1
+        self._exchange.publish(self, subject, payload)
+        return True
+
+    async def subscribe(self, subject: str, handler: Handler) -> None:
+        self._exchange.subscribe(self, subject, handler)
+
+    def arrive(self, handler: Handler, payload: bytes) -> None:
+        """Deliver a message, unless the connection is cut."""
+        if self.connected:
+            self._exchange.world.note(b"bus " + payload)
+            handler(payload)

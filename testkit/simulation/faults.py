@@ -1,0 +1,177 @@
+"""Faults of a run, drawn from the seed before it begins, so that each of them can be left out."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from testkit.simulation.world import MS, SECOND
+
+if TYPE_CHECKING:
+    from testkit.simulation.arena import Arena
+    from testkit.simulation.servers import Server
+
+OF_SERVERS = ("kill", "freeze", "bus cut", "store cut", "split", "stop", "down", "upgrade")
+OF_STORE = ("away", "full", "stalled", "in doubt")
+OF_BUS = ("away", "lossy", "unordered")
+OF_BOTS = ("reset", "held", "frozen")
+KINDS = (
+    *(f"server {kind}" for kind in OF_SERVERS),
+    *(f"store {kind}" for kind in OF_STORE),
+    *(f"bus {kind}" for kind in OF_BUS),
+    *(f"connection {kind}" for kind in OF_BOTS),
+)
+LOSS = 0.02
+"""Probability that a message is dropped, repeated or overtaken, on a faulty bus."""
+PAUSE_SECONDS = (1.0, 20.0)
+"""Shortest and longest time between two faults."""
+
+
+@dataclass(frozen=True)
+class Fault:
+    """Fault with its repair."""
+
+    number: int
+    at: int
+    kind: str
+    who: int
+    """Index of its target among the possible targets."""
+    ns: int
+    """Time until the repair."""
+
+    def __str__(self) -> str:
+        return f"at {self.at / SECOND:.3f} s {self.kind} for {self.ns / SECOND:.3f} s"
+
+
+def draw(dice: random.Random, until: int, *, first: int = 10 * SECOND) -> list[Fault]:
+    """Draw the faults of a run."""
+    found: list[Fault] = []
+    at = first
+    while True:
+        at += round(dice.uniform(*PAUSE_SECONDS) * SECOND * (0.05 if dice.random() < 0.2 else 1))
+        if at >= until:
+            return found
+        seconds = dice.uniform(0.05, 1.5) if dice.random() < 0.4 else dice.uniform(0.5, 7.0)
+        kind = dice.choice(KINDS)
+        found.append(Fault(len(found) + 1, at, kind, dice.randrange(1 << 16), round(seconds * SECOND)))
+
+
+def inject(arena: Arena, fault: Fault) -> None:
+    """Inject a fault now, and schedule its repair."""
+    what, _, kind = fault.kind.partition(" ")
+    mend: Callable[[], None] | None = None
+    if what == "server":
+        server = _server(arena, fault)
+        arena.world.tell(f"{server.process.name}: {kind} for {fault.ns / SECOND:.3f} s [{fault.number}]")
+        mend = _of_server(arena, server, kind, fault.ns)
+    else:
+        arena.world.tell(f"{fault.kind} for {fault.ns / SECOND:.3f} s [{fault.number}]")
+        if what == "store":
+            mend = _of_store(arena, kind, fault.ns)
+        elif what == "bus":
+            mend = _of_bus(arena, kind)
+        else:
+            mend = _of_connection(arena, fault, kind)
+    if mend is not None:
+        arena.world.call_in(fault.ns, mend)
+    arena.befallen[fault.kind] += 1
+
+
+def _server(arena: Arena, fault: Fault) -> Server:
+    """Return the server that a fault hits: the leader as often as all others together."""
+    leaders = [each for each in arena.servers if arena.leads(each)]
+    if leaders and fault.who % 2:
+        return leaders[0]
+    return arena.servers[fault.who // 2 % len(arena.servers)]
+
+
+def _of_server(arena: Arena, server: Server, kind: str, ns: int) -> Callable[[], None] | None:
+    process, cut = server.process, arena.exchange.cut
+    match kind:
+        case "kill":
+            server.kill()
+        case "stop":
+            server.stop()
+        case "freeze":
+            process.freeze()
+            return process.thaw
+        case "bus cut":
+            cut.add(process.name)
+            return lambda: cut.discard(process.name)
+        case "store cut":
+            process.stored_cut = True
+            return lambda: setattr(process, "stored_cut", False)
+        case "split":
+            cut.add(process.name)
+            process.stored_cut = True
+
+            def join() -> None:
+                cut.discard(process.name)
+                process.stored_cut = False
+
+            return join
+        case "down":
+            server.down = True
+            server.stop()
+            return server.restart
+        case "upgrade":
+            server.upgrade(ns / SECOND)
+    return None
+
+
+def _of_store(arena: Arena, kind: str, ns: int) -> Callable[[], None] | None:
+    store = arena.store
+    if kind == "stalled":
+        store.stalled_until = arena.world.now + min(ns, 4 * SECOND)
+        return None
+    name = {"away": "away", "full": "full", "in doubt": "doubtful"}[kind]
+    setattr(store, name, True)
+    return lambda: setattr(store, name, False)
+
+
+def _of_bus(arena: Arena, kind: str) -> Callable[[], None]:
+    exchange = arena.exchange
+    if kind == "away":
+        exchange.away = True
+        return lambda: setattr(exchange, "away", False)
+    worse = LOSS, 0.0, 0.0
+    if kind == "unordered":
+        worse = 0.0, LOSS, LOSS
+    exchange.loss, exchange.repeats, exchange.strays = worse
+
+    def mend() -> None:
+        exchange.loss = exchange.repeats = exchange.strays = 0.0
+
+    return mend
+
+
+def _of_connection(arena: Arena, fault: Fault, kind: str) -> Callable[[], None] | None:
+    network = arena.world.network
+    if not network.open:
+        return None
+    numbers = sorted(network.open)
+    some = {numbers[(fault.who + place * 7) % len(numbers)] for place in range(1 + fault.who % 4)}
+    for number in sorted(some):
+        client, server = network.open[number]
+        if kind == "reset":
+            client.reset()
+        elif kind == "held":
+            most = round(arena.move_seconds * SECOND * 0.2)
+            client.hold(arena.world.now + min(fault.ns, most))
+        elif client.process.name not in arena.frozen:
+            process = client.process
+            process.freeze()
+            arena.frozen.add(process.name)
+
+            def thaw(process=process) -> None:  # type: ignore[no-untyped-def]  # noqa: ANN001
+                arena.frozen.discard(process.name)
+                process.thaw()
+
+            arena.world.call_in(min(fault.ns, round(arena.move_seconds * SECOND * 0.2)), thaw)
+        del server
+    return None
+
+
+__all__ = ["KINDS", "MS", "Fault", "draw", "inject"]

@@ -1,0 +1,181 @@
+"""Slow and obvious reference implementations of suspensions, ratings and tables."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections import Counter
+from dataclasses import dataclass, field
+from datetime import datetime
+from math import exp, isclose, log, pi, sqrt
+from typing import TYPE_CHECKING
+
+from arena.protocol.codes import FORFEITS, EndReason
+from arena.protocol.record import Record
+
+if TYPE_CHECKING:
+    from testkit.simulation.watch import InvariantMonitor
+
+FIRST_NS = 30_000_000_000
+MAX_NS = 1_800_000_000_000
+SEATS = ("maxie", "minnie")
+COUNTS = ("wins", "draws", "losses", "forfeits")
+COLUMNS = (*COUNTS, "rating", "deviation", "volatility")
+NEWLY_COUNTED = "SELECT match, finished, arrival FROM matches WHERE finished IS NOT NULL AND counted AND arrival > ? ORDER BY arrival"
+NEW_PHI = 350 / 173.7178
+"""Deviation of a new bot, on the scale of Glicko-2."""
+
+
+class Suspensions:
+    """Consecutive forfeits of each bot: three suspend it, and each further one suspends it for twice as long."""
+
+    def __init__(self) -> None:
+        self._forfeits: dict[str, list[str]] = {}
+        self._until: dict[str, int] = {}
+
+    def close(self, record: Record, now: int) -> None:
+        """Record the end of a match."""
+        result = record.result
+        for seat, name in (("maxie", record.players.maxie), ("minnie", record.players.minnie)):
+            early = result.reason is EndReason.RESIGNATION and len(record.moves) < 6
+            if result.winner == seat or not (early or result.reason in FORFEITS):
+                self._forfeits[name] = []
+                self._until.pop(name, None)
+                continue
+            self._forfeits.setdefault(name, []).append(result.reason.value)
+            more = len(self._forfeits[name]) - 3
+            if more >= 0:
+                self._until[name] = now + min(MAX_NS, FIRST_NS * 2**more)
+
+    def pardon(self, name: str) -> None:
+        """Pardon a bot that starts a new session."""
+        self._until.pop(name, None)
+
+    def suspended(self, name: str, now: int) -> str:
+        """Return the reason for a bot's suspension; empty if it is not suspended."""
+        return ", ".join(self._forfeits[name]) if now < self._until.get(name, 0) else ""
+
+
+@dataclass
+class Line:
+    """Row of a bot in a table."""
+
+    mu: float = 0.0
+    phi: float = NEW_PHI
+    sigma: float = 0.06
+    counts: Counter[str] = field(default_factory=Counter)
+    last: datetime | None = None
+
+
+class Tables:
+    """Ratings and tables, computed from the records of the counted matches as docs/ratings.md specifies."""
+
+    def __init__(self, watch: InvariantMonitor, raw: sqlite3.Connection) -> None:
+        self._watch = watch
+        self._raw = raw
+        self._lines: dict[str, Line] = {}
+        self._played: set[tuple[object, ...]] = set()
+        self._counted = 0
+        self._arrival = 0
+        self._season = 1
+
+    def compare(self) -> None:
+        """Count the matches that the store has counted since the last call, and compare the rows of their bots."""
+        rows = self._raw.execute(NEWLY_COUNTED, (self._arrival,)).fetchall()
+        order = self._watch.finished[self._counted :][: len(rows)]
+        for match, (name, finished, self._arrival) in zip(order, rows, strict=True):
+            record = match.record
+            assert record is not None
+            self._watch.require(record.match == name, f"match {name:.8} is counted before {record.match:.8}")
+            if match.terms.rated:
+                self._count(record, datetime.fromisoformat(finished))
+        self._counted += len(rows)
+        for match in order:
+            assert match.record is not None
+            for name in (match.record.players.maxie, match.record.players.minnie):
+                self._compare_line(name)
+
+    def close_season(self) -> None:
+        """Compare the rows of a season that has just been closed, and begin the next one."""
+        self.final()
+        self._season += 1
+        self._lines.clear()
+
+    def final(self) -> None:
+        """Compare all rows over all matches."""
+        self.compare()
+        finished = len(self._watch.finished)
+        self._watch.require(
+            self._counted == finished, f"{self._counted} of {finished} matches are counted at the end"
+        )
+        [(lines,)] = self._raw.execute(
+            "SELECT COUNT(*) FROM standings WHERE time_control = '' AND season = ?", (self._season,)
+        )
+        self._watch.require(
+            lines == len(self._lines), f"the table has {lines} bots, and {len(self._lines)} have played"
+        )
+        for name in self._lines:
+            self._compare_line(name)
+
+    def _compare_line(self, name: str) -> None:
+        if name not in self._lines:
+            return
+        line = self._lines[name]
+        row = self._raw.execute(
+            f"SELECT {', '.join(COLUMNS)} FROM standings WHERE time_control = '' AND season = ? AND bot = ?",
+            (self._season, name),
+        ).fetchone()
+        rated = (1500 + 173.7178 * line.mu, 173.7178 * line.phi, line.sigma)
+        expected = (*(line.counts[each] for each in COUNTS), *rated)
+        same = row is not None and all(
+            isclose(*each, rel_tol=1e-5) for each in zip(row, expected, strict=True)
+        )
+        self._watch.require(
+            same, f"{name} has {row} in the table, and {expected} by its records ({', '.join(COLUMNS)})"
+        )
+
+    def _count(self, record: Record, finished: datetime) -> None:
+        result, two = record.result, (record.players.maxie, record.players.minnie)
+        key = (*two, str([each.move for each in record.moves]), result.winner, result.reason)
+        if key in self._played:
+            return  # one that repeats another counts for nobody
+        self._played.add(key)
+        lines = [self._lines.setdefault(name, Line()) for name in two]
+        days = [max(0.0, (finished - (line.last or finished)).total_seconds() / 86_400) for line in lines]
+        before = [(line.mu, aged(line, passed)) for line, passed in zip(lines, days, strict=True)]
+        away = result.reason in (EndReason.NO_SHOW, EndReason.DISCONNECT) and result.winner is None
+        for line, seat, passed, own, other in zip(lines, SEATS, days, before, reversed(before), strict=True):
+            line.last = finished
+            if away or result.reason is EndReason.SERVER_FAULT:
+                line.counts["forfeits"] += away
+                line.phi = own[1]
+                continue
+            score = 0.5 if result.winner is None else float(result.winner == seat)
+            line.counts[{1.0: "wins", 0.5: "draws", 0.0: "losses"}[score]] += 1
+            line.counts["forfeits"] += score == 0 and result.reason in FORFEITS
+            rate(line, passed, score, *other)
+
+
+def aged(line: Line, days: float) -> float:
+    """Return the deviation of a bot after some days without a match."""
+    return min(sqrt(line.phi**2 + days * line.sigma**2), NEW_PHI)
+
+
+def rate(line: Line, days: float, score: float, mu_j: float, phi_j: float) -> None:
+    """Rate one match by the steps of Glickman's paper, with bisection for the volatility."""
+    g = 1 / sqrt(1 + 3 * phi_j**2 / pi**2)
+    e = 1 / (1 + exp(-g * (line.mu - mu_j)))
+    v = 1 / (g**2 * e * (1 - e))
+    delta = v * g * (score - e)
+    a = log(line.sigma**2)
+
+    def f(x: float) -> float:
+        spread = line.phi**2 + v + exp(x)
+        return exp(x) * (delta**2 - spread) / (2 * spread**2) - (x - a) / 0.5**2
+
+    low, high = a - 10, a + 10
+    for _ in range(60):
+        middle = (low + high) / 2
+        low, high = (middle, high) if f(middle) > 0 else (low, middle)
+    line.sigma = exp(low / 2)
+    line.phi = 1 / sqrt(1 / aged(line, days) ** 2 + 1 / v)
+    line.mu += line.phi**2 * g * (score - e)

@@ -1,0 +1,348 @@
+"""In-memory connections between processes: ordered bytes with random latency and backpressure.
+
+A connection can be reset and stalled, and ends with either process. All servers' ports are on one address. The public
+port leads to any running edge, as behind a load balancer.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from typing import Any
+
+from testkit.simulation.world import MS, Process, World
+
+PUBLIC = 80
+"""Public port, which leads to some edge."""
+WINDOW = 32 * 1024
+"""Limit on bytes in transit and unread on a connection."""
+RECONNECTED = 40_000
+"""First port of clients."""
+
+
+class Network:
+    """All listeners and connections of a simulated world."""
+
+    def __init__(self, world: World) -> None:
+        self.world = world
+        self.connections = 0
+        self.open: dict[int, tuple[End, End]] = {}
+        """Connections by number: the client's end and the server's end."""
+        self._listeners: dict[int, Listener] = {}
+        self._dice = world.dice("network")
+
+    def listen(self, process: Process, factory: Callable[[], Any], port: int) -> Listener:
+        """Listen on a port: 0 for any free port. Several processes may listen on the public port."""
+        number = port or len(self._listeners) + 1_000
+        key = number if number != PUBLIC else -len(self._listeners) - 1
+        while key in self._listeners:
+            key += 1 if key > 0 else -1
+        listener = self._listeners[key] = Listener(self, key, process, factory, number)
+        return listener
+
+    def close(self, listener: Listener) -> None:
+        """Close a listener."""
+        if self._listeners.get(listener.key) is listener:
+            del self._listeners[listener.key]
+
+    def forget(self, process: Process) -> None:
+        """Close the listeners of a dead process."""
+        for listener in [each for each in self._listeners.values() if each.process is process]:
+            self.close(listener)
+
+    def listeners(self, port: int) -> list[Listener]:
+        """Return the listeners on a port."""
+        return [each for each in self._listeners.values() if each.port == port]
+
+    async def connect(self, process: Process, factory: Callable[[], Any], port: int) -> tuple[End, Any]:
+        """Connect to a port. Raises ConnectionRefusedError."""
+        self.connections += 1
+        number = self.connections
+        dice = self.world.dice("connection", process.name, self.world.now)
+        way = dice.randrange(200_000, 20 * MS)
+        await asyncio.sleep(2 * way / 1e9)
+        found = self.listeners(port)
+        if not found:
+            raise ConnectionRefusedError(111, "Connection refused")
+        listener = dice.choice(found)
+        client = End(self, number, process, dice, way, (listener.process.address, port))
+        server = End(
+            self, number, listener.process, dice, way, (process.address, RECONNECTED + number % 20_000)
+        )
+        client.peer, server.peer = server, client
+        self.open[number] = client, server
+        client.protocol = protocol = factory()
+        listener.process.do(lambda: server.accept(listener.factory), self.world.now + way)
+        protocol.connection_made(client)
+        return client, protocol
+
+
+class Listener:
+    """Listening port of a process. It is both asyncio's server object and its only socket."""
+
+    def __init__(
+        self, network: Network, key: int, process: Process, factory: Callable[[], Any], port: int
+    ) -> None:
+        self.key = key
+        self.process = process
+        self.factory = factory
+        self.port = port
+        self.sockets = [self]
+        self._network = network
+
+    async def start_serving(self) -> None:
+        pass
+
+    def setsockopt(self, *_given: object) -> None:
+        pass
+
+    def getsockname(self) -> tuple[str, int]:
+        return (self.process.address, self.port)
+
+    def close(self) -> None:
+        self._network.close(self)
+
+    async def wait_closed(self) -> None:
+        pass
+
+
+class End(asyncio.Transport):
+    """End of a connection."""
+
+    def __init__(
+        self, network: Network, number: int, process: Process, dice: Any, way: int, peername: tuple[str, int]
+    ) -> None:
+        super().__init__({"peername": peername, "sockname": (process.address, 0)})
+        self.number = number
+        self.process = process
+        self.peer: End
+        self.protocol: Any = None
+        self.held_until = 0
+        """Time before which none of its data arrives."""
+        self.bytes = 0
+        self._network = network
+        self._world = network.world
+        self._dice = dice
+        self._way = way
+        self._last = 0
+        """Arrival time of its latest data."""
+        self._piece: bytearray | None = None
+        """Data written at the current time and not yet sent."""
+        self._piece_at = -1
+        self._outgoing = bytearray()
+        """Number of bytes that wait for the peer to read."""
+        self._under_way = 0
+        self._unread = bytearray()
+        self._eof_unread = False
+        self._paused = False
+        self._reading = False
+        self._high, self._low = 64 * 1024, 16 * 1024
+        self._choked = False
+        self._ending = False
+        """True once this end has sent its end of stream."""
+        self._eof_sent = False
+        self._closing = False
+        self._lost = False
+        process.ends[self] = None
+
+    # as a transport
+
+    def write(self, data: Any) -> None:
+        if self._closing or self._ending or not self.process.alive or not data:
+            return
+        self._outgoing += data
+        self._pump()
+        if len(self._outgoing) > self._high and not self._choked:
+            self._choked = True
+            self.protocol.pause_writing()
+
+    def writelines(self, list_of_data: Any) -> None:
+        self.write(b"".join(list_of_data))
+
+    def get_write_buffer_size(self) -> int:
+        return len(self._outgoing)
+
+    def get_write_buffer_limits(self) -> tuple[int, int]:
+        return self._low, self._high
+
+    def set_write_buffer_limits(self, high: int | None = None, low: int | None = None) -> None:
+        self._high = 64 * 1024 if high is None else high
+        self._low = self._high // 4 if low is None else low
+
+    def can_write_eof(self) -> bool:
+        return True
+
+    def write_eof(self) -> None:
+        if not self._ending and not self._closing and self.process.alive:
+            self._ending = True
+            self._pump()
+
+    def is_closing(self) -> bool:
+        return self._closing
+
+    def is_reading(self) -> bool:
+        return not self._paused and not self._closing
+
+    def close(self) -> None:
+        if self._closing or not self.process.alive:
+            return
+        self._closing = self._ending = True
+        self._pump()
+
+    def abort(self) -> None:
+        if not self._lost and self.process.alive:
+            self._closing = True
+            self._outgoing.clear()
+            self._reset_peer()
+            self._lose(None)
+
+    def pause_reading(self) -> None:
+        self._paused = True
+
+    def resume_reading(self) -> None:
+        if self._paused and not self._closing:
+            self._paused = False
+            self._world.loop.call_soon(self._read)
+
+    def get_protocol(self) -> Any:
+        return self.protocol
+
+    def set_protocol(self, protocol: Any) -> None:
+        self.protocol = protocol
+
+    # the way
+
+    def _pump(self) -> None:
+        """Send the data that fits into the window, followed by the end of the stream."""
+        room = WINDOW - self._under_way
+        if self._outgoing and room > 0:
+            data = self._outgoing[:room]
+            del self._outgoing[:room]
+            self._under_way += len(data)
+            self.bytes += len(data)
+            if self._piece is not None and self._piece_at == self._world.now:
+                self._piece += data
+            else:
+                self._piece, self._piece_at = data, self._world.now
+                piece = data
+                self.peer.process.do(lambda: self.peer.arrive(piece), self._next())
+        if self._ending and not self._outgoing:
+            if not self._eof_sent:
+                self._eof_sent = True
+                self.peer.process.do(self.peer.arrive_eof, self._next())
+            if self._closing:
+                self._lose(None)
+
+    def _next(self) -> int:
+        """Return the arrival time of data sent now: never before earlier data."""
+        late = self._dice.randrange(MS) if self._dice.random() > 0.01 else self._dice.randrange(200 * MS)
+        at = max(self._world.now + self._way + late, self.held_until, self._last + 1)
+        self._last = at
+        return at  # type: ignore[no-any-return]
+
+    def accept(self, factory: Callable[[], Any]) -> None:
+        """Create the server's end."""
+        self.protocol = factory()
+        self.protocol.connection_made(self)
+
+    def arrive(self, data: bytearray) -> None:
+        """Receive data from the peer."""
+        if self._lost or self._closing:
+            self.peer._took(len(data))
+            self._reset_peer()
+            return
+        self._unread += data
+        self._read()
+
+    def arrive_eof(self) -> None:
+        """Receive the end of the peer's stream."""
+        if not self._lost:
+            self._eof_unread = True
+            self._read()
+
+    def _read(self) -> None:
+        if self._reading:
+            return
+        self._reading = True
+        try:
+            while self._unread and not self._paused and not self._closing:
+                self._read_piece()
+            if self._eof_unread and not self._unread and not self._paused and not self._lost:
+                self._eof_unread = False
+                if not self._closing and not self.protocol.eof_received():
+                    self.close()
+        finally:
+            self._reading = False
+
+    def _read_piece(self) -> None:
+        if isinstance(self.protocol, asyncio.BufferedProtocol):
+            buffer = self.protocol.get_buffer(-1)
+            piece = bytes(self._unread[: len(buffer)])  # type: ignore[arg-type]
+            del self._unread[: len(piece)]
+            buffer[: len(piece)] = piece  # type: ignore[index]
+            self._note(piece)
+            self.protocol.buffer_updated(len(piece))
+        else:
+            piece = bytes(self._unread)
+            self._unread.clear()
+            self._note(piece)
+            self.protocol.data_received(piece)
+        self.peer._took(len(piece))
+
+    def _note(self, piece: bytes) -> None:
+        if not piece.startswith(b"GET "):  # its headers name the Python
+            self._world.note(b"%d %d " % (self.number, self.peer.bytes) + piece)
+
+    def _took(self, count: int) -> None:
+        """Record that the peer has read `count` bytes."""
+        self._under_way -= count
+        if (self._outgoing or self._choked) and not self._lost:
+            self.process.do(self._go_on, self._world.now + self._way)
+
+    def _go_on(self) -> None:
+        if self._lost:
+            return
+        self._pump()
+        if self._choked and len(self._outgoing) <= self._low:
+            self._choked = False
+            self.protocol.resume_writing()
+
+    # the end
+
+    def die(self) -> None:
+        """Die with the process: the operating system resets the connection."""
+        self._closing = self._lost = True
+        self._network.open.pop(self.number, None)
+        self.process.ends.pop(self, None)
+        self._reset_peer()
+
+    def reset(self) -> None:
+        """Reset the connection on both sides, as if a device between them failed."""
+        for end in (self, self.peer):
+            end.process.do(lambda end=end: end.lose(ConnectionResetError(104, "Connection reset by peer")))  # type: ignore[misc]
+
+    def hold(self, until: int) -> None:
+        """Stall the connection in both directions until a time."""
+        self.held_until = self.peer.held_until = until
+
+    def _reset_peer(self) -> None:
+        peer = self.peer
+        peer.process.do(
+            lambda: peer.lose(ConnectionResetError(104, "Connection reset by peer")), self._next()
+        )
+
+    def lose(self, error: Exception | None) -> None:
+        """Lose the connection."""
+        self._closing = True
+        self._lose(error)
+
+    def _lose(self, error: Exception | None) -> None:
+        if self._lost:
+            return
+        self._lost = True
+        self._network.open.pop(self.number, None)
+        self.process.ends.pop(self, None)
+        self._outgoing.clear()
+        self._unread.clear()
+        if self.protocol is not None:
+            self._world.loop.call_soon(self.protocol.connection_lost, error)

@@ -1,0 +1,200 @@
+"""Planted defects, similar to bugs that were really found: each breaks one rule of the product."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
+from typing import Any
+from unittest import mock
+
+import sqlalchemy as sa
+
+from arena.server import loop_lag
+from arena.server.cluster.frames import BadFrame, Incoming
+from arena.server.core.bot import Bot
+from arena.server.core.effects import SaveSession, SendMissedResult
+from arena.server.core.inputs import Tick, TurnSent
+from arena.server.core.suspensions import Suspensions
+from arena.server.edge.edge import Edge
+from arena.server.edge.session import Session
+from arena.server.store import lease
+from arena.server.store.aggregates import counting
+from arena.server.store.journal import sqlite_writer
+from arena.server.store.journal.journal import Journal
+from arena.server.store.schema import servers
+from testkit.simulation.arena import Outcome, Plan, simulate
+from testkit.simulation.watch import WatchedCore
+
+patch = mock.patch.object
+
+
+def second_writer() -> AbstractContextManager[Any]:
+    """Let a core that has lost its lease continue to write, so that its events replace those of its successor."""
+    fenced = sqlite_writer.append
+
+    def unfenced(rows: int) -> str:
+        before, _, after = fenced(rows).rpartition("AND number = ?")
+        assert before
+        return f"{before}AND ? > 0{after}"
+
+    return patch(sqlite_writer, "append", unfenced)
+
+
+def lease_renewed_by_name() -> AbstractContextManager[Any]:
+    """Let a core that was suspended renew a lease that another core has taken."""
+
+    def change(connection: sa.Connection, held: lease.Lease, values: dict[str, Any]) -> None:
+        connection.execute(sa.update(servers).where(servers.c.name == held.name).values(values))
+
+    return patch(lease, "_change", change)
+
+
+def deadline_first() -> AbstractContextManager[Any]:
+    """Judge a deadline before the inputs that have already arrived."""
+    handle = WatchedCore.handle
+
+    def broken(core: WatchedCore, given: Any, now: int) -> Any:
+        due = core.next_deadline
+        judged = due is None or due > now or type(given) in (Tick, TurnSent)
+        early = [] if judged else handle(core, Tick(), now)
+        return [*early, *handle(core, given, now)]
+
+    return patch(WatchedCore, "handle", broken)
+
+
+def frame_lost() -> AbstractContextManager[Any]:
+    """Ignore the loss of a frame between two processes."""
+    take = Incoming.receive
+
+    def broken(incoming: Incoming[Any], frame: Any) -> Any:
+        incoming.number = max(incoming.number, frame.number) if frame.body else incoming.number
+        try:
+            return take(incoming, frame)
+        except BadFrame:
+            return []
+
+    return patch(Incoming, "receive", broken)
+
+
+def end_not_told() -> AbstractContextManager[Any]:
+    """Never send the end of a match to a bot that was disconnected at that time."""
+    handle = WatchedCore.handle
+
+    def broken(core: WatchedCore, given: Any, now: int) -> Any:
+        return [each for each in handle(core, given, now) if type(each) is not SendMissedResult]
+
+    return patch(WatchedCore, "handle", broken)
+
+
+def session_not_kept() -> AbstractContextManager[Any]:
+    """Do not store sessions durably, so that another core does not know them."""
+    handle = WatchedCore.handle
+
+    def broken(core: WatchedCore, given: Any, now: int) -> Any:
+        return [each for each in handle(core, given, now) if type(each) is not SaveSession]
+
+    return patch(WatchedCore, "handle", broken)
+
+
+def answer_forgotten() -> AbstractContextManager[Any]:
+    """Let an edge resend neither answers to a new core nor turns to its bots."""
+    send_turn = Session._send_turn
+
+    def broken(session: Session, turn: Any, ran: int) -> None:
+        seat = session._seats.get(turn.match)
+        if seat is None or seat.answer is None or seat.ply != turn.ply:
+            send_turn(session, turn, ran)
+
+    return patch(Session, "_send_turn", broken)
+
+
+def rated_twice() -> AbstractContextManager[Any]:
+    """Do not mark a match as counted if it is the first of several."""
+    count = counting.count_some
+
+    def broken(connection: sa.Connection, *given: Any, **named: Any) -> Any:
+        counted = count(connection, *given, **named)
+        if counted[0] > 1:
+            first = counted[1][0].match if counted[1] else ""
+            connection.exec_driver_sql("DELETE FROM rating_steps WHERE match = ?", (first,))
+            connection.exec_driver_sql("UPDATE matches SET counted = 0 WHERE match = ?", (first,))
+        return counted
+
+    return patch(counting, "count_some", broken)
+
+
+def suspended_paired() -> AbstractContextManager[Any]:
+    """Pair suspended bots."""
+    return patch(Suspensions, "until", lambda _suspensions, _name: 0)
+
+
+def topic_kept() -> AbstractContextManager[Any]:
+    """Keep topics without followers forever."""
+    return patch(Edge, "forget_topic", lambda _edge, _topic: None)
+
+
+def quota_not_counted() -> AbstractContextManager[Any]:
+    """Do not count a match against the bots' quotas."""
+    return patch(Bot, "count_match", lambda _bot: None)
+
+
+@contextmanager
+def standstill_charged() -> Iterator[None]:
+    """Charge a bot for the time during which its edge was stalled."""
+    with patch(loop_lag, "STALL_NS", 1 << 63):
+        yield
+
+
+def told_before_kept() -> AbstractContextManager[Any]:
+    """Release effects before they are durable."""
+    commit = Journal.commit
+    under_way: list[asyncio.Task[None]] = []
+
+    async def soon(journal: Journal, effects: Any) -> None:
+        with suppress(Exception):
+            await commit(journal, effects)
+
+    async def broken(journal: Journal, effects: Any) -> None:
+        under_way.append(asyncio.get_running_loop().create_task(soon(journal, list(effects))))
+
+    return patch(Journal, "commit", broken)
+
+
+PLANTED = {
+    "second-writer": second_writer,
+    "lease-renewed-by-name": lease_renewed_by_name,
+    "deadline-first": deadline_first,
+    "frame-lost": frame_lost,
+    "end-not-told": end_not_told,
+    "session-not-kept": session_not_kept,
+    "answer-forgotten": answer_forgotten,
+    "rated-twice": rated_twice,
+    "suspended-paired": suspended_paired,
+    "topic-kept": topic_kept,
+    "quota-not-counted": quota_not_counted,
+    "standstill-charged": standstill_charged,
+    "told-before-kept": told_before_kept,
+}
+"""Defects by name."""
+
+
+@contextmanager
+def planted(name: str) -> Iterator[None]:
+    """Plant a defect for the block; none if the name is empty."""
+    with PLANTED[name]() if name else nullcontext():
+        yield
+
+
+MAX_SEEDS = 30
+"""Number of seeds tried for a defect."""
+
+
+def hunt(name: str) -> Outcome:
+    """Plant a defect, and return the first failing run among seeds 1, 2, …; the last run if none fails."""
+    with planted(name):
+        for seed in range(1, MAX_SEEDS + 1):
+            outcome = simulate(Plan(seed, 120, 16))
+            if outcome.failure:
+                break
+    return outcome

@@ -1,0 +1,269 @@
+"""Servers of a simulated world: edges, cores, or one host that is both, composed as in `arena serve`.
+
+Their code is the real code. During a run, simulated versions replace the clocks, random bytes, threads, database and
+bus of the machine.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import email.utils
+import random
+import secrets
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import ExitStack, asynccontextmanager, contextmanager
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any
+from unittest import mock
+
+import anyio
+import anyio.to_thread
+
+from arena.bots.client import client as bot_client
+from arena.clock import Clock
+from arena.games.catalogue import make_game
+from arena.protocol.codec import decode_server, encode
+from arena.protocol.timecontrol import TimeControl
+from arena.server import host, roles
+from arena.server.cluster.core_link import Superseded
+from arena.server.core.settings import Pool, PoolGame
+from arena.server.edge import pings
+from arena.server.edge.limits import HostLimits
+from arena.server.loop_lag import INTERVAL_NS, LoopLag
+from arena.server.processes.identity import Process as Identity
+from arena.server.settings import MatchSettings, PoolSettings, Role, ServerSettings, Settings, StoreSettings
+from arena.server.shell import shell as shell_module
+from arena.server.shell.house import NO_HOUSE
+from arena.server.store import database, lease
+from arena.server.store.database import StoreError
+from arena.server.store.journal import sqlite_writer
+from arena.server.store.journal.journal import Journal, open_journal
+from testkit.simulation.bots import Worker
+from testkit.simulation.network import PUBLIC
+from testkit.simulation.watch import WatchedCore, WatchedEdge
+from testkit.simulation.world import EPOCH_NS, FAST_PPM, SECOND, Failed, Process
+
+if TYPE_CHECKING:
+    from testkit.simulation.arena import Arena
+
+SHARD = "simulation"
+GRACE_SECONDS = 30.0
+AGAIN_NS = 700_000_000
+"""Time from the end of a server's process to its next start."""
+
+
+def settings_of(role: str, control: str) -> tuple[Settings, Pool]:
+    """Return the settings of all servers of a world, and the pool's matches."""
+    settings = Settings(
+        server=ServerSettings(port=PUBLIC, name=SHARD, anyone=True, role=Role(role)),
+        pool=PoolSettings(concurrency=64),
+        matches=MatchSettings(grace_seconds=GRACE_SECONDS, adjudicate="none"),
+        store=StoreSettings(url="sqlite:///simulation.db"),
+        limits=HostLimits(cut_offs=100_000),
+    )
+    game = PoolGame(make_game("tictactoe", {}), TimeControl.parse(control))
+    return settings, Pool(games=(game,), margin_ms=100, ready_ms=20_000, pause_ms=0)
+
+
+class Server:
+    """Server that is restarted whenever it ends, as by an init system."""
+
+    def __init__(self, arena: Arena, name: str, kind: str) -> None:
+        """`kind`: edge, core or host."""
+        self.arena = arena
+        self.name = name
+        self.kind = kind
+        self.starts = 0
+        self.process: Process
+        self.down = False
+        """True while the server must stay down."""
+        self._dice = arena.world.dice("server", name)
+        self._upgraded: anyio.Event
+        self._patience_s = 0.0
+
+    def start(self) -> None:
+        """Start a process, sometimes with a fast clock."""
+        self.down = False
+        self.starts += 1
+        ppm = FAST_PPM if self._dice.random() < self.arena.fast_clocks else 0
+        self.process = Process(self.arena.world, f"{self.name}.{self.starts}", ppm=ppm)
+        self._upgraded = anyio.Event()
+        self.process.start(self._main(self.process))
+
+    def kill(self) -> None:
+        """Kill the process."""
+        self.process.kill()
+        self.arena.ended(self.process)
+        self._again()
+
+    def stop(self) -> None:
+        """Stop the process gracefully."""
+        self.process.stop()
+
+    def upgrade(self, seconds: float) -> None:
+        """Let the matches end for at most `seconds`, and then stop the process gracefully."""
+        self._patience_s = seconds
+        self.process.do(self._upgraded.set)
+
+    def restart(self) -> None:
+        """Restart the server after downtime."""
+        self.down = False
+        self._start_again()
+
+    def _again(self) -> None:
+        process = self.process
+        process.kill()
+        self.arena.ended(process)
+        if not self.down:
+            self.arena.world.call_in(AGAIN_NS + self._dice.randrange(SECOND), self._start_again)
+
+    def _start_again(self) -> None:
+        if not self.down and not self.process.alive:
+            self.start()
+
+    async def _main(self, process: Process) -> None:
+        try:
+            await self._serve()
+        except asyncio.CancelledError:
+            pass
+        except (StoreError, Superseded) as error:
+            self.arena.world.note(f"{process.name} ends: {error}")
+        except Failed:
+            raise
+        except BaseException as error:
+            if not isinstance(error, Exception) or database.error_line(error) is None:
+                raise Failed(f"{process.name} ended by {type(error).__name__}: {error}") from error
+        # The end of the process is not one of its own calls.
+        self.arena.world.call_in(1, lambda: self._again() if process is self.process else None)
+
+    async def _serve(self) -> None:
+        settings, pool, clock = self.arena.settings, self.arena.pool, self.process.clock
+        match self.kind:
+            case "edge":
+                async with roles.open_edge(settings["edge"], house=NO_HOUSE, tls=None, clock=clock):
+                    await self._upgraded.wait()
+            case "core":
+                async with roles.open_leader(
+                    settings["core"], pool=pool, house=NO_HOUSE, clock=clock
+                ) as core:
+                    await self._drain(core)
+            case _:
+                async with host.open_host(
+                    settings["all"], pool=pool, going_on=pool.event, clock=clock
+                ) as one:
+                    await self._drain(one)
+
+    async def _drain(self, running: host.Host) -> None:
+        await self._upgraded.wait()
+        await running.drain(self._patience_s)
+
+
+class StallLag(LoopLag):
+    """Lag of a simulated event loop. Only a freeze delays it, so its process reports each freeze, and no timer runs."""
+
+    def start(self) -> None:
+        pass
+
+    def begin(self, at: int) -> None:
+        """Note that the process was frozen at `at`, half an interval before the next measurement."""
+        self.due = at + INTERVAL_NS // 2
+
+    def end(self) -> None:
+        """Measure."""
+        self._measure()
+
+
+class NoPages:
+    """Replacement for the page, which would be another process."""
+
+    def __init__(self, *_given: object, **_named: object) -> None:
+        self.process = self
+
+    async def __call__(self, _request: object, _address: str) -> None:
+        return None
+
+    def close(self) -> None:
+        pass
+
+
+@contextmanager
+def in_place(arena: Arena) -> Iterator[None]:
+    """Replace the machine by the simulated world within the block."""
+    world, store = arena.world, arena.store
+
+    def running() -> Process:
+        process = world.process
+        assert process is not None, "no process runs"
+        return process
+
+    def engine(_url: str, **_options: object) -> Any:
+        return store.engine
+
+    @asynccontextmanager
+    async def journal(*given: Any, **named: Any) -> AsyncIterator[Journal]:
+        async with open_journal(*given, **named) as opened:
+            arena.journals[running()] = opened
+            yield opened
+
+    async def close_engine(_engine: object) -> None:
+        pass
+
+    async def inline(call: Callable[..., Any], *given: Any, **_options: Any) -> Any:
+        return call(*given)
+
+    def lag(clock: Clock, observe: Callable[[float], None]) -> StallLag:
+        made = StallLag(clock, observe)
+        running().stalls.append(made)
+        return made
+
+    bytes_dice = world.dice("bytes")
+
+    def edge(*given: Any, **named: Any) -> WatchedEdge:
+        return WatchedEdge(arena.watch, running(), *given, **named)
+
+    def core(*given: Any) -> WatchedCore:
+        return WatchedCore(arena.watch, running(), *given)
+
+    def bot_heard(frame: bytes) -> Any:
+        message = decode_server(frame)
+        arena.watch.heard(running().name, message)
+        return message
+
+    def bot_said(message: Any) -> bytes:
+        arena.watch.said(running().name, message)
+        return encode(message)
+
+    replaced: list[tuple[Any, str, Any]] = [
+        (host, "make_engine", engine),
+        (roles, "make_engine", engine),
+        (host, "close_engine", close_engine),
+        (roles, "close_engine", close_engine),
+        (host, "open_journal", journal),
+        (host, "Edge", edge),
+        (host, "LoopLag", lag),
+        (host, "Pages", NoPages),
+        (host, "time", SimpleNamespace(time_ns=lambda: EPOCH_NS + world.now)),
+        (roles, "_nats", lambda _settings: arena.exchange.open(running())),
+        (shell_module, "Core", core),
+        (pings, "getrandbits", bytes_dice.getrandbits),
+        (sqlite_writer, "WriterThread", store.worker),
+        (database, "blocking_engine", store.twin),
+        (database, "now", store.wall),
+        (lease, "is_gone", lambda _process: False),
+        (lease, "this_process", lambda: Identity(running().name, 1, "", "")),
+        (secrets, "token_bytes", lambda count=32: bytes_dice.randbytes(count)),
+        (secrets, "token_urlsafe", lambda count=32: bytes_dice.randbytes(count).hex()),
+        (secrets, "randbelow", bytes_dice.randrange),
+        (random, "getrandbits", bytes_dice.getrandbits),
+        (random, "uniform", bytes_dice.uniform),
+        (email.utils, "formatdate", lambda **_given: "Mon, 21 Sep 2026 14:13:20 GMT"),
+        (anyio.to_thread, "run_sync", inline),
+        (bot_client, "Worker", lambda _make, match, report, _clock: Worker(arena, match, report)),
+        (bot_client, "decode_server", bot_heard),
+        (bot_client, "encode", bot_said),
+        (bot_client, "supervise", lambda *_given: None),
+    ]
+    with ExitStack() as stack:
+        for where, name, value in replaced:
+            stack.enter_context(mock.patch.object(where, name, value))
+        yield

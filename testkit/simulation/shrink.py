@@ -1,0 +1,44 @@
+"""Reduction of a failing run: faults are left out as long as it still fails."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from testkit.simulation.arena import Outcome, Plan, simulate
+
+MAX_RUNS = 40
+"""Limit on the number of runs."""
+
+
+def kind_of(failure: str) -> str:
+    """Return a failure without details that differ between runs: names, numbers and ids."""
+    return re.sub(r"[0-9a-f]{8,}|[a-z]+-\d+|\d+(\.\d+)*", "…", failure.partition(":")[0])
+
+
+def shrink(failed: Outcome, run: Callable[[Plan], Outcome] = simulate) -> Outcome:
+    """Return a run of the same seed with the same failure and as few faults as possible."""
+    kind, best, runs = kind_of(failed.failure), failed, 0
+
+    def fails(numbers: Sequence[int]) -> bool:
+        nonlocal best, runs
+        runs += 1
+        tried = run(replace(failed.plan, only=tuple(numbers)))
+        if kind_of(tried.failure) != kind:
+            return False
+        best = tried
+        return True
+
+    numbers = [each.number for each in failed.faults]
+    size = len(numbers) // 2
+    while size and runs < MAX_RUNS:
+        place = 0
+        while place < len(numbers) and runs < MAX_RUNS:
+            rest = numbers[:place] + numbers[place + size :]
+            if fails(rest):
+                numbers = rest
+            else:
+                place += size
+        size //= 2
+    return best

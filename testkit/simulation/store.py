@@ -1,0 +1,210 @@
+"""Database of a simulated world: SQLite in memory, with threads replaced by calls in virtual time. It can fail, fill up
+and stall.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import sqlite3
+from collections.abc import Awaitable, Callable
+from datetime import UTC, datetime
+from functools import partial
+from typing import Any
+
+import aiosqlite
+import sqlalchemy as sa
+from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
+
+from arena.server.store import database, sqlite
+from arena.server.store.lease import reacquire
+from testkit.simulation.world import EPOCH_NS, MS, Process, World
+
+DAY_NS = 86_400 * 1_000_000_000
+UNIX_DAY = 2440587.5
+"""Julian day of 1970-01-01."""
+
+
+class Store:
+    """Single database of all processes of a world."""
+
+    _count = 0
+
+    def __init__(self, world: World) -> None:
+        Store._count += 1
+        self.world = world
+        self.away = False
+        self.full = False
+        self.stalled_until = 0
+        self.doubtful = False
+        """True while commits succeed but are reported as failed."""
+        self.committed: Callable[[Process, Any, Any], None] = lambda _process, _changes, _lease: None
+        """Called with the changes and the lease of each successful commit."""
+        self.wrote: Callable[[Process, int], None] = lambda _process, _number: None
+        """Called after each other transaction, with the fencing number under which it should have written."""
+        self._name = f"file:/simulation-{Store._count}?vfs=memdb"
+        self._dice = world.dice("store")
+        self.raw = self._connect()
+        """Connection of an observer. The database exists as long as it is open."""
+        self.engine = self._make_engine()
+
+    def _connect(self) -> sqlite3.Connection:
+        raw = sqlite3.connect(self._name, uri=True, check_same_thread=False, isolation_level=None)
+        raw.create_function("julianday", 1, lambda _now: UNIX_DAY + (EPOCH_NS + self.world.now) / DAY_NS)
+        raw.execute("PRAGMA foreign_keys=ON")
+        raw.execute("PRAGMA busy_timeout=0")
+        return raw
+
+    def _make_engine(self) -> AsyncEngine:
+        async def connect(*_given: Any, **_named: Any) -> InlineConnection:
+            process = self.world.process
+            if process is not None:
+                await asyncio.sleep(self.delay_ns() / 1e9)
+                self.reach(process)
+            return InlineConnection(self._connect())
+
+        engine = create_async_engine(
+            "sqlite+aiosqlite://",
+            async_creator=connect,
+            poolclass=sa.NullPool,
+            execution_options={"lasting": True},
+        )
+
+        @sa.event.listens_for(engine.sync_engine, "connect")
+        def _note(_connection: Any, record: Any) -> None:
+            record.info[sqlite.DEADLINE] = sqlite.QueryDeadline()
+
+        return engine
+
+    def twin(self, _engine: AsyncEngine) -> sa.Engine:
+        """Return an engine for writing, in place of `database.blocking_engine`."""
+        twin = sa.create_engine("sqlite://", creator=self._connect, poolclass=sa.NullPool)
+
+        @sa.event.listens_for(twin, "begin")
+        def _begin(connection: sa.Connection) -> None:
+            connection.exec_driver_sql(sqlite.BEGIN)
+
+        return twin
+
+    def wall(self) -> str:
+        """Return the wall clock time of the running process, in place of `database.now`."""
+        process = self.world.process
+        now = (
+            self.world.now if process is None else self.world.now + self.world.now * process.ppm // 1_000_000
+        )
+        return database.timestamp(datetime.fromtimestamp((EPOCH_NS + now) / 1e9, UTC))
+
+    # what fails
+
+    def delay_ns(self) -> int:
+        """Return the current latency."""
+        return max(self._dice.randrange(MS // 5, 3 * MS), self.stalled_until - self.world.now)
+
+    def reach(self, process: Process) -> None:
+        """Raise the driver's error if a process cannot reach the database."""
+        if self.away or process.stored_cut:
+            raise sqlite3.OperationalError("unable to open database file")
+
+    def number(self, name: str) -> int:
+        """Return the fencing number of a name."""
+        row = self.raw.execute("SELECT number FROM servers WHERE name = ?", (name,)).fetchone()
+        return 0 if row is None else int(row[0])
+
+    def worker(self, _name: str) -> Worker:
+        """Return the object that makes the writer's calls, in place of its thread."""
+        return Worker(self)
+
+    def close(self) -> None:
+        """Delete the database."""
+        self.raw.close()
+
+
+class Worker:
+    """Thread of a writer, as calls in its process: the first does the work, the second reports the result."""
+
+    def __init__(self, store: Store) -> None:
+        process = store.world.process
+        assert process is not None
+        self.waiting = 0
+        self._store = store
+        self._process: Process = process
+        self._free_at = 0
+
+    def call(self, work: Callable[[], Any]) -> Awaitable[Any]:
+        future = asyncio.get_running_loop().create_future()
+        self.waiting += 1
+        store = self._store
+        self._free_at = max(store.world.now, self._free_at) + store.delay_ns()
+        self._process.do(partial(self._run, future, work), self._free_at)
+        return future
+
+    def _run(self, future: asyncio.Future[Any], work: Callable[[], Any]) -> None:
+        result, error = None, None
+        store, process = self._store, self._process
+        inner = _inner(work)
+        kind = getattr(getattr(inner, "func", inner), "__name__", "")
+        writes = kind in ("_commit", "_write")
+        try:
+            if kind != "close":
+                store.reach(process)
+            if writes and store.full:
+                raise sqlite3.OperationalError("database or disk is full")  # noqa: TRY301  as the driver raises it
+            result = work()
+        except Exception as raised:  # noqa: BLE001  raised where the call is waited for
+            error = raised
+        else:
+            if writes:
+                self._look(kind, inner)
+            if writes and store.doubtful:
+                error = sqlite3.OperationalError("disk I/O error")
+        tell = partial(self._tell, future, result, error)
+        self._process.do(tell, store.world.now + store._dice.randrange(MS // 10, MS))
+
+    def _look(self, kind: str, work: Any) -> None:
+        store, process = self._store, self._process
+        if kind == "_commit":
+            store.committed(process, *work.args)
+        else:
+            [inner] = work.args
+            store.wrote(process, int(getattr(inner, "func", None) is reacquire))
+
+    def _tell(self, future: asyncio.Future[Any], result: Any, error: Exception | None) -> None:
+        self.waiting -= 1
+        if future.done():
+            return
+        if error is None:
+            future.set_result(result)
+        else:
+            future.set_exception(error)
+
+    def close(self) -> None:
+        pass
+
+
+def _inner(work: Any) -> Any:
+    """Return the writer's own function from a submitted call."""
+    while getattr(getattr(work, "func", None), "__name__", "") == "_waiting":
+        [work] = work.args
+    return work
+
+
+class InlineConnection(aiosqlite.Connection):
+    """Connection of aiosqlite without its thread."""
+
+    def __init__(self, raw: sqlite3.Connection) -> None:
+        self._running = True
+        self._connection = raw
+        self._iter_chunk_size = 64
+
+    async def _execute(self, fn: Any, *args: Any, **named: Any) -> Any:
+        return fn(*args, **named)
+
+    async def close(self) -> None:
+        self.stop()
+
+    def stop(self) -> None:
+        if self._connection is not None:
+            self._connection.close()
+            self._connection = None
+
+    def __del__(self) -> None:
+        self.stop()

@@ -1,0 +1,411 @@
+"""Virtual time, and simulated processes with tasks and clocks of their own.
+
+All activity consists of calls, each at one time, in one heap. After a call, its process runs until all its tasks wait.
+A process can be frozen: calls that are due wait. A process can be killed: calls are dropped. Each purpose has its own
+random generator, so an additional draw for one purpose does not change the others.
+
+All processes share one asyncio event loop, and a whole run is one callback of it. A task's calls to the loop are
+attributed to the process that is currently running.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import heapq
+import random
+import traceback
+import weakref
+from collections import deque
+from collections.abc import Callable, Coroutine
+from contextvars import Context, copy_context
+from functools import partial
+from typing import TYPE_CHECKING, Any, Protocol
+
+from arena.clock import Clock
+
+if TYPE_CHECKING:
+    from testkit.simulation.network import End, Network
+
+MS = 1_000_000
+SECOND = 1_000 * MS
+EPOCH_NS = 1_790_000_000 * SECOND
+"""Unix time at which each simulation begins."""
+FAST_PPM = 10_000
+"""Speed of a fast clock, in parts per million ahead: 1 %."""
+
+
+FOREVER_S = 1e12
+"""Time beyond which a timer is never due."""
+
+
+class Failed(Exception):
+    """Raised when an invariant does not hold; the message is one line."""
+
+
+class World:
+    """Simulation: its time, its processes, its random generators, and the log of the run."""
+
+    def __init__(self, seed: int) -> None:
+        self.seed = seed
+        self.now = 0
+        """Time since the start, in ns."""
+        self.network: Network
+        self.process: Process | None = None
+        """Process that is currently running."""
+        self.dead: list[tuple[Process, set[asyncio.Task[Any]]]] = []
+        """Dead processes. They are kept because garbage collection of their tasks would resume coroutines."""
+        self.loop = Loop(self)
+        self.story: list[str] = []
+        self.steps = 0
+        self.failure = ""
+        """First violated invariant."""
+        self._heap: list[tuple[int, int, Process | None, Callable[[], object]]] = []
+        """Scheduled calls, by time and number."""
+        self._count = 0
+        self._digest = hashlib.blake2b(digest_size=16)
+
+    def dice(self, *purpose: object) -> random.Random:
+        """Return the random generator for one purpose."""
+        return random.Random(":".join(map(str, (self.seed, *purpose))))
+
+    @property
+    def seconds(self) -> float:
+        """Time since the start, in seconds."""
+        return self.now / SECOND
+
+    def note(self, what: str | bytes) -> None:
+        """Add an occurrence to the digest of the run."""
+        data = what.encode() if isinstance(what, str) else what
+        self._digest.update(b"%d:%d:" % (self.now, len(data)))
+        self._digest.update(data)
+
+    def tell(self, what: str) -> None:
+        """Add a line to the story of the run."""
+        self.story.append(f"{self.seconds:.3f} s: {what}")
+        self.note(what)
+
+    @property
+    def digest(self) -> str:
+        """Digest of all occurrences."""
+        return self._digest.hexdigest()
+
+    # time
+
+    def call_at(self, at: int, call: Callable[[], object], process: Process | None = None) -> None:
+        """Schedule a call at a time: in a process, if it is alive then, or outside of all processes."""
+        self._count += 1
+        heapq.heappush(self._heap, (max(at, self.now), self._count, process, call))
+
+    def call_in(self, ns: int, call: Callable[[], object]) -> None:
+        """Schedule a call outside of all processes, in `ns` ns."""
+        self.call_at(self.now + ns, call)
+
+    def run(self, until: int) -> None:
+        """Run until a time. Raises Failed."""
+        self.loop.run(partial(self._run, until))
+        if self.failure:
+            raise Failed(self.failure)
+
+    def run_for(self, ns: int) -> None:
+        """Run for `ns` ns. Raises Failed."""
+        self.run(self.now + ns)
+
+    def _run(self, until: int) -> None:
+        heap = self._heap
+        while heap and heap[0][0] <= until:
+            self.now, _, process, call = heapq.heappop(heap)
+            if process is None:
+                call()
+            else:
+                process.run(call)
+            if self.failure:
+                return
+        self.now = until
+
+    def close(self) -> None:
+        """End all processes."""
+        for _, _, process, _ in self._heap:
+            if process is not None:
+                process.kill()
+        self._heap.clear()
+        self.dead.clear()
+        self.loop.close()
+
+
+class Process:
+    """Simulated process: an event loop, a clock and connections."""
+
+    def __init__(self, world: World, name: str, *, address: str = "127.0.0.1", ppm: int = 0) -> None:
+        """`ppm`: parts per million by which its clock is ahead."""
+        self.world = world
+        self.name = name
+        self.address = address
+        self.alive = True
+        self.ppm = ppm
+        self.stood_ns = 0
+        """Total time for which the process was frozen."""
+        self.stored_cut = False
+        """True while the process cannot reach the store."""
+        self.ends: dict[End, None] = {}
+        """Its ends of connections."""
+        self.started_at = world.now
+        self.clock = Clock(self.now_ns, lambda: 0)
+        self.main: asyncio.Task[Any] | None = None
+        self.stalls: list[Stall] = []
+        """Measurements of the lag of its event loop."""
+        self.tasks = weakref.WeakSet[asyncio.Task[Any]]()
+        self.ready: deque[Callable[[], object]] = deque()
+        """Calls of the current time."""
+        self._offset = world.dice("clock", name, world.now).randrange(1_000 * SECOND, 100_000 * SECOND)
+        self._frozen: list[Callable[[], object]] | None = None
+        self._frozen_at = 0
+        self._context = Context()
+
+    def __repr__(self) -> str:
+        return self.name
+
+    # clock
+
+    def now_ns(self) -> int:
+        """Return the monotonic time of its own clock, in ns."""
+        now = self.world.now
+        return now + now * self.ppm // 1_000_000 + self._offset
+
+    def world_time(self, local_ns: int) -> int:
+        """Return the world's time at which its own clock shows a time."""
+        local = local_ns - self._offset
+        return local if not self.ppm else -(-local * 1_000_000 // (1_000_000 + self.ppm))
+
+    # life
+
+    @property
+    def frozen(self) -> bool:
+        """True while the process is frozen."""
+        return self._frozen is not None
+
+    def start(self, main: Coroutine[Any, Any, None]) -> None:
+        """Run the main task of the process."""
+
+        def begin() -> None:
+            self.main = asyncio.get_running_loop().create_task(main)
+            self.main.add_done_callback(self._ended)
+
+        self.do(begin)
+
+    def _ended(self, main: asyncio.Task[Any]) -> None:
+        error = None if main.cancelled() else main.exception()
+        if error is not None:
+            self.failed("it ended by an error", error)
+
+    def do(self, call: Callable[[], object], at: int | None = None) -> None:
+        """Schedule a call in this process, now or at a time: later if it is frozen then, never if it is dead."""
+        self.world.call_at(self.world.now if at is None else at, call, self)
+
+    def run(self, *calls: Callable[[], object]) -> None:
+        """Run calls, and all calls that they schedule for immediate execution."""
+        if self._frozen is not None:
+            self._frozen += calls
+            return
+        if not self.alive:
+            return
+        self.ready.extend(calls)
+        self.world.process = self
+        self._context.run(self._go_on)
+        self.world.process = None
+
+    def _go_on(self) -> None:
+        ready, world = self.ready, self.world
+        while ready:
+            world.steps += 1
+            try:
+                ready.popleft()()
+            except Exception as error:  # noqa: BLE001  told as an event loop tells it
+                self.failed("an error in a callback", error)
+
+    def failed(self, what: str, error: BaseException | None) -> None:
+        """End the run because of an error in this process."""
+        if self.alive and not self.world.failure:
+            trace = "" if error is None else "".join(traceback.format_exception(error))
+            self.world.failure = (
+                str(error) if isinstance(error, Failed) else f"{self.name}: {what}\n{trace}".rstrip()
+            )
+
+    def freeze(self) -> None:
+        """Freeze the process. Its calls wait."""
+        if self.alive and self._frozen is None:
+            self._frozen, self._frozen_at = [], self.world.now
+
+    def thaw(self) -> None:
+        """Resume the process: first the calls that have waited, then its timers."""
+        if self._frozen is None:
+            return
+        self.stood_ns += self.world.now - self._frozen_at
+        waited, self._frozen = self._frozen, None
+        waited.sort(key=lambda call: isinstance(call, Timer))
+        for stall in self.stalls:
+            stall.begin(self.now_ns() - (self.world.now - self._frozen_at))
+            waited.append(stall.end)
+        self.world.call_in(0, lambda: self.run(*waited))
+
+    def kill(self) -> None:
+        """Kill the process. The operating system resets its connections."""
+        if not self.alive:
+            return
+        self.alive = False
+        self._frozen = None
+        self.ready.clear()
+        self.world.dead.append((self, set(self.tasks)))
+        for end in list(self.ends):
+            end.die()
+        self.world.network.forget(self)
+
+    def stop(self) -> None:
+        """Stop the main task gracefully."""
+        if self.alive:
+            self.do(lambda: self.main is not None and self.main.cancel())
+
+
+class Stall(Protocol):
+    """Measurement of the lag of a process, which is told when the process was frozen."""
+
+    def begin(self, at: int) -> None:
+        """Note that the process was frozen at `at`, by its own clock."""
+        ...
+
+    def end(self) -> None:
+        """Note that the calls that had waited are done."""
+        ...
+
+
+class Call:
+    """Call of a process, in place of asyncio's handle."""
+
+    __slots__ = ("_arguments", "_callback", "_context")
+
+    def __init__(self, callback: Callable[..., object], arguments: Any, context: Context | None) -> None:
+        self._callback: Callable[..., object] | None = callback
+        self._arguments = arguments
+        self._context = copy_context() if context is None else context
+
+    def __call__(self) -> None:
+        if self._callback is not None:
+            self._context.run(self._callback, *self._arguments)
+
+    def cancel(self) -> None:
+        """Cancel the call."""
+        self._callback, self._arguments = None, ()
+
+    def cancelled(self) -> bool:
+        """Return True if the call was cancelled."""
+        return self._callback is None
+
+
+class Timer(Call):
+    """Call scheduled at a time."""
+
+    __slots__ = ("_when",)
+
+    def __init__(
+        self, when: float, callback: Callable[..., object], arguments: Any, context: Context | None
+    ) -> None:
+        super().__init__(callback, arguments, context)
+        self._when = when
+
+    def when(self) -> float:
+        """Return the time of the call, by the clock of its process."""
+        return self._when
+
+
+class Loop(asyncio.SelectorEventLoop):
+    """Event loop of all processes. It supports in-memory connections, but no threads."""
+
+    def __init__(self, world: World) -> None:
+        super().__init__()
+        self._world = world
+
+    def run(self, whole: Callable[[], None]) -> None:
+        """Call a function in which processes run, as the loop's only callback."""
+        error: BaseException | None = None
+
+        def call() -> None:
+            nonlocal error
+            try:
+                whole()
+            except BaseException as raised:  # noqa: BLE001  the loop would only log it, and wait forever
+                error = raised
+            self.stop()
+
+        super().call_soon(call)
+        self.run_forever()
+        if error is not None:
+            raise error
+
+    # calls
+
+    def time(self) -> float:
+        process = self._world.process
+        return 0.0 if process is None else process.now_ns() / 1e9
+
+    def call_soon(self, callback: Any, *args: Any, context: Context | None = None) -> Any:  # type: ignore[override]
+        call, process = Call(callback, args, context), self._world.process
+        if process is not None:
+            process.ready.append(call)
+        return call
+
+    call_soon_threadsafe = call_soon  # type: ignore[assignment]
+
+    def call_later(  # type: ignore[override]
+        self, delay: float, callback: Any, *args: Any, context: Context | None = None
+    ) -> Any:
+        return self.call_at(self.time() + delay, callback, *args, context=context)
+
+    def call_at(  # type: ignore[override]
+        self, when: float, callback: Any, *args: Any, context: Context | None = None
+    ) -> Any:
+        timer, process = Timer(when, callback, args, context), self._world.process
+        if process is not None and when < FOREVER_S:
+            self._world.call_at(process.world_time(round(when * 1e9)) + 1, timer, process)
+        return timer
+
+    def create_task(self, coro: Any, **given: Any) -> asyncio.Task[Any]:
+        task = super().create_task(coro, **given)
+        if self._world.process is not None:
+            self._world.process.tasks.add(task)
+        return task
+
+    def run_in_executor(self, executor: Any, func: Any, *args: Any) -> asyncio.Future[Any]:  # type: ignore[override]
+        """Call a function at once: there are no threads."""
+        del executor
+        future = self.create_future()
+        try:
+            future.set_result(func(*args))
+        except Exception as error:  # noqa: BLE001  raised where the future is awaited
+            future.set_exception(error)
+        return future
+
+    def call_exception_handler(self, context: Any) -> None:
+        if self._world.process is not None:
+            self._world.process.failed(context.get("message"), context.get("exception"))
+
+    # connections
+
+    async def create_server(self, protocol_factory: Any, host: Any = None, port: Any = None, **_: Any) -> Any:
+        assert self._world.process is not None
+        return self._world.network.listen(self._world.process, protocol_factory, port)
+
+    async def create_connection(
+        self, protocol_factory: Any, host: Any = None, port: Any = None, **_: Any
+    ) -> Any:
+        assert self._world.process is not None
+        return await self._world.network.connect(self._world.process, protocol_factory, port)
+
+
+class Ordered(dict[Any, None]):
+    """Set in insertion order: the order of memory addresses would differ between runs."""
+
+    def add(self, member: Any) -> None:
+        self[member] = None
+
+    def discard(self, member: Any) -> None:
+        self.pop(member, None)

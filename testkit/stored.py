@@ -1,0 +1,20 @@
+"""Finished matches of a store, as tests compare them with what bots were told."""
+
+from __future__ import annotations
+
+import sqlalchemy as sa
+from sqlalchemy.ext.asyncio import AsyncEngine
+
+from arena.protocol.record import Record, from_line
+from arena.server.store import database
+from arena.server.store.packing import record_in
+from arena.server.store.schema import matches, records
+
+
+async def records_of(engine: AsyncEngine, event: str) -> list[Record]:
+    """Return the records of an event's finished matches, in order of their start."""
+    query = sa.select(records.c.packed).join(matches, matches.c.number == records.c.number)
+    query = query.where(matches.c.event == event, matches.c.finished.is_not(None))
+    query = query.order_by(matches.c.started, matches.c.match)
+    async with database.reading(engine) as connection:
+        return [from_line(record_in(packed)) for packed in (await connection.execute(query)).scalars()]

@@ -1,0 +1,75 @@
+"""Event loop on a virtual clock: when nothing is ready, time jumps to the next timer, so no test waits.
+
+It is asyncio's loop with a selector that does not wait. Threads and other processes do not share the clock, so code
+that depends on them needs a real loop.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import selectors
+from collections.abc import Coroutine
+from typing import Any, TypeVar
+
+from arena.clock import Clock
+
+T = TypeVar("T")
+
+TICK_S = 1e-9
+"""Resolution of the clock: asyncio runs timers that are due within this time."""
+
+
+class Stuck(Exception):
+    """Raised when all tasks wait and no timer is set."""
+
+
+class _Selector(selectors.DefaultSelector):
+    """Selector that polls, and advances the clock instead of waiting."""
+
+    loop: VirtualLoop
+
+    def select(self, timeout: float | None = None) -> list[tuple[selectors.SelectorKey, int]]:
+        ready: list[tuple[selectors.SelectorKey, int]] = super().select(0)
+        if not ready:
+            if timeout is None:
+                raise Stuck("all tasks wait, and no timer is set")
+            self.loop.advance(timeout)
+        return ready
+
+
+class VirtualLoop(asyncio.SelectorEventLoop):
+    """Event loop with virtual time, which starts at 1,000 s."""
+
+    def __init__(self) -> None:
+        self._now = 1_000.0
+        selector = _Selector()
+        selector.loop = self
+        super().__init__(selector)
+
+    def time(self) -> float:
+        return self._now
+
+    def now_ns(self) -> int:
+        """Return the time in ns."""
+        return round(self._now * 1e9)
+
+    def advance(self, seconds: float) -> None:
+        """Advance the time."""
+        self._now += max(seconds, TICK_S if seconds > 0 else 0.0)
+
+
+def run(main: Coroutine[Any, Any, T]) -> T:
+    """Run a coroutine on a virtual clock, and return its result. Raises Stuck."""
+    with asyncio.Runner(loop_factory=VirtualLoop) as runner:
+        return runner.run(main)
+
+
+def now_ns() -> int:
+    """Return the time of the running virtual loop, in ns."""
+    loop = asyncio.get_running_loop()
+    assert isinstance(loop, VirtualLoop)
+    return loop.now_ns()
+
+
+CLOCK = Clock(now_ns, now_ns)
+"""Clock of a running virtual loop."""

@@ -1,0 +1,48 @@
+"""bots.client.state.reconnection: after what pause a client comes back, and after which errors."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from arena.bots.client.state.reconnection import MAX_PAUSE, reconnect_delay, should_reconnect
+from arena.protocol.codes import Code
+from tests.properties import examples
+
+TRIES = st.integers(0, 10**6)
+GRACES = st.floats(0, 3600)
+
+
+@examples(100)
+@given(TRIES, st.booleans(), st.booleans(), GRACES)
+def test_pauses_grow_up_to_a_bound(tries: int, stopped: bool, playing: bool, grace: float) -> None:
+    now = reconnect_delay(tries, stopped=stopped, playing=playing, grace=grace)
+    later = reconnect_delay(tries + 1, stopped=stopped, playing=playing, grace=grace)
+    assert 0 < now <= later <= min(2 * now, MAX_PAUSE)
+
+
+@examples(100)
+@given(TRIES, st.booleans(), st.floats(1, 3600))
+def test_who_has_matches_in_play_tries_at_least_three_times_in_a_grace(
+    tries: int,
+    stopped: bool,
+    grace: float,
+) -> None:
+    assert 3 * reconnect_delay(tries, stopped=stopped, playing=True, grace=grace) <= grace + 1e-9
+
+
+def test_a_bot_that_plays_nothing_ends_at_a_minute() -> None:
+    assert reconnect_delay(30, stopped=True, playing=False, grace=30) == 60
+
+
+def test_what_no_time_mends_is_final() -> None:
+    final = {
+        Code.BAD_TOKEN,
+        Code.BAD_NAME,
+        Code.REPLACED,
+        Code.BAD_MESSAGE,
+        Code.NOT_A_PLAYER,
+        Code.EVENT_OVER,
+    }
+    assert not any(should_reconnect(code, was_in=True) for code in final)
+    assert should_reconnect(Code.SHUTTING_DOWN, was_in=False)
+    assert should_reconnect(Code.NAME_TAKEN, was_in=True)
+    assert not should_reconnect(Code.NAME_TAKEN, was_in=False)

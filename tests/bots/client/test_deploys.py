@@ -1,0 +1,99 @@
+"""Bots that are deployed again and again: simulated servers, network and clocks, real clients.
+
+    ARENA_DEPLOY_HOURS=24 pytest -m slow tests/bots/client/test_deploys.py
+
+plays for a day, which takes about two hours; unless told otherwise it plays for half an hour.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from arena.bots.client.client import Client
+from arena.bots.client.options import Options
+from arena.bots.client.session_file import SessionFile
+from arena.protocol.codes import EndReason
+from testkit.simulation.arena import Arena, Plan
+from testkit.simulation.bots import URL, ClientBot
+from testkit.simulation.servers import in_place
+from testkit.simulation.world import SECOND, Process
+
+SECONDS = round(3600 * float(os.environ.get("ARENA_DEPLOY_HOURS", "0.5")))
+DEPLOYS = 20
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(7200)]
+AWAY_NS = 2 * SECOND
+"""From the end of a process to the start of the next."""
+
+
+class DeployedBot(ClientBot):
+    """The product's client, ended and started anew: every second time by kill -9."""
+
+    folder: Path
+    remembers = True
+    memory: SessionFile | None = None
+
+    async def _main(self) -> None:
+        memory = SessionFile(self.folder / self.name) if self.remembers else None
+        self.memory = memory
+        make: Any = None  # a worker of the simulation's makes no bot
+        options = Options(URL, self.name, matches=2, wait=1e6, memory=memory)
+        self.client = Client(
+            make, options, tell=lambda _line: None, complain=self._complain, clock=self.process.clock
+        )
+        try:
+            await self.client.run()
+        finally:
+            if memory is not None:
+                memory.close()
+        self.left = self.leaving
+
+    def deploy(self, number: int) -> None:
+        """End the process, by a signal or without a word, and start the next one in a while."""
+        old = self.process
+        if number % 2:
+            self.process.do(self.client.stop)
+            self.arena.world.call_in(SECOND, old.kill)
+        else:
+            old.kill()
+            if self.memory is not None:
+                self.memory.close()  # as the system does for a process that is gone
+        self.arena.watch.forgot(self.name)
+        self.arena.world.call_in(AWAY_NS, self._next)
+
+    def _next(self) -> None:
+        self.process = Process(self.arena.world, self.name, address=self.process.address)
+        self.process.start(self._main())
+
+
+def deployed(folder: Path, seconds: int, *, remembers: bool) -> Arena:
+    """Run two bots that are deployed DEPLOYS times each, at moments of their own."""
+    arena = Arena(Plan(seed=37, seconds=seconds, bots=0, control=2, cluster=False))
+    bots = [DeployedBot(arena, number) for number in range(2)]
+    for place, bot in enumerate(bots):
+        bot.folder, bot.remembers = folder, remembers
+        for number in range(DEPLOYS):
+            at = round((number + 0.4 + 0.3 * place) * seconds / DEPLOYS * SECOND)
+            arena.world.call_at(at, lambda bot=bot, number=number: bot.deploy(number))  # type: ignore[misc]
+    arena.bots = list(bots)
+    with in_place(arena):
+        try:
+            arena.run(seconds, [])
+        finally:
+            arena.close()
+    return arena
+
+
+def test_twenty_deploys_cost_no_match(tmp_path: Path) -> None:
+    arena = deployed(tmp_path, SECONDS, remembers=True)
+    assert set(arena.watch.reasons) <= {EndReason.LINE.value, EndReason.BOARD_FULL.value}
+    assert len(arena.watch.finished) > SECONDS / 100
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_who_neither_remembers_nor_has_a_token_loses_what_it_played(tmp_path: Path) -> None:
+    with pytest.raises(Exception, match="neither its session nor a token"):
+        deployed(tmp_path, 500, remembers=False)

@@ -1,0 +1,185 @@
+"""bots.client.local_match: a match without a server, its clock, its undo and its record."""
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from arena.bots.api.bot import Bot, Clock, Ending, Match, Thinking
+from arena.bots.client.local_match import LocalMatch
+from arena.games.core import IllegalMove, Player
+from arena.games.riskless import Riskless
+from arena.games.tictactoe import TicTacToe
+from arena.match.replay import verify
+from arena.protocol.adjudication import DEFAULT_RULES
+from arena.protocol.codes import EndReason
+from arena.protocol.engines import EngineInfo, Engines
+from arena.protocol.record import from_line, to_line
+from arena.protocol.timecontrol import TimeControl
+from tests.server.matches import PATH
+
+GAME = TicTacToe()
+
+
+class Rightmost(Bot):
+    """Plays the last legal move, and keeps what it was told."""
+
+    def __init__(self) -> None:
+        self.clocks: list[Clock] = []
+        self.replies: list[Any] = []
+        self.ending: Ending | None = None
+
+    def choose(self, position: Any, clock: Clock) -> Any:
+        self.clocks.append(clock)
+        self.thinking = Thinking(depth=1, value=0.5)
+        return self.game.moves(position)[-1]
+
+    def opponent_moved(self, move: Any, position: Any) -> None:
+        self.replies.append(move)
+
+    def ended(self, ending: Ending) -> None:
+        self.ending = ending
+
+
+def local(seat: Player = Player.MINNIE, tc: str = "10+1") -> tuple[LocalMatch, Rightmost]:
+    bot = Rightmost()
+    return LocalMatch(lambda: bot, Match(GAME, seat, time_control=TimeControl.parse(tc))), bot
+
+
+def test_a_whole_match_and_its_record() -> None:
+    match, bot = local()
+    for cell in (0, 1, 2):
+        match.play(cell)
+        if GAME.outcome(match.position) is None:
+            match.answer()
+    match.close()
+    assert match.moves == [0, 8, 1, 7, 2]
+    assert bot.replies == [0, 1]
+    assert bot.ending is not None
+    assert (bot.ending.winner, bot.ending.reason, bot.ending.plies) == (Player.MAXIE, EndReason.LINE, 5)
+    record = from_line(to_line(match.record()))
+    assert verify(record).positions[-1] == match.position
+    assert record.moves[1].thinking is not None
+    assert record.moves[0].thinking is None
+    assert record.time_control == "10+1"
+    assert record.engines is None
+
+
+@pytest.mark.parametrize("seat", Player)
+def test_the_record_tells_the_engine_of_the_bots_seat(seat: Player) -> None:
+    mine = EngineInfo("rightmost", {}, 2)
+    match = LocalMatch(Rightmost, Match(GAME, seat), mine)
+    match.resign(seat)
+    expected = Engines(maxie=mine) if seat is Player.MAXIE else Engines(minnie=mine)
+    assert match.record().engines == expected
+
+
+def test_the_clock_runs_as_the_time_control_says() -> None:
+    match, bot = local(tc="10+1")
+    for cell in (0, 1):
+        match.play(cell)
+        match.answer()
+    first, second = bot.clocks
+    assert (first.mine, first.increment, first.per_move) == (10.0, 1.0, False)
+    assert 10.0 < second.mine <= 11.0
+    match, bot = local(tc="0.5/move")
+    for cell in (0, 1):
+        match.play(cell)
+        match.answer()
+    assert [clock.mine for clock in bot.clocks] == [0.5, 0.5]
+    assert bot.clocks[0].per_move
+
+
+def test_undo_takes_back_the_answer_too() -> None:
+    match, _ = local()
+    assert not match.undo()
+    match.play(0)
+    match.answer()
+    match.play(1)
+    match.answer()
+    assert match.undo()
+    assert match.moves == [0, 8]
+    assert match.position == GAME.play(GAME.play(GAME.start(), 0), 8)
+    assert match.undo()
+    assert (match.moves, match.position) == ([], GAME.start())
+    assert not match.undo()
+
+
+def test_undo_leaves_the_bots_first_move() -> None:
+    match, _ = local(Player.MAXIE)
+    match.answer()
+    assert not match.undo()
+    match.play(0)
+    match.answer()
+    assert match.undo()
+    assert match.moves == [8]
+
+
+def test_a_resignation_is_on_the_record() -> None:
+    match, bot = local()
+    match.play(0)
+    match.resign(Player.MAXIE)
+    match.close()
+    assert match.record().result.reason is EndReason.RESIGNATION
+    assert match.record().result.winner == "minnie"
+    assert bot.ending is not None
+    assert bot.ending.standing(Player.MINNIE) == "won"
+
+
+def test_an_illegal_move_changes_nothing() -> None:
+    match, _ = local()
+    match.play(0)
+    with pytest.raises(IllegalMove, match="a1 is taken by X"):
+        match.play(0)
+    assert match.moves == [0]
+
+
+def test_a_match_that_was_left_has_no_winner(tmp_path: Path) -> None:
+    match, bot = local()
+    match.close()
+    assert bot.ending is not None
+    assert bot.ending.standing(Player.MINNIE) == "void"
+
+
+CIRCLES = Riskless(
+    replace(PATH, territory_cap=1, armies_to_win=4, ply_limit=200, start=(1, 0, 0, -1))
+)  # the positions of two that go to and fro come up again
+
+
+class Wanderer(Bot):
+    """Goes to and fro between the territories 3 and 2."""
+
+    def choose(self, position: Any, clock: Clock) -> Any:
+        move = (3, 2) if position.ply % 4 == 1 else (2, 3)
+        return move if move in self.game.moves(position) else self.game.moves(position)[0]
+
+
+def wander(match: LocalMatch) -> None:
+    """Go to and fro between 0 and 1 until the match is over, or for 40 plies."""
+    while match.result is None and len(match.moves) < 40:
+        match.play((0, 1) if len(match.moves) % 4 == 0 else (1, 0))
+        if match.result is None:
+            match.answer()
+
+
+def test_a_position_that_comes_up_for_the_third_time_is_a_draw_that_can_be_taken_back() -> None:
+    match = LocalMatch(Wanderer, Match(CIRCLES, Player.MINNIE), adjudication=DEFAULT_RULES)
+    wander(match)
+    assert match.result is not None
+    assert match.result.by_repetition
+    record = from_line(to_line(match.record()))
+    assert record.adjudication == DEFAULT_RULES
+    assert verify(record).plies == len(match.moves) < 40
+    assert match.undo()
+    assert match.moves == [tuple(each.move) for each in record.moves[: len(match.moves)]]
+    wander(match)
+    assert len(match.moves) == len(record.moves)
+    match.close()
+
+
+def test_without_rules_it_goes_on() -> None:
+    match = LocalMatch(Wanderer, Match(CIRCLES, Player.MINNIE))
+    wander(match)
+    assert (match.result, len(match.moves)) == (None, 40)
+    match.close()

@@ -1,0 +1,85 @@
+"""The network's kernel against the same network in Python, in single positions and in a whole search."""
+
+from __future__ import annotations
+
+import random
+from functools import cache
+from typing import Any
+
+import numpy as np
+import pytest
+
+from arena.bots.compiled.cache import kernel
+from arena.bots.compiled.intrinsics import put
+from arena.bots.compiled.riskless_kernel import compile_game, planes_of, riskless_kernel
+from arena.bots.compiled.searcher import Searcher, Settings
+from arena.bots.evaluators.network import by_network
+from arena.games.core import Player
+from arena.games.riskless import Armies, Riskless
+from arena.maps.loader import load_map
+from tests.bots.compiled.positions import minimax, random_map, random_position
+from tests.bots.evaluators.networks import some_network
+
+
+@cache
+def probe(planes: int) -> Any:
+    estimate = riskless_kernel(planes, network=True).estimate
+
+    def call(rules: Any, mem: Any, out: Any) -> None:
+        put(out, 0, estimate(rules, mem, 0))
+
+    return kernel(call, f"probe-riskless{planes}-network")
+
+
+def check(game: Riskless, position: Armies, seed: int) -> None:
+    network = some_network(seed)
+    compiled = compile_game(game, network)
+    assert compiled is not None
+    assert not compiled.foreseen
+    mem, out = np.zeros(compiled.kernel.words, np.int64), np.zeros(1, np.int64)
+    words = compiled.pack(position)
+    mem[: len(words)] = words
+    probe(planes_of(game))(compiled.rules, mem, out)
+    assert out[0] == position.player.sign * by_network(game, network)(position)
+
+
+@pytest.mark.parametrize("caps", [(1, 2, 7, 10, 15), (16, 31, 50, 63), (64, 100, 255)])
+def test_the_kernel_tells_what_python_tells(caps: tuple[int, ...]) -> None:
+    rng = random.Random(1)
+    for seed in range(200):
+        game = Riskless(random_map(rng, 12, caps))
+        check(game, random_position(game, rng), seed)
+
+
+def test_the_largest_map_and_the_largest_sums_fit() -> None:
+    """A territory's row added 64 times over, and a road's for each road, with every weight as large as the largest."""
+    game = Riskless(load_map("grid:8x8"))
+    most = game.map.armies_to_win // 32 - 1
+    armies = tuple(most * (1, -1)[v % 2] for v in range(64))
+    position = Armies(armies, Player.MAXIE, 0)
+    for sign in (1, -1):
+        network = some_network(1)
+        network.hidden[:], network.output[:] = sign, 1
+        compiled = compile_game(game, network)
+        assert compiled is not None
+        mem, out = np.zeros(compiled.kernel.words, np.int64), np.zeros(1, np.int64)
+        words = compiled.pack(position)
+        mem[: len(words)] = words
+        probe(planes_of(game))(compiled.rules, mem, out)
+        # Every share is 1, and there are four of them.
+        wanted = 16 * 4 * 100 * game.map.armies_to_win / 16 if sign > 0 else 0
+        assert out[0] == pytest.approx(wanted, rel=0.03)
+
+
+@pytest.mark.slow
+def test_an_exact_search_with_a_network_is_minimax() -> None:
+    rng = random.Random(2)
+    for seed in range(6):
+        game = Riskless(random_map(rng, 6))
+        position, network = random_position(game, rng), some_network(seed)
+        searcher = Searcher(game, network, Settings(exact=True, table_mb=1))
+        try:
+            *_, report = searcher.deepen(position, max_depth=3)
+        finally:
+            searcher.close()
+        assert (report.value, report.move) == minimax(game, position, report.depth, by_network(game, network))

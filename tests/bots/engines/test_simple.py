@@ -1,0 +1,94 @@
+"""bots.engines.simple: greedy by an oracle that looks at all positions after one ply; random is legal and spread."""
+
+from __future__ import annotations
+
+from collections import Counter
+from random import Random
+from threading import Event
+from typing import Any
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from arena.bots.api.bot import Clock, Match, ask, begin
+from arena.bots.engines.simple import GreedyBot, RandomBot
+from arena.games.core import AnyGame, Player
+from arena.games.tictactoe import TicTacToe
+from arena.maps.setup import make_setup
+from tests.properties import examples
+
+GAMES = {
+    "tictactoe": make_setup("tictactoe"),
+    "path4": make_setup("riskless", "path4"),
+    "m2": make_setup("riskless", "m2"),
+}
+
+
+def chosen(game: AnyGame, position: Any, seed: int = 0) -> Any:
+    bot = GreedyBot(seed=seed)
+    begin(bot, Match(game, game.player(position)))
+    bot.prepare()
+    return ask(bot, position, Clock(1.0), Event())
+
+
+def worth(game: AnyGame, position: Any, move: Any) -> float:
+    """Return the value of a move for the mover: a win, a draw, or the plain estimate of the next position."""
+    after, mover = game.play(position, move), game.player(position)
+    outcome = game.outcome(after)
+    if outcome is None:
+        return mover.sign * game.estimate(after)
+    return 0 if outcome.winner is None else float("inf") if outcome.winner is mover else -float("inf")
+
+
+@examples(60)
+@given(st.sampled_from(sorted(GAMES)), st.integers(0, 2**32), st.integers(0, 30))
+def test_nothing_is_better_and_the_leftmost_of_equals_is_taken(name: str, seed: int, plies: int) -> None:
+    game, rng = GAMES[name], Random(seed)
+    position = game.start()
+    for _ in range(plies):
+        after = game.play(position, rng.choice(game.moves(position)))
+        if game.outcome(after):
+            break
+        position = after
+    values = [worth(game, position, move) for move in game.moves(position)]
+    best = game.moves(position)[values.index(max(values))]
+    assert chosen(game, position) == best
+    assert worth(game, position, chosen(game, position, seed=1)) == max(values)
+
+
+def test_a_seed_takes_any_of_equals() -> None:
+    game = GAMES["tictactoe"]
+    position = game.play(game.start(), 4)
+    taken = {chosen(game, position, seed) for seed in range(1, 60)}
+    # After the centre all four corners are worth the same.
+    assert taken == {0, 2, 6, 8}
+    assert chosen(game, position) == 0
+
+
+def test_minnie_likes_low_values() -> None:
+    game = GAMES["tictactoe"]
+    position = game.position_from_text("XX.OO.X..")
+    assert game.player(position) is Player.MINNIE
+    assert chosen(game, position) == 5
+
+
+GAME = TicTacToe()
+
+
+def moves(seed: int, count: int) -> list[object]:
+    bot = RandomBot(seed)
+    begin(bot, Match(GAME, Player.MAXIE))
+    return [ask(bot, GAME.start(), Clock(1.0), Event()) for _ in range(count)]
+
+
+def test_a_seed_gives_the_same_moves_and_none_gives_others() -> None:
+    assert moves(7, 50) == moves(7, 50)
+    assert moves(7, 50) != moves(8, 50)
+    assert moves(0, 50) != moves(0, 50)
+
+
+def test_every_move_is_as_likely() -> None:
+    counts = Counter(moves(1, 9000))
+    assert set(counts) == set(GAME.moves(GAME.start()))
+    # The standard deviation of each count is about 30: five of them.
+    assert all(abs(count - 1000) < 150 for count in counts.values())

@@ -1,0 +1,119 @@
+"""bots.evaluators.network: the inputs by their definition, the estimate by its formula, and files that are refused."""
+
+from __future__ import annotations
+
+import random
+from math import ceil
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from testkit.parts import skip_without
+
+skip_without("numba")
+
+import numpy as np  # noqa: E402
+
+from arena.bots.evaluators import BadWeights, UnknownEvaluator, evaluator_for  # noqa: E402
+from arena.bots.evaluators.network import (  # noqa: E402
+    INPUTS,
+    KINDS,
+    LEVELS,
+    OTHER,
+    OWN,
+    SHAPES,
+    STEPS,
+    by_network,
+    inputs_of,
+    load_network,
+)
+from arena.games.riskless import Riskless  # noqa: E402
+from arena.games.tictactoe import TicTacToe  # noqa: E402
+from arena.maps.loader import load_map  # noqa: E402
+from tests.bots.compiled.positions import random_map, random_position  # noqa: E402
+from tests.bots.evaluators.networks import file_of, some_network  # noqa: E402
+
+CAPS = (1, 2, 7, 10, 15, 40, 255)
+
+
+def shared(found: list[float], first: int, steps: int, place: float, share: float) -> None:
+    """Share a place between two steps out among both, the slow way."""
+    for step in range(steps):
+        found[first + step] += share * max(0.0, 1 - abs(place - step))
+
+
+def defined(game: Riskless, seen: list[int]) -> list[float]:
+    """The inputs by the words of the module."""
+    found, map = [0.0] * INPUTS, game.map
+    levels = [LEVELS * n / map.territory_cap for n in seen]
+    kinds = [LEVELS + (1 if n > 0 else -1) * ceil(round(abs(n), 6)) for n in levels]
+    ends = [(v, w) for v, near in enumerate(map.neighbours) for w in near]
+    for level in levels:
+        shared(found, 0, KINDS, LEVELS + level, 1 / map.size)
+    for v, w in ends:
+        found[KINDS + KINDS * kinds[v] + kinds[w]] += 1 / len(ends)
+    for first, sign in ((OWN, 1), (OTHER, -1)):
+        total = sum(sign * n for n in seen if sign * n > 0)
+        shared(found, first, STEPS + 1, STEPS * min(1, total / map.armies_to_win), 1)
+    return found
+
+
+def test_inputs_and_estimates_are_as_defined() -> None:
+    rng = random.Random(1)
+    for seed in range(200):
+        game = Riskless(random_map(rng, 12, CAPS))
+        position = random_position(game, rng)
+        seen = [position.player.sign * n for n in position.armies]
+        inputs = inputs_of(game.map, [seen, seen])
+        assert inputs.shape == (2, INPUTS)
+        assert inputs.dtype == np.float32
+        np.testing.assert_allclose(inputs, [defined(game, seen)] * 2, atol=1e-6)
+        network = some_network(seed)
+        odds = float(np.maximum(inputs[0] @ network.hidden, 0) @ network.output)
+        # whole numbers lose a part in a thousand or two of what the units sum up
+        most = np.abs(network.hidden).max() * np.abs(network.output).sum()
+        told = position.player.sign * by_network(game, network)(position)
+        wanted = max(-900_000.0, min(900_000.0, 100 * odds * game.map.armies_to_win / 16))
+        assert abs(told - wanted) <= 0.02 * most * 100 * game.map.armies_to_win / 16 + 1
+
+
+def test_a_file_is_an_evaluator(tmp_path: Path) -> None:
+    network = some_network(1)
+    name = str(file_of(network, tmp_path / "net.npz"))
+    game = Riskless(load_map("m2"))
+    kept = load_network(Path(name))
+    np.testing.assert_allclose(kept.hidden, network.hidden, rtol=1e-6)
+    assert evaluator_for(game, name)(game.start()) == by_network(game, kept)(game.start())
+    with pytest.raises(UnknownEvaluator, match="networks support only riskless, not tictactoe"):
+        evaluator_for(TicTacToe(), name)
+
+
+@pytest.mark.parametrize(
+    ("arrays", "why"),
+    [
+        ({}, r"hidden must be finite numbers of shape \(700, 16\), but it is missing"),
+        ({"hidden": (700, 16)}, r"output must be finite numbers of shape \(16,\), but it is missing"),
+        ({"hidden": (3, 4), "output": (16,)}, r"but it is of shape \(3, 4\)"),
+        (None, "not a file of NumPy arrays"),
+        ("nowhere", "cannot read the network .*: No such file"),
+    ],
+    ids=["empty", "half", "shape", "text", "nowhere"],
+)
+def test_bad_files(tmp_path: Path, arrays: dict[str, tuple[int, ...]] | str | None, why: str) -> None:
+    path = tmp_path / "net.npz"
+    if arrays is None:
+        path.write_text("weights", encoding="utf-8")
+    elif isinstance(arrays, dict):
+        zeros: dict[str, Any] = {name: np.zeros(shape) for name, shape in arrays.items()}
+        np.savez(path, **zeros)
+    with pytest.raises(BadWeights, match=why):
+        load_network(path)
+
+
+def test_numbers_must_be_finite(tmp_path: Path) -> None:
+    path = tmp_path / "net.npz"
+    arrays: dict[str, Any] = {name: np.full(shape, np.nan) for name, shape in SHAPES.items()}
+    np.savez(path, **arrays)
+    with pytest.raises(BadWeights, match="hidden must be finite numbers"):
+        load_network(path)

@@ -1,0 +1,36 @@
+"""bots.search.reports.leaves_chart: a comparison as a picture."""
+
+from __future__ import annotations
+
+from xml.etree import ElementTree as ET
+
+import pytest
+
+from arena.bots.evaluators import evaluator_for
+from arena.bots.search.effort import Comparison, compare
+from arena.bots.search.problem import Problem
+from arena.bots.search.reports.leaves_chart import plot_svg
+from arena.games.tictactoe import TicTacToe
+
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+def compared(budget: int) -> Comparison:
+    game = TicTacToe()
+    return compare(Problem(game, evaluator_for(game)), game.start(), 4, budget)
+
+
+def test_there_is_a_dot_for_every_count_and_a_name_for_every_line() -> None:
+    comparison = compared(800)
+    picture = ET.fromstring(plot_svg(comparison, "leaves & depth"))
+    assert len(list(picture.iter(f"{SVG}circle"))) == sum(map(len, comparison.bounded_leaves.values()))
+    texts = {"".join(text.itertext()) for text in picture.iter(f"{SVG}text")}
+    assert {
+        "leaves & depth",
+        *(name for name, counts in comparison.bounded_leaves.items() if counts),
+    } <= texts
+
+
+def test_nothing_counted_is_nothing_to_draw() -> None:
+    with pytest.raises(ValueError, match="nothing to draw"):
+        plot_svg(compared(1), "empty")

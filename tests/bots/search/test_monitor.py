@@ -1,0 +1,63 @@
+"""bots.search.monitor: counts, stops, forks and joins."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from arena.bots.search.minimax import minimax
+from arena.bots.search.monitor import Entered, Exited, SearchMonitor, Stopped, Valued
+from tests.bots.search.problems import Case, cases
+
+
+@given(case=cases)
+def test_a_trace_enters_and_leaves_every_node_as_brackets_do(case: Case) -> None:
+    monitor = SearchMonitor(tracing=True)
+    minimax(case.problem, case.position, case.depth, monitor)
+    assert monitor.events is not None
+    open_: list[tuple[int, ...]] = []
+    for event in monitor.events:
+        match event:
+            case Entered(path=path):
+                assert not open_ or path[:-1] == open_[-1]
+                open_.append(path)
+            case Exited(path=path):
+                assert open_.pop() == path
+    assert open_ == []
+    assert monitor.nodes == sum(isinstance(each, Entered) for each in monitor.events)
+    assert monitor.leaves == sum(isinstance(each, Valued) for each in monitor.events)
+
+
+@given(st.lists(st.integers(0, 5), max_size=5))
+def test_what_forks_have_seen_is_joined_in_the_order_given(counts: list[int]) -> None:
+    monitor = SearchMonitor(tracing=True)
+    parts = [monitor.fork() for _ in counts]
+    for number, (part, count) in enumerate(zip(parts, counts, strict=True)):
+        for place in range(count):
+            part.enter((number, place), "position", 1)
+            part.leaf((number, place), "position", place, horizon=place > 2)
+    monitor.join(parts)
+    assert (monitor.nodes, monitor.leaves) == (sum(counts), sum(counts))
+    assert monitor.horizon == any(count > 3 for count in counts)
+    assert monitor.events is not None
+    paths = [event.path for event in monitor.events]
+    assert all(one <= other for one, other in pairwise(paths))
+
+
+def test_a_stop_is_asked_at_every_node_and_a_fork_may_have_its_own() -> None:
+    asked: list[int] = []
+
+    def stop() -> bool:
+        asked.append(len(asked))
+        return len(asked) > 2
+
+    monitor = SearchMonitor(stop)
+    monitor.enter((), "position", 1)
+    monitor.fork(lambda: False).enter((0,), "position", 0)
+    monitor.fork().enter((1,), "position", 0)
+    with pytest.raises(Stopped):
+        monitor.enter((2,), "position", 0)
+    assert monitor.nodes == 1

@@ -1,0 +1,92 @@
+"""docs/learning.md, typed word for word: its programs run one after another in an empty folder."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from testkit.parts import missing, skip_without
+from tests.bots.command_line import arena
+from tests.bots.evaluators.networks import file_of, some_network
+
+PAGE = (Path(__file__).parents[2] / "docs" / "learning.md").read_text(encoding="utf-8")
+NEEDS_EXTRA = re.compile(r"train\.py|export\.py|learned\.py")
+TRAINED = re.compile(r"train\.py (\S+)")
+PARTS = re.findall(r"^```(python|sh)\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
+
+
+SMALLER = (
+    (r"(selfplay\.py \S+ \S+) \d+", r"\1 5"),
+    (r"(train\.py \S+) \d+", r"\1 40"),
+    (r"--rounds 25", "--rounds 1"),
+)
+"""A test's numbers of matches and steps for those of the page."""
+
+
+def ran(folder: Path, *words: str) -> str:
+    done = subprocess.run(
+        [sys.executable, *words], cwd=folder, capture_output=True, text=True, check=False, timeout=900
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def typed(folder: Path, line: str) -> str:
+    for words, fewer in SMALLER:
+        line = re.sub(words, fewer, line)
+    program, *arguments = shlex.split(line)
+    if program == "python":
+        return ran(folder, *arguments)
+    done = arena(*arguments)
+    assert done.code == 0, done
+    return done.stdout
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(1800)
+def test_what_is_typed_works(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A program that no command names runs where it stands; the others are files that the commands find."""
+    skip_without("numba")
+    monkeypatch.chdir(tmp_path)
+    commands = "".join(text for kind, text in PARTS if kind == "sh")
+    told: dict[str, str] = {}
+    for kind, text in PARTS:
+        if kind == "python":
+            name = text.split("\n", 1)[0].removeprefix("# ")
+            (tmp_path / name).write_text(text, encoding="utf-8")
+            if name not in commands:
+                told[name] = ran(tmp_path, name)
+            continue
+        for line in text.splitlines():
+            if missing("learn") is None or not NEEDS_EXTRA.search(line):
+                told[line] = typed(tmp_path, line)
+            elif trained := TRAINED.search(
+                line
+            ):  # the rest of the page goes on with a network of random weights
+                file_of(some_network(1), tmp_path / trained[1])
+    assert re.search(r"(wins|draw) .*reward for Maxie: -?[01]", told["one.py"])
+    assert sum(map(int, re.findall(r"\d+", told["many.py"]))) > 1000
+    assert told["data.py"].count("greedy against random") == 4
+    assert told["table.py"].startswith("4 matches; columns: match, event, game")
+    for line, text in told.items():
+        if "learned" in line and line.startswith("arena match"):
+            *_, crash, time, illegal, gone, other = re.findall(r"\d+", text.splitlines()[2])
+            assert (crash, time, illegal, gone, other) == ("0",) * 5, text
+    skip_without("learn")
+
+
+def test_the_names_of_the_page_are_those_of_the_package() -> None:
+    import arena as face  # noqa: PLC0415
+    from arena.bots.compiled.batch import Batch  # noqa: PLC0415
+
+    used = set(re.findall(r"(?<!-m )\barena\.([a-z_]+)[(.]", PAGE))
+    assert used == {"make", "batch", "play_match", "records", "adapters", "weights_for"}
+    assert set(re.findall(r"adapters\.([a-z]+)\(", PAGE)) == {"pettingzoo", "openspiel"}
+    assert used <= set(face.__all__)
+    rows = re.findall(r"^\| `(\w+)` \| \(size", PAGE, re.MULTILINE)
+    assert rows == re.findall(r"^ *(\w+) +\(size,", Batch.__doc__ or "", re.MULTILINE)

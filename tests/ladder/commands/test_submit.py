@@ -1,0 +1,89 @@
+"""`arena submit`: the zip files of strangers are kept and listed without an engine; tests/docs has a check in a real
+box.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from tests.bots.command_line import arena, fails
+from tests.bots.engines.test_submission import zipped
+
+pytestmark = pytest.mark.smoke
+
+
+def listed() -> list[dict[str, object]]:
+    told = arena("submit", "list", "--json", "-")
+    assert told.code == 0, told
+    found = json.loads(told.stdout)
+    assert isinstance(found, list)
+    return found
+
+
+def test_a_submission_is_kept_under_its_name_and_listed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert listed() == []
+    file = zipped(tmp_path / "bot.zip")
+    told = arena("submit", "add", file, "--name", "camel")
+    assert told.code == 0, told
+    assert 'submit = "submissions/camel.zip"' in told.stdout
+    assert (tmp_path / "submissions" / "camel.zip").read_bytes() == file.read_bytes()
+    assert arena("submit", "add", file).code == 0
+    assert [(each["name"], each["runs"]) for each in listed()] == [
+        ("bot", "python3 bot.py --hard"),
+        ("camel", "python3 bot.py --hard"),
+    ]
+    assert sorted(each.name for each in (tmp_path / "submissions").iterdir()) == ["bot.zip", "camel.zip"]
+
+
+def test_a_submission_is_replaced_only_if_that_is_asked_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    kept = tmp_path / "submissions" / "camel.zip"
+    first = zipped(tmp_path / "camel.zip")
+    assert arena("submit", "add", first).code == 0
+    before = kept.read_bytes()
+    second = zipped(tmp_path / "second.zip", {"bot.toml": 'exec = "./goat"'})
+    fails("submissions/camel.zip is there already", 1, "submit", "add", second, "--name", "camel")
+    assert kept.read_bytes() == before
+    assert arena("submit", "add", second, "--name", "camel", "--replace").code == 0
+    assert [each["runs"] for each in listed()] == ["./goat"]
+
+
+def test_what_is_no_submission_is_not_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    fails("none.zip: No such file or directory", 1, "submit", "add", "none.zip")
+    fails("bot.toml: is missing", 1, "submit", "add", zipped(tmp_path / "bot.zip", {"bot.py": ""}))
+    for name in ("../camel", ".camel", "a/b", "x" * 49):
+        fails("--name: ", 2, "submit", "add", zipped(tmp_path / "good.zip"), "--name", name)
+    assert not (tmp_path / "submissions").exists()
+
+
+def test_a_broken_file_is_listed_with_its_reason(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "submissions").mkdir()
+    (tmp_path / "submissions" / "broken.zip").write_text("no zip file")
+    shutil.copy(zipped(tmp_path / "good.zip"), tmp_path / "submissions")
+    broken, good = listed()
+    assert broken["runs"] == ""
+    assert "not a valid zip file" in str(broken["problem"])
+    assert good["runs"]
+    assert good["sha256"]
+    assert not good["problem"]
+    assert "not a valid zip file" in arena("submit", "list").stdout
+
+
+def test_what_cannot_be_checked_is_told_in_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    fails("submissions/camel.zip does not exist", 2, "submit", "check", "camel")
+    file = zipped(tmp_path / "camel.zip")
+    fails("'--privileged' is not an image", 1, "submit", "check", file, "--image=--privileged")
+    monkeypatch.setenv("PATH", str(tmp_path))
+    fails("a box needs Docker or Podman", 1, "submit", "check", file)

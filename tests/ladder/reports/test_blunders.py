@@ -1,0 +1,84 @@
+"""Bots' losses of value, counted by the tables of solved maps."""
+
+from __future__ import annotations
+
+from io import StringIO
+
+from rich.console import Console
+
+from arena.games.riskless import Riskless
+from arena.ladder.reports.blunders import Blunders, count_blunders
+from arena.ladder.reports.standings import BLUNDERS, extra_columns, show
+from arena.maps.loader import load_map
+from arena.protocol.codes import EndReason
+from arena.protocol.record import FORMAT, Record, RecordedMove, Result
+from arena.protocol.values import Players
+from arena.rating.standings import table
+from arena.solved.solution import solution_of
+from arena.solved.truth import Value
+
+
+def played(map: str, plies: int, *, opening: int = 0) -> Record:
+    """The last move of the list, again and again, by a bot that knows no better."""
+    game = Riskless(load_map(map))
+    position = game.start()
+    moves: list[RecordedMove] = []
+    while len(moves) < plies and game.outcome(position) is None:
+        move = game.moves(position)[-1]
+        moves.append(RecordedMove(list(move), 1.0, opening=len(moves) < opening))
+        position = game.play(position, move)
+    return Record(
+        format=FORMAT,
+        match=f"{plies:032x}",
+        event="test",
+        game="riskless",
+        setup=game.setup(),
+        players=Players("a", "b"),
+        time_control="1/move",
+        started="2026-11-20T12:00:00Z",
+        moves=moves,
+        result=Result("maxie", EndReason.RESIGNATION),
+    )
+
+
+def by_hand(record: Record) -> dict[str, int]:
+    """The moves after which the value was another, found by judging each against all that could be played."""
+    game = Riskless(load_map("path4"))
+    solution = solution_of(game)
+    assert solution is not None
+    lost, position = {"a": 0, "b": 0}, game.start()
+    for each in record.moves:
+        known = dict(solution.moves(position))
+        move = game.move_from_data(each.move)
+        best = max(known.values(), key=lambda truth: truth.score).value
+        name = "a" if position.player.value == "maxie" else "b"
+        lost[name] += known[move].value is not best and best is not Value.LOSS and not each.opening
+        position = game.play(position, move)
+    return lost
+
+
+def test_blunders_are_those_moves_that_made_the_value_worse() -> None:
+    record = played("path4", 30)
+    found = count_blunders(["a", "b"], [record, record])
+    right = by_hand(record)
+    assert sum(right.values()) > 0
+    assert {each.bot: each.lost_wins + each.lost_draws for each in found} == {
+        bot: 2 * number for bot, number in right.items()
+    }
+    assert all(each.matches == 2 and each.per_match == right[each.bot] for each in found)
+    assert sum(each.moves for each in found) == 2 * len(record.moves)
+
+
+def test_openings_are_nobodys_blunders_and_other_maps_say_nothing() -> None:
+    record = played("path4", 30, opening=30)
+    assert count_blunders(["a", "b"], [record]) == [Blunders("a", 1, 0, 0, 0), Blunders("b", 1, 0, 0, 0)]
+    assert count_blunders(["a", "b"], [played("world", 6)]) == []
+
+
+def test_the_table_has_a_column_where_there_is_something_to_tell() -> None:
+    rows = table(["a", "b"], [played("path4", 30)])
+    for blunders, shown in (([Blunders("a", 2, 9, 3, 0)], True), ([], False)):
+        file = StringIO()
+        show(rows, Console(file=file, width=200), extra_columns([], blunders))
+        text = file.getvalue()
+        assert ("blunders" in text) == (BLUNDERS in text) == ("1.50" in text) == shown

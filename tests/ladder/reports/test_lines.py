@@ -1,0 +1,110 @@
+from __future__ import annotations
+
+from uuid import UUID
+
+import pytest
+from msgspec.structs import replace
+
+from arena.ladder.event import Ladder
+from arena.ladder.plan import LadderPlan, engine_bot
+from arena.ladder.reports.lines import draws_in_words, match_line, warning_of_draws
+from arena.maps.setup import DECIDING
+from arena.protocol.codes import EndReason
+from arena.protocol.record import FORMAT, Record, RecordedMove, Result
+from arena.protocol.values import Players, Seat
+from arena.rating.draws import Draws
+from tests.rating.pairs import round_robin
+from tests.server.matches import game_of, record
+
+
+def ended(winner: Seat | None, reason: EndReason, detail: str = "", map: str | None = None) -> Record:
+    return Record(
+        format=FORMAT,
+        match="m",
+        event="e",
+        game="tictactoe",
+        setup={"map": map} if map else {},
+        players=Players("anna", "[bert]"),
+        time_control="1+0",
+        started="2026-11-20T12:00:00Z",
+        moves=[RecordedMove(cell, 1.0) for cell in range(3)],
+        result=Result(winner, reason, detail),
+    )
+
+
+@pytest.mark.parametrize(
+    ("finished", "words"),
+    [
+        (ended("maxie", EndReason.LINE, "three in a line"), "anna beats [bert] in 3 plies (line)"),
+        (ended("minnie", EndReason.ARMIES, map="m2"), "[bert] beats anna on m2 in 3 plies (armies)"),
+        (ended(None, EndReason.BOARD_FULL), "anna and [bert] draw (board full)"),
+        (
+            ended("maxie", EndReason.TIMEOUT, "9 ms late"),
+            "anna beats [bert] in 3 plies (timeout: 9 ms late)",
+        ),
+        (ended(None, EndReason.NO_SHOW, "nobody"), "anna and [bert] both lose (no show: nobody)"),
+        (ended(None, EndReason.SERVER_FAULT, "a bug"), "anna against [bert] is void (server fault: a bug)"),
+    ],
+)
+def test_a_match_in_words(finished: Record, words: str) -> None:
+    assert match_line(finished) == words
+
+
+def ladder(map: str, drawn: int, matches: int = 4) -> Ladder:
+    """An event on a map, or of tic-tac-toe where it has none."""
+    game = "riskless" if map else "tictactoe"
+    plan = LadderPlan((engine_bot("anna"), engine_bot("bert")), game=game, maps=(map or "m2",))
+    made = Ladder(plan, [game_of(game)])
+    made.begin(UUID(int=1))
+    pairings = [each for pair in round_robin(made.bots, matches, 1, 0) for each in pair.matches()]
+    for number, pairing in enumerate(pairings[:matches]):
+        winner, reason = (None, EndReason.PLY_LIMIT) if number < drawn else ("maxie", EndReason.LINE)
+        drawn_or_won = record(
+            str(number),
+            maxie=pairing.maxie,
+            minnie=pairing.minnie,
+            winner=winner,  # type: ignore[arg-type]
+            reason=reason,
+            game=game,
+        )
+        made.add(pairing, replace(drawn_or_won, setup={"map": map} if map else {}))
+    return made
+
+
+@pytest.mark.parametrize(
+    ("draws", "told"),
+    [
+        (Draws(0, 0, 0), "drawn: 0 of 0 matches (0%)"),
+        (Draws(40, 12, 0), "drawn: 12 of 40 matches (30%)"),
+        (Draws(40, 12, 5), "drawn: 12 of 40 matches (30%), 5 of them by repetition"),
+    ],
+)
+def test_the_share_is_told_in_words(draws: Draws, told: str) -> None:
+    assert draws_in_words(draws) == told
+
+
+def test_an_event_of_draws_is_warned_of_with_maps_that_decide() -> None:
+    warning = warning_of_draws(ladder("m2", 3))
+    assert warning is not None
+    assert warning.startswith(
+        "3 of 4 matches were drawn (over half on m2), so that the table tells little of"
+    )
+    assert f"`--map {DECIDING[0]}`" in warning
+    other = warning_of_draws(ladder(DECIDING[0], 3))
+    assert other is not None
+    assert f"`--map {DECIDING[0]}`" not in other
+    assert f"`--map {DECIDING[1]}`" in other
+
+
+def test_a_game_without_maps_is_advised_to_take_openings() -> None:
+    warning = warning_of_draws(ladder("", 4))
+    assert warning is not None
+    assert "--openings" in warning
+    assert "--map" not in warning
+
+
+def test_half_is_not_too_much_and_what_was_stopped_is_not_judged() -> None:
+    assert warning_of_draws(ladder("m2", 2)) is None
+    stopped = ladder("m2", 4)
+    stopped.stop()
+    assert warning_of_draws(stopped) is None

@@ -1,0 +1,165 @@
+import sys
+import time
+from pathlib import Path
+
+import anyio
+import pytest
+
+from arena.ladder.bot_processes import BotProcesses, command, open_bot_processes
+from arena.ladder.bots import BotRefused
+from arena.ladder.plan import BotPlan
+from arena.server.host import Host
+from arena.server.processes.bot_process import RestartPolicy
+from arena.server.processes.child import TAIL_LINES
+from tests.server.fleets import QUICK, ROOT, all_gone, bot, processes_of
+
+
+async def until_lost(fleet: BotProcesses, name: str) -> None:
+    with anyio.fail_after(20):
+        while not fleet.is_lost(name):
+            await fleet.wait_changed()
+
+
+async def test_bots_are_taken_once_and_given_back(host: Host) -> None:
+    async with open_bot_processes(
+        host, [bot("a"), bot("b")], folder=ROOT, patience=QUICK, notice=pytest.fail
+    ) as fleet:
+        await fleet.settle()
+        assert fleet.reserve("a") == "a"
+        assert fleet.reserve("a") is None
+        assert fleet.reserve("b") == "b"
+        fleet.finish_match("a", "a", answered=True)
+        fleet.release("b")
+        assert (fleet.reserve("a"), fleet.reserve("b")) == ("a", "b")
+
+
+async def test_twins_are_processes_of_one_bot(host: Host) -> None:
+    async with open_bot_processes(
+        host, [bot("a")], twins=lambda _bot: 3, folder=ROOT, patience=QUICK, notice=pytest.fail
+    ) as fleet:
+        await fleet.settle()
+        assert [fleet.reserve("a") for _ in range(4)] == ["a", "a#2", "a#3", None]
+        assert sorted(bot.name for bot in host.core.shell.core.connected) == ["a", "a#2", "a#3"]
+
+
+@pytest.mark.parametrize("mode", ["play", "stay", "never"])
+async def test_nothing_is_left_behind(host: Host, mode: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    mark = f"arena-test-{mode}-{time.monotonic_ns()}"
+    monkeypatch.setenv("ARENA_TEST_MARK", mark)
+    patience = RestartPolicy(settle=0.5 if mode == "never" else 10, stop=0.2)
+    with pytest.raises(ExceptionGroup, match="unhandled"):
+        async with open_bot_processes(
+            host, [bot("a", mode)], twins=lambda _bot: 2, folder=ROOT, patience=patience, notice=pytest.fail
+        ) as fleet:
+            await fleet.settle()
+            assert len(processes_of(mark)) >= 4  # two supervisors, two bots, and what they started
+            raise RuntimeError("the program fails")
+    assert all_gone(mark)
+
+
+async def test_a_bot_that_was_started_wrongly_says_so_in_its_own_words(host: Host) -> None:
+    with pytest.raises(BotRefused, match=r"^bot b: no engine is called 'x'$"):
+        await settle(host, bot("a"), bot("b", "misuse"))
+    with pytest.raises(
+        BotRefused, match=r"^bot b: cannot start 'no-such-program': (No such file|Permission denied)"
+    ):
+        await settle(host, bot("a"), BotPlan("b", None, ("no-such-program",)))
+
+
+async def settle(host: Host, *bots: BotPlan) -> None:
+    refused = None
+    async with open_bot_processes(host, bots, folder=ROOT, patience=QUICK, notice=pytest.fail) as fleet:
+        try:
+            await fleet.settle()
+        except BotRefused as error:
+            refused = error
+    if refused:
+        raise refused
+
+
+async def test_a_bot_that_crashes_is_named_and_started_again_until_it_is_lost(host: Host) -> None:
+    told: list[str] = []
+    async with open_bot_processes(
+        host, [bot("a", "crash")], folder=ROOT, patience=QUICK, notice=told.append
+    ) as fleet:
+        await until_lost(fleet, "a")
+    assert told == [
+        "bot a ended unexpectedly (exit code 1); it is started again\n    the disk is full",
+        "bot a ended unexpectedly (exit code 1); it is lost, and so are its matches\n    the disk is full",
+    ]
+
+
+async def test_a_bot_that_never_comes_is_named_and_lost(host: Host) -> None:
+    told: list[str] = []
+    patience = RestartPolicy(start=0.3, settle=0.1, restarts=1, backoff=0.01, stop=0.2)
+    async with open_bot_processes(
+        host, [bot("a", "never")], folder=ROOT, patience=patience, notice=told.append
+    ) as fleet:
+        await fleet.settle()  # does not wait for it forever
+        await until_lost(fleet, "a")
+    assert told == [
+        "bot a hung: it did not connect within 0.3 s; it is started again",
+        "bot a hung: it did not connect within 0.3 s; it is lost, and so are its matches",
+    ]
+
+
+async def test_of_what_a_bot_prints_the_last_lines_are_kept(host: Host) -> None:
+    told: list[str] = []
+    async with open_bot_processes(
+        host, [bot("a", "babble")], folder=ROOT, patience=QUICK, notice=told.append
+    ) as fleet:
+        await until_lost(fleet, "a")
+    first, *kept = told[0].split("\n")
+    assert first == "bot a ended unexpectedly (exit code 3); it is started again"
+    assert len(kept) == TAIL_LINES
+    assert kept[0].startswith(f"    {1000 - TAIL_LINES + 1} xxx")
+    assert kept[-1].startswith("    yyy")
+    assert max(map(len, kept)) < 600
+
+
+async def test_a_bot_that_stays_silent_is_killed_and_started_again(host: Host) -> None:
+    told: list[str] = []
+    async with open_bot_processes(host, [bot("a")], folder=ROOT, patience=QUICK, notice=told.append) as fleet:
+        await fleet.settle()
+        assert fleet.reserve("a") == "a"
+        fleet.finish_match("a", "a", answered=False)
+        assert fleet.reserve("a") is None  # not before it is back
+        with anyio.fail_after(30):
+            while fleet.reserve("a") is None:
+                await fleet.wait_changed()
+    [notice] = told
+    assert notice.startswith("bot a hung: it did not answer in 1 matches in a row; it is started again")
+
+
+async def test_an_answer_forgives_what_was_before(host: Host) -> None:
+    patience = RestartPolicy(silent_matches=2)
+    async with open_bot_processes(
+        host, [bot("a")], folder=ROOT, patience=patience, notice=pytest.fail
+    ) as fleet:
+        await fleet.settle()
+        for answered in (False, None, True, False):
+            assert fleet.reserve("a") == "a"
+            fleet.finish_match("a", "a", answered=answered)
+        assert fleet.reserve("a") == "a"
+
+
+def test_an_engines_command_hides_its_token_and_the_folders_files() -> None:
+    words = command(BotPlan("deep", "minimax:depth=4"), "ws://127.0.0.1:1", "deep#2")
+    assert words[1:] == (
+        *("-P", "-m", "arena", "bot", "minimax:depth=4"),
+        *("--url", "ws://127.0.0.1:1", "--name", "deep#2"),
+    )
+    assert command(BotPlan("mine", None, ("mine", "-x")), "ws://127.0.0.1:1", "mine") == ("mine", "-x")
+
+
+async def test_arena_and_python_are_those_of_the_ladder(host: Host, tmp_path: Path) -> None:
+    shown = tmp_path / "shown"
+    show = BotPlan("a", None, ("sh", "-c", f"command -v python > {shown}; env >> {shown}; exit 1"))
+    told: list[str] = []
+    async with open_bot_processes(host, [show], folder=tmp_path, patience=QUICK, notice=told.append) as fleet:
+        await until_lost(fleet, "a")
+    lines = shown.read_text().splitlines()
+    assert Path(lines[0]).parent == Path(sys.executable).parent
+    assert f"ARENA_URL={host.url}" in lines
+    assert "ARENA_NAME=a" in lines
+    assert f"PWD={tmp_path}" in lines

@@ -1,0 +1,250 @@
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+
+import anyio
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from arena.ladder.external_bots import (
+    ExternalBot,
+    ExternalBots,
+    ExternalBotSettings,
+    TooFewBots,
+    gather,
+    wait_without_playing,
+)
+from arena.protocol.engines import EngineInfo
+from arena.protocol.messages import Hello, Welcome
+from arena.server.host import Host
+from testkit.virtual_time import CLOCK
+from tests.server.peer import dial, enter
+from tests.virtual import virtual
+
+
+def terms(bots: int, wait: float = 60, settle: float = 0.05, away: float = 30) -> ExternalBotSettings:
+    return ExternalBotSettings("127.0.0.1", 0, bots, wait, settle, away)
+
+
+class Lobby:
+    """Substitute for a host as `gather` uses it: the connected bots, on a virtual clock."""
+
+    def __init__(self, *names: str) -> None:
+        self.names = set(names)
+        self._changed = asyncio.Event()
+
+    def players_of(self, _game: str) -> set[str]:
+        return set(self.names)
+
+    async def wait_change(self) -> None:
+        await self._changed.wait()
+
+    def comes(self, *names: str) -> None:
+        self.names.update(names)
+        self._stir()
+
+    def leaves(self, name: str) -> None:
+        self.names.remove(name)
+        self._stir()
+
+    def _stir(self) -> None:
+        self._changed.set()
+        self._changed = asyncio.Event()
+
+
+async def gathered(lobby: Lobby, dial_in: ExternalBotSettings, names: Sequence[str] = ()) -> ExternalBots:
+    return await gather(lobby, "tictactoe", dial_in, names, CLOCK)  # type: ignore[arg-type]
+
+
+async def seconds_of(waiting: Awaitable[object]) -> float:
+    """Return the virtual time that something takes."""
+    began = CLOCK.now()
+    await waiting
+    return CLOCK.now() - began
+
+
+@asynccontextmanager
+async def here(host: Host, *names: str) -> AsyncIterator[AsyncExitStack]:
+    """Bots that are connected; closing the stack sends them away."""
+    async with AsyncExitStack() as stack:
+        for name in names:
+            await stack.enter_async_context(enter(host, name))
+        yield stack
+
+
+async def changed_until_lost(bots: ExternalBots, bot: str) -> None:
+    while not bots.is_lost(bot):
+        await bots.wait_changed()
+
+
+@virtual
+async def test_whoever_is_there_plays_and_more_than_were_waited_for() -> None:
+    assert (await gathered(Lobby("c", "a", "b"), terms(2))).names == ["a", "b", "c"]
+
+
+@virtual
+async def test_who_comes_while_others_still_come_plays_too() -> None:
+    lobby = Lobby("a", "b")
+    for pause, name in ((4.9, "c"), (9.8, "d"), (14.9, "late")):
+        asyncio.get_running_loop().call_later(pause, lobby.comes, name)
+    began = CLOCK.now()
+    assert (await gathered(lobby, terms(2, settle=5))).names == ["a", "b", "c", "d"]
+    assert CLOCK.now() - began == pytest.approx(14.8)
+
+
+@virtual
+async def test_nobody_is_waited_for_longer_than_the_wait_lasts() -> None:
+    lobby = Lobby("0", "1")
+    for second in range(1, 200):
+        asyncio.get_running_loop().call_later(second, lobby.comes, str(second))
+    assert await seconds_of(gathered(lobby, terms(2, wait=60, settle=5))) == pytest.approx(60)
+
+
+@virtual
+async def test_too_few_are_named() -> None:
+    lobby = Lobby("anna")
+    with pytest.raises(TooFewBots, match=r"^1 of 3 bots came within 60 s: anna$"):
+        await gathered(lobby, terms(3))
+    with pytest.raises(TooFewBots, match=r"^0 of 2 bots came within 0 s: none$"):
+        await gathered(Lobby(), terms(2, wait=0))
+
+
+async def test_bots_of_another_game_are_not_counted(host: Host) -> None:
+    async with here(host, "a", "b"), dial(host.url) as other:
+        await other.say(Hello("c", host.issue_token("c"), games=["riskless"]))
+        await other.hear(Welcome)
+        assert (await gather(host, "tictactoe", terms(2))).names == ["a", "b"]
+        assert (await gather(host, "riskless", terms(2))).names == ["a", "b", "c"]
+
+
+async def test_a_bot_says_how_many_threads_it_searches_with(host: Host) -> None:
+    async with enter(host, "a", engine=EngineInfo("jamboree", {}, 6)), enter(host, "b"):
+        bots = await gather(host, "tictactoe", terms(2))
+        assert (bots.announced_threads("a"), bots.announced_threads("b")) == (6, 0)
+
+
+@pytest.mark.parametrize(("bots", "seconds"), [(1, 5), (2, 60)])
+@virtual
+async def test_who_is_awaited_in_vain_is_still_let_in(bots: int, seconds: float) -> None:
+    """With enough bots the wait ends soon, and with too few of them it ends without an error."""
+    waiting = wait_without_playing(Lobby("a"), "tictactoe", terms(bots, settle=5))  # type: ignore[arg-type]
+    assert await seconds_of(waiting) == pytest.approx(seconds)
+
+
+@virtual
+async def test_one_that_is_missing_after_the_wait_does_not_hold_up_the_others() -> None:
+    bots = await gathered(Lobby("a", "b"), terms(3))
+    assert (bots.names, bots.missed) == (["a", "b"], "2 of 3 bots came within 60 s")
+
+
+@virtual
+async def test_of_an_event_that_goes_on_those_play_who_are_back_and_the_others_are_away() -> None:
+    lobby = Lobby("a", "b", "stranger")
+    bots = await gathered(lobby, terms(3, away=30), ["a", "b", "c"])
+    assert bots.names == ["a", "b", "c"]
+    assert bots.missed == "of the event's bots c did not come within 60 s"
+    assert [bots.reserve(name) for name in bots.names] == ["a", "b", None]
+    async with bots.watched():
+        assert await seconds_of(changed_until_lost(bots, "c")) == pytest.approx(30, abs=1.1)
+
+
+@virtual
+async def test_bots_of_the_event_that_stay_away_are_named_with_the_way_on() -> None:
+    with pytest.raises(TooFewBots, match=r"^of the event's bots b did not come within 60 s: let them come"):
+        await gathered(Lobby("a"), terms(2), ["a", "b"])
+
+
+async def test_a_bot_plays_one_match_at_a_time(host: Host) -> None:
+    async with here(host, "a", "b"):
+        bots = await gather(host, "tictactoe", terms(2))
+        assert bots.reserve("a") == "a"
+        assert bots.reserve("a") is None
+        assert bots.reserve("b") == "b"
+        bots.release("a")
+        assert bots.reserve("a") == "a"
+        bots.finish_match("a", "a", answered=True)
+        assert bots.reserve("a") == "a"
+
+
+async def test_a_bot_that_answers_nothing_is_lost_but_not_one_that_does_in_between(host: Host) -> None:
+    async with here(host, "a", "b"):
+        bots = await gather(host, "tictactoe", terms(2))
+        for answered in (False, True, False, None):
+            assert bots.reserve("a") == "a"
+            bots.finish_match("a", "a", answered=answered)
+            assert not bots.is_lost("a")
+        bots.reserve("a")
+        bots.finish_match("a", "a", answered=False)
+        assert bots.is_lost("a")
+        assert bots.reserve("a") is None
+
+
+@virtual
+async def test_a_bot_that_stays_away_is_lost_and_the_others_are_not() -> None:
+    lobby = Lobby("a", "b")
+    bots = await gathered(lobby, terms(2, away=30))
+    async with bots.watched():
+        await CLOCK.sleep(1)
+        lobby.leaves("b")
+        assert 30 < await seconds_of(changed_until_lost(bots, "b")) < 32
+        assert bots.reserve("b") is None
+        assert not bots.is_lost("a")
+
+
+@virtual
+async def test_a_bot_that_comes_back_in_time_plays_on() -> None:
+    lobby = Lobby("a", "b")
+    bots = await gathered(lobby, terms(2, away=30))
+    async with bots.watched():
+        for _ in range(3):
+            await CLOCK.sleep(1)
+            lobby.leaves("b")
+            await CLOCK.sleep(1)
+            assert bots.reserve("b") is None
+            await CLOCK.sleep(28)
+            lobby.comes("b")
+            await CLOCK.sleep(0.1)
+            assert bots.reserve("b") == "b"
+            bots.release("b")
+
+
+async def test_a_bot_that_leaves_a_host_is_not_taken_until_it_is_back(host: Host) -> None:
+    async with here(host, "a"), here(host, "b") as b:
+        bots = await gather(host, "tictactoe", terms(2, away=60))
+        async with bots.watched():
+            await b.aclose()
+            with anyio.fail_after(30):
+                while bots.reserve("b") is not None:
+                    bots.release("b")
+                    await bots.wait_changed()
+            async with here(host, "b"):
+                with anyio.fail_after(30):
+                    while bots.reserve("b") is None:
+                        await bots.wait_changed()
+
+
+@given(st.lists(st.booleans()), st.integers(1, 4))
+def test_only_silent_matches_in_a_row_lose_a_bot(answered: list[bool], most: int) -> None:
+    known = ExternalBot()
+    for each in answered:
+        known.record_match(most, answered=each)
+    marks = "".join("x" if each else "s" for each in answered)
+    assert known.lost == ("s" * most in marks)
+
+
+@given(st.lists(st.tuples(st.integers(0, 5), st.booleans())), st.integers(1, 8))
+def test_only_a_bot_that_is_away_for_long_without_a_break_is_lost(
+    looks: list[tuple[int, bool]], most: int
+) -> None:
+    known, now, away = ExternalBot(), 0, 0
+    before: bool | None = None
+    expected = False
+    for seconds, here in looks:
+        now += seconds
+        away = away + seconds if before is False and not here else 0
+        expected = expected or away > most
+        known.record_presence(now, most, here=here)
+        before = here
+        assert known.lost == expected
+        assert known.free == (here and not expected)

@@ -1,0 +1,144 @@
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import ExitStack
+from dataclasses import replace
+from pathlib import Path
+
+import anyio
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from arena.cores import cores
+from arena.ladder.bot_processes import open_bot_processes
+from arena.ladder.pinning import Pinning, can_pin, cores_for_bots, pin
+from arena.ladder.play import run_ladder
+from arena.protocol import record as records
+from arena.rating.standings import is_void
+from arena.server.host import Host
+from tests.ladder.test_play import Watch, ladder
+from tests.server.fleets import QUICK, ROOT, bot
+
+pytestmark = pytest.mark.skipif(not can_pin(), reason="this system cannot pin processes to cores")
+
+BUSY = """
+import subprocess, sys, threading, time
+threading.Thread(target=time.sleep, args=(60,), daemon=True).start()
+child = subprocess.Popen([sys.executable, "-c", "print('here', flush=True); import time; time.sleep(60)"])
+time.sleep(60)
+"""
+
+
+def threads_below(process: int) -> list[int]:
+    """Every thread of a process and its descendants, found by the parents that all processes name."""
+    parents = {}
+    for folder in Path("/proc").glob("[0-9]*"):
+        try:
+            parents[int(folder.name)] = int((folder / "stat").read_text().rsplit(")", 1)[1].split()[1])
+        except (FileNotFoundError, ProcessLookupError):
+            continue
+    family = {process}
+    while more := {child for child, parent in parents.items() if parent in family} - family:
+        family |= more
+    return [int(task.name) for each in family for task in Path(f"/proc/{each}/task").iterdir()]
+
+
+@pytest.fixture
+def busy() -> Iterator[int]:
+    """A process with a thread more and a child, which is all there."""
+    with subprocess.Popen(
+        [sys.executable, "-c", BUSY], stdout=subprocess.PIPE, start_new_session=True
+    ) as process:
+        try:
+            assert process.stdout is not None
+            assert process.stdout.readline() == b"here\n"
+            yield process.pid
+        finally:
+            os.killpg(process.pid, signal.SIGKILL)
+
+
+def test_every_thread_and_child_is_pinned(busy: int) -> None:
+    one = frozenset(cores()[-1:])
+    assert len(threads_below(busy)) >= 3
+    pin(busy, one)
+    assert {frozenset(os.sched_getaffinity(each)) for each in threads_below(busy)} == {one}
+
+
+def test_a_process_that_is_gone_keeps_no_other_from_its_cores(busy: int) -> None:
+    with subprocess.Popen([sys.executable, "-c", ""]) as gone:
+        gone.wait()
+    one = cores()[-1:]
+    pinning = Pinning(one, 1, {"gone": gone.pid, "busy": busy}.get)
+    with pinning.held(("gone", "busy"), 1):
+        assert {frozenset(os.sched_getaffinity(each)) for each in threads_below(busy)} == {frozenset(one)}
+
+
+@pytest.mark.parametrize(
+    ("every", "bots"),
+    [([3], [3]), ([0, 5], [0, 5]), ([0, 1, 2], [1, 2]), ([4, 5, 6, 7], [5, 6, 7])],
+    ids=str,
+)
+def test_the_server_keeps_a_core_where_there_are_more_than_two(every: list[int], bots: list[int]) -> None:
+    assert cores_for_bots(every) == bots
+
+
+def loads(cores: int, most: int, matches: list[int]) -> list[int]:
+    """Return the number of bots' groups on each core, with matches of so many threads in parallel."""
+    pinning = Pinning(range(cores), most, lambda _name: None)
+    with ExitStack() as stack:
+        for number, threads in enumerate(matches):
+            stack.enter_context(pinning.held((f"a{number}", f"b{number}"), threads))
+        return list(pinning._load.values())
+
+
+@given(st.integers(1, 16), st.lists(st.integers(1, 4), min_size=1, max_size=8))
+def test_cores_are_shared_evenly_and_not_at_all_where_there_are_enough(
+    cores: int, matches: list[int]
+) -> None:
+    most = sum(matches)
+    found = loads(cores, most, matches)
+    assert max(found) - min(found) <= 1
+    if cores >= 2 * most:
+        assert sum(found) == 2 * most, "each bot has its own"
+    if cores >= most:
+        assert max(found) <= 1
+
+
+@given(st.integers(1, 8), st.integers(1, 8), st.integers(1, 4))
+def test_cores_are_given_back(cores: int, most: int, threads: int) -> None:
+    pinning = Pinning(range(cores), most, lambda _name: None)
+    with pytest.raises(RuntimeError), pinning.held(("a", "b"), threads), pinning.held(("c", "d"), threads):
+        raise RuntimeError("the match is void")
+    assert set(pinning._load.values()) == {0}
+
+
+@pytest.mark.slow
+async def test_bots_that_play_are_on_the_cores_of_their_match(host: Host) -> None:
+    own = cores()
+    async with open_bot_processes(
+        host, [bot("a"), bot("b"), bot("c")], folder=ROOT, patience=QUICK, notice=pytest.fail
+    ) as fleet:
+        await fleet.settle()
+        pinning = Pinning(own, len(own), fleet.process_of)
+        with pinning.held(("a", "b"), 1):
+            for name in ("a", "b", "c"):
+                process = fleet.process_of(name)
+                assert process is not None
+                where = {frozenset(os.sched_getaffinity(each)) for each in threads_below(process)}
+                assert where == {frozenset(own if name == "c" else own[:1])}
+        assert fleet.process_of("nobody") is None
+
+
+@pytest.mark.slow
+async def test_a_ladder_of_pinned_bots(tmp_path: Path) -> None:
+    played = ladder(tmp_path / "record.jsonl", bot("a"), bot("b"), bot("c"), rounds=2)
+    played.plan = replace(played.plan, pin=True)
+    with anyio.fail_after(30):
+        await run_ladder(played, Watch(), patience=QUICK)
+    finished = list(records.read(tmp_path / "record.jsonl"))
+    assert len(finished) == 12
+    assert not any(map(is_void, finished))
+    assert set(os.sched_getaffinity(0)) == set(cores())

@@ -1,0 +1,136 @@
+"""Makes the cells of the built-in maps: `python -m tests.maps.coasts`, or `make cells`, after a change of places or continents.
+
+A territory's cell is what is nearer to its place than to any other on the same land (a Voronoi diagram), as far as it is land.
+Land is drawn by hand where a map shows a part of the world (`tests.maps.shores`); elsewhere it is what lies near the places and the
+roads of a continent, or of the whole map. The geometry is shapely's, which only who develops needs: what it makes lies in `cells/`,
+and `maps.cells` reads it.
+"""
+
+from __future__ import annotations
+
+import json
+from itertools import pairwise
+
+from shapely import LineString, MultiPoint, Point, Polygon, unary_union, voronoi_polygons
+from shapely.geometry.base import BaseGeometry
+
+from arena.maps.cells import FOLDER, Ring
+from arena.maps.layout import lines, nearest_pair, roads
+from arena.maps.loader import load_file, map_names
+from arena.maps.mapfile import MapFile
+from tests.maps.shores import SHORES, Shape
+
+COAST = 0.62
+"""How far land reaches from a place, in distances of the two closest places."""
+SHOULDER = 0.42
+"""How far it reaches from a road inside a continent, in the same unit."""
+BAY = 0.9
+"""Water between two shores of one continent that is narrower than twice this is land, in the same unit."""
+ROOM = 0.46
+"""How far land that is drawn by hand reaches from a place at the least, in the same unit."""
+GRAIN = 0.01
+"""How exactly corners are given, in the same unit."""
+GAP = 0.001
+"""Water between two cells that is narrower than twice this comes of rounded corners and is land, in the same unit."""
+
+
+def main() -> None:
+    """Write the cells of each built-in map."""
+    FOLDER.mkdir(exist_ok=True)
+    for name in map_names():
+        file = load_file(name)
+        cells = make_cells(file)
+        lines = ",\n".join(json.dumps(rings, separators=(",", ":")) for rings in cells)
+        ferries = json.dumps(ferries_of(file, cells), separators=(",", ":"))
+        (FOLDER / f"{name}.json").write_text(
+            f'{{"cells": [\n{lines}\n],\n"ferries": {ferries}}}\n', encoding="utf-8"
+        )
+
+
+def make_cells(file: MapFile) -> list[list[Ring]]:
+    """Return the areas of each territory's cell, at least one, the largest first.
+
+    O(V log V + E) for V territories and E roads, some tens of milliseconds for the largest built-in map.
+    """
+    places = [Point(place) for place in file.map.places]
+    unit = nearest_pair(file.map)
+    found: list[list[Ring]] = [[] for _ in places]
+    for members, land in lands_of(file, unit):
+        own = [places[each] for each in members]
+        around = land.buffer(unit)
+        nearest = voronoi_polygons(MultiPoint(own), extend_to=around, ordered=True).geoms
+        for territory, cell in zip(members, nearest if len(own) > 1 else [around], strict=True):
+            found[territory] = _rings(cell.intersection(land), unit)
+    return found
+
+
+def ferries_of(file: MapFile, cells: list[list[Ring]]) -> list[tuple[int, int]]:
+    """Return the roads that are not on land all the way, the lower number first."""
+    land = unary_union([Polygon(ring) for rings in cells for ring in rings])
+    land = land.buffer(GAP * nearest_pair(file.map))
+    return [
+        (v, w)
+        for v, w in roads(file.map)
+        if not all(land.covers(LineString(line)) for line in lines(file, v, w))
+    ]
+
+
+def lands_of(file: MapFile, unit: float) -> list[tuple[list[int], BaseGeometry]]:
+    """Return each piece of land: its territories, and its shape; `unit` is the distance of the two closest places."""
+    if file.map.name not in SHORES:
+        return [(members, _land(file, members, unit)) for members in _groups(file)]
+    shapes = [Polygon(_rounded(shape)) for shape in SHORES[file.map.name]]
+    members: list[list[int]] = [[] for _ in shapes]
+    for territory, place in enumerate(file.map.places):
+        distances = [shape.distance(Point(place)) for shape in shapes]
+        members[distances.index(min(distances))].append(territory)
+    rooms = [[Point(file.map.places[each]).buffer(ROOM * unit) for each in group] for group in members]
+    return [
+        (group, unary_union([shape, *room]))
+        for shape, group, room in zip(shapes, members, rooms, strict=True)
+    ]
+
+
+def _rounded(corners: Shape) -> Shape:
+    """Return a shape without sharp corners: each is cut off twice (Chaikin's algorithm)."""
+    for _ in range(2):
+        corners = [
+            (a[0] + (b[0] - a[0]) * share, a[1] + (b[1] - a[1]) * share)
+            for a, b in zip(corners, [*corners[1:], corners[0]], strict=True)
+            for share in (0.25, 0.75)
+        ]
+    return corners
+
+
+def _groups(file: MapFile) -> list[list[int]]:
+    """The continents, and the territories that are in none."""
+    groups = [list(members) for _, members in file.continents]
+    taken = {territory for members in groups for territory in members}
+    rest = [territory for territory in range(len(file.map.places)) if territory not in taken]
+    return [*groups, rest] if rest else groups
+
+
+def _land(file: MapFile, members: list[int], unit: float) -> BaseGeometry:
+    inside = set(members)
+    shores: list[BaseGeometry] = [Point(file.map.places[each]).buffer(COAST * unit) for each in members]
+    for v, w in roads(file.map):
+        if v in inside and w in inside:
+            shores += [LineString(line).buffer(SHOULDER * unit) for line in lines(file, v, w)]
+    # Grown and shrunk again, narrow bays and lakes are closed.
+    return unary_union(shores).buffer(BAY * unit).buffer(-BAY * unit)
+
+
+def _rings(area: BaseGeometry, unit: float) -> list[Ring]:
+    parts = [part for part in getattr(area, "geoms", [area]) if isinstance(part, Polygon)]
+    simple = [part.simplify(2 * GRAIN * unit) for part in sorted(parts, key=lambda part: -part.area)]
+    return [_corners(part, unit) for part in simple if not part.is_empty]
+
+
+def _corners(area: Polygon, unit: float) -> Ring:
+    grain = GRAIN * unit
+    rounded = [(round(x / grain) * grain, round(y / grain) * grain) for x, y in area.exterior.coords]
+    return [(round(a[0], 4), round(a[1], 4)) for a, b in pairwise(rounded) if a != b]
+
+
+if __name__ == "__main__":
+    main()

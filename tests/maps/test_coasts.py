@@ -1,0 +1,94 @@
+"""Coasts: the ground of each territory, against what a point's nearest place says."""
+
+from __future__ import annotations
+
+import random
+from math import dist
+
+import pytest
+from shapely import LineString, Point, Polygon, unary_union
+
+from arena.maps.cells import shipped_cells, shipped_ferries
+from arena.maps.layout import lines, nearest_pair, roads
+from arena.maps.loader import load_file, map_names
+from tests.maps.coasts import COAST, GRAIN, ferries_of, lands_of, make_cells
+from tests.maps.shores import SHORES
+
+
+@pytest.mark.parametrize("name", map_names())
+def test_a_place_stands_on_its_own_ground_and_on_nobody_elses(name: str) -> None:
+    file = load_file(name)
+    areas = [unary_union([Polygon(ring) for ring in rings]) for rings in make_cells(file)]
+    unit = nearest_pair(file.map)
+    for v, place in enumerate(file.map.places):
+        assert areas[v].contains(Point(place))
+        assert areas[v].distance(Point(place)) == 0
+        reach = areas[v].exterior if isinstance(areas[v], Polygon) else areas[v].boundary
+        assert reach.distance(Point(place)) > 0.4 * unit, "there is room for its mark"
+    whole = unary_union(areas).area
+    assert abs(sum(area.area for area in areas) - whole) < 0.02 * whole, "they hardly overlap"
+
+
+@pytest.mark.parametrize("name", map_names())
+def test_ground_is_what_is_nearest_on_the_same_land(name: str) -> None:
+    file, chance = load_file(name), random.Random(5)
+    unit = nearest_pair(file.map)
+    cells = make_cells(file)
+    land_of = {v: n for n, (members, _) in enumerate(lands_of(file, unit)) for v in members}
+    for v, rings in enumerate(cells):
+        area = Polygon(rings[0])
+        left, top, right, bottom = area.bounds
+        for _ in range(20):
+            point = chance.uniform(left, right), chance.uniform(top, bottom)
+            if not area.contains(Point(point)):
+                continue
+            mine = dist(point, file.map.places[v])
+            nearest = min(
+                dist(point, other) for w, other in enumerate(file.map.places) if land_of[w] == land_of[v]
+            )
+            assert mine - nearest <= 4 * GRAIN * unit
+
+
+def test_corners_are_few() -> None:
+    found = make_cells(load_file("usa"))
+    assert sum(len(ring) for rings in found for ring in rings) < 40 * len(found)
+
+
+def test_land_that_nobody_has_drawn_reaches_as_far_as_it_says() -> None:
+    file = load_file("m2")
+    found, unit = make_cells(file), nearest_pair(file.map)
+    alone = min(range(len(found)), key=lambda v: len(file.map.neighbours[v]))
+    reach = max(dist(corner, file.map.places[alone]) for corner in found[alone][0])
+    assert reach >= COAST * unit * 0.9
+
+
+@pytest.mark.parametrize("name", sorted(SHORES))
+def test_a_road_over_the_sea_is_a_ferry(name: str) -> None:
+    file, cells = load_file(name), make_cells(load_file(name))
+    lands = unary_union([Polygon(ring).buffer(GRAIN) for rings in cells for ring in rings])
+    for v, w in roads(file.map):
+        crossing = any(
+            LineString(line).difference(lands).length > 0.2 * LineString(line).length
+            for line in lines(file, v, w)
+        )
+        if crossing:
+            assert (v, w) in shipped_ferries(name)
+
+
+@pytest.mark.parametrize("name", map_names())
+def test_the_cells_that_ship_are_those_of_the_map(name: str) -> None:
+    """After a change of a map's places or continents: `make cells`."""
+    shipped, made = shipped_cells(name), make_cells(load_file(name))
+    assert shipped is not None
+    assert len(shipped) == len(made)
+    for old, new in zip(shipped, made, strict=True):
+        there, here = (unary_union([Polygon(ring) for ring in rings]) for rings in (old, new))
+        # Versions of the library round corners in ways of their own.
+        assert there.symmetric_difference(here).area < 0.01 * here.area
+
+
+@pytest.mark.parametrize("name", map_names())
+def test_the_ferries_that_ship_are_those_of_the_cells_that_ship(name: str) -> None:
+    cells = shipped_cells(name)
+    assert cells is not None
+    assert shipped_ferries(name) == ferries_of(load_file(name), cells)

@@ -1,0 +1,34 @@
+"""The limit of plies of a game that its rules need not end."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from msgspec.structs import replace
+
+from arena.bots.learning.matches import play_match
+from arena.games.hexapawn import Hexapawn
+from arena.games.tictactoe import TicTacToe
+from arena.match.replay import verify
+from arena.protocol.codes import EndReason
+from arena.protocol.record import BadRecord, Result
+from tests.games.own import nim
+
+
+def test_a_match_is_a_draw_at_the_limit_of_its_game_and_its_record_is_held_to_that(tmp_path: Path) -> None:
+    file = nim(tmp_path, ('name = "nim"', 'name = "short-nim"\n    ply_limit = 2'))
+    record = play_match("random", "random", f"{file}:Nim")
+    assert (record.result.winner, record.result.reason) == (None, EndReason.PLY_LIMIT)
+    assert len(record.moves) == 2
+    verify(record)
+    with pytest.raises(BadRecord, match="ply_limit"):
+        verify(replace(record, result=Result("maxie", EndReason.LINE)))
+    shorter = replace(record, moves=record.moves[:1])
+    with pytest.raises(BadRecord, match="after 1 plies nothing is decided"):
+        verify(shorter)
+
+
+def test_no_game_of_the_project_needs_the_limit() -> None:
+    assert Hexapawn.ply_limit is None
+    assert TicTacToe().ply_limit == 1000, "nine cells are full long before"

@@ -1,0 +1,50 @@
+"""The generated parts of PROTOCOL.md: `python -m tests.protocol.tables` writes them from `protocol.codes` again."""
+
+from __future__ import annotations
+
+import re
+import sys
+from pathlib import Path
+
+from arena.protocol.codes import Code, EndReason
+
+SPECIFICATION = Path(__file__).parents[2] / "protocol" / "PROTOCOL.md"
+
+
+def codes_table() -> str:
+    """Every error code with its meaning, as a Markdown table."""
+    return _table("code", [(code.value, code.meaning) for code in Code])
+
+
+def reasons_table() -> str:
+    """Every reason for which a match ends, as a Markdown table."""
+    return _table("reason", [(reason.value, reason.meaning) for reason in EndReason])
+
+
+def filled(text: str) -> str:
+    """`text` with each generated part made anew. Raises ValueError where the marks of one are missing."""
+    for name, table in (("codes", codes_table()), ("reasons", reasons_table())):
+        found = re.search(rf"<!-- {name}:[^\n]*-->\n(.*?)<!-- end of {name} -->", text, re.DOTALL)
+        if found is None:
+            raise ValueError(f"the marks around the table of {name} are missing")
+        text = f"{text[: found.start(1)]}{table}\n{text[found.end(1) :]}"
+    return text
+
+
+def _table(head: str, rows: list[tuple[str, str]]) -> str:
+    lines = [
+        f"| {head} | meaning |",
+        "| --- | --- |",
+        *(f"| `{word}` | {meaning} |" for word, meaning in rows),
+    ]
+    return "\n".join(lines)
+
+
+def main() -> None:
+    """Write the tables into PROTOCOL.md."""
+    SPECIFICATION.write_text(filled(SPECIFICATION.read_text(encoding="utf-8")), encoding="utf-8")
+    sys.stdout.write(f"wrote the tables of {SPECIFICATION.name}\n")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,121 @@
+"""Audit of matches that were made up: cheating is found, and nothing in honest ones."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from math import comb
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from arena.protocol.codes import EndReason
+from arena.protocol.record import FORMAT, Record, RecordedMove, Result
+from arena.protocol.values import Players, Seat
+from arena.rating.audit import Audit, Finding, binomial_tail, hypergeometric_tail
+from arena.rating.elo import expected_score
+
+BOTS = [f"bot{n:02}" for n in range(12)]
+ELO = {bot: 60.0 * n for n, bot in enumerate(BOTS)}
+
+
+def match(
+    maxie: str,
+    minnie: str,
+    winner: Seat | None,
+    reason: EndReason = EndReason.LINE,
+    moves: Sequence[int] = (),
+) -> Record:
+    made = [RecordedMove(move, 1.0) for move in moves]
+    players, result = Players(maxie, minnie), Result(winner, reason)
+    return Record(FORMAT, "m", "e", "riskless", {}, players, "1+0", "2026-11-20T12:00:00Z", made, result)
+
+
+def honest(seed: int, rounds: int = 10) -> Audit:
+    """Matches of everybody with everybody, by their strength; a third of the losses are resignations."""
+    chance, audit = random.Random(seed), Audit()
+    for first in BOTS:
+        for second in BOTS:
+            for _ in range(rounds if first != second else 0):
+                wins = chance.random() < expected_score(ELO[first] - ELO[second])
+                reason = EndReason.RESIGNATION if chance.random() < 1 / 3 else EndReason.LINE
+                moves = [chance.randrange(100) for _ in range(30)]
+                audit.add(match(first, second, "maxie" if wins else "minnie", reason, moves), rated=True)
+    return audit
+
+
+def told(found: list[Finding]) -> list[tuple[str, str, str]]:
+    return [(each.check, each.bot, each.opponent) for each in found]
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_honest_matches_give_nothing_to_look_at(seed: int) -> None:
+    assert honest(seed).findings() == []
+
+
+def test_a_strong_bot_that_lets_a_weak_one_win_is_found() -> None:
+    audit = honest(1)
+    for _ in range(30):
+        audit.add(match(BOTS[0], BOTS[11], "maxie"), rated=True)
+    (found,) = audit.findings()
+    assert told([found]) == [("result", BOTS[0], BOTS[11])]
+    assert found.chance is not None
+    assert found.chance < 1e-6
+    assert found.matches == 50
+
+
+def test_unrated_matches_void_ones_and_walkovers_are_no_results() -> None:
+    audit = honest(2)
+    for _ in range(30):
+        audit.add(match(BOTS[0], BOTS[11], "maxie"), rated=False)
+        audit.add(match(BOTS[0], BOTS[11], None, EndReason.SERVER_FAULT), rated=True)
+        audit.add(match(BOTS[0], BOTS[11], "maxie", EndReason.NO_SHOW), rated=True)
+    assert audit.findings() == []
+
+
+def test_two_bots_that_met_nobody_else_have_nothing_to_be_held_against() -> None:
+    audit = Audit()
+    for _ in range(40):
+        audit.add(match("anna", "bert", "maxie"), rated=True)
+    assert audit.findings() == []
+
+
+def test_a_bot_that_resigns_to_one_opponent_alone_is_found() -> None:
+    audit = Audit()
+    for other in BOTS[1:]:
+        for number in range(10):
+            reason = EndReason.RESIGNATION if other == BOTS[3] and number < 8 else EndReason.LINE
+            audit.add(match(BOTS[0], other, "minnie", reason), rated=True)
+    assert told(audit.findings()) == [("resignation", BOTS[0], BOTS[3])]
+
+
+def test_two_names_of_one_program_are_found_unless_they_have_one_owner() -> None:
+    audit, chance = Audit(), random.Random(3)
+    for _ in range(3):
+        moves = [chance.randrange(100) for _ in range(30)]
+        for name in ("anna", "bert"):
+            audit.add(match(name, "carl", "maxie", moves=moves), rated=False)
+            audit.add(match(name, "carl", "maxie", moves=moves[:10]), rated=False)  # short ones may be alike
+    (found,) = audit.findings()
+    assert told([found]) == [("identical", "anna", "bert")]
+    assert found.detail.startswith("3 matches")
+    assert audit.findings(lambda one, other: {one, other} == {"anna", "bert"}) == []
+
+
+@given(st.integers(1, 40), st.floats(0.01, 0.99), st.integers(0, 41))
+def test_the_binomial_tail_is_the_sum_of_its_terms(n: int, p: float, k: int) -> None:
+    exact = sum(comb(n, i) * p**i * (1 - p) ** (n - i) for i in range(k, n + 1))
+    assert binomial_tail(n, p, k) == pytest.approx(exact, rel=1e-9, abs=1e-300)
+
+
+@given(st.integers(1, 12), st.integers(0, 12), st.integers(1, 12), st.integers(0, 12))
+def test_the_hypergeometric_tail_is_that_of_all_ways_to_draw(
+    total: int, marked: int, drawn: int, k: int
+) -> None:
+    marked, drawn = min(marked, total), min(drawn, total)
+    ways = [
+        (each & ((1 << marked) - 1)).bit_count() for each in range(1 << total) if each.bit_count() == drawn
+    ]
+    exact = sum(each >= k for each in ways) / len(ways)
+    assert hypergeometric_tail(total, marked, drawn, k) == pytest.approx(exact)

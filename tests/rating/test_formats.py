@@ -1,0 +1,209 @@
+from collections import Counter, defaultdict
+from random import Random
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from msgspec.structs import replace
+
+from arena.rating.formats import (
+    TIE_BREAKS,
+    Format,
+    Knockout,
+    RosterChange,
+    Rounds,
+    Swiss,
+    in_format_order,
+    make_format,
+)
+from arena.rating.pairing import Pair
+from arena.rating.standings import Row, table_of_scores
+from tests.rating.pairs import round_robin
+
+
+def names(n: int) -> list[str]:
+    return [f"b{i}" for i in range(n)]
+
+
+def play(format: Format, strength: dict[str, float], dice: Random) -> list[Pair]:
+    """Every pair is won by the stronger bot; of those that can be played, a random one is over first."""
+    played: list[Pair] = []
+    open_ = format.next_pairs(dry=True)
+    while open_:
+        pair = open_.pop(dice.randrange(len(open_)))
+        first = strength[pair.first] - strength[pair.second]
+        won = 2.0 if first > 0 else 0.0 if first < 0 else 1.0
+        played.append(pair)
+        format.record_pair(pair, won, 2 - won)
+        open_ += format.next_pairs(dry=not open_)
+    return played
+
+
+@settings(deadline=None)
+@given(st.integers(2, 7), st.integers(1, 3), st.integers(1, 2))
+def test_rounds_are_the_round_robin_given_piece_by_piece(bots: int, rounds: int, starts: int) -> None:
+    format = Rounds(names(bots), rounds, starts, 5)
+    played = play(format, dict.fromkeys(names(bots), 0.0), Random(1))
+    assert sorted(played, key=lambda pair: pair.number) == round_robin(names(bots), rounds, starts, 5)
+    assert format.matches == 2 * len(played)
+
+
+def test_a_gauntlet_is_one_against_all() -> None:
+    format = make_format("gauntlet", names(4), 2, 2, 0)
+    played = play(format, dict.fromkeys(names(4), 0.0), Random(1))
+    assert Counter((pair.first, pair.second) for pair in played) == {("b0", f"b{i}"): 4 for i in (1, 2, 3)}
+    assert sorted(pair.number for pair in played) == list(range(12))
+    assert format.matches == 24
+
+
+@settings(deadline=None)
+@given(st.integers(2, 12), st.integers(1, 6), st.randoms(use_true_random=False))
+def test_in_a_swiss_everybody_plays_once_a_round(bots: int, rounds: int, dice: Random) -> None:
+    format = Swiss(names(bots), rounds, 1)
+    strength = {bot: dice.random() for bot in names(bots)}
+    played = play(format, strength, dice)
+    assert format.matches == 2 * len(played)
+    by_round: dict[int, list[str]] = defaultdict(list)
+    for pair in played:
+        by_round[pair.round] += [pair.first, pair.second]
+    assert sorted(by_round) == list(range(rounds))
+    sat_out: Counter[str] = Counter()
+    for met in by_round.values():
+        assert len(met) == len(set(met)) == 2 * (bots // 2)
+        sat_out.update(set(names(bots)) - set(met))
+    # Until then each bot that has not sat out can, and all others have somebody new to meet (Dirac 1952).
+    if bots % 2 and rounds <= bots // 2:
+        assert max(sat_out.values()) - min(sat_out[bot] for bot in names(bots)) <= 1
+
+
+def test_a_swiss_of_enough_rounds_finds_the_best_and_pairs_equals() -> None:
+    strength = {bot: float(-i) for i, bot in enumerate(names(16))}
+    format = Swiss(names(16), 4, 1)
+    played = play(format, strength, Random(3))
+    met = Counter(frozenset((pair.first, pair.second)) for pair in played)
+    assert set(met.values()) == {1}
+    points: Counter[str] = Counter()
+    for pair in sorted(played, key=lambda pair: pair.number):
+        if pair.round < 3:
+            points[max(pair.first, pair.second, key=strength.__getitem__)] += 1
+        else:
+            assert abs(points[pair.first] - points[pair.second]) <= 1
+    last = [pair for pair in played if pair.round == 3 and "b0" in (pair.first, pair.second)]
+    assert len(last) == 1
+    assert points["b0"] == 3
+
+
+@settings(deadline=None)
+@given(st.integers(2, 17), st.integers(1, 2), st.integers(1, 2), st.integers())
+def test_a_knockout_is_won_by_the_strongest(bots: int, rounds: int, starts: int, seed: int) -> None:
+    format = Knockout(names(bots), rounds, starts)
+    dice = Random(seed)
+    strength = {bot: dice.random() for bot in names(bots)}
+    played = play(format, strength, dice)
+    assert format.winner == max(strength, key=strength.__getitem__)
+    assert len({pair.number for pair in played}) == len(played) == (bots - 1) * rounds * starts
+    assert format.matches == 2 * len(played)
+    lost: Counter[str] = Counter()
+    for two in {frozenset((pair.first, pair.second)) for pair in played}:
+        lost[min(two, key=strength.__getitem__)] += 1
+    assert set(lost.values()) == {1}
+
+
+def test_the_best_two_seeds_meet_in_the_final_only() -> None:
+    strength = {bot: float(-i) for i, bot in enumerate(names(8))}
+    played = play(Knockout(names(8), 1, 1), strength, Random(0))
+    assert {played[-1].first, played[-1].second} == {"b0", "b1"}
+
+
+def test_a_drawn_encounter_gets_a_few_pairs_more_and_then_the_seed_decides() -> None:
+    format = Knockout(["a", "b"], 2, 1)
+    played = play(format, {"a": 0, "b": 0}, Random(0))
+    assert len(played) == 2 + TIE_BREAKS
+    assert sorted(pair.round for pair in played) == list(range(2 + TIE_BREAKS))
+    assert format.winner == "a"
+
+
+def test_who_has_a_bye_waits_for_nobody() -> None:
+    format = Knockout(names(3), 1, 1)
+    [pair] = format.next_pairs(dry=True)
+    assert {pair.first, pair.second} == {"b1", "b2"}
+    format.record_pair(pair, 0, 2)
+    [final] = format.next_pairs(dry=True)
+    assert {final.first, final.second} == {"b0", pair.second}
+
+
+def test_what_is_no_event() -> None:
+    with pytest.raises(ValueError, match="no format is called 'ladder': there are round-robin"):
+        make_format("ladder", ["a", "b"], 1, 1, 0)
+    for name in ("gauntlet", "swiss", "knockout"):
+        with pytest.raises(ValueError, match="different names"):
+            make_format(name, ["a", "a"], 1, 1, 0)
+
+
+def rows_of(bots: list[str], points: Counter[str]) -> list[Row]:
+    rows = table_of_scores(bots, [])
+    return [replace(row, points=points[row.bot]) for row in rows]
+
+
+@settings(deadline=None)
+@given(st.integers(2, 17), st.integers())
+def test_the_table_of_a_knockout_has_its_winner_first_and_nobody_before_who_came_further(
+    bots: int, seed: int
+) -> None:
+    format, dice = Knockout(names(bots), 1, 1), Random(seed)
+    strength = {bot: dice.random() for bot in names(bots)}
+    lost: dict[str, int] = {}
+    for number, pair in enumerate(play(format, strength, dice)):
+        lost[min(pair.first, pair.second, key=strength.__getitem__)] = number
+    rows = in_format_order(rows_of(names(bots), Counter()), format)
+    assert rows[0].bot == format.winner
+    assert [row.reached for row in rows[:2]] == ["champion", "final"]
+    assert Counter(row.reached for row in rows)["semifinal"] == min(2, bots - 2)
+    (final,) = format.bracket()[-1]
+    assert final.winner == rows[0].bot
+    assert {final.first, final.second} == {rows[0].bot, rows[1].bot}
+    assert sum(each.winner is not None for round in format.bracket() for each in round) == bots - 1
+
+
+@settings(deadline=None)
+@given(st.integers(2, 9), st.integers(1, 5), st.integers(1, 2), st.randoms(use_true_random=False))
+def test_the_table_of_a_swiss_is_by_points_with_byes_and_then_by_buchholz(
+    bots: int, rounds: int, starts: int, dice: Random
+) -> None:
+    format = Swiss(names(bots), rounds, starts)
+    played = play(format, {bot: dice.random() for bot in names(bots)}, dice)
+    strength = {bot: format.place(bot).buchholz for bot in names(bots)}
+    points: Counter[str] = Counter()
+    for pair in played:
+        points[pair.first] += 0
+    rows = in_format_order(rows_of(names(bots), points), format)
+    assert rows == sorted(rows, key=lambda row: (-row.points, -(row.buchholz or 0)))
+    assert sum(row.byes for row in rows) == (2 * starts * rounds if bots % 2 else 0)
+    assert {row.bot: row.buchholz for row in rows} == strength
+
+
+def test_who_does_not_come_twice_in_a_row_is_paired_no_more_until_it_joins_again() -> None:
+    format, paired = Swiss(names(6), 8, 1), list[set[str]]()
+    while pairs := format.next_pairs(dry=True):
+        paired.append({bot for pair in pairs for bot in (pair.first, pair.second)})
+        for pair in pairs:
+            absent = ["b5"] if len(paired) <= 4 and "b5" in (pair.first, pair.second) else []
+            format.record_pair(pair, 2.0 * (pair.second in absent), 2.0 * (pair.first in absent), absent)
+        if len(paired) == 5:
+            format.change(
+                RosterChange("b5", format.rounds_started, True),
+                RosterChange("b0", format.rounds_started, False),
+            )
+    assert ["b5" in each for each in paired] == [True, True, False, False, False, True, True, True]
+    assert ["b0" in each for each in paired][5:] == [False, False, False]
+    assert sum(format.place(bot).byes for bot in names(6)) == 2 * 6, "five play in six rounds"
+
+
+def test_the_pairings_of_200_bots_are_made_at_once() -> None:
+    dice = Random(1)
+    strength = {bot: dice.random() for bot in names(200)}
+    format = Swiss(names(200), 9, 1)
+    played = play(format, strength, dice)
+    met = Counter(frozenset((pair.first, pair.second)) for pair in played)
+    assert set(met.values()) == {1}
+    assert len(played) == 900

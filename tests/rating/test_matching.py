@@ -1,0 +1,35 @@
+from itertools import combinations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from arena.rating.matching import largest_matching
+
+
+def most(edges: frozenset[frozenset[int]]) -> int:
+    """The pairs of a largest matching, by trying every edge."""
+    if not edges:
+        return 0
+    edge = min(edges, key=sorted)
+    without = frozenset(each for each in edges if each != edge)
+    apart = frozenset(each for each in edges if edge.isdisjoint(each))
+    return max(1 + most(apart), most(without))
+
+
+@given(st.integers(0, 8), st.data())
+def test_no_matching_is_larger(n: int, data: st.DataObject) -> None:
+    every = [frozenset(pair) for pair in combinations(range(n), 2)]
+    edges = (
+        frozenset(data.draw(st.lists(st.sampled_from(every), unique=True, max_size=14)))
+        if every
+        else frozenset()
+    )
+    found = largest_matching(range(n), lambda a, b: frozenset((a, b)) in edges)
+    assert all(found[b] == a and frozenset((a, b)) in edges for a, b in found.items())
+    assert len(found) == 2 * most(edges)
+
+
+def test_a_flower_is_matched_around_its_blossom() -> None:
+    triangles = [(0, 1), (1, 2), (2, 0), (2, 3), (3, 4), (4, 5), (5, 3)]
+    joined = {frozenset(each) for each in triangles}
+    assert len(largest_matching(range(6), lambda a, b: frozenset((a, b)) in joined)) == 6

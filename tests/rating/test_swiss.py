@@ -1,0 +1,144 @@
+"""Pairings of a Swiss round, compared with an exhaustive oracle and a published implementation."""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from random import Random
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from arena.rating.swiss import Round, pair_round
+
+DATA = Path(__file__).parents[1] / "data" / "swiss_published.json"
+"""Cases with their pairings, and a tournament of 180 players, by bbpPairings 6.0, which pairs by the rules of FIDE."""
+PUBLISHED = json.loads(DATA.read_text(encoding="utf-8"))
+
+
+def pairings(bots: Sequence[str]) -> Iterator[list[tuple[str, str]]]:
+    """Every way to pair an even number of bots."""
+    if not bots:
+        yield []
+        return
+    first, *others = bots
+    for other in others:
+        for rest in pairings([bot for bot in others if bot != other]):
+            yield [(first, other), *rest]
+
+
+class History:
+    """Earlier pairings, points and rounds without a match."""
+
+    def __init__(self) -> None:
+        self.points: dict[str, float] = defaultdict(float)
+        self.opponents: dict[str, list[str]] = defaultdict(list)
+        self.idle: dict[str, int] = defaultdict(int)
+
+    def pair(self, bots: Sequence[str]) -> Round:
+        return pair_round(bots, self.points, lambda a, b: self.opponents[a].count(b), self.idle)
+
+    def play(self, paired: Round, dice: Random) -> None:
+        for first, second in paired.meetings:
+            won = dice.choice((0, 0.5, 1))
+            self.points[first] += won
+            self.points[second] += 1 - won
+            self.opponents[first].append(second)
+            self.opponents[second].append(first)
+        if paired.out is not None:
+            self.points[paired.out] += 1
+            self.idle[paired.out] += 1
+
+
+@settings(deadline=None, max_examples=60)
+@given(st.integers(2, 8), st.integers(0, 6), st.randoms(use_true_random=False))
+def test_nobody_meets_again_and_the_top_group_loses_as_few_as_can_be(
+    n: int, rounds: int, dice: Random
+) -> None:
+    bots, history = [f"b{i}" for i in range(n)], History()
+    for _ in range(rounds):
+        history.play(history.pair(bots), dice)
+    paired = history.pair(bots)
+    playing = [bot for bot in bots if bot != paired.out]
+    assert sorted(bot for meeting in paired.meetings for bot in meeting) == playing
+    if n % 2:
+        assert paired.out is not None
+        assert history.idle[paired.out] <= max(history.idle.values(), default=0)
+
+    def repeats(meetings: Sequence[tuple[str, str]]) -> int:
+        return max(history.opponents[a].count(b) for a, b in meetings)
+
+    fewest = min(map(repeats, pairings(playing)))
+    assert repeats(paired.meetings) == fewest
+    best = max(history.points[bot] for bot in playing)
+
+    def leave_the_top(meetings: Sequence[tuple[str, str]]) -> int:
+        return sum((history.points[a] == best) != (history.points[b] == best) for a, b in meetings)
+
+    allowed = [each for each in pairings(playing) if repeats(each) == fewest]
+    assert leave_the_top(paired.meetings) == min(map(leave_the_top, allowed))
+
+
+@settings(deadline=None, max_examples=20)
+@given(st.integers(3, 12), st.randoms(use_true_random=False))
+def test_nobody_sits_out_again_as_long_as_others_can(n: int, dice: Random) -> None:
+    bots, history = [f"b{i}" for i in range(2 * n + 1)], History()
+    for _ in range(n):
+        history.play(history.pair(bots), dice)
+    assert sorted(history.idle[bot] for bot in bots) == [0] * (n + 1) + [1] * n
+
+
+def test_the_first_half_meets_the_second_and_who_comes_down_the_first() -> None:
+    history = History()
+    bots = [f"b{i}" for i in range(8)]
+    assert history.pair(bots).meetings == [("b0", "b4"), ("b1", "b5"), ("b2", "b6"), ("b3", "b7")]
+    history.points.update(dict.fromkeys(("b0", "b1", "b2"), 1.0))
+    assert history.pair(bots).meetings == [("b0", "b1"), ("b2", "b3"), ("b4", "b6"), ("b5", "b7")]
+
+
+Levels = list[tuple[float, ...]]
+
+
+def levels(meetings: Sequence[Sequence[object]], points: Mapping[str, float]) -> Levels:
+    return sorted(tuple(sorted(points[str(bot)] for bot in meeting)) for meeting in meetings)
+
+
+def between_groups(found: Levels) -> int:
+    return sum(low != high for low, high in found)
+
+
+@pytest.mark.parametrize("name", sorted(PUBLISHED["pairings"]))
+def test_a_published_case_has_no_pairing_again_and_as_many_between_groups(name: str) -> None:
+    players, expected, out = PUBLISHED["pairings"][name]
+    points = {str(number): score for number, score, _, _ in players}
+    met = {str(number): list(map(str, opponents)) for number, _, opponents, _ in players}
+    idle = {str(number): count for number, _, _, count in players}
+    paired = pair_round(list(points), points, lambda a, b: met[a].count(b), idle)
+    assert not any(b in met[a] for a, b in paired.meetings)
+    assert paired.out == (None if out is None else str(out))
+    ours, theirs = levels(paired.meetings, points), levels(expected, points)
+    assert between_groups(ours) == between_groups(theirs)
+    if name.startswith("dutch"):
+        assert {frozenset(each) for each in paired.meetings} == {
+            frozenset(map(str, each)) for each in expected
+        }
+
+
+def test_each_round_of_a_published_tournament_pairs_the_same_groups() -> None:
+    tournament: list[list[list[float]]] = PUBLISHED["tournament"]
+    history = History()
+    bots = [str(number) for number in range(1, len(tournament) + 1)]
+    for round in range(len(tournament[0])):
+        games = {bot: tournament[int(bot) - 1][round] for bot in bots}
+        if round != 1:  # which its organiser accelerated
+            paired = history.pair(bots)
+            theirs = {tuple(sorted((bot, str(game[0])))) for bot, game in games.items()}
+            assert levels(paired.meetings, history.points) == levels(sorted(theirs), history.points), round
+            assert not any(b in history.opponents[a] for a, b in paired.meetings)
+        for bot, (opponent, won, *unplayed) in games.items():
+            history.points[bot] += won
+            if not unplayed:
+                history.opponents[bot].append(str(opponent))

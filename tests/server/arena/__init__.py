@@ -1,1 +1,0 @@
-"""Tests of many servers as one arena."""

@@ -1,0 +1,40 @@
+"""A real NATS for the tests of this folder."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Iterator
+
+import pytest
+
+from testkit.nats_server import NatsServer, running_nats
+from testkit.parts import missing
+
+
+@pytest.fixture(scope="session")
+def shared_nats() -> Iterator[NatsServer | None]:
+    """The NATS that all tests of a process share; None where there is none."""
+    if missing("nats"):
+        yield None
+        return
+    with running_nats() as server:
+        yield server
+
+
+@pytest.fixture
+def nats(shared_nats: NatsServer | None) -> NatsServer:
+    """The shared NATS; skips the test where there is none."""
+    if shared_nats is None:
+        pytest.skip(str(missing("nats")))
+    return shared_nats
+
+
+@pytest.fixture
+async def own_nats() -> AsyncIterator[NatsServer]:
+    """A NATS that a test may stop."""
+    if missing("nats"):
+        pytest.skip(str(missing("nats")))
+    held = running_nats()
+    server = await asyncio.to_thread(held.__enter__)
+    yield server
+    await asyncio.to_thread(held.__exit__, None, None, None)

@@ -1,0 +1,86 @@
+from __future__ import annotations
+
+from pathlib import Path
+from urllib.parse import quote
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from arena.server.cluster.address import PASSWORD_FILE, NatsAddress, parse
+from arena.server.cluster.bus import BusError
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("nats://here", NatsAddress(("nats://here:4222",))),
+        ("nats://here:5", NatsAddress(("nats://here:5",))),
+        ("nats://[::1]:5/", NatsAddress(("nats://[::1]:5",))),
+        ("tls://here", NatsAddress(("tls://here:4222",), tls=True)),
+        ("nats://me:it@here", NatsAddress(("nats://here:4222",), "me", "it")),
+        ("nats://word@here", NatsAddress(("nats://here:4222",), token="word")),
+        ("nats://me:it@a, nats://me:it@b:1", NatsAddress(("nats://a:4222", "nats://b:1"), "me", "it")),
+        ("nats://me:it@a,nats://b", NatsAddress(("nats://a:4222", "nats://b:4222"), "me", "it")),
+    ],
+)
+def test_an_address_is_read(text: str, expected: NatsAddress) -> None:
+    assert parse(text, {}) == expected
+
+
+words = st.text(st.characters(codec="utf-8", exclude_categories=["C"]), min_size=1, max_size=10)
+
+
+@given(words, words)
+def test_a_user_and_a_password_may_be_anything_that_is_quoted(user: str, password: str) -> None:
+    found = parse(f"nats://{quote(user, safe='')}:{quote(password, safe='')}@here", {})
+    assert (found.user, found.password) == (user, password)
+
+
+def test_the_password_comes_from_a_file_where_the_address_has_none(tmp_path: Path) -> None:
+    file = tmp_path / "secret"
+    file.write_text("it\n")
+    assert parse("nats://me@here", {PASSWORD_FILE: str(file)}) == NatsAddress(
+        ("nats://here:4222",), "me", "it"
+    )
+    assert parse("nats://me:other@here", {PASSWORD_FILE: str(file)}).password == "other"
+
+
+def test_a_file_that_is_not_there_is_told(tmp_path: Path) -> None:
+    with pytest.raises(BusError, match=r"ARENA_BUS_PASSWORD_FILE=.*none cannot be read"):
+        parse("nats://me@here", {PASSWORD_FILE: str(tmp_path / "none")})
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "here",
+        "here:4222",
+        "http://here",
+        "nats://",
+        "nats://:4222",
+        "nats://me:secret@here:port",
+        "nats://me:secret@here:0",
+        "nats://me:secret@here:70000",
+        "nats://me:secret@here/path",
+        "nats://me:secret@here?x=1",
+        "nats://me:secret@[::1",
+        "nats://a,",
+    ],
+)
+def test_what_is_no_address_is_told_in_one_line_without_its_password(text: str) -> None:
+    with pytest.raises(
+        BusError, match="must be the address of a NATS server: write nats://HOST:4222"
+    ) as told:
+        parse(text, {})
+    assert "secret" not in str(told.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [("nats://a,tls://b", "all with TLS or all without"), ("nats://x:1@a,nats://y:1@b", "the same user")],
+)
+def test_servers_of_one_nats_are_alike(text: str, told: str) -> None:
+    with pytest.raises(BusError, match=told):
+        parse(text, {})

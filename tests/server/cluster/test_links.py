@@ -1,0 +1,368 @@
+"""The link of edges and cores over a bus that loses, repeats, delays and is cut, on a virtual clock."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from arena.protocol.messages import Move
+from arena.server.cluster.edge_link import HELD_MESSAGES, HELD_NS
+from arena.server.cluster.frames import BEAT_NS, SILENT_NS, core_subject, edge_subject
+from arena.server.core.inputs import EdgeResynced, MessageReceived, TurnSent
+from arena.server.ports import Resync
+from testkit.simulation.bus import Exchange
+from testkit.simulation.world import MS, SECOND
+from tests.server.cluster.links import NotingCore, NotingEdge, exchanging
+
+SETTLED_NS = 2 * SECOND
+
+
+@pytest.fixture
+def exchange() -> Iterator[Exchange]:
+    with exchanging(1) as exchange:
+        yield exchange
+
+
+def paired(exchange: Exchange, number: int = 5) -> tuple[NotingEdge, NotingCore, int]:
+    """An edge in sync with a core, and a client there."""
+    core, edge = NotingCore(exchange, fence=1), NotingEdge(exchange, number)
+    exchange.world.run_for(SECOND)
+    client = edge.request("anna")
+    exchange.world.run_for(SECOND)
+    assert edge.in_sync()
+    assert client in core.clients
+    return edge, core, client
+
+
+def test_messages_cross_in_order_both_ways_within_milliseconds(exchange: Exchange) -> None:
+    edge, core, client = paired(exchange)
+    for number in range(1, 50):
+        edge.say(client, number)
+        core.send(client, number)
+    exchange.world.run_for(3 * MS)
+    assert core.heard() == list(range(1, 50))
+    assert edge.heard() == list(range(1, 50))
+    assert edge.link.resyncs == 1
+
+
+def test_what_is_given_at_once_crosses_in_one_frame(exchange: Exchange) -> None:
+    edge, _, client = paired(exchange)
+    carried = exchange.carried
+    for number in range(50):
+        edge.say(client, number)
+    exchange.world.run_for(3 * MS)
+    assert exchange.carried == carried + 1
+
+
+def test_times_are_those_of_the_cores_clock(exchange: Exchange) -> None:
+    edge, core, client = paired(exchange)
+    edge.link.submit(MessageReceived(client, Move("m", 3, 1), edge.process.now_ns(), spent=77))
+    edge.link.submit(TurnSent(client, "m", 3, edge.process.now_ns(), lag=9))
+    before = core.process.now_ns()
+    exchange.world.run_for(3 * MS)
+    (said,), (sent,) = core.of(MessageReceived), core.of(TurnSent)
+    assert before <= said.at <= before + 3 * MS
+    assert (said.spent, sent.lag) == (77, 9)
+    assert before <= sent.at <= before + 3 * MS
+
+
+def test_a_lost_frame_is_noticed_by_the_next_one_and_by_a_beat(exchange: Exchange) -> None:
+    edge, core, client = paired(exchange)
+    for number, how in enumerate(("up", "down"), 1):
+        exchange.loss = 1.0
+        if how == "up":
+            edge.say(client, number)
+        else:
+            core.send(client, number)
+        exchange.world.run_for(2 * MS)
+        exchange.loss = 0.0
+        exchange.world.run_for(BEAT_NS + 3 * MS)
+        assert edge.link.resyncs == number + 1
+        assert client in core.clients
+    assert core.heard() == [1], "it is said again, as the core may have missed it"
+    assert edge.heard() == [], "a core tells clients anew what counts"
+
+
+def test_what_is_lost_both_ways_together_is_said_again(exchange: Exchange) -> None:
+    edge, core, client = paired(exchange)
+    exchange.loss = 1.0
+    edge.say(client, 1)
+    core.send(client, 1)
+    exchange.world.run_for(2 * MS)
+    exchange.loss = 0.0
+    core.send(client, 2)  # the edge is the first to notice
+    exchange.world.run_for(SECOND)
+    assert core.heard() == [1]
+
+
+def test_what_is_said_at_the_beginning_of_an_outage_is_said_again(exchange: Exchange) -> None:
+    edge, core, client = paired(exchange)
+    exchange.away = True
+    edge.say(client, 1)
+    exchange.world.run_for(SILENT_NS - 20 * MS)
+    exchange.away = False
+    exchange.world.run_for(3 * SECOND)
+    assert core.heard() == [1]
+
+
+def test_a_repeated_frame_is_taken_once(exchange: Exchange) -> None:
+    edge, core, client = paired(exchange)
+    exchange.repeats = 0.5
+    for number in range(1, 100):
+        edge.say(client, number)
+        core.send(client, number)
+        exchange.world.run_for(3 * MS)
+    assert core.heard() == list(range(1, 100))
+    assert edge.heard() == list(range(1, 100))
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_after_any_losses_repeats_and_delays_both_sides_agree_who_is_connected(seed: int) -> None:
+    with exchanging(seed) as exchange:
+        lose_repeat_and_delay(exchange)
+
+
+def lose_repeat_and_delay(exchange: Exchange) -> None:
+    dice = exchange.world.dice("test")
+    core, edges = NotingCore(exchange, fence=1), [NotingEdge(exchange, number) for number in (3, 4, 5)]
+    exchange.world.run_for(SECOND)
+    exchange.loss, exchange.repeats, exchange.strays = 0.1, 0.1, 0.1
+    for step in range(300):
+        edge = dice.choice(edges)
+        match dice.randrange(4):
+            case 0:
+                edge.request(f"bot {step}")
+            case 1 if edge.connected:
+                edge.leave(dice.choice(list(edge.connected)))
+            case _ if edge.connected:
+                client = dice.choice(list(edge.connected))
+                edge.say(client, step)
+                if client in core.clients:
+                    core.send(client, step + 1)
+        exchange.world.run_for(dice.randrange(30 * MS))
+    exchange.loss = exchange.repeats = exchange.strays = 0.0
+    exchange.world.run_for(SETTLED_NS)
+    for edge in edges:
+        assert not edge.pending, "each request is answered in the end"
+    assert core.clients == {client for edge in edges for client in edge.connected}
+    assert not core.link.deposed
+    counts = [edge.link.resyncs for edge in edges]
+    exchange.world.run_for(10 * SECOND)
+    assert counts == [edge.link.resyncs for edge in edges], "a quiet link stays in sync"
+
+
+def test_a_silent_edge_is_gone_and_comes_back(exchange: Exchange) -> None:
+    edge, core, client = paired(exchange)
+    other = NotingEdge(exchange, 6)
+    exchange.world.run_for(SECOND)
+    exchange.cut.add("edge 5")
+    exchange.world.run_for(SILENT_NS + 2 * BEAT_NS)
+    assert core.gone == [5]
+    assert client not in core.clients
+    assert other.in_sync()
+    assert not edge.in_sync()
+    edge.say(client, 1)
+    exchange.cut.clear()
+    exchange.world.run_for(SECOND)
+    assert client in core.clients
+    assert edge.in_sync()
+    assert core.heard() == [1]
+
+
+def test_a_dead_edge_is_gone(exchange: Exchange) -> None:
+    edge, core, _ = paired(exchange)
+    edge.process.kill()
+    exchange.world.run_for(SILENT_NS + 2 * BEAT_NS)
+    assert core.gone == [5]
+    assert not core.link.edges
+
+
+def test_while_the_core_is_dead_an_edge_holds_what_is_said_for_the_next_one(exchange: Exchange) -> None:
+    edge, core, client = paired(exchange)
+    other = edge.request("bert")
+    exchange.world.run_for(SECOND)
+    core.process.kill()
+    edge.say(client, 1)  # before anybody can know
+    exchange.world.run_for(SILENT_NS + 2 * BEAT_NS)
+    assert not edge.in_sync()
+    edge.say(client, 2)
+    edge.leave(other)
+    late = edge.request("carl")
+    exchange.world.run_for(SECOND)
+    new = NotingCore(exchange, fence=2)
+    exchange.world.run_for(SECOND)
+    assert edge.in_sync()
+    assert next(type(each) for each in new.given) is EdgeResynced
+    assert new.heard() == [1, 2]
+    assert new.clients == {client, late}
+    assert late in edge.connected
+
+
+def test_a_new_core_is_in_sync_within_a_beat(exchange: Exchange) -> None:
+    edge, core, client = paired(exchange)
+    core.process.kill()
+    new = NotingCore(exchange, fence=2)
+    exchange.world.run_for(BEAT_NS + 10 * MS)
+    assert edge.in_sync()
+    assert client in new.clients
+    edge.link.heartbeat()
+    exchange.world.run_for(SECOND)
+    assert edge.link.resyncs == 2
+
+
+def test_a_frozen_core_that_believes_it_leads_is_not_heard_and_learns_it(exchange: Exchange) -> None:
+    edge, core, client = paired(exchange)
+    core.process.freeze()
+    exchange.world.run_for(2 * SECOND)
+    new = NotingCore(exchange, fence=2)
+    exchange.world.run_for(SECOND)
+    assert client in new.clients
+    core.process.thaw()
+    core.send(client, 9)
+    exchange.world.run_for(SECOND)
+    assert edge.heard() == []
+    assert edge.in_sync()
+    assert edge.link.resyncs == 2
+    assert core.link.deposed == "core 2 leads"
+    assert not core.gone, "a core that stood still asks nobody to go"
+
+
+def test_of_two_cores_every_edge_takes_the_higher_fencing_number(exchange: Exchange) -> None:
+    edges = [NotingEdge(exchange, number) for number in (5, 6, 7)]
+    old, new = NotingCore(exchange, fence=3), NotingCore(exchange, fence=4)
+    exchange.world.run_for(SECOND)
+    clients = {edge.request("anna") for edge in edges}
+    exchange.world.run_for(SECOND)
+    assert new.clients == clients
+    assert old.link.deposed
+
+
+def test_a_core_that_stood_still_for_a_moment_takes_no_edge_for_gone(exchange: Exchange) -> None:
+    edge, core, client = paired(exchange)
+    core.process.freeze()
+    exchange.world.run_for(SILENT_NS - BEAT_NS)
+    edge.say(client, 1)
+    core.process.thaw()
+    exchange.world.run_for(SECOND)
+    assert not core.gone
+    assert core.heard() == [1]
+
+
+def test_an_edge_that_stood_still_for_long_says_anew_who_is_connected(exchange: Exchange) -> None:
+    edge, core, client = paired(exchange)
+    edge.process.freeze()
+    exchange.world.run_for(5 * SECOND)
+    assert core.gone == [5]
+    edge.process.thaw()
+    exchange.world.run_for(SECOND)
+    assert client in core.clients
+    assert edge.in_sync()
+
+
+def test_an_edge_that_is_started_again_is_another_edge(exchange: Exchange) -> None:
+    edge, core, client = paired(exchange)
+    edge.process.kill()
+    again = NotingEdge(exchange, 8)
+    exchange.world.run_for(SECOND)
+    other = again.request("anna")
+    exchange.world.run_for(SECOND)
+    assert core.clients == {other}
+    assert client not in core.clients
+
+
+def test_a_bus_that_is_away_for_a_moment_costs_a_resync(exchange: Exchange) -> None:
+    edge, core, client = paired(exchange)
+    exchange.away = True
+    exchange.world.run_for(SILENT_NS - BEAT_NS)
+    edge.say(client, 1)
+    core.send(client, 1)
+    exchange.away = False
+    exchange.world.run_for(SECOND)
+    assert not core.link.deposed
+    assert not core.gone
+    assert core.heard() == [1]
+    assert client in core.clients
+
+
+def test_a_core_that_cannot_hear_the_bus_gives_up_and_takes_no_edge_for_gone(exchange: Exchange) -> None:
+    edge, core, client = paired(exchange)
+    exchange.cut.add("core 1")
+    exchange.world.run_for(SILENT_NS + 2 * BEAT_NS)
+    assert core.link.deposed == "the bus is unavailable"
+    assert not core.gone
+    new = NotingCore(exchange, fence=2)
+    exchange.world.run_for(SECOND)
+    assert client in new.clients
+    assert edge.in_sync()
+
+
+def test_a_buffer_that_is_full_loses_frames_and_that_is_noticed(exchange: Exchange) -> None:
+    edge, core, client = paired(exchange)
+    core.bus.room = 3
+    for number in range(1, 9):
+        core.send(client, number)
+    core.bus.room = None
+    exchange.world.run_for(SECOND)
+    assert edge.heard() == [1, 2, 3]
+    assert edge.link.resyncs == 2
+    assert client in core.clients
+
+
+def test_what_is_held_is_bounded_in_number_and_time(exchange: Exchange) -> None:
+    edge, core, client = paired(exchange)
+    core.process.kill()
+    exchange.world.run_for(SILENT_NS + 2 * BEAT_NS)
+    edge.say(client, 1)
+    exchange.world.run_for(HELD_NS)
+    for number in range(HELD_MESSAGES + 10):
+        edge.say(client, number)
+    assert edge.link.dropped == 11
+    new = NotingCore(exchange, fence=2)
+    exchange.world.run_for(SECOND)
+    assert new.heard() == list(range(10, HELD_MESSAGES + 10))
+
+
+def test_a_list_larger_than_a_message_may_be_crosses_in_pieces(exchange: Exchange) -> None:
+    edge, core, _ = paired(exchange)
+    for number in range(12_000):
+        edge.request(f"a bot with a long name {number:>40}")
+    exchange.world.run_for(SECOND)
+    assert len(edge.connected) == 12_001
+    carried = exchange.carried
+    core.process.kill()
+    new = NotingCore(exchange, fence=2)
+    exchange.world.run_for(BEAT_NS + 10 * MS)
+    (here,) = new.of(EdgeResynced)
+    assert len(here.clients) == 12_001
+    assert new.clients == core.clients
+    assert exchange.carried - carried < 20
+
+
+def test_a_core_that_was_built_anew_asks_every_edge_and_is_told_again(exchange: Exchange) -> None:
+    edge, core, client = paired(exchange)
+    edge.say(client, 1)
+    exchange.world.run_for(SECOND)
+    for port in core.ports.values():
+        port.deliver([Resync()])
+    edge.say(client, 2)
+    exchange.world.run_for(SECOND)
+    assert len(core.of(EdgeResynced)) == 2
+    assert core.heard() == [1, 2, 1, 2], "what it had taken in is lost with what it was before"
+
+
+def test_nothing_that_no_frame_is_harms_anybody(exchange: Exchange) -> None:
+    edge, core, client = paired(exchange)
+    for noise in (b"", b"\x00", b"\x96\x01\x01\x01\x00\xc2\xc4\x01\xff", bytes(range(256))):
+        edge.link.receive(noise)
+        core.link.receive(noise)
+    exchange.world.run_for(SECOND)
+    assert edge.in_sync()
+    assert client in core.clients
+
+
+def test_shards_do_not_hear_each_other() -> None:
+    names = ["", "-", "a", "a.b", "a b", "ä", "a_2e_b", "A", "*", ">"]
+    assert len({core_subject(name) for name in names}) == len(names)
+    assert all(" " not in core_subject(name) and core_subject(name).count(".") == 2 for name in names)
+    assert edge_subject("one", 7) == "arena.one.edge.7"

@@ -1,0 +1,296 @@
+"""The bus over a real NATS: what it does when NATS is away, is slow, or is not what it should be."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager, closing
+from pathlib import Path
+from typing import Any
+
+import anyio
+import pytest
+
+from arena.server.cluster.bus import MAX_PAYLOAD, BusError
+from arena.server.cluster.nats import NatsBus, open_nats
+from testkit.line import Line
+from testkit.nats_server import NatsServer, running_nats
+from testkit.parts import requires
+
+pytestmark = requires("nats")
+
+
+@asynccontextmanager
+async def opened(url: str, **options: Any) -> AsyncIterator[NatsBus]:
+    async with open_nats(url, name="test", **options) as bus:
+        yield bus
+
+
+async def until(true: Callable[[], bool], seconds: float = 10) -> None:
+    with anyio.fail_after(seconds):
+        while not true():
+            await anyio.sleep(0.002)
+
+
+@asynccontextmanager
+async def made(**settings: Any) -> AsyncIterator[NatsServer]:
+    """A NATS with settings of its own."""
+    held = running_nats(**settings)
+    server = await asyncio.to_thread(held.__enter__)
+    yield server
+    await asyncio.to_thread(held.__exit__, None, None, None)
+
+
+@asynccontextmanager
+async def over_a_line(server: NatsServer) -> AsyncIterator[Line]:
+    with closing(await asyncio.to_thread(Line, server.port)) as line:
+        yield line
+
+
+async def refused(url: str, **options: Any) -> str:
+    """Return the reason that there is no bus."""
+    with pytest.raises(BusError) as told:
+        async with opened(url, **options):
+            pytest.fail("there is one")
+    return str(told.value)
+
+
+async def arrives(bus: NatsBus, got: list[bytes], subject: str) -> None:
+    """A message goes out and comes in."""
+    before = len(got)
+    assert bus.publish(subject, b"x")
+    await until(lambda: len(got) > before)
+
+
+async def test_subscriptions_outlive_a_nats_that_is_killed_and_started_again(own_nats: NatsServer) -> None:
+    got: list[bytes] = []
+    async with opened(own_nats.url) as bus:
+        await bus.subscribe("a.b", got.append)
+        await arrives(bus, got, "a.b")
+        await asyncio.to_thread(own_nats.kill)
+        await until(lambda: not bus.connected)
+        assert not bus.publish("a.b", b"lost")
+        late: list[bytes] = []
+        await bus.subscribe("a.c", late.append)
+        await asyncio.to_thread(own_nats.start)
+        await until(lambda: bus.connected)
+        await arrives(bus, got, "a.b")
+        await arrives(bus, late, "a.c")
+    assert got == [b"x", b"x"]
+
+
+@pytest.mark.parametrize("how", ["frozen", "cut"])
+async def test_a_nats_that_falls_silent_is_lost_and_the_event_loop_goes_on(
+    own_nats: NatsServer, how: str
+) -> None:
+    got: list[bytes] = []
+    async with over_a_line(own_nats) as line:
+        url = own_nats.url if how == "frozen" else f"nats://127.0.0.1:{line.port}"
+        async with opened(url) as bus:
+            await bus.subscribe("a", got.append)
+            frozen = own_nats.frozen()
+            began = time.monotonic()
+            if how == "frozen":
+                frozen.__enter__()
+            else:
+                await asyncio.to_thread(line.order, "cut")
+            refused, longest = 0, 0.0
+            # More than everything between can hold: whoever publishes waits for nothing all the same.
+            while bus.connected:
+                before = time.monotonic()
+                refused += not bus.publish("a", b"x" * 100_000)
+                longest = max(longest, time.monotonic() - before)
+                await anyio.sleep(0.001)
+                assert time.monotonic() - began < 20
+            assert longest < 0.4
+            assert refused
+            if how == "frozen":
+                frozen.__exit__(None, None, None)
+            else:
+                await asyncio.to_thread(line.order, "mend")
+            await until(lambda: bus.connected, 20)
+            await until(lambda: bus.publish("a", b"last"))
+            await until(lambda: bool(got) and got[-1] == b"last")
+
+
+async def test_an_answer_that_comes_after_its_time_does_no_harm(
+    own_nats: NatsServer, caplog: pytest.LogCaptureFixture
+) -> None:
+    got: list[bytes] = []
+    async with opened(own_nats.url) as bus:
+        with own_nats.frozen():
+            await bus.subscribe("a", got.append)
+            assert bus.connected
+        await until(lambda: bus.publish("a", b"x") and bool(got), 20)
+    assert [each.getMessage() for each in caplog.records if each.levelname == "ERROR"] == []
+
+
+async def test_a_standstill_of_the_process_itself_is_no_loss(own_nats: NatsServer) -> None:
+    program = f"""
+import time, anyio
+from arena.server.cluster.nats import open_nats
+
+async def main():
+    async with open_nats({own_nats.url!r}, name="test") as bus:
+        for _ in range(3):
+            await anyio.sleep(0.6)
+            time.sleep(1.6)
+            assert bus.connected
+        await anyio.sleep(0.6)
+        print(bus.connected)
+
+anyio.run(main, backend_options={{"use_uvloop": True}})
+"""
+    done = await asyncio.to_thread(
+        subprocess.run, [sys.executable, "-c", program], capture_output=True, text=True, check=False
+    )
+    assert (done.stdout, done.stderr) == ("True\n", "")
+
+
+async def test_where_nobody_listens_is_told_in_one_line() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    told = await refused(f"nats://127.0.0.1:{port}")
+    assert (
+        told == f"cannot use the NATS at nats://127.0.0.1:{port}: Connect call failed ('127.0.0.1', {port})"
+    )
+
+
+async def test_a_host_that_does_not_exist_is_told_in_one_line() -> None:
+    told = await refused("nats://does-not-exist.invalid")
+    assert told.startswith("cannot use the NATS at nats://does-not-exist.invalid:4222: ")
+    assert "\n" not in told
+
+
+async def test_whoever_says_nothing_is_told_in_one_line() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        told = await refused(f"nats://127.0.0.1:{silent.getsockname()[1]}")
+    assert told.endswith(": it does not answer")
+
+
+async def test_what_is_no_nats_is_told_in_one_line() -> None:
+    async def greet(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.write(b"220 mail at your service\r\n")
+        await writer.drain()
+        writer.close()
+
+    async with await asyncio.start_server(greet, "127.0.0.1", 0) as server:
+        told = await refused(f"nats://127.0.0.1:{server.sockets[0].getsockname()[1]}")
+    assert told.endswith(": no NATS listens there")
+
+
+async def test_another_of_several_servers_is_taken(nats: NatsServer) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    got: list[bytes] = []
+    async with opened(f"nats://127.0.0.1:{port},{nats.url}") as bus:
+        await bus.subscribe("several", got.append)
+        await arrives(bus, got, "several")
+
+
+async def test_a_password_lets_in_and_a_wrong_one_does_not(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    async with made(authorization={"user": "me", "password": "a:b/c@d"}) as server:
+        got: list[bytes] = []
+        async with opened(f"nats://me:a%3Ab%2Fc%40d@127.0.0.1:{server.port}") as bus:
+            await bus.subscribe("a", got.append)
+            await arrives(bus, got, "a")
+        (tmp_path / "password").write_text("a:b/c@d\n")
+        with monkeypatch.context() as here:
+            here.setenv("ARENA_BUS_PASSWORD_FILE", str(tmp_path / "password"))
+            async with opened(f"nats://me@127.0.0.1:{server.port}") as bus:
+                assert bus.connected
+        for credentials in ("me:wrong@", "", "word@"):
+            told = await refused(f"nats://{credentials}127.0.0.1:{server.port}")
+            assert told.endswith(": it does not know this user, password or token")
+            assert "wrong" not in told
+    async with (
+        made(authorization={"token": "word"}) as server,
+        opened(f"nats://word@127.0.0.1:{server.port}") as bus,
+    ):
+        assert bus.connected
+
+
+async def test_a_nats_that_takes_too_little_is_told(own_nats: NatsServer) -> None:
+    async with made(max_payload=1000) as server:
+        assert (await refused(server.url)).endswith(
+            f": it takes messages of 1000 bytes; set its max_payload to {MAX_PAYLOAD}"
+        )
+
+
+async def test_what_the_user_may_not_do_is_in_the_log(caplog: pytest.LogCaptureFixture) -> None:
+    permissions = {"publish": ["mine.>", "_INBOX.>"], "subscribe": [">"]}
+    users = [{"user": "me", "password": "it", "permissions": permissions}]
+    async with (
+        made(authorization={"users": users}) as server,
+        opened(f"nats://me:it@127.0.0.1:{server.port}") as bus,
+    ):
+        bus.publish("others.x", b"")
+        await until(lambda: "permissions violation for publish" in caplog.text)
+        assert bus.connected
+
+
+async def test_a_user_who_may_not_use_an_inbox_is_refused_with_the_reason() -> None:
+    permissions = {"publish": ["mine.>"], "subscribe": [">"]}
+    users = [{"user": "me", "password": "it", "permissions": permissions}]
+    async with made(authorization={"users": users}) as server:
+        assert 'permissions violation for publish to "_inbox.' in await refused(
+            f"nats://me:it@127.0.0.1:{server.port}"
+        )
+
+
+def certificate(folder: Path, name: str) -> dict[str, str]:
+    """A certificate that certifies itself, and its key."""
+    files = {"cert_file": str(folder / f"{name}.pem"), "key_file": str(folder / f"{name}.key")}
+    words = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-subj", f"/CN={name}", "-days", "2"]
+    words += ["-addext", f"subjectAltName=IP:{name}"]
+    subprocess.run(
+        [*words, "-keyout", files["key_file"], "-out", files["cert_file"]], check=True, capture_output=True
+    )
+    return files
+
+
+@requires("openssl")
+async def test_tls_needs_a_certificate_that_is_trusted_and_made_out_for_the_host(tmp_path: Path) -> None:
+    right = await asyncio.to_thread(certificate, tmp_path, "127.0.0.1")
+    other = await asyncio.to_thread(certificate, tmp_path, "127.0.0.2")
+    async with made(tls=right) as server:
+        got: list[bytes] = []
+        for scheme in ("tls", "nats"):
+            url = f"{scheme}://127.0.0.1:{server.port}"
+            async with opened(url, ca=Path(right["cert_file"])) as bus:
+                await bus.subscribe("a", got.append)
+                await arrives(bus, got, "a")
+            told = await refused(url)
+            assert "its certificate is not trusted (" in told
+            assert told.endswith("; set bus.ca to the CA bundle")
+    async with made(tls=other) as server:
+        told = await refused(f"tls://127.0.0.1:{server.port}", ca=Path(other["cert_file"]))
+        assert "127.0.0.1" in told.partition("not trusted")[2]
+
+
+@requires("openssl")
+async def test_nothing_is_told_in_clear_to_one_without_tls(tmp_path: Path) -> None:
+    """An attacker in between could remove the offer of TLS from the first message of NATS."""
+    heard = b""
+
+    async def listen(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        nonlocal heard
+        writer.write(b'INFO {"max_payload": 1048576, "auth_required": true}\r\n')
+        heard += await reader.read()
+        writer.close()
+
+    ca = Path((await asyncio.to_thread(certificate, tmp_path, "127.0.0.1"))["cert_file"])
+    async with await asyncio.start_server(listen, "127.0.0.1", 0) as server:
+        port = server.sockets[0].getsockname()[1]
+        told = await refused(f"tls://me:secret@127.0.0.1:{port}", ca=ca)
+        assert told.endswith(": it offers no TLS, and nothing may be sent to it unencrypted")
+    assert heard == b""
+    async with made() as plain:
+        told = await refused(f"tls://127.0.0.1:{plain.port}", ca=ca)
+        assert told.endswith(": it offers no TLS, and nothing may be sent to it unencrypted")

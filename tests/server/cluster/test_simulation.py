@@ -1,0 +1,69 @@
+"""A whole arena in a simulation: what must hold does, whatever fails; and planted defects are found."""
+
+from __future__ import annotations
+
+import logging
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+
+import pytest
+
+from testkit.simulation.arena import Plan, simulate
+from testkit.simulation.planted import PLANTED, hunt, planted
+from testkit.simulation.shrink import kind_of, shrink
+
+
+@pytest.fixture(autouse=True)
+def _quiet() -> Iterator[None]:
+    logging.disable(logging.CRITICAL)
+    yield
+    logging.disable(logging.NOTSET)
+
+
+def test_where_nothing_fails_no_honest_bot_loses_its_connection_or_a_match() -> None:
+    outcome = simulate(Plan(1, 40, 12, control=0, only=()))
+    assert outcome.failure == ""
+    assert outcome.matches > 20
+    assert outcome.moves > 100
+
+
+@pytest.mark.parametrize("cluster", [True, False], ids=["cluster", "host"])
+def test_what_must_hold_does_whatever_fails(cluster: bool) -> None:
+    outcome = simulate(Plan(24, 40, 8, control=0, cluster=cluster))
+    assert outcome.failure == "", "\n".join(outcome.story)
+    assert outcome.befallen.total() > 2
+    assert outcome.matches > 5
+
+
+def test_a_planted_defect_is_found_and_shrunk_to_the_faults_that_matter() -> None:
+    with planted("suspended-paired"):
+        outcome = simulate(Plan(1, 120, 16))
+        assert "is given a match, and is suspended" in outcome.failure
+        shrunk = shrink(outcome)
+    assert kind_of(shrunk.failure) == kind_of(outcome.failure)
+    assert shrunk.faults == []
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(600)
+@pytest.mark.parametrize("name", PLANTED)
+def test_every_planted_defect_is_found(name: str) -> None:
+    assert hunt(name).failure
+
+
+def test_the_same_seed_gives_the_same_run_byte_for_byte() -> None:
+    code = (
+        "from testkit.simulation.arena import Plan, simulate; import logging; logging.disable(50);"
+        "outcome = simulate(Plan(24, 40, 12, control=0, cluster=True)); print(outcome.digest, outcome.steps, outcome.failure)"
+    )
+    printed = subprocess.run(
+        [sys.executable, "-c", code],
+        env=os.environ | {"PYTHONHASHSEED": "7"},
+        capture_output=True,
+        check=True,
+        text=True,
+    ).stdout
+    outcome = simulate(Plan(24, 40, 12, control=0, cluster=True))
+    assert printed == f"{outcome.digest} {outcome.steps} {outcome.failure}\n"

@@ -1,0 +1,87 @@
+"""`arena kick`, `ban`, `notice` and `token revoke` on a store that a server runs on."""
+
+from __future__ import annotations
+
+import anyio
+import pytest
+
+from arena.protocol.codes import Code
+from arena.protocol.messages import Error, Notice
+from arena.server import host as hosts
+from arena.server.host import open_host
+from arena.server.settings import private
+from arena.server.store import tokens
+from arena.server.store.database import open_store
+from arena.server.store.directives import in_force, issue
+from tests.bots.command_line import arena, fails
+from tests.server.peer import Peer, dial, enter
+from tests.server.web.test_pages import get
+
+
+@pytest.fixture(autouse=True)
+def _look_often(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(hosts, "LOOK_SECONDS", 0.01)
+
+
+async def say(database: str, *words: str) -> str:
+    """Run a command of the host beside the server, and return what it prints."""
+    told = await anyio.to_thread.run_sync(lambda: arena(*words, "--db", database))
+    assert told.code == 0, told
+    return told.stdout
+
+
+async def removed(peer: Peer) -> Error:
+    error = await peer.hear(Error)
+    assert (error.code, error.fatal) == (Code.REMOVED, True)
+    return error
+
+
+async def test_each_command_acts_on_a_server_that_runs(database: str) -> None:
+    async with open_store(database) as engine:
+        token = await tokens.create(engine, "dora", "bot")
+    async with (
+        open_host(private(database=database, anyone=True)) as host,
+        enter(host, "anna") as anna,
+        enter(host, "bert") as bert,
+        enter(host, "carl") as carl,
+        dial(host.url) as dora,
+    ):
+        await dora.hello("dora", token)
+        await say(database, "kick", "anna", "--reason", "it stands still")
+        assert (await removed(anna)).detail == "it stands still"
+        await say(database, "ban", "bert", "--for", "2h")
+        assert (await removed(bert)).detail == "the host has banned it"
+        await say(database, "token", "revoke", "dora")
+        assert (await removed(dora)).detail == "its token was revoked"
+        await say(database, "notice", "An upgrade at eight.", "--for", "30m")
+        assert (await carl.hear(Notice)).text == "An upgrade at eight."
+        await say(database, "notice", "--lift")
+        assert await carl.hear(Notice) == Notice("", "")
+        await say(database, "ban", "127.0.0.1", "--reason", "no machine of ours")
+        assert (await removed(carl)).detail == "no machine of ours"
+        status, _, body = await get(host, "/healthz")
+        assert (status, body) == (403, b"removed: no machine of ours\n")
+        assert "no machine of ours" in await say(database, "ban")
+        await say(database, "ban", "127.0.0.1", "--lift")
+        while (await get(host, "/healthz"))[0] != 200:
+            pass
+        async with enter(host, "carl"):
+            pass
+
+
+async def test_a_directive_ends_by_itself_and_the_last_word_on_a_subject_counts(database: str) -> None:
+    async with open_store(database) as engine:
+        await issue(engine, "name", "anna", "first", 3600)
+        await issue(engine, "name", "anna", "last", float("inf"))
+        await issue(engine, "name", "bert", "over", -1)
+        assert [(each.subject, each.text, each.until) for each in await in_force(engine)] == [
+            ("anna", "last", "")
+        ]
+
+
+def test_what_cannot_be_ordered_is_said_in_one_line(database: str) -> None:
+    fails("is not a valid name", 2, "kick", " ", "--db", database)
+    fails("must be as in", 2, "ban", "anna", "--for", "soon", "--db", database)
+    fails("printable characters", 2, "notice", "a\nb", "--db", database)
+    arena("token", "create", "anna", "--db", database)
+    fails("anna is not in force: `arena ban` shows what is", 1, "ban", "anna", "--lift", "--db", database)

@@ -1,0 +1,36 @@
+"""`arena invite`: the links, and the names that people take with them on a server that runs."""
+
+from __future__ import annotations
+
+import csv
+from io import StringIO
+from pathlib import Path
+
+import anyio
+import pytest
+
+from tests.bots.command_line import arena, fails
+
+
+async def test_each_person_of_a_roster_has_a_link(database: str, tmp_path: Path) -> None:
+    roster = tmp_path / "roster.csv"
+    roster.write_text("ada,1\nbob,2\n\nada,3\n", encoding="utf-8")
+    words = ("invite", "--roster", str(roster), "--db", database, "--url", "wss://arena.example/")
+    told = await anyio.to_thread.run_sync(lambda: arena(*words))
+    assert told.code == 0, told
+    links = {row["owner"]: row["link"] for row in csv.DictReader(StringIO(told.stdout))}
+    assert list(links) == ["ada", "bob"]
+    assert len(set(links.values())) == 2
+    assert all(link.startswith("https://arena.example/join/") for link in links.values())
+
+
+@pytest.mark.parametrize(
+    ("words", "why"),
+    [
+        ((), "name 1 to 10000 people"),
+        (("--roster", "nowhere.csv"), "--roster: cannot read nowhere.csv"),
+        (("ada", "--expires", "soon"), "--expires: 'soon' is not a duration"),
+    ],
+)
+def test_what_is_no_invitation_is_bad_usage(words: tuple[str, ...], why: str) -> None:
+    fails(why, 2, "invite", *words)

@@ -1,0 +1,205 @@
+"""`server.processes` of `arena serve`: real servers on a real PostgreSQL and a NATS of their own."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import random
+import re
+import signal
+import socket
+import subprocess
+import time
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from testkit.cluster_faults import play_out
+from testkit.crash import Outcome, compare_with_store
+from testkit.forked import Forked
+from testkit.parts import requires
+from testkit.players import Player
+from tests.bots.command_line import environment
+from tests.e2e.commands import arena
+from tests.server.databases import Postgresql
+from tests.server.processes.test_supervisor import is_alive
+
+pytestmark = [pytest.mark.timeout(180), pytest.mark.usefixtures("loaded_commands")]
+
+SERVE = (
+    "serve",
+    "--anyone",
+    "--set=house.engines=none",
+    "--game",
+    "tictactoe",
+    "--tc",
+    "60+1",
+    "--set=pool.pause_seconds=0",
+)
+
+
+@contextmanager
+def serving(folder: Path, database: str, *options: str) -> Iterator[tuple[Forked, Path, str]]:
+    """The parent of several servers, once they listen: its process, its log and where bots come in."""
+    log = folder / "log"
+    log.touch()
+    words = (*SERVE, "--port", "0", "--set=server.name=here", "--db", database, *options)
+    process = Forked(*words, cwd=folder, env=environment(), stderr=log)
+    try:
+        yield process, log, "ws" + said(process, log, r"edges listen on ws(\S+)")
+    finally:
+        process.kill()
+        process.wait()
+
+
+def said(process: Forked, log: Path, pattern: str, count: int = 1) -> str:
+    """Return the log's text at this place after it has occurred so many times."""
+    end = time.monotonic() + 90
+    while len(found := re.findall(pattern, log.read_text())) < count:
+        assert process.poll() is None, log.read_text()
+        assert time.monotonic() < end, log.read_text()
+        time.sleep(0.05)
+    return str(found[-1])
+
+
+def two_free_ports() -> int:
+    """The first of two ports, one after the other, that nobody listens on."""
+    while True:
+        with socket.create_server(("127.0.0.1", 0)) as first, socket.socket() as second:
+            port: int = first.getsockname()[1]
+            if second.connect_ex(("127.0.0.1", port + 1)) != 0:
+                return port
+
+
+def wait_heard(port: int) -> None:
+    """Wait until the edge with this metrics port hears a core."""
+    end = time.monotonic() + 30
+    while True:
+        with urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=10) as answer:
+            if b"\narena_core 1.0" in answer.read():
+                return
+        assert time.monotonic() < end
+        time.sleep(0.05)
+
+
+def servers_of(parent: int) -> list[int]:
+    """The processes of the servers under a parent, each with its supervisor between."""
+    told = subprocess.run(
+        ["ps", "-eo", "pid=,ppid=,args="], capture_output=True, text=True, check=True
+    ).stdout
+    rows = [(int(a), int(b), c) for a, b, c in (line.split(None, 2) for line in told.splitlines())]
+    supervisors = {pid for pid, above, _ in rows if above == parent}
+    return [pid for pid, above, words in rows if above in supervisors and " serve " in words]
+
+
+@requires("nats")
+@requires("postgresql")
+async def test_one_that_is_killed_is_started_again_and_nothing_is_lost(
+    postgresql_database: str, tmp_path: Path
+) -> None:
+    held = serving(tmp_path, postgresql_database, "--set=server.processes=2", "--set=pool.concurrency=8")
+    process, log, url = await asyncio.to_thread(held.__enter__)
+    try:
+        await asyncio.to_thread(said, process, log, r"edge listens on (ws\S+)", 2)
+        players = [Player(url, f"bot {each}", lambda: random.uniform(0.01, 0.1)) for each in range(8)]
+        async with asyncio.TaskGroup() as tasks:
+            playing = [tasks.create_task(each.run()) for each in players]
+            await acknowledged(players, 40)
+            first = await asyncio.to_thread(servers_of, process.pid)
+            assert len(first) == 3
+            for pid in random.sample(first, 2):  # one of them is an edge
+                os.kill(pid, signal.SIGKILL)
+            pattern = r"(?:edge \d|the core) ended with 137; it is (started) again"
+            await asyncio.to_thread(said, process, log, pattern, 2)
+            for each in players:
+                each.forget()
+            await acknowledged(players, 40)
+            for task in playing:
+                task.cancel()
+        await play_out(players, postgresql_database)
+        process.terminate()
+        assert await asyncio.to_thread(process.wait, 60) == 0, log.read_text()
+    finally:
+        await asyncio.to_thread(held.__exit__, None, None, None)
+    assert "Traceback" not in log.read_text()
+    outcome = Outcome()
+    await compare_with_store(postgresql_database, players, set(), outcome)
+    assert outcome.faults == []
+
+
+@requires("nats")
+@requires("postgresql")
+def test_they_end_with_their_parent_however_it_ends(postgresql: Postgresql, tmp_path: Path) -> None:
+    own = two_free_ports()
+    with (
+        postgresql.database() as database,
+        serving(tmp_path, database, "--set=server.processes=2", f"--set=server.metrics_port={own}") as (
+            process,
+            log,
+            _,
+        ),
+    ):
+        said(process, log, r"edge listens on (ws\S+)", 2)
+        for port in (own, own + 1):
+            wait_heard(port)
+        children = servers_of(process.pid)
+        process.kill()
+        process.wait()
+        end = time.monotonic() + 20
+        while any(map(is_alive, children)):
+            assert time.monotonic() < end
+            time.sleep(0.02)
+
+
+@requires("nats")
+@requires("postgresql")
+def test_sighup_reaches_each_of_them(postgresql: Postgresql, tmp_path: Path) -> None:
+    file = tmp_path / "arena.toml"
+    file.write_text("[server]\nprocesses = 2\n")
+    with postgresql.database() as database, serving(tmp_path, database, str(file)) as (process, log, _):
+        said(process, log, r"edge listens on (ws\S+)", 2)
+        said(process, log, r"core \d+ (leads)")
+        file.write_text("[server]\nprocesses = 3\ndrain_seconds = 1\n")
+        process.send_signal(signal.SIGHUP)
+        told = said(process, log, r"settings read again: (.*)", 3)
+        assert told == "applied server.drain_seconds; a restart is needed for none"
+
+
+@requires("nats")
+def test_what_is_wrong_is_told_once_and_ends_it(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    nowhere = f"postgresql://arena@127.0.0.1:{port}/arena"
+    told = arena(*SERVE, "--set=server.processes=2", "--port", "0", "--db", nowhere, folder=tmp_path)
+    assert told.code == 1
+    assert told.stderr.startswith("arena: cannot use postgresql+asyncpg://arena@127.0.0.1:")
+    assert told.stderr.count("\n") == 1
+
+
+def test_a_store_that_cannot_be_shared_is_told(tmp_path: Path) -> None:
+    told = arena(*SERVE, "--set=server.processes=2", folder=tmp_path)
+    assert told.code == 2
+    assert told.stderr == (
+        "arena: --set server.processes: edges and cores share a PostgreSQL: set store.url = postgresql://…\n"
+    )
+
+
+def test_a_port_that_is_in_use_is_told(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = str(taken.getsockname()[1])
+        words = ("--set=server.processes=2", "--db", "postgresql://arena@127.0.0.1/arena", "--port", port)
+        told = arena(*SERVE, *words, folder=tmp_path)
+    assert told.code == 1
+    assert told.stderr == (
+        f"arena: cannot listen on 127.0.0.1:{port}: the port is in use; choose another, or 0 for any free one\n"
+    )
+
+
+async def acknowledged(players: list[Player], count: int) -> None:
+    """Wait until so many moves were acknowledged."""
+    async with asyncio.timeout(60):
+        while sum(len(each.acknowledged) for each in players) < count:
+            await asyncio.sleep(0.02)

@@ -1,0 +1,74 @@
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Sequence
+from io import StringIO
+
+import anyio
+import pytest
+
+from arena.console import CommandError
+from arena.protocol.codes import EndReason
+from arena.protocol.record import Result
+from arena.protocol.values import Players, Seat
+from arena.rating.standings import Row, table_of_scores
+from arena.rating.steps import FinishedMatch
+from arena.server.commands.marks import marks_of
+from arena.server.store.database import open_store
+from tests.server.command_line import run
+from tests.server.played import MAXIE_WINS, NO_SHOW, day, events, keep
+
+
+@pytest.fixture
+def played(database: str) -> str:
+    async def fill() -> None:
+        async with open_store(database) as engine:
+            for number, how in enumerate([events(MAXIE_WINS), events(MAXIE_WINS), events((), NO_SHOW)]):
+                await keep(engine, day(1 + number), how, match=f"{number:032}")
+
+    anyio.run(fill)
+    return database
+
+
+def test_marks_are_ranks_points_and_elo_against_the_anchor(
+    capsys: pytest.CaptureFixture[str], played: str
+) -> None:
+    event = "test"
+    code, out, err = run(capsys, "marks", "--event", event, "--against", "bert", "--csv", "-", "--db", played)
+    assert code == 0, err
+    rows = list(csv.DictReader(StringIO(out)))
+    assert [(row["rank"], row["bot"], row["points"], row["games"]) for row in rows] == [
+        ("1", "anna", "2", "3"),
+        ("2", "bert", "0", "3"),
+    ]
+    assert float(rows[0]["elo"]) > 0 == float(rows[1]["elo"])
+    assert 0.5 < float(rows[0]["above"]) < 1
+    code, out, _ = run(capsys, "marks", "--event", event, "--against", "bert", "--json", "-", "--db", played)
+    assert [row["forfeits"] for row in json.loads(out)] == [1, 1]
+    code, out, _ = run(capsys, "marks", "--event", event, "--against", "bert", "--db", played)
+    assert "anna" in out
+    code, _, err = run(capsys, "marks", "--event", event, "--against", "eve", "--db", played)
+    assert (code, "'eve' has played no match of the event" in err) == (1, True)
+    code, _, err = run(capsys, "marks", "--event", "tea", "--against", "eve", "--db", played)
+    assert (code, "event 'tea' has no finished matches" in err) == (1, True)
+
+
+def row_of(names: str, results: Sequence[tuple[str, str, Seat | None]]) -> list[Row]:
+    scores = [
+        (FinishedMatch("", "tictactoe", Players(a, b), Result(won, EndReason.LINE)), 1)
+        for a, b, won in results
+    ]
+    return table_of_scores(list(names), scores)
+
+
+def test_who_beats_the_anchor_more_often_is_more_surely_above_it() -> None:
+    won: list[tuple[str, str, Seat | None]] = [("x", "a", "maxie"), ("y", "a", "maxie")]
+    lost: list[tuple[str, str, Seat | None]] = [("x", "a", "minnie"), ("y", "a", "minnie")]
+    results = won[:1] * 9 + lost[:1] + won[1:] * 5 + lost[1:] * 5
+    found = {each.bot: each for each in marks_of(row_of("axy", results), "a")}
+    assert found["x"].above > 0.95 > found["y"].above
+    assert found["y"].above == pytest.approx(0.5, abs=0.05)
+    assert (found["a"].elo, found["a"].error, found["a"].above) == (0, 0, 0.5)
+    with pytest.raises(CommandError):
+        marks_of(row_of("axy", results), "z")

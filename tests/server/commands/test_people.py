@@ -1,0 +1,159 @@
+"""`arena forget`, `rename`, `owner` and `export --owner`, beside a server that runs."""
+
+from __future__ import annotations
+
+import json
+import re
+from functools import partial
+from pathlib import Path
+
+import anyio
+import pytest
+from msgspec.structs import replace
+
+from arena.protocol.codes import Code
+from arena.protocol.messages import Error, Hello, Start
+from arena.server import host as hosts
+from arena.server.commands import people
+from arena.server.host import Host, open_host
+from arena.server.settings import private
+from arena.server.store.aggregates.counting import refresh
+from tests.bots.command_line import Result, arena, fails
+from tests.server.matches import game_of, spec
+from tests.server.peer import Peer, dial, enter
+from tests.server.web.test_match_log import basic
+from tests.server.web.test_pages import get
+
+
+@pytest.fixture(autouse=True)
+def _look_often(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(hosts, "LOOK_SECONDS", 0.01)
+    monkeypatch.setattr(people, "LOOK_SECONDS", 0.5)
+
+
+async def run(database: str, *words: str) -> Result:
+    """Run a command of the host beside the server."""
+    told = await anyio.to_thread.run_sync(lambda: arena(*words, "--db", database))
+    assert told.code == 0, told
+    return told
+
+
+async def play(host: Host, *peers: Peer) -> str:
+    """Play a rated match of two bots that are connected. Return its id."""
+    async with anyio.create_task_group() as tasks:
+        for peer in peers:
+            tasks.start_soon(peer.play, game_of())
+        terms = replace(spec(*(peer.welcome.name for peer in peers)), rated=True)
+        record = await host.play(terms)
+    return record.match
+
+
+async def test_a_connected_name_is_removed_and_deleted_while_the_server_runs(
+    database: str, tmp_path: Path
+) -> None:
+    file = tmp_path / "anna.jsonl"
+    command = partial(run, database)
+    token = (await command("token", "create", "anna", "--owner", "ada")).stdout.strip()
+    async with (
+        open_host(private(database=database)) as host,
+        enter(host, "bert") as bert,
+        dial(host.url) as anna,
+    ):
+        await anna.hello("anna", token)
+        await play(host, anna, bert)
+        await command("export", str(file), "--owner", "ada")
+        told = await command("forget", "anna")
+        assert "anna is deleted; its 1 matches are those of deleted-" in told.stderr
+        assert (await anna.hear(Error)).code is Code.REMOVED
+    kept, *matches = map(json.loads, file.read_text().splitlines())
+    assert (kept["owner"], kept["names"], kept["tokens"][0]["name"]) == ("ada", ["ada", "anna"], "anna")
+    assert [match["players"]["maxie"] for match in matches] == ["anna"]
+    shown = (await command("export", "-")).stdout + (await command("token", "list")).stdout
+    assert "anna" not in shown
+
+
+async def refused(host: Host, name: str, token: str) -> str:
+    async with dial(host.url) as peer:
+        await peer.say(Hello(name, token))
+        return (await peer.hear(Error)).detail
+
+
+async def test_a_bot_gets_another_name_and_then_one_that_says_nothing_while_the_server_runs(
+    database: str,
+) -> None:
+    token = (await run(database, "token", "create", "anna", "--owner", "ada")).stdout.strip()
+    async with (
+        open_host(private(database=database)) as host,
+        enter(host, "bert") as bert,
+        dial(host.url) as anna,
+    ):
+        await anna.hello("anna", token)
+        match = await play(host, anna, bert)
+
+        async def shown() -> str:
+            """All that anybody is shown of a bot and its match, from addresses that were asked for before."""
+            await refresh(host.engine)
+            paths = "api/table", "api/records", f"api/record/{match}", "api/search?bot=bert", f"match/{match}"
+            return " ".join([(await get(host, f"/{path}"))[2].decode() for path in paths])
+
+        assert "anna" in await shown()
+        assert (await run(database, "rename", "anna", "wolf")).stderr == "anna is wolf now, with 1 matches\n"
+        error = await anna.hear(Error)
+        assert (error.code, error.detail) == (Code.REMOVED, "the host renames it")
+        with anyio.fail_after(20):
+            while host.edge.directives.names.get("anna") != "this name is 'wolf' now":
+                await anyio.sleep(0.01)
+        assert await refused(host, "anna", token) == "this name is 'wolf' now"
+        told = await shown()
+        assert "anna" not in told
+        assert told.count("wolf") > 4
+        assert (await get(host, f"/api/log/{match}", Authorization=basic("wolf", token)))[0] == 200
+        async with dial(host.url) as wolf:
+            await wolf.hello("wolf", token)
+            rows = (await run(database, "owner", "hide", "ada")).stdout
+            assert (await wolf.hear(Error)).code is Code.REMOVED
+        hidden = re.search(r"\| wolf +\| (hidden-\w+)", rows)
+        assert hidden is not None, rows
+        told = await shown()
+        assert not re.search("anna|wolf", told)
+        assert hidden[1] in told
+        async with dial(host.url) as other:
+            await other.hello(hidden[1], token)
+            await run(database, "owner", "ban", "ada", "--reason", "enough")
+            assert (await other.hear(Error)).detail == "enough"
+        assert await refused(host, hidden[1], token) == "enough"
+        authorization = basic(hidden[1], token)
+        assert (await get(host, "/api/me", "POST", Authorization=authorization))[::2] == (
+            403,
+            b"removed: enough\n",
+        )
+        [line] = json.loads((await run(database, "owner", "list", "--json", "-")).stdout)
+        assert (line["owner"], line["bots"], line["banned"]) == ("ada", [hidden[1]], "enough")
+        assert "| owner ada " in (await run(database, "ban")).stdout
+        await run(database, "owner", "ban", "ada", "--lift")
+        assert (await run(database, "owner", "list")).stdout.count("enough") == 0
+
+
+async def test_a_name_in_play_is_changed_when_its_match_is_over(database: str) -> None:
+    async with (
+        open_host(private(database=database, anyone=True, grace_seconds=1)) as host,
+        enter(host, "anna") as anna,
+        enter(host, "bert") as bert,
+        anyio.create_task_group() as tasks,
+    ):
+        tasks.start_soon(host.play, spec("anna", "bert"))
+        await anna.hear(Start)
+        await bert.hear(Start)
+        assert "anna is wolf now, with 1 matches" in (await run(database, "rename", "anna", "wolf")).stderr
+
+
+def test_whom_nobody_knows_is_said_in_one_line(database: str) -> None:
+    arena("token", "create", "anna", "--db", database)
+    fails("'bert' is not a bot with an owner", 1, "rename", "bert", "wolf", "--db", database)
+    fails(
+        "'bert' has no bots: `arena owner list` shows who has", 1, "owner", "hide", "bert", "--db", database
+    )
+
+
+def test_no_name_looks_like_one_that_was_deleted(database: str) -> None:
+    fails("that does not begin with deleted-", 1, "token", "create", "deleted-1", "--db", database)

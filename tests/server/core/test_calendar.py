@@ -1,0 +1,101 @@
+from datetime import UTC, datetime
+from zoneinfo import ZoneInfo
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from arena.protocol.timecontrol import TimeControl
+from arena.server.core.calendar import BadTime, dated_name, following, last_time, next_time
+from arena.server.core.event_state import EventPlan, Recurrence
+from arena.server.core.settings import PoolGame
+from tests.server.matches import game_of
+
+ZONES = ("UTC", "Europe/Berlin", "America/New_York", "Australia/Lord_Howe", "Asia/Kathmandu")
+
+
+def unix(text: str) -> int:
+    return round(datetime.fromisoformat(text).replace(tzinfo=UTC).timestamp())
+
+
+@given(st.integers(0, 2**31), st.sampled_from(ZONES), st.sampled_from(("", "Mon ", "Fri ", "sunday ")))
+def test_the_next_time_is_the_first_that_the_clock_on_the_wall_shows(after: int, zone: str, day: str) -> None:
+    found = next_time(f"{day}20:00", zone, after)
+    assert after < found <= after + (8 if day else 2) * 24 * 3600
+    local = datetime.fromtimestamp(found, ZoneInfo(zone))
+    assert (local.hour, local.minute) == (20, 0)
+    if day:
+        assert f"{local:%a}".lower() == day[:3].lower()
+
+
+@given(st.integers(10**8, 2**31), st.sampled_from(ZONES), st.sampled_from(("", "Fri ")))
+@example(unix("2026-03-29T18:00"), "Europe/Berlin", "")  # an hour shorter than other days
+@example(unix("2026-10-25T19:00"), "Europe/Berlin", "")  # and one longer
+def test_the_last_time_is_the_one_before_the_next(before: int, zone: str, day: str) -> None:
+    at = f"{day}20:00"
+    found = last_time(at, zone, before)
+    assert found <= before < next_time(at, zone, found)
+    local = datetime.fromtimestamp(found, ZoneInfo(zone))
+    assert (local.hour, local.minute) == (20, 0)
+
+
+def test_a_weekly_event_stays_at_its_hour_when_daylight_saving_ends() -> None:
+    again = Recurrence("Fri 20:00", "19:55", "Europe/Berlin", 7)
+    begins = unix("2026-10-23T18:00")
+    plan = EventPlan(
+        event=dated_name("weekly", again, begins),
+        uid="7",
+        series="weekly",
+        begins=begins,
+        closes=last_time(again.closes, again.zone, begins),
+        format="swiss",
+        starts=(PoolGame(game_of(), TimeControl.parse("1+0")),),
+        again=again,
+    )
+    names, times, shut, uids = [], [], [], set()
+    for _ in range(3):
+        names.append(plan.event)
+        times.append(plan.begins)
+        shut.append(plan.closes)
+        uids.add(plan.uid)
+        after = following(plan, plan.begins)
+        assert after is not None
+        plan = after
+    assert names == ["weekly-2026-10-23", "weekly-2026-10-30", "weekly-2026-11-06"]
+    assert times == [unix("2026-10-23T18:00"), unix("2026-10-30T19:00"), unix("2026-11-06T19:00")]
+    assert shut == [each - 300 for each in times]
+    assert len(uids) == 3
+
+
+def test_an_event_that_was_missed_for_weeks_comes_next_in_the_future() -> None:
+    again = Recurrence("20:00", "", "UTC", 1)
+    begins = unix("2026-10-23T20:00")
+    start = PoolGame(game_of(), TimeControl.parse("1+0"))
+    plan = EventPlan(
+        event="d",
+        uid="7",
+        series="d",
+        begins=begins,
+        closes=begins,
+        format="swiss",
+        starts=(start,),
+        again=again,
+    )
+    found = following(plan, unix("2026-11-20T21:00"))
+    assert found is not None
+    assert (found.begins, found.closes, found.event) == (
+        unix("2026-11-21T20:00"),
+        unix("2026-11-21T20:00"),
+        "d-2026-11-21",
+    )
+
+
+@pytest.mark.parametrize("at", ["", "noon", "Fri", "Foo 20:00", "24:00", "20:61", "2026-02-30 20:00"])
+def test_what_is_no_time_is_refused(at: str) -> None:
+    with pytest.raises(BadTime):
+        next_time(at, "UTC", 0)
+
+
+def test_an_unknown_zone_is_named() -> None:
+    with pytest.raises(BadTime, match="no time zone is called 'Berlin'"):
+        next_time("20:00", "Berlin", 0)

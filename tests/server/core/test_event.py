@@ -1,0 +1,214 @@
+"""An event alone: the same pairings however often the server is killed, and no result lost."""
+
+from __future__ import annotations
+
+from collections import Counter
+from hashlib import sha256
+from random import Random
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from msgspec.structs import replace
+
+from arena.protocol.codes import EndReason
+from arena.protocol.record import Result
+from arena.protocol.timecontrol import TimeControl
+from arena.protocol.values import Players, Seat
+from arena.rating.pairing import Pairing
+from arena.server.core.event import Event, EventRefused
+from arena.server.core.event_state import EventPlan, EventState, StoredEvent
+from arena.server.core.settings import PoolGame
+from tests.server.matches import game_of
+
+START = PoolGame(game_of(), TimeControl.parse("1+0"))
+Done = list[tuple[str, str, str, Seat | None, str]]
+
+
+def plan(format: str, **changes: object) -> EventPlan:
+    made = EventPlan(
+        event="cup", uid="7", begins=100, closes=100, format=format, rounds=3, minutes=10, starts=(START,)
+    )
+    return replace(made, **changes)
+
+
+def outcome(match: str, pairing: Pairing, lost: set[str]) -> Result:
+    """The end of a match, which only its id decides and who never comes."""
+    absent = {pairing.maxie, pairing.minnie} & lost
+    if absent:
+        winner: Seat | None = None if len(absent) == 2 else "minnie" if pairing.maxie in absent else "maxie"
+        return Result(winner, EndReason.NO_SHOW)
+    dice = sha256(match.encode()).digest()[0]
+    seats: tuple[Seat | None, ...] = ("maxie", "minnie", None)
+    return Result(None, EndReason.SERVER_FAULT) if dice < 20 else Result(seats[dice % 3], EndReason.LINE)
+
+
+def killed(event: Event, done: Done) -> Event:
+    """The event as the next server has it."""
+    again = Event(StoredEvent(event.state, list(done)))
+    again.adopt({match: Players(each.maxie, each.minnie) for match, each in event.playing.items()})
+    assert [again.place(bot) for bot in event.state.bots] == [event.place(bot) for bot in event.state.bots]
+    return again
+
+
+def play(event: Event, dice: Random, *, kills: float, lost: set[str], leave: dict[int, str]) -> Done:
+    """Play an event to its end, and kill the server before some of the steps."""
+    done: Done = []
+    while not event.finished:
+        if dice.random() < kills:
+            event = killed(event, done)
+        busy = {bot for each in event.playing.values() for bot in (each.maxie, each.minnie)}
+        free = [each for each in event.due() if busy.isdisjoint((each.maxie, each.minnie))]
+        if free and (not event.playing or dice.random() < 0.5):
+            event.start_match(free[0])
+            continue
+        match = min(event.playing)
+        pairing = event.playing[match]
+        result = outcome(match, pairing, lost)
+        done.append((match, pairing.maxie, pairing.minnie, result.winner, result.reason.value))
+        event.record_result(match, result)
+        for bot in (leave.pop(len(done), ""),):
+            if bot:
+                event.leave(bot)
+    return done
+
+
+def begun(format: str, bots: int, **changes: object) -> Event:
+    event = Event(StoredEvent(EventState(plan(format, **changes)), []))
+    names = [f"b{number}" for number in range(bots)]
+    for name in names:
+        event.enter(name, 1500)
+    event.begin(names)
+    return event
+
+
+@pytest.mark.parametrize("format", ["round-robin", "gauntlet", "swiss", "knockout"])
+@settings(deadline=None, max_examples=10)
+@given(st.integers(2, 7), st.sets(st.integers(0, 6), max_size=2), st.integers(0, 1000), st.data())
+def test_a_server_that_is_killed_at_any_step_goes_on_with_the_same_pairings(
+    format: str, bots: int, lost: set[int], seed: int, data: st.DataObject
+) -> None:
+    away = {f"b{number}" for number in lost if number < bots}
+    leaves = {5: "b1"} if data.draw(st.booleans()) else {}
+    calm = play(begun(format, bots), Random(seed), kills=0, lost=away, leave=dict(leaves))
+    for kills in (0.3, 1):
+        stormy = play(begun(format, bots), Random(seed), kills=kills, lost=away, leave=dict(leaves))
+        if not leaves:
+            # In whatever order matches begin and end, the same ones are played, and none is lost.
+            assert sorted(stormy) == sorted(calm)
+    assert len({match for match, *_ in calm}) == len(calm)
+
+
+@settings(deadline=None, max_examples=10)
+@given(st.integers(3, 9), st.integers(0, 1000), st.integers(1, 12))
+def test_who_comes_late_to_a_swiss_is_paired_from_the_next_round_on(bots: int, seed: int, when: int) -> None:
+    def played(kills: float) -> Done:
+        event, dice, done = begun("swiss", bots, rounds=5), Random(seed), Done()
+        while not event.finished:
+            if len(done) == when and "late" not in event.state.bots:
+                event.enter("late", 1500)
+            if dice.random() < kills:
+                event = killed(event, done)
+            for each in event.due():
+                event.start_match(each)
+            match = min(event.playing)
+            pairing = event.playing[match]
+            result = outcome(match, pairing, set())
+            done.append((match, pairing.maxie, pairing.minnie, result.winner, result.reason.value))
+            event.record_result(match, result)
+        return done
+
+    calm = played(0)
+    # In whatever order matches begin and end, the same ones are played.
+    assert sorted(played(0.5)) == sorted(played(1)) == sorted(calm)
+    assert sum("late" in each for each in calm[: when + 1]) == 0
+
+
+def test_who_misses_two_encounters_is_withdrawn_and_may_return_to_a_swiss() -> None:
+    event = begun("swiss", 4, rounds=6)
+    rounds: list[set[str]] = []
+    while not event.finished:
+        due = event.due()
+        rounds.append({bot for each in due for bot in (each.maxie, each.minnie)})
+        if len(rounds) == 7:
+            assert event.state.withdrawn == ("b3",)
+            event.enter("b3", 1500)
+        for each in due:
+            match = event.start_match(each)
+            event.record_result(match, outcome(match, each, {"b3"} if len(rounds) < 9 else set()))
+    assert [("b3" in each) for each in rounds[::2]][:4] == [True, True, False, False]
+    assert "b3" in rounds[-1]
+    assert event.state.withdrawn == ()
+
+
+def test_a_bot_that_its_host_withdraws_returns_by_its_host_alone() -> None:
+    for running in (False, True):
+        event = Event(StoredEvent(EventState(plan("swiss")), []))
+        for name in ("anna", "bert", "carl"):
+            event.enter(name, 1500)
+        if running:
+            event.begin(["anna", "bert", "carl"])
+        event.leave("carl", by_host=True)
+        with pytest.raises(EventRefused, match="'carl' was withdrawn from cup: the host can enter it again"):
+            event.enter("carl", 1500)
+        assert not event.state.has("carl")
+        event.enter("carl", 1500, by_host=True)
+        assert event.state.has("carl")
+        event.leave("carl")
+        event.enter("carl", 1500)
+        assert (event.state.has("carl"), event.state.excluded) == (True, ())
+
+
+def test_a_bot_that_plays_one_match_of_an_encounter_has_not_missed_it() -> None:
+    """The same rule for a server's event and for a ladder, which both ask the format (`rating.formats.Absences`)."""
+    for format in ("swiss", "round-robin"):
+        event = begun(format, 2, rounds=4, starts=(START, START))
+        while not event.finished:
+            for each in event.due():
+                match = event.start_match(each)
+                late = {"b1"} if each.pair.start == 0 else set()
+                event.record_result(match, outcome(match, each, late))
+        assert event.state.withdrawn == ()
+
+
+def test_an_event_takes_whom_its_host_wants() -> None:
+    def refusal(bot: str, rating: float, **changes: object) -> str:
+        event = Event(StoredEvent(EventState(plan("swiss", **changes)), []))
+        with pytest.raises(EventRefused) as refused:
+            event.enter(bot, rating)
+        return str(refused.value)
+
+    assert refusal("eve", 1500, invited=("anna",)) == "cup is by invitation, but 'eve' is not invited"
+    assert (
+        refusal("eve", 1400, ratings=(1500, 0))
+        == "cup is open to ratings of 1500 and more, but 'eve' is rated 1400"
+    )
+    assert (
+        refusal("eve", 1800, ratings=(0, 1700))
+        == "cup is open to ratings of 0 to 1700, but 'eve' is rated 1800"
+    )
+    event = begun("knockout", 2)
+    with pytest.raises(EventRefused, match="a knockout accepts no late entries"):
+        event.enter("late", 1500)
+    event.control("pause")
+    with pytest.raises(EventRefused, match="cup is paused"):
+        event.control("pause")
+    event.control("cancel")
+    with pytest.raises(EventRefused, match="cup is cancelled"):
+        event.enter("late", 1500)
+
+
+def test_an_arena_pairs_whoever_is_free_and_alike_after_a_kill() -> None:
+    event, done, met = begun("arena", 5), Done(), Counter[frozenset[str]]()
+    for _ in range(40):
+        event = killed(event, done)
+        busy = {bot for each in event.playing.values() for bot in (each.maxie, each.minnie)}
+        free = [bot for bot in event.state.bots if bot not in busy]
+        for pairing in event.choose(free, rating=lambda _: 1500.0, allowed=lambda _a, _b: True):
+            assert event.start_match(pairing) not in {match for match, *_ in done}
+            met[frozenset((pairing.maxie, pairing.minnie))] += 1
+        match = min(event.playing)
+        each = event.playing[match]
+        done.append((match, each.maxie, each.minnie, "maxie", "line"))
+        event.record_result(match, Result("maxie", EndReason.LINE))
+    assert len(met) >= 8

@@ -1,0 +1,398 @@
+"""Events in an arena: who enters, when they begin, what is played, and what becomes of who stays away."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+import pytest
+from msgspec.structs import replace
+
+from arena.protocol.codes import Code, EndReason
+from arena.protocol.messages import (
+    Browse,
+    EnterEvent,
+    Error,
+    EventStatus,
+    Hello,
+    LeaveEvent,
+    Listing,
+    Standing,
+    Start,
+    Status,
+)
+from arena.protocol.values import Players
+from arena.server.core.effects import (
+    CloseMatch,
+    CommandAnswered,
+    EventFinished,
+    EventMatchFinished,
+    EventNews,
+    EventStarted,
+    OpenMatch,
+    RoundPaired,
+    SaveEvent,
+)
+from arena.server.core.event_state import EventPlan, EventState, Recurrence, StoredEvent
+from arena.server.core.events import PATIENCE_NS
+from arena.server.core.inputs import AnnounceEvent, ControlEvent, HostCommand, Restore
+from arena.server.core.settings import PoolGame
+from tests.server.core.arena import FAST, MS, POOL, Arena, Peer, play_on
+from tests.server.matches import game_of
+
+PATIENCE_MS = PATIENCE_NS // MS
+ONE_OWNER = (Players("anna", "bert"), Players("bert", "anna"))
+START = PoolGame(game_of(), FAST)
+
+
+def plan(format: str = "swiss", **changes: Any) -> EventPlan:
+    made = EventPlan(event="cup", uid="7", begins=60, closes=50, format=format, rounds=3, starts=(START,))
+    return replace(made, **changes)
+
+
+def ask(arena: Arena, request: AnnounceEvent | ControlEvent) -> CommandAnswered:
+    arena.give(HostCommand(1, request))
+    answer: CommandAnswered = arena.of(CommandAnswered)[-1]
+    return answer
+
+
+def state(arena: Arena) -> EventState:
+    kept: SaveEvent = arena.of(SaveEvent)[-1]
+    return kept.state
+
+
+def entered(arena: Arena, *names: str, owner: str = "") -> list[Peer]:
+    peers = [arena.enter(name, owner=owner) for name in names]
+    for peer in peers:
+        peer.say(EnterEvent("cup"))
+        assert peer.hear(EventStatus).entered
+    return peers
+
+
+def play_out(arena: Arena, steps: int = 200) -> None:
+    """Let all bots play until the event is over."""
+    for _ in range(steps):
+        play_on(arena)
+        arena.wait(10)
+        if state(arena).ended:
+            return
+    raise AssertionError(f"the event is not over: {state(arena)}")
+
+
+def test_an_event_from_its_announcement_to_its_end() -> None:
+    arena = Arena(pool=None)
+    assert ask(arena, AnnounceEvent(plan())) == CommandAnswered(1, "cup is announced", done=True)
+    assert not ask(arena, AnnounceEvent(plan())).done
+    anna, *_ = entered(arena, "anna", "bert", "carl", "dora")
+    anna.say(Status())
+    assert anna.hear(Standing).detail == "in the event cup: begins at 1970-01-01T00:01:00Z"
+    watcher = arena.enter(Hello("eve", role="spectator")).say(Browse())
+    (listed,) = watcher.hear(Listing).events
+    assert (listed.event, listed.state, listed.entries, listed.begins_ms) == ("cup", "open", 4, 60_000)
+    arena.wait(59_900)
+    assert not arena.of(OpenMatch)
+    arena.wait(200)
+    assert arena.core.matches == 2
+    assert anna.all(EventStatus)[-1].detail == "round 1 of 3, 4 bots"
+    play_out(arena)
+    assert state(arena).phase == "over"
+    met = Counter(frozenset((each.players.maxie, each.players.minnie)) for each in arena.records)
+    assert set(met.values()) == {2}
+    assert len(met) == 6, "three rounds of four bots are a round-robin"
+    assert {each.event for each in arena.records} == {"cup"}
+    assert anna.all(EventStatus)[-1].state == "over"
+    assert not arena.core.events
+
+
+@pytest.mark.parametrize("format", ["swiss", "round-robin", "gauntlet", "knockout", "arena"])
+def test_the_webhook_is_told_of_the_beginning_each_round_each_match_and_the_end(format: str) -> None:
+    arena = Arena(pool=None)
+    ask(arena, AnnounceEvent(plan(format, minutes=1)))
+    names = ("anna", "bert", "carl", "dora")
+    entered(arena, *names)
+    assert not arena.of(EventNews)
+    arena.wait(60_200)
+    if format == "arena":
+        for _ in range(50):
+            play_on(arena)
+            arena.wait(10)
+        arena.wait(60_000)
+    play_out(arena)
+    news = [each.what for each in arena.of(EventNews) if each.event == "cup"]
+    first, *between, last = news
+    assert first == EventStarted(format, "tictactoe", state(arena).bots)
+    assert isinstance(last, EventFinished)
+    assert last.state == "over"
+    assert {place.bot for place in last.places} == set(names)
+    assert [place.rank for place in last.places] == sorted(place.rank for place in last.places)
+    over = [each for each in between if isinstance(each, EventMatchFinished)]
+    assert [each.match for each in over] == [each.match for each in arena.records]
+    rounds = [each for each in between if isinstance(each, RoundPaired)]
+    assert len(over) + len(rounds) == len(between)
+    assert [each.round for each in rounds] == list(range(1, len(rounds) + 1))
+    assert len(rounds) == {"swiss": 3, "round-robin": 3, "gauntlet": 3, "knockout": 2, "arena": 0}[format]
+    met = {frozenset(pair) for each in rounds for pair in each.pairs}
+    if format != "arena":
+        assert met == {frozenset((each.players.maxie, each.players.minnie)) for each in over}
+
+
+def test_a_core_that_is_built_anew_tells_nothing_twice() -> None:
+    arena = Arena(pool=None)
+    ask(arena, AnnounceEvent(plan(rounds=2)))
+    entered(arena, "anna", "bert")
+    arena.wait(60_200)
+    kept = state(arena)
+    other = Arena(pool=None)
+    other.give(Restore([], {}, {}, events=[StoredEvent(kept, [])]))
+    other.wait(50_000)
+    assert not [each for each in other.of(EventNews) if isinstance(each.what, EventStarted)]
+    assert not [
+        each for each in other.of(EventNews) if isinstance(each.what, RoundPaired) and each.what.round == 1
+    ]
+    ask(other, ControlEvent("cup", "cancel"))
+    other.wait(10)
+    assert other.of(EventNews)[-1].what.state == "cancelled"
+
+
+@pytest.mark.parametrize("format", ["swiss", "round-robin", "gauntlet", "knockout", "arena"])
+def test_each_bot_is_told_its_place_and_points_at_the_end(format: str) -> None:
+    arena = Arena(pool=None)
+    ask(arena, AnnounceEvent(plan(format, minutes=1)))
+    peers = entered(arena, "anna", "bert", "carl", "dora", "emil")
+    arena.wait(60_200)
+    if format == "arena":
+        for _ in range(50):
+            play_on(arena)
+            arena.wait(10)
+        arena.wait(60_000)
+    play_out(arena)
+    told = {peer.name: peer.all(EventStatus)[-1] for peer in peers}
+    records = [
+        each for each in arena.records if each.result.winner or each.result.reason is not EndReason.NO_SHOW
+    ]
+    points = {
+        name: sum(
+            0.5 if each.result.winner is None else getattr(each.players, each.result.winner) == name
+            for each in records
+            if name in (each.players.maxie, each.players.minnie)
+        )
+        for name in told
+    }
+    byes = {
+        name: 2.0 if format == "swiss" and told[name].points == points[name] + 2 else 0.0 for name in told
+    }
+    assert {name: each.points for name, each in told.items()} == {
+        name: points[name] + byes[name] for name in told
+    }
+    assert sum(byes.values()) == (6 if format == "swiss" else 0), "five bots: one sits out each round"
+    best, *_ = order = sorted(told.values(), key=lambda each: int(each.rank or 0))
+    assert best.rank == 1
+    if format != "knockout":
+        scores = [float(each.points or 0) for each in order]
+        assert scores == sorted(scores, reverse=True)
+    assert best.detail == f"the event is over: place 1 of 5, {best.points:g} points"
+    assert best.table == f"/event/{best.event}"
+
+
+def test_who_is_not_there_at_the_beginning_is_not_in_it_and_with_one_alone_there_is_none() -> None:
+    arena = Arena()
+    ask(arena, AnnounceEvent(plan("knockout")))
+    _, _, carl = entered(arena, "anna", "bert", "carl")
+    carl.leave()
+    arena.wait(60_100)
+    assert state(arena).bots == ("anna", "bert")
+    arena = Arena()
+    ask(arena, AnnounceEvent(plan()))
+    entered(arena, "anna")
+    arena.wait(60_100)
+    assert state(arena).phase == "cancelled"
+
+
+def test_who_stays_away_loses_a_round_and_after_two_is_withdrawn_until_it_returns() -> None:
+    arena = Arena()
+    ask(arena, AnnounceEvent(plan(rounds=6)))
+    *_, dora = entered(arena, "anna", "bert", "carl", "dora")
+    arena.wait(60_100)
+    dora.leave()
+    for _ in range(2):
+        play_on(arena)
+        arena.wait(PATIENCE_MS + 10_000)
+    play_on(arena)
+    lost = [each for each in arena.records if "dora" in (each.players.maxie, each.players.minnie)]
+    assert Counter(each.result.reason for each in lost)[EndReason.NO_SHOW] >= 2
+    assert all(
+        not effect.terms.rated for effect in arena.of(OpenMatch) if effect.terms.match == lost[-1].match
+    )
+    assert state(arena).withdrawn == ("dora",)
+    back = arena.enter("dora")
+    back.say(EnterEvent("cup"))
+    assert back.hear(EventStatus).entered
+    assert state(arena).withdrawn == ()
+    play_out(arena)
+    assert any(isinstance(each, Start) for each in back.heard)
+
+
+def test_who_stays_away_loses_all_matches_of_the_round_after_one_wait() -> None:
+    arena = Arena()
+    ask(arena, AnnounceEvent(plan("round-robin", rounds=1, starts=(START, START))))
+    _, bert = entered(arena, "anna", "bert")
+    arena.wait(60_100)
+    play_on(arena)
+    bert.leave()
+    arena.wait(PATIENCE_MS + 10_000)
+    assert len(arena.records) == 4
+    assert [each.result.reason for each in arena.records][-3:] == [EndReason.NO_SHOW] * 3
+    assert state(arena).phase == "over"
+
+
+def test_the_name_of_a_series_means_the_event_in_progress_where_only_that_can_be_meant() -> None:
+    arena = Arena()
+    weekly = Recurrence("Fri 20:00", "", "UTC", 7)
+    ask(arena, AnnounceEvent(plan(rounds=6, event="weekly-1", series="weekly", again=weekly)))
+    peers = [arena.enter(name) for name in ("anna", "bert", "carl", "dora")]
+    for peer in peers:
+        peer.say(EnterEvent("weekly"))
+    arena.wait(60_100)
+    running, coming = (each.plan.event for each in arena.core.events)
+    assert running == "weekly-1"
+    peers[3].leave()
+    for _ in range(2):
+        play_on(arena)
+        arena.wait(PATIENCE_MS + 10_000)
+    dora = arena.enter("dora")
+    dora.say(EnterEvent("weekly"))
+    assert (dora.hear(EventStatus).event, state(arena).withdrawn) == (running, ()), "it returns"
+    for to in ("pause", "resume"):
+        assert ask(arena, ControlEvent("weekly", to)).answer.startswith(f"{running} is ")
+    for _ in range(2):
+        assert ask(arena, ControlEvent("weekly", "withdraw", "dora")).done
+    assert [each.has("dora") for each in arena.core.events] == [False, False]
+    dora.say(EnterEvent("weekly"))
+    assert dora.hear(Error).detail == f"'dora' was withdrawn from {coming}: the host can enter it again"
+    assert ask(arena, ControlEvent("weekly", "enter", "dora")).answer == f"dora is in {running}"
+    assert ask(arena, ControlEvent("weekly", "cancel")).answer == f"{running} is cancelled"
+
+
+def test_a_restart_in_the_middle_of_a_round_goes_on_with_its_matches() -> None:
+    arena = Arena()
+    ask(arena, AnnounceEvent(plan(rounds=2)))
+    entered(arena, "anna", "bert", "carl", "dora")
+    arena.wait(60_100)
+    play_on(arena, cells=(0, 3, 1, 4, 2))
+    done: list[tuple[str, str, str, str | None, str]] = [
+        (each.match, each.players.maxie, each.players.minnie, each.result.winner, each.result.reason.value)
+        for each in arena.records
+    ]
+    before = {each.terms.match: each.terms.players for each in arena.of(OpenMatch)}
+    again = Arena()
+    again.now = arena.now
+    again.give(Restore(arena.unfinished(), events=[StoredEvent(state(arena), done)]))
+    for name in ("anna", "bert", "carl", "dora"):
+        again.enter(name)
+    again.effects.insert(0, SaveEvent(state(arena)))
+    play_out(again)
+    after = {each.terms.match: each.terms.players for each in again.of(OpenMatch)}
+    assert not before.keys() & after.keys()
+    assert len(before) + len(after) == 8
+    calm = Arena()
+    ask(calm, AnnounceEvent(plan(rounds=2)))
+    entered(calm, "anna", "bert", "carl", "dora")
+    calm.wait(60_100)
+    play_out(calm)
+    assert {each.terms.match: each.terms.players for each in calm.of(OpenMatch)} == before | after
+
+
+def test_bots_that_wait_for_an_event_get_no_match_of_the_pool_where_the_host_wants_it() -> None:
+    arena = Arena(pool=POOL)
+    ask(arena, AnnounceEvent(plan(hold_pool=True)))
+    entered(arena, "anna", "bert")
+    while arena.now < 49_000 * MS:
+        arena.wait(100)
+        play_on(arena)
+    assert arena.records
+    arena.wait(1_500)
+    play_on(arena)
+    played = len(arena.of(OpenMatch))
+    arena.wait(8_000)
+    assert len(arena.of(OpenMatch)) == played
+    arena.wait(3_000)
+    assert {each.terms.event for each in arena.of(OpenMatch)[played:]} == {"cup"}
+
+
+def test_the_host_steers_an_event_and_is_told_why_not() -> None:
+    arena = Arena()
+    assert ask(arena, ControlEvent("cup", "pause")) == CommandAnswered(
+        1, "no event 'cup' is open or in progress", done=False
+    )
+    ask(arena, AnnounceEvent(plan(rounds=5)))
+    entered(arena, "anna", "bert", "carl")
+    assert ask(arena, ControlEvent("cup", "enter", "dora")).done
+    assert ask(arena, ControlEvent("cup", "withdraw", "dora")).answer == "dora plays no more in cup"
+    arena.wait(60_100)
+    assert ask(arena, ControlEvent("cup", "pause")).done
+    play_on(arena)
+    arena.wait(100)
+    assert len(arena.of(OpenMatch)) == len(arena.records)
+    assert ask(arena, ControlEvent("cup", "resume")).done
+    arena.wait(100)
+    assert arena.core.matches
+    assert ask(arena, ControlEvent("cup", "cancel")).done
+    play_on(arena)
+    arena.wait(100)
+    assert not arena.core.matches
+    assert not arena.core.events
+
+
+def test_an_entry_that_is_not_taken_is_refused_with_the_reason() -> None:
+    arena = Arena()
+    ask(arena, AnnounceEvent(plan("knockout", invited=("anna", "bert"))))
+    ((carl,), guest) = [arena.enter("carl")], arena.enter("guest-1", guest=True)
+    for peer, event, why in (
+        (carl, "cup", "cup is by invitation, but 'carl' is not invited"),
+        (carl, "tea", "no event 'tea' is open or in progress"),
+        (guest, "cup", "a guest enters no events; ask the host for a token"),
+    ):
+        peer.say(EnterEvent(event))
+        assert peer.hear(Error) == Error(Code.NO_SUCH_EVENT, why)
+    anna, _ = entered(arena, "anna", "bert")
+    anna.say(LeaveEvent("cup"))
+    assert not anna.hear(EventStatus).entered
+    arena.wait(51_000)
+    anna.say(EnterEvent("cup"))
+    assert anna.hear(Error).detail == "the entries of cup are closed: it is about to begin"
+
+
+def test_an_arena_lasts_as_long_as_its_host_said() -> None:
+    arena = Arena()
+    ask(arena, AnnounceEvent(plan("arena", minutes=1)))
+    entered(arena, "anna", "bert", "carl")
+    arena.wait(60_100)
+    while not state(arena).ended:
+        play_on(arena)
+        arena.wait(500)
+    assert arena.now <= 122_000 * MS
+    met = Counter(frozenset((each.players.maxie, each.players.minnie)) for each in arena.records)
+    assert len(met) == 3
+    assert sum(met.values()) > 50
+
+
+@pytest.mark.parametrize("rated", [True, False])
+@pytest.mark.parametrize("format", ["arena", "round-robin", "swiss", "knockout"])
+def test_bots_of_one_owner_play_no_rated_match(format: str, rated: bool) -> None:
+    arena = Arena()
+    ask(arena, AnnounceEvent(plan(format, minutes=1, rated=rated)))
+    entered(arena, "anna", "bert", owner="eve")
+    entered(arena, "carl", "dora")
+    arena.wait(60_100)
+    while not state(arena).ended:
+        play_on(arena)
+        arena.wait(500)
+    together = [each for each in arena.of(CloseMatch) if each.record.players in ONE_OWNER]
+    assert not any(each.rated for each in together)
+    others = [each for each in arena.of(CloseMatch) if each.record.players not in ONE_OWNER]
+    assert others
+    assert all(each.rated == rated for each in others)
+    if format == "arena":
+        assert bool(together) != rated, "in an arena there is somebody else"
+    if format == "round-robin":
+        assert together, "all play all"

@@ -1,0 +1,80 @@
+"""Suspensions: what causes one, how long it lasts, and what ends it."""
+
+from __future__ import annotations
+
+import pytest
+
+from arena.protocol.codes import FORFEITS, EndReason
+from arena.server.core.suspensions import EARLY_PLIES, FAILURES, FIRST_SECONDS, MAX_SECONDS, Suspensions
+
+SECOND = 1_000_000_000
+
+
+def fail(suspensions: Suspensions, times: int, now: int = 0, reason: EndReason = EndReason.TIMEOUT) -> str:
+    why = ""
+    for _ in range(times):
+        why = suspensions.record_result("anna", reason, lost=True, plies=EARLY_PLIES, now=now)
+    return why
+
+
+def test_failures_in_a_row_suspend_with_the_reason_until_the_time_is_up() -> None:
+    suspensions = Suspensions()
+    assert fail(suspensions, FAILURES - 1) == ""
+    assert suspensions.until("anna") == 0
+    assert "timeout" in fail(suspensions, 1)
+    end = FIRST_SECONDS * SECOND
+    assert suspensions.until("anna") == end
+    assert suspensions.reason("anna", end - 1) != ""
+    assert suspensions.reason("anna", end) == suspensions.reason("bert", 0) == ""
+
+
+@pytest.mark.parametrize(
+    ("lost", "reason"),
+    [
+        (False, EndReason.TIMEOUT),
+        (True, EndReason.LINE),
+        (True, EndReason.SERVER_FAULT),
+        (True, EndReason.RESIGNATION),
+    ],
+)
+def test_a_match_that_was_not_forfeited_wipes_the_slate(*, lost: bool, reason: EndReason) -> None:
+    suspensions = Suspensions()
+    fail(suspensions, FAILURES - 1)
+    assert suspensions.record_result("anna", reason, lost=lost, plies=EARLY_PLIES, now=0) == ""
+    assert fail(suspensions, FAILURES - 1) == ""
+
+
+@pytest.mark.parametrize("reason", sorted(FORFEITS))
+def test_every_forfeit_counts(reason: EndReason) -> None:
+    assert reason.value in fail(Suspensions(), FAILURES, reason=reason)
+
+
+def test_who_resigns_before_it_has_played_counts_too() -> None:
+    """A bot that raises at its first moves would lose a rated match every few milliseconds."""
+    suspensions = Suspensions()
+    for _ in range(FAILURES):
+        why = suspensions.record_result(
+            "anna", EndReason.RESIGNATION, lost=True, plies=EARLY_PLIES - 1, now=0
+        )
+        suspensions.record_result("bert", EndReason.RESIGNATION, lost=False, plies=EARLY_PLIES - 1, now=0)
+    assert "the last by resignation" in why
+    assert suspensions.until("bert") == 0
+
+
+def test_each_suspension_lasts_twice_as_long_up_to_a_limit() -> None:
+    suspensions, now, lasted = Suspensions(), 0, []
+    fail(suspensions, FAILURES - 1)
+    for _ in range(10):
+        fail(suspensions, 1, now)
+        lasted.append((suspensions.until("anna") - now) // SECOND)
+        now = suspensions.until("anna")
+    assert lasted[:3] == [FIRST_SECONDS, 2 * FIRST_SECONDS, 4 * FIRST_SECONDS]
+    assert lasted[-1] == MAX_SECONDS == max(lasted)
+
+
+def test_who_comes_anew_is_pardoned_but_not_forgotten() -> None:
+    suspensions = Suspensions()
+    fail(suspensions, FAILURES)
+    suspensions.pardon("anna")
+    assert suspensions.reason("anna", 0) == ""
+    assert fail(suspensions, 1) != "", "one more failure is enough"

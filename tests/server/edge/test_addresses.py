@@ -1,0 +1,54 @@
+"""Addresses announced to bots."""
+
+from __future__ import annotations
+
+import errno
+import ssl
+
+import pytest
+
+from arena.server.edge.addresses import host_of, inside_url, listen_problem, url
+
+
+@pytest.mark.parametrize(
+    ("bound", "found"),
+    [
+        (("127.0.0.1", 80), "ws://127.0.0.1:80"),
+        (("0.0.0.0", 80), "ws://127.0.0.1:80"),
+        (("127.8.0.1", 80), "ws://127.8.0.1:80"),
+        (("::1", 80, 0, 0), "ws://[::1]:80"),
+        (("::", 80, 0, 0), "ws://[::1]:80"),
+        (("192.0.2.1", 80), None),
+    ],
+)
+def test_bots_on_this_machine_come_in_by_a_loopback_address(
+    bound: tuple[object, ...], found: str | None
+) -> None:
+    assert inside_url(bound, None) == found
+    assert inside_url(bound, ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)) is None
+
+
+def test_a_url_says_whether_the_line_is_in_clear() -> None:
+    assert url("::1", 1) == "ws://[::1]:1"
+    assert url("arena.example", 1, ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)) == "wss://arena.example:1"
+
+
+def test_a_port_in_use_is_told_with_what_would_help() -> None:
+    told = listen_problem("127.0.0.1", 80, OSError(errno.EADDRINUSE, "x"))
+    assert told == "cannot listen on 127.0.0.1:80: the port is in use; choose another, or 0 for any free one"
+    assert listen_problem("h", 1, OSError(errno.EACCES, "Permission denied")).endswith(": Permission denied")
+
+
+@pytest.mark.parametrize(
+    ("peer", "address"),
+    [
+        (("192.0.2.1", 80), "192.0.2.1"),
+        (("::ffff:192.0.2.1", 80, 0, 0), "192.0.2.1"),
+        (("2001:db8::1", 80, 0, 0), "2001:db8::1"),
+        (("fe80::1%eth0", 80, 0, 2), "fe80::1"),
+        ("/run/arena.sock", "local"),
+        (None, "local"),
+    ],
+)
+def test_whom_a_socket_comes_from(peer: object, address: str) -> None:
+    assert host_of(peer) == address

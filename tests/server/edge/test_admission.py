@@ -1,0 +1,101 @@
+"""Admission: who is counted as whom, and how many may come."""
+
+from __future__ import annotations
+
+from arena.clock import Clock
+from arena.server.edge.admission import Admission
+from arena.server.edge.limits import HostLimits
+
+
+def admission(*proxies: str, **limits: int) -> Admission:
+    return Admission(HostLimits(**limits), proxies, Clock(lambda: 0))
+
+
+def test_connections_are_counted_in_all_and_by_address_and_given_back() -> None:
+    guard = admission(connections=3, connections_per_address=2)
+    assert [guard.admit("10.0.0.1") for _ in range(3)] == [True, True, False]
+    assert guard.admit("10.0.0.2")
+    assert not guard.admit("10.0.0.3"), "three in all"
+    guard.release("10.0.0.1")
+    assert guard.admit("10.0.0.3")
+    for address in ("10.0.0.1", "10.0.0.2", "10.0.0.3"):
+        guard.release(address)
+    assert not guard.open, "nothing is kept of who has left"
+
+
+def test_an_address_may_have_a_crowd_as_long_as_most_places_are_free() -> None:
+    guard = admission(connections=400, connections_per_address=4)
+    hall = sum(guard.admit("10.0.0.1") for _ in range(300))
+    assert hall == 100
+    assert [guard.admit("10.0.0.2") for _ in range(5)] == [True, True, True, True, False]
+    guard.release("10.0.0.1")
+    for _ in range(4):
+        guard.release("10.0.0.2")
+    assert guard.admit("10.0.0.1")
+
+
+def test_connections_wait_for_more_requests_where_there_are_few_in_all_and_of_their_address() -> None:
+    guard = admission("10.9.0.0/16", connections=8, connections_per_address=4)
+    for address, room in (
+        ("10.0.0.1", True),
+        ("10.0.0.1", True),
+        ("10.0.0.1", False),
+        ("10.9.0.1", True),
+        ("10.9.0.1", False),
+    ):
+        assert guard.admit(address, proxied=guard.is_trusted_proxy(address))
+        assert guard.has_room(address) == room
+    guard.release("10.9.0.1")
+    assert guard.has_room("10.9.0.1"), "a proxy is bounded by the total only"
+    guard.close()
+    assert not guard.has_room("10.9.0.1")
+
+
+def test_who_has_one_address_of_a_network_of_version_6_has_them_all() -> None:
+    guard = admission(connections=4, connections_per_address=1)
+    assert guard.admit("2001:db8::1")
+    assert not guard.admit("2001:db8::2")
+    assert guard.admit("2001:db8:0:1::1")
+    guard.release("2001:db8::2")
+    assert guard.admit("2001:db8::3")
+
+
+def test_the_pieces_of_one_address_count_together_as_long_as_it_is_connected() -> None:
+    guard = admission(moves_per_second=1)
+    for address in ("10.0.0.1", "10.0.0.1", "10.0.0.2"):
+        assert guard.admit(address)
+    assert guard.bucket("10.0.0.1") is guard.bucket("10.0.0.1")
+    assert guard.bucket("10.0.0.1") is not guard.bucket("10.0.0.2")
+    before = guard.bucket("10.0.0.1")
+    guard.release("10.0.0.1")
+    assert guard.bucket("10.0.0.1") is before
+    guard.release("10.0.0.1")
+    assert guard.admit("10.0.0.1")
+    assert guard.bucket("10.0.0.1") is not before
+
+
+def test_a_proxy_is_bounded_by_the_total_only() -> None:
+    guard = admission("10.0.0.0/8", connections=3, connections_per_address=1)
+    assert guard.is_trusted_proxy("10.1.2.3")
+    assert not guard.is_trusted_proxy("11.0.0.1")
+    assert not guard.is_trusted_proxy("local")
+    assert [guard.admit("10.0.0.1", proxied=True) for _ in range(4)] == [True, True, True, False]
+
+
+def test_a_server_that_stops_lets_nobody_in() -> None:
+    guard = admission()
+    guard.close()
+    assert not guard.admit("10.0.0.1")
+
+
+def test_an_address_that_was_cut_off_too_often_is_refused_for_a_while_and_a_proxy_never() -> None:
+    now = 0
+    guard = Admission(HostLimits(cut_offs=2), ["10.9.0.0/16"], Clock(lambda: now))
+    for address in ("10.0.0.1", "10.9.0.1"):
+        for _ in range(2):
+            guard.record_abuse(address)
+    assert not guard.admit("10.0.0.1")
+    assert guard.accept("10.9.0.1")
+    assert guard.admit("10.0.0.2")
+    now = 61_000_000_000
+    assert guard.admit("10.0.0.1")

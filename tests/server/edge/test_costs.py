@@ -1,0 +1,29 @@
+"""Costs of each kind of message, in the code and in SECURITY.md."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import get_args
+
+from arena.protocol.messages import ClientMessage
+from arena.server.edge.costs import MESSAGE_COSTS, OUT_OF_PLACE_COSTS
+
+TABLE = re.findall(
+    r"^\| `([a-z_]+)` \| ([\d,]+) \|", (Path(__file__).parents[3] / "SECURITY.md").read_text(), re.MULTILINE
+)
+
+
+def test_every_message_has_its_line() -> None:
+    assert set(MESSAGE_COSTS) == set(get_args(ClientMessage))
+
+
+def test_security_tells_what_every_message_costs() -> None:
+    told = {name: int(cost.replace(",", "")) for name, cost in TABLE}
+    messages = {str(kind.__struct_config__.tag): cost for kind, cost in MESSAGE_COSTS.items()}
+    assert told == messages
+
+
+def test_what_is_free_costs_something_out_of_place() -> None:
+    assert set(OUT_OF_PLACE_COSTS) == {kind for kind, cost in MESSAGE_COSTS.items() if not cost}
+    assert min(OUT_OF_PLACE_COSTS.values()) > 0

@@ -1,0 +1,96 @@
+"""The collector of cycles and the turns of threads: set for a block, and as they were after it."""
+
+from __future__ import annotations
+
+import gc
+import sys
+import weakref
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import pytest
+
+from arena.server.edge.interpreter import infrequent_collections
+from arena.server.metrics import Metrics
+from tests.server.test_metrics import samples
+
+
+class Node:
+    """Object that can be part of a cycle and can be found."""
+
+    def __init__(self) -> None:
+        self.next: Node | None = None
+
+
+@contextmanager
+def looks() -> Iterator[list[int]]:
+    """The generation of every look for cycles in the block."""
+    made: list[int] = []
+
+    def note(phase: str, info: dict[str, int]) -> None:
+        if phase == "start":
+            made.append(info["generation"])
+
+    gc.callbacks.append(note)
+    try:
+        yield made
+    finally:
+        gc.callbacks.remove(note)
+
+
+def test_all_is_put_back_whatever_happens() -> None:
+    gc.unfreeze()  # what the run of the tests has set aside
+    usual, frozen, interval = gc.get_threshold(), gc.get_freeze_count(), sys.getswitchinterval()
+    with pytest.raises(RuntimeError), infrequent_collections():
+        assert sys.getswitchinterval() < interval / 5, "the thread that writes the journal waits for turns"
+        raise RuntimeError
+    assert gc.get_threshold() == usual
+    assert gc.get_freeze_count() == frozen
+    assert sys.getswitchinterval() == interval
+
+
+def test_each_look_is_in_the_metrics() -> None:
+    def count() -> float:
+        return samples(Metrics().render())["arena_collector_seconds_count", ()]
+
+    before = count()
+    with infrequent_collections():
+        gc.collect()
+    assert count() > before
+    after = count()
+    gc.collect()
+    assert count() == after
+
+
+def test_what_was_there_before_is_looked_at_no_more() -> None:
+    before = Node()
+    with infrequent_collections():
+        since = Node()
+        seen = gc.get_objects()  # all but what is left out for good
+        assert any(each is since for each in seen)
+        assert not any(each is before for each in seen)
+    assert any(each is before for each in gc.get_objects())
+
+
+def test_a_few_thousand_objects_are_held_with_hardly_a_look() -> None:
+    with looks() as usual:
+        held = [Node() for _ in range(10_000)]
+    with infrequent_collections(), looks() as seldom:
+        held += [Node() for _ in range(10_000)]
+    assert 0 < len(seldom) <= 6
+    assert 2 not in seldom, "no look at everything"
+    assert len(seldom) < max(len(usual), 7)
+
+
+def test_what_becomes_a_cycle_meanwhile_is_collected_by_itself() -> None:
+    with infrequent_collections():
+        node = Node()
+        node.next = node
+        gone = weakref.ref(node)
+        del node
+        held = []
+        for _ in range(100_000):
+            held.append(Node())
+            if gone() is None:
+                break
+    assert gone() is None

@@ -1,0 +1,120 @@
+"""The log: each line says what it is about, as text and as JSON, and secrets stay out of the wire trace."""
+
+from __future__ import annotations
+
+import json
+import logging
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+
+import pytest
+
+from arena.server.edge import log as logs
+from arena.server.host import Host
+from tests.server.peer import dial
+
+
+@pytest.fixture(autouse=True)
+def own_logging() -> Iterator[None]:
+    """Puts the logging of the whole process back as it was."""
+    root, arena, wire = (logging.getLogger(name) for name in (None, "arena", "arena.wire"))
+    kept = root.handlers[:], root.level, arena.level, wire.level
+    hooks = sys.excepthook, sys.unraisablehook, threading.excepthook
+    yield
+    sys.excepthook, sys.unraisablehook, threading.excepthook = hooks
+    logging.captureWarnings(capture=False)
+    root.handlers[:], root.level, arena.level, wire.level = kept
+
+
+def record(message: str = "hello %s", **about: object) -> logging.LogRecord:
+    made = logging.LogRecord("arena.dispatch", logging.WARNING, __file__, 1, message, ("you",), None)
+    made.created = 1_790_000_000.5
+    for name, value in about.items():
+        setattr(made, name, value)
+    return made
+
+
+def test_a_line_of_text_says_when_where_what_and_about_whom() -> None:
+    line = logs.LineFormatter().format(record(bot="anna", match="m1"))
+    assert line == "2026-09-21T14:13:20.500+00:00 warning arena.dispatch: hello you match='m1' bot='anna'"
+
+
+def test_a_name_cannot_forge_a_line() -> None:
+    line = logs.LineFormatter().format(record(bot="x\n2026 error arena: all is lost"))
+    assert "\n" not in line
+
+
+def test_a_line_of_json_is_one_object() -> None:
+    line = json.loads(logs.JsonFormatter().format(record(address="10.0.0.1")))
+    assert line == {
+        "time": "2026-09-21T14:13:20.500+00:00",
+        "level": "warning",
+        "logger": "arena.dispatch",
+        "message": "hello you",
+        "address": "10.0.0.1",
+    }
+
+
+@pytest.mark.parametrize("formatter", [logs.LineFormatter(), logs.JsonFormatter()])
+def test_a_fault_of_ours_shows_its_stack(formatter: logging.Formatter) -> None:
+    made = record()
+    try:
+        int("where")
+    except ValueError:
+        made.exc_info = sys.exc_info()
+    assert "test_a_fault_of_ours_shows_its_stack" in formatter.format(made)
+
+
+async def test_the_wire_trace_shows_messages_both_ways_and_no_secret(
+    host: Host, capsys: pytest.CaptureFixture[str]
+) -> None:
+    logs.set_up("text", verbose=False, wire=True)
+    token = host.issue_token("anna")
+    async with dial(host.url) as peer:
+        session = (await peer.hello("anna", token)).session
+    told = capsys.readouterr().err
+    assert "arena.wire: < " in told
+    assert "arena.wire: > " in told
+    assert "name='anna'" in told
+    assert token not in told
+    assert session not in told
+
+
+def test_without_the_switches_only_warnings_are_told(capsys: pytest.CaptureFixture[str]) -> None:
+    logs.set_up("text", verbose=False, wire=False)
+    logging.getLogger("arena.dispatch").info("here")
+    logging.getLogger("arena.dispatch").warning("careful")
+    assert "careful" in (told := capsys.readouterr().err)
+    assert "here" not in told
+
+
+def test_all_that_goes_to_stderr_is_json_in_every_line() -> None:
+    program = """
+import logging, sys, threading, warnings
+from arena.server.edge import log
+
+class Fails:
+    def __del__(self):
+        raise ValueError("in a destructor")
+
+log.set_up("json", verbose=True, wire=False)
+warnings.warn("careful")
+logging.getLogger("asyncio").error("a task\\nfails")
+logging.getLogger("websockets.server").error("a peer fails", exc_info=ValueError("there"))
+thread = threading.Thread(target=lambda: 1 / 0)
+thread.start()
+thread.join()
+Fails()
+raise RuntimeError("the end")
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", program], check=False, capture_output=True, text=True, timeout=20
+    )
+    told = [json.loads(line) for line in done.stderr.splitlines()]
+    assert [each["level"] for each in told] == ["warning", "error", "error", "error", "error", "critical"]
+    for each, words in zip(
+        told, ["careful", "a task\nfails", "there", "ZeroDivisionError", "destructor", "the end"], strict=True
+    ):
+        assert words in each["message"] + each.get("stack", "")

@@ -1,0 +1,53 @@
+"""A plain request: lists of words in its headers, and what they say of the connection."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from websockets.datastructures import Headers
+
+from arena.server.edge.request import Request
+
+
+@given(st.lists(st.lists(st.text("ab-.", min_size=1, max_size=5), min_size=1, max_size=4), max_size=4))
+def test_a_list_is_the_same_in_one_field_and_in_many(lists: list[list[str]]) -> None:
+    words = [word for each in lists for word in each]
+    many = Headers(("Accept", ", ".join(each)) for each in lists)
+    assert Request("/", many).words("accept") == words
+    if words:
+        assert Request("/", Headers([("ACCEPT", " ,\t".join(words))])).words("accept") == words
+
+
+@pytest.mark.parametrize(
+    ("fields", "wanted"),
+    [
+        ([("Upgrade", "websocket"), ("Connection", "Upgrade")], True),
+        ([("upgrade", "WebSocket")], True),
+        ([("Upgrade", "h2c, websocket")], True),
+        ([("Upgrade", "h2c"), ("Upgrade", "websocket")], True),
+        ([("Upgrade", "h2c")], False),
+        ([("Upgrade", "websockets")], False),
+        ([("Connection", "websocket")], False),
+        ([], False),
+    ],
+)
+def test_a_websocket_is_wanted_where_upgrade_names_it(fields: list[tuple[str, str]], wanted: bool) -> None:
+    assert Request("/", Headers(fields)).wants_websocket is wanted
+
+
+@pytest.mark.parametrize(
+    ("request_", "may"),
+    [
+        (Request("/", Headers()), True),
+        (Request("/", Headers([("Connection", "keep-alive")])), True),
+        (Request("/", Headers([("Connection", "keep-alive, CLOSE")])), False),
+        (Request("/", Headers(), "HEAD"), False),
+        (Request("/", Headers(), "GET", "HTTP/1.0"), False),
+        (Request("/", Headers([("Connection", "keep-alive")]), "GET", "HTTP/1.0"), False),
+    ],
+)
+def test_another_request_may_follow_where_both_sides_know_where_the_answer_ends(
+    request_: Request, may: bool
+) -> None:
+    assert request_.may_go_on == may

@@ -1,0 +1,342 @@
+"""Many plain GETs on one connection: each is answered in order, within bounds, and a websocket may open after them."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+
+import pytest
+from websockets.frames import Frame, Opcode
+from websockets.protocol import Protocol, Side
+
+from arena.protocol.codec import decode_server
+from arena.protocol.messages import Hello, Welcome
+from arena.server.edge import handshake
+from arena.server.edge.edge import PIECE_BYTES
+from arena.server.edge.limits import HostLimits
+from arena.server.edge.request import Request
+from arena.server.edge.responses import Response, text
+from testkit.bare import opening
+from tests.server.edge.rig import ELSEWHERE, HERE, Peer, Rig, masked, rig
+from tests.virtual import virtual
+
+LARGE = 50_000
+"""Bytes of an answer for whoever asks for one that is large."""
+
+
+@dataclass
+class Site:
+    """Pages that answer each path with the path."""
+
+    asked: list[tuple[str, str]] = field(default_factory=list)
+    never: asyncio.Event | None = None
+
+    def page(self, request: Request, address: str) -> Response | Callable[[], Awaitable[Response | None]]:
+        self.asked.append((request.path, address))
+        return text(request.path) if request.path.startswith("/quick") else partial(self.make, request)
+
+    async def make(self, request: Request) -> Response | None:
+        await asyncio.sleep(0.001)
+        if request.path == "/slow" and self.never is not None:
+            await self.never.wait()
+        if request.path == "/fails":
+            raise ValueError("a secret")
+        return text(LARGE * "x" if request.path == "/large" else request.path)
+
+    @property
+    def paths(self) -> list[str]:
+        return [path for path, _ in self.asked]
+
+
+@asynccontextmanager
+async def site(limits: HostLimits | None = None, **options: Any) -> AsyncIterator[tuple[Rig, Site]]:
+    pages = Site(never=asyncio.Event())
+    async with rig(limits, pages=pages.page, **options) as arena:
+        yield arena, pages
+
+
+async def answer(peer: Peer) -> tuple[int, bytes, bool]:
+    """Return the status and the body of the next answer, and whether the connection ends with it."""
+    await peer.news(lambda: b"\r\n\r\n" in peer.bytes)
+    head, _, rest = peer.bytes.partition(b"\r\n\r\n")
+    lines = head.decode().lower().split("\r\n")
+    fields = dict(line.split(": ", 1) for line in lines[1:])
+    size = int(fields.get("content-length", "0"))
+    peer.bytes = rest
+    await peer.news(lambda: len(peer.bytes) >= size)
+    body, peer.bytes = peer.bytes[:size], peer.bytes[size:]
+    return int(lines[0].split()[1]), body, fields.get("connection") == "close"
+
+
+async def ended(peer: Peer) -> bytes:
+    """Return all that still comes before the end."""
+    await peer.news(lambda: peer.is_over)
+    return peer.bytes
+
+
+def get(path: str, *headers: str, method: str = "GET", version: str = "1.1") -> bytes:
+    return "\r\n".join((f"{method} {path} HTTP/{version}", "Host: here", *headers, "", "")).encode()
+
+
+@virtual
+async def test_one_connection_asks_again_and_again() -> None:
+    async with site() as (arena, pages):
+        peer = Peer(arena.edge)
+        for number in range(20):
+            peer.wire.arrive(get(f"/{number}"))
+            assert await answer(peer) == (200, f"/{number}\n".encode(), False)
+        assert arena.edge.admission.open.total() == 1
+        assert pages.asked[0] == ("/0", HERE)
+        assert not arena.core.given
+
+
+@pytest.mark.parametrize("size", [1, 7, 61, 100_000])
+@virtual
+async def test_what_is_asked_before_the_answer_is_answered_in_order_however_it_is_cut(size: int) -> None:
+    paths = ["/0", "/quick/1", "/quick/2", "/3"]
+    stream = b"".join(map(get, paths))
+    async with site() as (arena, pages):
+        peer = Peer(arena.edge)
+        for at in range(0, len(stream), size):
+            peer.wire.arrive(stream[at : at + size])
+            await asyncio.sleep(0.0001)
+        for path in paths:
+            assert await answer(peer) == (200, f"{path}\n".encode(), False)
+        assert pages.paths == paths
+
+
+@pytest.mark.parametrize(
+    ("request_", "status"),
+    [
+        (get("/a", "Connection: close"), 200),
+        (get("/a", "Connection: x, Close"), 200),
+        (get("/a", version="1.0"), 200),
+        (get("/a", method="POST"), 200),
+        (get("/a", method="PUT"), 405),
+        (get("/a", f"X: {'x' * 10_000}"), 431),
+        (get("/" + 10_000 * "a"), 414),
+    ],
+)
+@virtual
+async def test_after_some_requests_nothing_more_is_read(request_: bytes, status: int) -> None:
+    async with site() as (arena, pages):
+        peer = Peer(arena.edge)
+        peer.wire.arrive(get("/first"))
+        assert await answer(peer) == (200, b"/first\n", False)
+        peer.wire.arrive(request_ + get("/hidden"))
+        found, _, closes = await answer(peer)
+        assert (found, closes) == (status, True)
+        assert await ended(peer) == b""
+        assert "/hidden" not in pages.paths
+
+
+@virtual
+async def test_a_head_is_answered_without_a_body_and_ends_the_connection() -> None:
+    async with site() as (arena, pages):
+        peer = Peer(arena.edge)
+        peer.wire.arrive(get("/a", method="HEAD") + get("/hidden"))
+        told = await ended(peer)
+        assert told.startswith(b"HTTP/1.1 200 ")
+        assert told.endswith(b"\r\n\r\n")
+        assert b"Content-Length: 3\r\n" in told
+        assert pages.paths == ["/a"]
+
+
+@pytest.mark.parametrize(
+    "request_",
+    [
+        get("/a", "Content-Length: 3") + b"abc",
+        get("/a", "Transfer-Encoding: chunked") + b"0\r\n\r\n",
+        get("/a", "no colon"),
+        b"nonsense\r\n\r\n",
+        b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03\r\n\r\n",
+    ],
+)
+@virtual
+async def test_what_has_a_body_or_is_no_request_ends_the_connection(request_: bytes) -> None:
+    async with site() as (arena, pages):
+        peer = Peer(arena.edge)
+        peer.wire.arrive(get("/first") + request_ + get("/hidden"))
+        assert await answer(peer) == (200, b"/first\n", False)
+        assert await ended(peer) == b""
+        assert pages.paths == ["/first"]
+
+
+@virtual
+async def test_a_websocket_opens_after_plain_requests_and_what_came_with_them_is_not_lost() -> None:
+    async with site() as (arena, _):
+        peer = Peer(arena.edge)
+        peer.wire.arrive(get("/a") + get("/b") + opening("here") + masked(Hello("anna")))
+        assert (await answer(peer))[1] == b"/a\n"
+        assert (await answer(peer))[1] == b"/b\n"
+        assert (await answer(peer))[0] == 101
+        await peer.news(lambda: len(peer.bytes) > 10)
+        parser = Protocol(Side.CLIENT)
+        parser.receive_data(peer.bytes)
+        [frame] = parser.events_received()
+        assert isinstance(frame, Frame)
+        assert isinstance(decode_server(bytes(frame.data)), Welcome)
+
+
+@virtual
+async def test_a_flood_that_comes_with_the_request_is_found_as_any_other() -> None:
+    async with site() as (arena, _):
+        peer = Peer(arena.edge)
+        peer.wire.arrive(opening("here") + 1000 * Frame(Opcode.PING, b"").serialize(mask=True))
+        await peer.wire.lost.wait()
+        assert peer.bytes.count(b"\x8a\x00") <= 2 * PIECE_BYTES / 6
+
+
+@pytest.mark.parametrize(
+    ("opened", "status"),
+    [
+        (opening("here", "arena.v9"), 400),
+        (opening("here").replace(b"GET", b"POST"), 405),
+        (opening("here").replace(b"Upgrade: websocket", b"Upgrade: websocket, h2c"), 426),
+        (opening("here").replace(b"Version: 13", b"Version: 8"), 400),
+        (opening("here")[:-2] + b"Origin: https://evil.example\r\n\r\n", 403),
+        (opening("here")[:-2] + b"Origin: https://here\r\n\r\n", 101),
+    ],
+    # an opening holds a random key
+    ids=["subprotocol", "method", "upgrade", "version", "origin", "own origin"],
+)
+@virtual
+async def test_a_handshake_is_refused_with_its_reason(opened: bytes, status: int) -> None:
+    async with site() as (arena, _):
+        peer = Peer(arena.edge)
+        peer.wire.arrive(opened)
+        found, body, closes = await answer(peer)
+        assert found == status
+        if status != 101:
+            assert body
+            assert closes
+            await ended(peer)
+
+
+@virtual
+async def test_pages_of_other_sites_may_connect_where_the_host_says_so() -> None:
+    async with site(any_origin=True) as (arena, _):
+        peer = Peer(arena.edge)
+        peer.wire.arrive(opening("here")[:-2] + b"Origin: https://evil.example\r\n\r\n")
+        assert (await answer(peer))[0] == 101
+
+
+@virtual
+async def test_who_does_not_read_the_answers_is_not_asked_for_more() -> None:
+    async with site() as (arena, pages):
+        peer = Peer(arena.edge)
+        peer.reading = False
+        peer.wire.arrive(100 * get("/large"))
+        await asyncio.sleep(5)
+        assert len(pages.asked) <= 3
+        assert len(peer.wire.inbound) > 50 * len(get("/large"))
+        peer.read()
+        await asyncio.sleep(5)
+        assert len(pages.asked) == 100
+
+
+@virtual
+async def test_no_more_than_a_piece_is_read_while_an_answer_is_made() -> None:
+    async with site() as (arena, pages):
+        peer = Peer(arena.edge)
+        peer.wire.arrive(get("/slow"))
+        await asyncio.sleep(0.1)
+        peer.wire.arrive(1000 * b"GET / ")
+        await asyncio.sleep(1)
+        assert len(peer.wire.inbound) >= 6000 - PIECE_BYTES
+        assert pages.never is not None
+        pages.never.set()
+        assert (await answer(peer))[0] == 200
+
+
+@virtual
+async def test_an_answer_that_takes_too_long_ends_its_connection() -> None:
+    async with site() as (arena, _):
+        peer = Peer(arena.edge)
+        peer.wire.arrive(get("/slow"))
+        await ended(peer)
+        assert peer.bytes == b""
+
+
+@virtual
+async def test_a_page_that_fails_is_answered_and_logged() -> None:
+    async with site() as (arena, _):
+        peer = Peer(arena.edge)
+        peer.wire.arrive(get("/fails"))
+        status, body, _ = await answer(peer)
+        assert status == 500
+        assert b"secret" not in body
+        peer.wire.arrive(get("/next"))
+        assert (await answer(peer))[0] == 200
+
+
+@virtual
+async def test_a_connection_that_asks_for_nothing_more_ends_and_that_is_no_fault() -> None:
+    async with site(HostLimits(hello_seconds=0.2, cut_offs=1)) as (arena, _):
+        for _ in range(3):
+            peer = Peer(arena.edge)
+            peer.wire.arrive(get("/a"))
+            assert (await answer(peer))[2] is False
+            assert await ended(peer) == b""
+        silent = Peer(arena.edge)
+        await ended(silent)
+        assert arena.edge.admission.admit(HERE)
+
+
+@pytest.mark.parametrize("first", [b"", get("/a")])
+@virtual
+async def test_a_request_must_come_in_time_also_a_later_one_byte_by_byte(first: bytes) -> None:
+    async with site(HostLimits(hello_seconds=0.3, cut_offs=1)) as (arena, _):
+        peer = Peer(arena.edge)
+        if first:
+            peer.wire.arrive(first)
+            await answer(peer)
+        began = asyncio.get_running_loop().time()
+        while not peer.wire.closing:
+            peer.wire.arrive(b"a")
+            await asyncio.sleep(0.02)
+        assert asyncio.get_running_loop().time() - began < 0.35
+        assert not arena.edge.admission.admit(HERE), "it counts as cut off, and its address is refused"
+
+
+@virtual
+async def test_one_connection_asks_for_so_much_and_no_more() -> None:
+    most = handshake.MAX_REQUESTS
+    try:
+        handshake.MAX_REQUESTS = 3
+        async with site() as (arena, pages):
+            peer = Peer(arena.edge)
+            peer.wire.arrive(4 * get("/a"))
+            assert [(await answer(peer))[2] for _ in range(3)] == [False, False, True]
+            assert await ended(peer) == b""
+            assert len(pages.asked) == 3
+    finally:
+        handshake.MAX_REQUESTS = most
+
+
+@virtual
+async def test_where_there_are_many_connections_none_waits_for_another_request() -> None:
+    async with site(HostLimits(connections_per_address=4)) as (arena, _):
+        others = [Peer(arena.edge) for _ in range(2)]
+        peer = Peer(arena.edge)
+        peer.wire.arrive(get("/a"))
+        assert (await answer(peer))[2] is True
+        assert await ended(peer) == b""
+        elsewhere = Peer(arena.edge, ELSEWHERE)
+        elsewhere.wire.arrive(get("/a"))
+        assert (await answer(elsewhere))[2] is False
+        for each in others:
+            each.wire.reset()
+
+
+@virtual
+async def test_a_page_is_told_the_client_behind_a_proxy() -> None:
+    async with site(proxies=[HERE]) as (arena, pages):
+        peer = Peer(arena.edge)
+        peer.wire.arrive(get("/a", "X-Forwarded-For: 203.0.113.7"))
+        await answer(peer)
+        assert pages.asked == [("/a", "203.0.113.7")]

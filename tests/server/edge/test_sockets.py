@@ -1,0 +1,274 @@
+"""The edge on real sockets: what only a kernel, a library of somebody else's or TLS can show."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+import ssl
+import subprocess
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+import uvloop
+from websockets.asyncio.client import ClientConnection, connect
+from websockets.exceptions import ConnectionClosed
+from websockets.typing import Subprotocol
+
+from arena.protocol.codec import decode_server, encode
+from arena.protocol.codes import Code
+from arena.protocol.messages import (
+    SUBPROTOCOL,
+    Accepted,
+    Error,
+    Hello,
+    Move,
+    Turn,
+    Welcome,
+)
+from arena.server.core.effects import Send
+from arena.server.core.inputs import ClientDisconnected, MessageReceived, TurnSent
+from arena.server.edge.edge import CannotListen, Edge
+from arena.server.edge.limits import HostLimits
+from arena.server.metrics import Metrics
+from arena.server.ports import AdmissionRequest
+from testkit.parts import requires
+from tests.server.edge.rig import ScriptedCore, no_pages, turn
+
+HOST = "127.0.0.1"
+PATIENCE = 20
+
+
+class Playing(ScriptedCore):
+    """A core that gives whoever comes a turn, and another one after each move."""
+
+    def submit(self, message: Any) -> None:
+        super().submit(message)
+        if isinstance(message, AdmissionRequest):
+            self.soon(Send(message.client, turn()))
+        elif isinstance(message, MessageReceived) and isinstance(message.message, Move):
+            ply = message.message.ply
+            self.soon(
+                Send(message.client, Accepted("m", ply, 1.0, 1000)), Send(message.client, turn(ply + 2))
+            )
+
+
+@asynccontextmanager
+async def opened(limits: HostLimits | None = None, tls: ssl.SSLContext | None = None) -> AsyncIterator[Any]:
+    core = Playing()
+    edge = Edge(1, core, limits or HostLimits(), no_pages, metrics=Metrics(), program="test")
+    core.edge = edge
+    async with edge:
+        port = (await edge.listen(HOST, 0, tls))[1]
+        yield core, edge, port
+
+
+def certificate(folder: Path) -> tuple[Path, Path]:
+    """Return a certificate of localhost that certifies itself, and its key."""
+    cert, key = folder / "cert.pem", folder / "key.pem"
+    words = [
+        "openssl",
+        "req",
+        "-x509",
+        "-newkey",
+        "rsa:2048",
+        "-nodes",
+        "-subj",
+        "/CN=localhost",
+        "-days",
+        "2",
+    ]
+    words += ["-addext", "subjectAltName=DNS:localhost", "-keyout", str(key), "-out", str(cert)]
+    subprocess.run(words, check=True, capture_output=True)
+    return cert, key
+
+
+def dial(port: int, **options: Any) -> connect:
+    if "sock" not in options:
+        options["host"] = HOST
+    return connect(
+        f"{'wss' if 'ssl' in options else 'ws'}://localhost:{port}",
+        subprotocols=[Subprotocol(SUBPROTOCOL)],
+        compression=None,
+        **options,
+    )
+
+
+async def play(client: ClientConnection, moves: int) -> None:
+    await client.send(encode(Hello("anna")))
+    played = 0
+    while played < moves:
+        message = decode_server(await client.recv())
+        if isinstance(message, Turn):
+            await client.send(encode(Move("m", message.ply, 1)))
+        played += isinstance(message, Accepted)
+
+
+async def until(done: Any) -> None:
+    async with asyncio.timeout(PATIENCE):
+        while not done():
+            await asyncio.sleep(0.005)
+
+
+@pytest.mark.parametrize("run", [asyncio.run, uvloop.run])
+def test_a_library_of_somebody_elses_plays_and_closes(run: Any) -> None:
+    async def main() -> None:
+        async with opened() as (core, edge, port):
+            async with dial(port) as client:
+                await play(client, 20)
+            await until(lambda: core.all(ClientDisconnected))
+            assert core.all(ClientDisconnected) == [ClientDisconnected(core.last(AdmissionRequest).client)]
+            assert all(said.spent is not None and said.spent > 0 for said in core.all(MessageReceived))
+            assert not edge.connections
+
+    run(main())
+
+
+@requires("openssl")
+@pytest.mark.parametrize("run", [asyncio.run, uvloop.run])
+def test_the_same_over_tls(run: Any, tmp_path: Path) -> None:
+    async def main() -> None:
+        cert, key = certificate(tmp_path)
+        server = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        server.load_cert_chain(cert, key)
+        trusting = ssl.create_default_context(cafile=str(cert))
+        async with opened(tls=server) as (core, _, port):
+            async with dial(port, ssl=trusting) as client:
+                await play(client, 20)
+                await client.send(b"\xc1")
+                with pytest.raises(ConnectionClosed) as closed:
+                    while True:
+                        await client.recv()
+                assert closed.value.rcvd is not None
+                assert closed.value.rcvd.code == 1007
+            reader, writer = await asyncio.open_connection(
+                HOST, port, ssl=trusting, server_hostname="localhost"
+            )
+            for number in range(3):
+                writer.write(b"GET /page/%d HTTP/1.1\r\nHost: here\r\n\r\n" % number)
+                head = await reader.readuntil(b"\r\n\r\n")
+                assert head.startswith(b"HTTP/1.1 200 ")
+                assert await reader.readline() == b"/page/%d\n" % number
+            writer.write(b"GET /page/last HTTP/1.1\r\nConnection: close\r\n\r\n")
+            assert (await reader.read()).endswith(b"/page/last\n")
+            writer.close()
+            assert [type(each) for each in core.given[-1:]] == [ClientDisconnected]
+
+    run(main())
+
+
+@pytest.mark.parametrize("run", [asyncio.run, uvloop.run])
+def test_a_client_that_closes_its_half_has_moved_and_is_gone(run: Any) -> None:
+    async def main() -> None:
+        async with opened() as (core, edge, port), dial(port) as client:
+            await client.send(encode(Hello("anna")))
+            await until(lambda: core.all(TurnSent))
+            await client.send(encode(Move("m", 0, 1)))
+            client.transport.write_eof()
+            await until(lambda: core.all(ClientDisconnected))
+            kinds = [type(each) for each in core.given]
+            assert kinds.index(MessageReceived) < kinds.index(ClientDisconnected)
+            await until(lambda: not edge.connections)
+
+    run(main())
+
+
+@pytest.mark.parametrize("run", [asyncio.run, uvloop.run])
+def test_a_client_that_never_reads_fills_the_kernel_and_is_cut_off(run: Any) -> None:
+    async def main() -> None:
+        async with opened() as (core, edge, port):
+            with socket.socket() as small:
+                small.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+                small.connect((HOST, port))
+                async with dial(port, sock=small) as client:
+                    await client.send(encode(Hello("deaf")))
+                    assert isinstance(decode_server(await client.recv()), Welcome)
+                    client.transport.pause_reading()
+                    sent = 0
+                    while not core.all(ClientDisconnected):
+                        edge.deliver([Send(core.last(AdmissionRequest).client, turn(1000, f"{sent}"))])
+                        sent += 1
+                        assert sent < 10_000
+                        await asyncio.sleep(0)
+                    client.transport.resume_reading()
+                    with pytest.raises(ConnectionClosed) as closed:
+                        while True:
+                            await client.recv()
+                    assert closed.value.rcvd is not None
+                    assert closed.value.rcvd.reason == Code.TOO_SLOW
+            await until(lambda: not edge.connections)
+
+    run(main())
+
+
+@pytest.mark.parametrize("run", [asyncio.run, uvloop.run])
+def test_who_sends_a_huge_message_reads_why_it_was_refused(run: Any) -> None:
+    async def main() -> None:
+        async with opened() as (core, _, port):
+            client = await dial(port)
+            await client.send(encode(Hello("anna")))
+            await client.recv()
+            client.transport.write(b"\x82\xff" + (10**8).to_bytes(8, "big") + bytes(4) + 4 * 10**6 * b"x")
+            with pytest.raises(ConnectionClosed) as closed:
+                while True:
+                    await client.recv()
+            assert closed.value.rcvd is not None
+            assert closed.value.rcvd.code == 1009
+            assert core.all(ClientDisconnected)[0].fault
+
+    run(main())
+
+
+async def test_it_listens_at_several_addresses_until_it_ends() -> None:
+    async with opened() as (_, edge, first):
+        ports = [first, (await edge.listen(HOST, 0))[1]]
+        clients = [await dial(port) for port in ports]
+        silent, writer = await asyncio.open_connection(HOST, first)
+    for client in clients:
+        last = decode_server(await client.recv())
+        assert isinstance(last, Error)
+        assert last.code is Code.SHUTTING_DOWN
+        with pytest.raises(ConnectionClosed) as closed:
+            await client.recv()
+        assert closed.value.rcvd is not None
+        assert closed.value.rcvd.code == 1001
+    for port in ports:
+        with pytest.raises(OSError, match=r"refused|failed"):
+            await asyncio.open_connection(HOST, port)
+    assert await silent.read() == b""
+    writer.close()
+
+
+async def test_a_port_in_use_and_an_address_of_another_machine_are_told_in_one_line() -> None:
+    async with opened() as (_, edge, port):
+        with pytest.raises(CannotListen, match=f"{HOST}:{port}: the port is in use") as told:
+            await edge.listen(HOST, port)
+        assert "\n" not in str(told.value)
+        with pytest.raises(CannotListen, match=r"cannot listen on 192\.0\.2\.1:0: \w+") as told:
+            await edge.listen("192.0.2.1", 0)
+        assert "\n" not in str(told.value)
+        async with dial(port) as client:
+            await play(client, 1)
+
+
+async def test_a_peer_that_is_gone_before_the_loop_knows_ends_its_own_connection_only() -> None:
+    async with opened() as (core, edge, port), dial(port) as other:
+        await play(other, 1)
+        client = await dial(port)
+        await client.send(encode(Hello("gone")))
+        await until(lambda: len(core.all(TurnSent)) >= 3)
+        number = core.last(AdmissionRequest).client
+        client.transport.abort()
+        for _ in range(10):
+            edge.deliver([Send(number, turn(100))])
+        await until(lambda: core.all(ClientDisconnected))
+        await play_on(other)
+
+
+async def play_on(client: ClientConnection) -> None:
+    while not isinstance(message := decode_server(await client.recv()), Turn):
+        pass
+    await client.send(encode(Move("m", message.ply, 1)))
+    assert isinstance(decode_server(await client.recv()), Accepted)

@@ -1,0 +1,339 @@
+"""Messages to spectators: every move, a few at a time; a slow spectator skips to the newest position."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from arena.protocol.codes import Code, EndReason
+from arena.protocol.messages import (
+    Browse,
+    End,
+    Error,
+    Listing,
+    LiveMatch,
+    Move,
+    Played,
+    ServerMessage,
+    Unwatch,
+    Update,
+    View,
+    Watch,
+)
+from arena.protocol.timecontrol import TimeControl
+from arena.protocol.values import Players
+from arena.server.core.effects import LISTING, Publish, Send
+from arena.server.core.inputs import MessageReceived
+from arena.server.edge.frames import frame_of
+from arena.server.edge.limits import HostLimits
+from arena.server.edge.topics import AGAIN_SECONDS, FOLLOWERS_A_TURN, GATHER_SECONDS, MAX_BACKLOG_BYTES
+from tests.properties import examples
+from tests.server.edge.rig import CLOCKS, ELSEWHERE, Peer, Rig, rig, turn
+from tests.virtual import virtual
+
+CONTROL = TimeControl.parse("1+0")
+
+
+class Match:
+    """Moves 0, 1, 2 … before spectators. It answers `watch` and `unwatch` as the core does."""
+
+    def __init__(self, arena: Rig, *, padding: int = 0) -> None:
+        self.arena = arena
+        self.moves: list[Any] = []
+        self.padding = padding
+        self.asked = 0
+        self.is_over = False
+        give = arena.core.submit
+
+        def answer(message: Any) -> None:
+            give(message)
+            if isinstance(message, MessageReceived) and isinstance(message.message, Watch):
+                self.asked += 1
+                if self.is_over:
+                    arena.core.soon(Send(message.client, Error(Code.NO_SUCH_MATCH, "", "m")))
+                else:
+                    asyncio.get_running_loop().call_soon(self._show, message.client)
+
+        arena.core.submit = answer  # type: ignore[method-assign]
+
+    def _show(self, client: int) -> None:
+        self.arena.send(client, self.view())
+
+    def view(self) -> View:
+        played = [Played(move, 1.0) for move in self.moves]
+        return View("m", "e", "tictactoe", {}, Players("a", "b"), CONTROL, played, CLOCKS, "maxie")
+
+    def move(self) -> None:
+        self.moves.append([len(self.moves), *self.padding * [7]])
+        self.arena.publish("m", Update("m", len(self.moves) - 1, Played(self.moves[-1], 1.0), CLOCKS))
+
+    def end(self) -> None:
+        self.is_over = True
+        self.arena.publish("m", End("m", None, EndReason.PLY_LIMIT, "", self.moves, CLOCKS))
+
+    async def watch(self, name: str = "eve", address: str = ELSEWHERE) -> Peer:
+        peer, _ = await self.arena.enter(name, address, "spectator")
+        peer.say(Watch("m"))
+        await peer.news(lambda: any(b"view" in bytes(each.data) for each in peer.frames))
+        return peer
+
+
+def seen(messages: list[ServerMessage]) -> list[Any]:
+    """The moves of the match, as a client puts them together. A ply that is missing is a failure."""
+    moves: list[Any] = []
+    for message in messages:
+        if isinstance(message, View):
+            moves = [each.move for each in message.moves]
+        elif isinstance(message, Update):
+            assert message.ply == len(moves), "a ply is missing"
+            moves.append(message.played.move)
+        elif isinstance(message, End):
+            moves = list(message.moves)
+    return moves
+
+
+@virtual
+async def test_who_watches_sees_all_so_far_then_each_move_then_the_end() -> None:
+    async with rig() as arena:
+        match = Match(arena)
+        match.move()
+        eve = await match.watch()
+        match.move()
+        await asyncio.sleep(1)
+        match.end()
+        await asyncio.sleep(1)
+        told = eve.heard()
+        assert [type(each) for each in told] == [View, Update, End]
+        assert seen(told) == [[0], [1]]
+
+
+@virtual
+async def test_each_move_tells_how_many_watch() -> None:
+    async with rig() as arena:
+        match = Match(arena)
+        eve = await match.watch()
+        ann = await match.watch("ann")
+        match.move()
+        await asyncio.sleep(1)
+        ann.say(Unwatch("m"))
+        await asyncio.sleep(1)
+        match.move()
+        await asyncio.sleep(1)
+        assert [each.watching for each in eve.heard() if isinstance(each, Update)] == [2, 1]
+
+
+@virtual
+async def test_who_watches_no_more_is_sent_no_more() -> None:
+    async with rig() as arena:
+        match = Match(arena)
+        eve = await match.watch()
+        eve.heard()
+        eve.say(Unwatch("m"), Unwatch("m"))
+        await asyncio.sleep(1)
+        match.move()
+        match.end()
+        await asyncio.sleep(1)
+        assert not eve.heard()
+
+
+@virtual
+async def test_a_view_that_was_under_way_to_who_has_left_makes_nobody_follow() -> None:
+    async with rig() as arena:
+        match = Match(arena)
+        eve, client = await arena.enter("eve", ELSEWHERE, "spectator")
+        eve.say(Unwatch("m"))
+        await asyncio.sleep(1)
+        arena.send(client, match.view())
+        match.move()
+        await asyncio.sleep(1)
+        assert [type(each) for each in eve.heard()] == [View]
+
+
+@virtual
+async def test_a_message_is_encoded_once_for_all() -> None:
+    async with rig() as arena:
+        match = Match(arena)
+        crowd = [await match.watch(f"eve {number}") for number in range(9)]
+        written: set[int] = set()
+        for eve in crowd:
+            eve.wire.write = lambda data: written.add(id(data))  # type: ignore[method-assign]
+        match.move()
+        await asyncio.sleep(1)
+        assert len(written) == 1
+
+
+@virtual
+async def test_a_crowd_is_sent_evenly_a_few_at_a_time_and_soon() -> None:
+    async with rig(HostLimits(connections_per_address=1000, work_ms_per_second=1000)) as arena:
+        match = Match(arena)
+        crowd = [await match.watch(f"eve {number}") for number in range(100)]
+        for eve in crowd:
+            eve.frames.clear()
+        match.move()
+        at: list[int] = []
+        began = asyncio.get_running_loop().time()
+        while sum(at) < len(crowd):
+            await asyncio.sleep(0.0005)
+            at.append(sum(bool(eve.frames) for eve in crowd) - sum(at))
+            assert asyncio.get_running_loop().time() - began < 2.1 * GATHER_SECONDS
+        assert max(at) == FOLLOWERS_A_TURN
+
+
+@virtual
+async def test_a_slow_spectator_is_left_out_and_skips_to_the_newest() -> None:
+    async with rig() as arena:
+        match = Match(arena, padding=500)
+        slow, quick = await match.watch("slow"), await match.watch("quick")
+        slow.reading = False
+        for _ in range(100):
+            match.move()
+            await asyncio.sleep(0.2)
+            assert slow.wire.get_write_buffer_size() < MAX_BACKLOG_BYTES + 2000
+        assert seen(quick.heard()) == match.moves
+        asked = match.asked
+        slow.read()
+        await asyncio.sleep(2 * AGAIN_SECONDS)
+        assert match.asked == asked + 1, "the edge asks for it"
+        assert seen(slow.heard()) == match.moves
+        match.move()
+        await asyncio.sleep(1)
+        [update] = slow.heard()
+        assert isinstance(update, Update)
+
+
+@virtual
+async def test_whoever_watches_more_than_it_may_is_left_out_and_skips_to_the_newest() -> None:
+    async with rig(HostLimits(work_ms_per_second=1)) as arena:
+        match = Match(arena)
+        many = [await match.watch(f"much {number}", ELSEWHERE) for number in range(8)]
+        arena.edge.work.spend(ELSEWHERE, 3_500, asyncio.get_running_loop().time())
+        little = await match.watch("little", "203.0.113.1")
+        for _ in range(30):
+            match.move()
+            await asyncio.sleep(0.06)
+        await asyncio.sleep(GATHER_SECONDS)
+        assert seen(little.heard()) == match.moves
+        await asyncio.sleep(2 * AGAIN_SECONDS)
+        for much in many:
+            assert seen(much.heard()) == match.moves
+        assert match.asked > len(many) + 1
+
+
+@virtual
+async def test_even_one_that_never_read_is_sent_the_end() -> None:
+    async with rig() as arena:
+        match = Match(arena, padding=500)
+        slow = await match.watch("slow")
+        slow.reading = False
+        for _ in range(50):
+            match.move()
+            await asyncio.sleep(0.1)
+        match.end()
+        await asyncio.sleep(1)
+        slow.read()
+        told = slow.heard()
+        assert isinstance(told[-1], End)
+        assert told[-1].moves == match.moves
+
+
+@examples(25)
+@given(st.lists(st.sampled_from(["move", "read", "wait", "enter", "leave"]), max_size=60))
+def test_everybody_sees_the_whole_match_in_the_end_whatever_happens(script: list[str]) -> None:
+    @virtual
+    async def play() -> None:
+        async with rig(HostLimits(connections_per_address=1000, work_ms_per_second=1000)) as arena:
+            match = Match(arena, padding=300)
+            crowd = [await match.watch(f"eve {number}") for number in range(6)]
+            for eve in crowd[::2]:
+                eve.reading = False
+            for number, what in enumerate(script):
+                if what == "move":
+                    match.move()
+                elif what == "read":
+                    for eve in crowd[::2]:
+                        eve.read()
+                        eve.reading = False
+                elif what == "wait":
+                    await asyncio.sleep(0.02 * (number % 7))
+                elif what == "enter":
+                    crowd.append(await match.watch(f"newcomer {number}"))
+                elif len(crowd) > 1:
+                    crowd.pop().wire.reset()
+            match.end()
+            await asyncio.sleep(5)
+            for eve in crowd:
+                eve.read()
+                told = eve.heard()
+                seen(told)
+                assert isinstance(told[-1], End)
+                assert told[-1].moves == match.moves
+            assert not arena.edge._topics
+
+    play()
+
+
+@virtual
+async def test_nothing_is_kept_that_everybody_has_been_sent() -> None:
+    async with rig() as arena:
+        match = Match(arena)
+        await match.watch()
+        for _ in range(20):
+            match.move()
+            await asyncio.sleep(0.2)
+        assert not arena.edge._topics["m"]._frames
+
+
+@virtual
+async def test_who_browses_is_sent_each_new_listing_and_a_slow_one_the_next() -> None:
+    def listing(number: int) -> Listing:
+        live = LiveMatch(f"{number}", "e", "tictactoe", Players("a", "b"), CONTROL, 0)
+        return Listing([live] * 40, [], [])
+
+    async with rig() as arena:
+        eve, client = await arena.enter("eve", role="spectator")
+        slow, other = await arena.enter("slow", role="spectator")
+        for peer, number in ((eve, client), (slow, other)):
+            peer.say(Browse())
+            await asyncio.sleep(0.1)
+            arena.send(number, listing(0))
+        slow.reading = False
+        for number in range(1, 30):
+            arena.publish(LISTING, listing(number))
+            await asyncio.sleep(0.3)
+        found = [each.matches[0].match for each in eve.heard() if isinstance(each, Listing)]
+        assert found == [f"{number}" for number in range(30)]
+        assert slow.wire.get_write_buffer_size() < MAX_BACKLOG_BYTES + len(frame_of(listing(0)))
+        slow.read()
+        arena.publish(LISTING, listing(30))
+        await asyncio.sleep(0.3)
+        told = [each for each in slow.heard() if isinstance(each, Listing)]
+        assert told[-1] == listing(30)
+        assert len(told) < 30
+
+
+@virtual
+async def test_what_nobody_here_follows_is_not_even_encoded() -> None:
+    async with rig() as arena:
+        arena.core.deliver(Publish("m", Update("m", 0, Played(object(), 1.0), CLOCKS), (1,)))
+
+
+@virtual
+async def test_a_players_move_meets_few_spectators_on_its_way() -> None:
+    async with rig(HostLimits(connections_per_address=1000, work_ms_per_second=1000)) as arena:
+        match = Match(arena)
+        crowd = [await match.watch(f"eve {number}") for number in range(60)]
+        anna, client = await arena.enter("anna")
+        arena.send(client, turn())
+        for eve in crowd:
+            eve.frames.clear()
+        match.move()
+        await asyncio.sleep(GATHER_SECONDS + 0.001)
+        before = sum(bool(eve.frames) for eve in crowd)
+        anna.say(Move("m", 0, 1))
+        await asyncio.sleep(0)
+        await asyncio.sleep(0)
+        assert isinstance(arena.core.given[-1], MessageReceived)
+        assert sum(bool(eve.frames) for eve in crowd) - before <= FOLLOWERS_A_TURN

@@ -1,0 +1,125 @@
+"""server.processes.bot_process: when a bot is started again, on a virtual clock and processes that are none."""
+
+from __future__ import annotations
+
+import asyncio
+import math
+from collections import deque
+from itertools import pairwise
+
+import anyio
+import pytest
+
+from arena.server.processes import bot_process
+from arena.server.processes.bot_process import BotProcess, BotProgram, BotState, RestartPolicy
+from testkit.virtual_time import CLOCK
+from tests.virtual import virtual
+
+PATIENCE = RestartPolicy(start=60, restarts=7, backoff=0.25, backoff_limit=5)
+
+
+class Program:
+    """Program that ends by itself after so many seconds."""
+
+    runs: list[Program]
+    lasts: float
+
+    def __init__(self) -> None:
+        self.began = CLOCK.now()
+        self.pid = 1
+        self.tail = deque(["last words"])
+        self.ended: int | None = None
+        self._end = asyncio.Event()
+        if self.lasts < math.inf:
+            CLOCK.call_later(self.lasts, self._ends, 1)
+
+    @classmethod
+    async def start(cls, *_: object) -> Program:
+        cls.runs.append(cls())
+        return cls.runs[-1]
+
+    def _ends(self, code: int) -> None:
+        if self.ended is None:
+            self.ended = code
+            self._end.set()
+
+    async def wait(self) -> int:
+        await self._end.wait()
+        assert self.ended is not None
+        return self.ended
+
+    async def listen(self) -> None: ...
+
+    async def wait_heard(self) -> None: ...
+
+    async def kill(self) -> None:
+        self._ends(137)
+
+    async def stop(self, _seconds: float) -> None:
+        self._ends(143)
+
+
+class Door:
+    """A reception where bots come in after so many seconds."""
+
+    def __init__(self, after: float) -> None:
+        self._after = after
+
+    def issue_token(self, name: str) -> str:
+        return f"token of {name}"
+
+    async def wait_connected(self, _name: str, seconds: float) -> bool:
+        await CLOCK.sleep(min(self._after, seconds))
+        return self._after <= seconds
+
+    async def report_bot_exit(self, name: str, how: str) -> None: ...
+
+
+@pytest.fixture(autouse=True)
+def _programs(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bot_process, "Child", Program)
+    Program.runs = []
+
+
+def made(told: list[str], connects_after: float, lasts: float) -> BotProcess:
+    Program.lasts = lasts
+    launch = BotProgram("a", ("program",), "ws://here")
+    return BotProcess(launch, Door(connects_after), PATIENCE, told.append, lambda: None, CLOCK)
+
+
+def pauses(runs_for: float) -> list[float]:
+    """Return the times from each end of the program to its next beginning."""
+    began = [each.began for each in Program.runs]
+    return [later - now - runs_for for now, later in pairwise(began)]
+
+
+@virtual
+async def test_the_pause_before_a_restart_doubles_up_to_its_limit() -> None:
+    told: list[str] = []
+    bot = made(told, connects_after=0.5, lasts=10)
+    await bot.run()
+    assert bot.state is BotState.LOST
+    assert pauses(10) == pytest.approx([0.25, 0.5, 1, 2, 4, 5, 5])
+    assert [line.partition(";")[0] for line in told] == ["bot a ended unexpectedly (exit code 1)"] * 8
+
+
+@virtual
+async def test_a_move_makes_the_pauses_begin_anew() -> None:
+    bot = made([], connects_after=0.5, lasts=10)
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(bot.run)
+        await CLOCK.sleep(25)
+        bot.move_made()
+        await CLOCK.sleep(20)
+        assert bot.state is BotState.UP
+        assert pauses(10) == pytest.approx([0.25, 0.5, 0.25, 0.5])
+        tasks.cancel_scope.cancel()
+
+
+@virtual
+async def test_a_bot_that_never_comes_is_given_up_after_its_time() -> None:
+    told: list[str] = []
+    bot = made(told, connects_after=math.inf, lasts=math.inf)
+    await bot.run()
+    assert pauses(60) == pytest.approx([0.25, 0.5, 1, 2, 4, 5, 5])
+    assert told[0].startswith("bot a hung: it did not connect within 60 s; it is started again")

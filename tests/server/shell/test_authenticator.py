@@ -1,0 +1,323 @@
+"""The authenticator: who is let in by which token, and who is not."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable
+from typing import Any
+
+import anyio
+import pytest
+
+from arena.clock import Clock
+from arena.protocol.codes import Code
+from arena.protocol.messages import Hello
+from arena.protocol.values import Role
+from arena.rating.glicko import Rating
+from arena.server.core.bot import secret_hash
+from arena.server.core.effects import Close
+from arena.server.core.inputs import ClientAdmitted, ClientDisconnected, EdgeResynced, RatingChanged
+from arena.server.core.lobby import Refused
+from arena.server.failed_logins import FailedLogins
+from arena.server.ports import AdmissionRequest
+from arena.server.shell import authenticator
+from arena.server.shell.authenticator import GATHER_SECONDS, Authenticator
+from arena.server.store import tokens
+from arena.server.store.journal.load import StoredAccount
+from tests.virtual import virtual
+
+HERE = "192.0.2.1"
+
+
+def door(*, anyone: bool = False, guests: bool = False, guesses: int = 10) -> Authenticator:
+    logins = FailedLogins(limit=guesses)
+    return Authenticator(
+        None,  # type: ignore[arg-type]
+        "",
+        anyone=anyone,
+        guests=guests,
+        failed_logins=logins,
+        clock=Clock(lambda: 0),
+    )
+
+
+def request(
+    name: str, token: str = "", session: str = "", role: Role = "bot", address: str = HERE
+) -> AdmissionRequest:
+    return AdmissionRequest(1, Hello(name, token, session, role=role), address)
+
+
+def refusal(door: Authenticator, pending: AdmissionRequest, known: StoredAccount | None = None) -> Refused:
+    with pytest.raises(Refused) as refused:
+        door.authenticate(pending, known or StoredAccount())
+    return refused.value
+
+
+def account(token: str = "", **more: Any) -> StoredAccount:
+    return StoredAccount(tokens.hash_token(token) if token else "", **more)
+
+
+def test_a_token_opens_its_own_name_only() -> None:
+    at = door()
+    anna, bert = at.issue_token("anna"), at.issue_token("bert")
+    assert at.authenticate(request("anna", anna), StoredAccount()).role == "bot"
+    for name, token in (("anna", bert), ("anna", ""), ("carl", anna), ("carl", "")):
+        assert refusal(at, request(name, token)).code is Code.BAD_TOKEN
+
+
+def test_a_new_token_takes_the_place_of_the_old_one_and_none_is_kept_in_clear() -> None:
+    at = door()
+    old, new = at.issue_token("anna"), at.issue_token("anna")
+    at.authenticate(request("anna", new), StoredAccount())
+    assert refusal(at, request("anna", old)).code is Code.BAD_TOKEN
+    assert new not in repr(vars(at))
+
+
+def test_where_anyone_may_come_a_name_with_a_token_still_needs_it() -> None:
+    at = door(anyone=True)
+    at.authenticate(request("carl"), StoredAccount())
+    assert "leave the token empty" in refusal(at, request("carl", "something")).detail
+    assert "not the token" in refusal(at, request("anna"), account("secret")).detail
+    assert "was revoked" in refusal(at, request("anna"), account("secret", revoked=True)).detail
+
+
+@pytest.mark.parametrize("name", ["", " anna", "an\na", "a" * 65, "nul\0"])
+def test_a_name_that_cannot_be_printed_is_refused(name: str) -> None:
+    assert refusal(door(anyone=True), request(name)).code is Code.BAD_NAME
+    assert refusal(door(anyone=True), request(name, role="spectator")).code is Code.BAD_NAME
+
+
+@pytest.mark.parametrize("role", ["bot", "spectator", "admin"])
+def test_a_token_of_the_store_opens_its_name_in_its_role_until_it_is_revoked(role: Role) -> None:
+    known = account("secret", role=role)
+    assert door().authenticate(request("anna", "secret", role=role), known).role == role
+    assert (
+        "was revoked"
+        in refusal(door(), request("anna", "secret", role=role), account("secret", revoked=True)).detail
+    )
+
+
+def test_a_spectator_needs_no_token_and_an_admin_does() -> None:
+    assert door().authenticate(request("anna", role="spectator"), StoredAccount()).role == "spectator"
+    assert refusal(door(), request("anna", role="admin")).code is Code.BAD_TOKEN
+    assert door(anyone=True).authenticate(request("anna", role="admin"), StoredAccount()).role == "bot", (
+        "which the core refuses"
+    )
+
+
+def test_who_guesses_is_refused_even_with_the_right_token_and_nobody_else_is() -> None:
+    at = door(guesses=3)
+    token = at.issue_token("anna")
+    for guess in "abc":
+        assert refusal(at, request("anna", guess)).code is Code.BAD_TOKEN
+    refused = refusal(at, request("anna", token))
+    assert refused.code is Code.RATE_LIMITED
+    assert HERE in refused.detail
+    at.authenticate(request("anna", token, address="192.0.2.2"), StoredAccount())
+
+
+def test_an_address_that_is_closed_stays_open_to_a_bot_that_returns_with_its_session() -> None:
+    at = door(guesses=3)
+    token = at.issue_token("anna")
+    for guess in "abc":
+        refusal(at, request("bert", guess))
+    known = StoredAccount(session=secret_hash("secret"))
+    assert at.authenticate(request("anna", token, "secret"), known).known == known.session
+    for session in ("another", ""):
+        assert refusal(at, request("anna", token, session), known).code is Code.RATE_LIMITED
+    wrong = refusal(at, request("anna", "wrong", "secret"), known)
+    assert wrong.code is Code.BAD_TOKEN, "the secret of a session is no token"
+
+
+def test_an_empty_token_is_no_guess() -> None:
+    at = door(guesses=3)
+    token = at.issue_token("anna")
+    for _ in range(10):
+        assert refusal(at, request("anna")).code is Code.BAD_TOKEN
+    at.authenticate(request("anna", token), StoredAccount())
+
+
+def test_a_guest_needs_a_guests_name_without_a_token_where_guests_are_let_in() -> None:
+    assert door(guests=True).authenticate(request("guest-1"), StoredAccount()).guest
+    assert refusal(door(), request("guest-1")).code is Code.BAD_TOKEN
+    assert refusal(door(guests=True), request("anna")).code is Code.BAD_TOKEN
+    assert refusal(door(guests=True), request("guest-1"), account("secret")).code is Code.BAD_TOKEN
+    assert not door(guests=True).authenticate(request("guest-1", "secret"), account("secret")).guest
+
+
+@pytest.mark.parametrize(
+    ("name", "is_guest"),
+    [
+        ("guest-1", True),
+        ("guest-999999", True),
+        ("guest-", False),
+        ("guest-1000000", False),
+        ("Guest-1", False),
+    ],
+)
+def test_names_of_guests(name: str, is_guest: bool) -> None:
+    assert (
+        door(guests=True, anyone=False).resync(EdgeResynced(1, [returning(name)])).clients[0].guest
+        is is_guest
+    )
+
+
+def returning(name: str, address: str = HERE) -> ClientAdmitted:
+    return ClientAdmitted(1, Hello(name, session="secret"), address, owner="", secret="")
+
+
+def test_owners_are_addresses_and_bots_of_this_machine_are_known() -> None:
+    at = door(anyone=True)
+    at.issue_token("house")
+    addresses = {
+        "2001:db8::1": ("2001:db8::/64", False),
+        "192.0.2.1": ("192.0.2.1", False),
+        "127.0.0.1": ("127.0.0.1", True),
+    }
+    for address, (owner, local) in addresses.items():
+        entered = at.authenticate(request("anna", address=address), StoredAccount())
+        assert (entered.owner, entered.local) == (owner, local)
+        (vouched,) = at.resync(EdgeResynced(1, [returning("anna", address)])).clients
+        assert (vouched.owner, vouched.local) == (owner, local)
+    assert at.resync(EdgeResynced(1, [returning("house")])).clients[0].local
+
+
+class Given:
+    """Inputs and sent messages of a shell."""
+
+    def __init__(self) -> None:
+        self.inputs: list[Any] = []
+        self.sent: list[Any] = []
+        self.submit, self.send = self.inputs.append, self.sent.append
+
+
+class Accounts:
+    """A store of accounts that answers when a test says so."""
+
+    def __init__(self, known: dict[str, StoredAccount]) -> None:
+        self.known = known
+        self.asked: list[set[str]] = []
+        self.gate = asyncio.Event()
+        self.error: Exception | None = None
+
+    async def __call__(self, _engine: object, _server: str, names: Iterable[str]) -> dict[str, StoredAccount]:
+        self.asked.append(set(names))
+        await self.gate.wait()
+        if self.error is not None:
+            raise self.error
+        return {name: self.known.get(name, StoredAccount()) for name in names}
+
+
+def opened(monkeypatch: pytest.MonkeyPatch, **known: StoredAccount) -> tuple[Accounts, Given]:
+    accounts = Accounts(known)
+    monkeypatch.setattr(authenticator, "accounts", accounts)
+    return accounts, Given()
+
+
+@virtual
+async def test_a_crowd_is_looked_up_at_once_and_whoever_is_gone_meanwhile_is_not_let_in(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    accounts, shell = opened(monkeypatch)
+    at = door(anyone=True)
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(at.run, shell)  # type: ignore[arg-type]
+        at.enqueue(AdmissionRequest(1, Hello("first"), HERE))
+        await anyio.wait_all_tasks_blocked()
+        for number in range(2, 100):
+            at.enqueue(AdmissionRequest(number, Hello(f"bot {number}"), HERE))
+        at.cancel(ClientDisconnected(50))
+        accounts.gate.set()
+        await anyio.sleep(1.1 * GATHER_SECONDS)
+        tasks.cancel_scope.cancel()
+    assert [len(names) for names in accounts.asked] == [1, 97]
+    assert [each.client for each in shell.inputs] == [each for each in range(1, 100) if each != 50]
+
+
+@virtual
+async def test_who_comes_one_by_one_shares_a_query_and_spectators_need_none(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    accounts, shell = opened(monkeypatch)
+    accounts.gate.set()
+    at = door(anyone=True)
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(at.run, shell)  # type: ignore[arg-type]
+        for number in range(1, 101):
+            role: Role = "spectator" if number % 2 else "bot"
+            at.enqueue(AdmissionRequest(number, Hello(f"name {number}", role=role), HERE))
+            await anyio.sleep(0.001)
+        await anyio.sleep(GATHER_SECONDS)
+        tasks.cancel_scope.cancel()
+    assert sorted(each.client for each in shell.inputs) == list(range(1, 101))
+    assert len(accounts.asked) <= 0.1 / GATHER_SECONDS + 2
+    assert all(int(name.split()[1]) % 2 == 0 for names in accounts.asked for name in names)
+
+
+@virtual
+async def test_a_hello_that_is_said_again_while_it_is_looked_up_is_answered_once(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    accounts, shell = opened(monkeypatch)
+    at = door(anyone=True)
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(at.run, shell)  # type: ignore[arg-type]
+        for _ in range(2):
+            at.enqueue(AdmissionRequest(7, Hello("anna"), HERE))
+            await anyio.wait_all_tasks_blocked()
+        accounts.gate.set()
+        await anyio.sleep(1.1 * GATHER_SECONDS)
+        tasks.cancel_scope.cancel()
+    assert [each.client for each in shell.inputs] == [7]
+
+
+@virtual
+async def test_many_connections_at_once_get_no_more_guesses_than_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    accounts, shell = opened(monkeypatch, anna=account("secret"))
+    accounts.gate.set()
+    at = door(guesses=3)
+    async with anyio.create_task_group() as tasks:
+        for number in range(40):
+            at.enqueue(AdmissionRequest(number, Hello("anna", f"guess {number}"), HERE))
+        tasks.start_soon(at.run, shell)  # type: ignore[arg-type]
+        await anyio.wait_all_tasks_blocked()
+        tasks.cancel_scope.cancel()
+    codes = [each.code for each in shell.sent]
+    assert codes == [Code.BAD_TOKEN] * 3 + [Code.RATE_LIMITED] * 37
+
+
+@virtual
+async def test_while_the_store_is_away_nobody_comes_in_and_a_crowd_costs_one_line(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    accounts, shell = opened(monkeypatch)
+    accounts.gate.set()
+    accounts.error = OSError("the database is away")
+    at = door(anyone=True)
+    async with anyio.create_task_group() as tasks:
+        for number in range(40):
+            at.enqueue(AdmissionRequest(number, Hello(f"bot {number}"), HERE))
+        tasks.start_soon(at.run, shell)  # type: ignore[arg-type]
+        await anyio.wait_all_tasks_blocked()
+        tasks.cancel_scope.cancel()
+    assert shell.inputs == []
+    assert {(type(each), each.code) for each in shell.sent} == {(Close, Code.SERVER_FULL)}
+    assert len(shell.sent) == 40
+    assert [each.getMessage() for each in caplog.records] == [
+        "the store does not answer: the database is away"
+    ]
+
+
+@virtual
+async def test_a_new_core_is_told_the_ratings_of_the_bots_that_an_edge_vouches_for(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    accounts, shell = opened(monkeypatch, anna=StoredAccount(ratings={"riskless": Rating(1700.0)}))
+    accounts.gate.set()
+    at = door(anyone=True)
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(at.run, shell)  # type: ignore[arg-type]
+        at.resync(EdgeResynced(1, [returning("anna")]))
+        await anyio.wait_all_tasks_blocked()
+        tasks.cancel_scope.cancel()
+    assert shell.inputs == [RatingChanged("riskless", "anna", Rating(1700.0))]

@@ -1,0 +1,236 @@
+"""The server's own bots: started when they are asked for, started again, ended with the server."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import ssl
+import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import anyio
+import pytest
+
+from arena.games.catalogue import KNOWN
+from arena.protocol.codes import EndReason
+from arena.protocol.messages import Browse, Challenge, ChallengeOver, Listing, Move, Ready, Start, Turn
+from arena.protocol.timecontrol import TimeControl
+from arena.server.core.settings import OPEN_EVENT, HouseEngine
+from arena.server.host import Host, open_host
+from arena.server.processes.bot_process import RestartPolicy
+from arena.server.settings import Settings, private
+from arena.server.shell.house import BadHouse, HousePlan, house_engines
+from testkit.parts import requires
+from tests.games.own import forget_games, nim
+from tests.server.fleets import all_gone, processes_of
+from tests.server.matches import game_of
+from tests.server.peer import Peer, dial
+
+RANDOM = house_engines("random")
+ASKED = Challenge("house-random", game="tictactoe", time_control=TimeControl.parse("20+1"), rated=False)
+QUICK = RestartPolicy(backoff=0.05, stop=1, restarts=2)
+
+
+@asynccontextmanager
+async def home(
+    bots: list[HouseEngine],
+    notices: list[str] | None = None,
+    *,
+    settings: Settings | None = None,
+    check: bool = False,
+    **options: Any,
+) -> AsyncIterator[Host]:
+    notice = pytest.fail if notices is None else notices.append
+    plan = HousePlan(bots, check=check, notice=notice, patience=QUICK)
+    async with open_host(settings, house=plan, **options) as host, host.open_house():
+        yield host
+
+
+def house_of(host: Host) -> list[str]:
+    """Names of the engines that are listed."""
+    listing = host.core.shell.core.listing(0)
+    return [each.name for each in listing.bots if each.house]
+
+
+@pytest.mark.parametrize(
+    ("text", "engines"),
+    [
+        ("none", []),
+        ("greedy", [("house-greedy", "greedy")]),
+        (
+            "greedy, alphabeta:depth=6,exact=yes,random",
+            [
+                ("house-greedy", "greedy"),
+                ("house-alphabeta", "alphabeta:depth=6,exact=yes"),
+                ("house-random", "random"),
+            ],
+        ),
+        (
+            "minimax:depth=2,minimax:depth=3",
+            [("house-minimax", "minimax:depth=2"), ("house-minimax-2", "minimax:depth=3")],
+        ),
+        ("bots/my_bot.py:Mine", [("house-my_bot", "bots/my_bot.py:Mine")]),
+    ],
+)
+def test_lists_of_engines(text: str, engines: list[tuple[str, str]]) -> None:
+    assert house_engines(text) == [HouseEngine(*each) for each in engines]
+
+
+@pytest.mark.parametrize("text", ["", "greedy,", ",", "x" * 70])
+def test_what_is_no_list(text: str) -> None:
+    with pytest.raises(BadHouse, match="write greedy"):
+        house_engines(text)
+
+
+async def test_a_guest_plays_a_bot_that_is_started_for_it_and_ends_with_the_server(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    mark = f"arena-test-house-{time.monotonic_ns()}"
+    monkeypatch.setenv("ARENA_TEST_MARK", mark)
+    async with home(RANDOM) as host, dial(host.url) as guest:
+        await guest.hello("guest-1")
+        await guest.say(Browse())
+        shown = (await guest.hear(Listing)).bots
+        assert [(each.name, each.program, each.house) for each in shown] == [
+            ("house-random", "random", True),
+            ("guest-1", "", False),
+        ]
+        assert not processes_of(mark), "nobody has asked for it"
+        await guest.say(ASKED)
+        assert (await guest.hear(ChallengeOver)).outcome == "accepted"
+        end = await guest.play(game_of())
+        assert end.reason in {EndReason.LINE, EndReason.BOARD_FULL}
+        assert processes_of(mark)
+    assert all_gone(mark, seconds=0.5)
+
+
+async def test_one_that_was_killed_is_back_for_the_next_challenge(monkeypatch: pytest.MonkeyPatch) -> None:
+    mark = f"arena-test-house-{time.monotonic_ns()}"
+    monkeypatch.setenv("ARENA_TEST_MARK", mark)
+    notices: list[str] = []
+    async with home(RANDOM, notices, check=True) as host, dial(host.url) as guest:
+        await guest.hello("guest-1")
+        assert host.is_connected("house-random"), "a check waits for it"
+        for each in processes_of(mark):
+            os.kill(each, signal.SIGKILL)
+        with anyio.fail_after(20):
+            while not notices:
+                await anyio.sleep(0.01)
+        await guest.say(ASKED)
+        assert (await guest.hear(ChallengeOver)).outcome == "accepted"
+        await guest.play(game_of())
+    assert notices[0].startswith("bot house-random ended unexpectedly")
+
+
+async def begun(guest: Peer) -> Turn:
+    """A match with the house is under way, and it is the guest's turn."""
+    await guest.say(ASKED)
+    assert (await guest.hear(ChallengeOver)).outcome == "accepted"
+    await guest.say(Ready((await guest.hear(Start)).match))
+    return await guest.hear(Turn)
+
+
+async def test_one_that_was_killed_in_a_match_goes_on_with_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    mark = f"arena-test-house-{time.monotonic_ns()}"
+    monkeypatch.setenv("ARENA_TEST_MARK", mark)
+    notices: list[str] = []
+    async with home(RANDOM, notices, settings=private(grace_seconds=20)) as host, dial(host.url) as guest:
+        await guest.hello("guest-1")
+        turn = await begun(guest)
+        for each in processes_of(mark):
+            os.kill(each, signal.SIGKILL)
+        await guest.say(move_after(turn))
+        end = await guest.play(game_of())
+        assert end.reason in {EndReason.LINE, EndReason.BOARD_FULL}
+    assert len(notices) == 1
+
+
+async def test_its_matches_go_on_when_the_server_comes_back(tmp_path: Path) -> None:
+    kept = private(database=f"sqlite:///{tmp_path / 'arena.db'}", grace_seconds=20)
+    async with home(RANDOM, settings=kept) as host, dial(host.url) as guest:
+        session = (await guest.hello("guest-1")).session
+        turn = await begun(guest)
+    async with home(RANDOM, going_on=OPEN_EVENT, settings=kept) as host, dial(host.url) as guest:
+        assert host.resumed == 1
+        await guest.hello("guest-1", session=session)
+        await guest.say(Ready((await guest.hear(Start)).match))
+        assert (await guest.hear(Turn)).moves == turn.moves
+        await guest.say(move_after(turn))
+        end = await guest.play(game_of())
+        assert end.reason in {EndReason.LINE, EndReason.BOARD_FULL}
+
+
+def move_after(turn: Turn) -> Move:
+    """The first legal move."""
+    game = game_of()
+    position = game.start()
+    for move in turn.moves:
+        position = game.play(position, game.move_from_data(move))
+    return Move(turn.match, turn.ply, game.move_to_data(game.moves(position)[0]))
+
+
+async def test_an_engine_that_is_not_there_is_told_and_listed_no_more() -> None:
+    notices: list[str] = []
+    async with home(house_engines("random,nonsense"), notices) as host, dial(host.url) as guest:
+        await guest.hello("guest-1")
+        await guest.say(Challenge("house-nonsense", game="tictactoe", rated=False))
+        over = await guest.hear(ChallengeOver)
+        assert (over.outcome, over.detail) == ("withdrawn", "house-nonsense cannot be started")
+        assert house_of(host) == ["house-random"]
+    assert len(notices) == 1
+    assert "no engine is called 'nonsense'" in notices[0]
+
+
+async def test_with_a_check_an_engine_that_is_not_there_is_an_error() -> None:
+    notices: list[str] = []
+    with pytest.raises(BadHouse, match="no engine is called 'nonsense'"):
+        async with home(house_engines("random,nonsense"), notices, check=True):
+            pytest.fail("the server was opened")
+    assert notices == []
+
+
+@requires("openssl")
+async def test_with_tls_the_house_connects_by_an_address_of_its_own(tmp_path: Path) -> None:
+    cert, key = tmp_path / "cert.pem", tmp_path / "key.pem"
+    made = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-subj", "/CN=arena.example"]
+    await anyio.run_process([*made, "-keyout", str(key), "-out", str(cert)])
+    tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    tls.load_cert_chain(cert, key)
+    trusting = ssl.create_default_context(cafile=cert)
+    async with (
+        home(RANDOM, tls=tls, settings=private(host="0.0.0.0", proxies=["127.0.0.1"])) as host,
+        dial(
+            host.url.replace("0.0.0.0", "127.0.0.1"), ssl=trusting, server_hostname="arena.example"
+        ) as guest,
+    ):
+        assert host.url.startswith("wss://")
+        assert host.inside_url.startswith("ws://127.0.0.1:")
+        await guest.hello("guest-1")
+        await guest.say(ASKED)
+        assert (await guest.hear(ChallengeOver)).outcome == "accepted"
+        await guest.play(game_of())
+
+
+async def test_with_other_rules_than_the_servers_it_is_refused_and_told_in_a_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = nim(tmp_path, ('name = "nim"', 'name = "nim-of-the-house"'))
+    # What this process knows of the game is forgotten with the test: every bot would be told of it.
+    forget_games(monkeypatch)
+    KNOWN.register(str(file))
+    file.write_text(file.read_text().replace("size = 9", "size = 10"))
+    notices: list[str] = []
+    plan = HousePlan(
+        RANDOM, check=True, notice=notices.append, patience=RestartPolicy(restarts=0), games=[f"{file}:Nim"]
+    )
+    async with open_host(house=plan) as host, host.open_house():
+        with anyio.fail_after(10):
+            while house_of(host):
+                await host.wait_change()
+    told = [line for notice in notices for line in notice.splitlines() if "rules" in line]
+    assert len(told) == 1
+    assert re.search(r"nim-of-the-house has other rules there \(\w{16}\) than here \(\w{16}\)", told[0])

@@ -1,0 +1,195 @@
+"""The shell: one way in, one commit for many inputs, nothing told that is not durable."""
+
+from __future__ import annotations
+
+import asyncio
+
+import anyio
+import pytest
+
+from arena.protocol.codes import EndReason
+from arena.protocol.messages import Accepted, End, Ping, Pong, Start, Turn, Welcome
+from arena.server.core.effects import Append, CloseMatch, OpenMatch
+from arena.server.core.inputs import MatchRequested
+from arena.server.shell.shell import MatchNotStarted
+from arena.server.store.lease import LeaseLost
+from tests.server.matches import spec
+from tests.server.shell.shells import ListStore, running, until
+from tests.virtual import virtual
+
+
+@virtual
+async def test_a_match_is_played_and_kept() -> None:
+    store = ListStore()
+    async with running(store) as edge:
+        a, b = edge.connect("a"), edge.connect("b")
+        record = await edge.shell.play(spec("a", "b"))
+        assert record.result.reason is EndReason.LINE
+        assert [each.record for each in store.of(CloseMatch)] == [record]
+        assert len(a.all(End)) == len(b.all(End)) == 1
+
+
+@virtual
+async def test_nobody_is_told_before_it_is_durable() -> None:
+    store = ListStore()
+    async with running(store) as edge:
+        a, _ = edge.connect("a"), edge.connect("b")
+        await until(lambda: a.all(Welcome))
+        store.gate.clear()
+        edge.shell.submit(MatchRequested(spec("a", "b")))
+        await anyio.sleep(10)
+        assert not a.all(Start)
+        store.gate.set()
+        await until(lambda: a.all(Start))
+
+
+@virtual
+async def test_inputs_of_one_commit_share_the_next() -> None:
+    store = ListStore()
+    async with running(store) as edge:
+        bots = [edge.connect(name) for name in "abcdefgh"]
+        await until(lambda: all(each.all(Welcome) for each in bots))
+        store.gate.clear()
+        edge.shell.submit(MatchRequested(spec("a", "b")))
+        await anyio.sleep(1)
+        before = len(store.commits)
+        for pair in ("cd", "ef", "gh"):
+            edge.shell.submit(MatchRequested(spec(*pair)))
+        store.gate.set()
+        await until(lambda: all(each.all(Start) for each in bots))
+        opened = [sum(isinstance(each, OpenMatch) for each in commit) for commit in store.commits[before:]]
+        assert opened[:2] == [1, 3]
+
+
+@virtual
+async def test_what_has_arrived_is_handled_before_a_deadline() -> None:
+    """A move that arrives exactly at the deadline is in time."""
+    store = ListStore()
+    async with running(store) as edge:
+        a, b = edge.connect("a"), edge.connect("b")
+        a.plays = b.plays = False
+        asking = asyncio.create_task(edge.shell.play(spec("a", "b", "1+0", margin=0)))
+        await until(lambda: a.all(Turn))
+        await anyio.sleep(0.5)
+        deadline = edge.shell.core.next_deadline
+        assert deadline is not None
+        asyncio.get_running_loop().call_at(deadline / 1e9, lambda: a.answer(a.all(Turn)[-1]))
+        record = await asking
+        assert record.result.reason is EndReason.TIMEOUT
+        assert record.result.winner == "maxie"  # Minnie never answers
+        assert [each.ms for each in record.moves] == [1000.0]
+
+
+@virtual
+async def test_a_store_that_is_away_for_a_while_stops_the_clocks() -> None:
+    store = ListStore()
+    async with running(store) as edge:
+        a, b = edge.connect("a"), edge.connect("b")
+        a.plays = b.plays = False
+        asking = asyncio.create_task(edge.shell.play(spec("a", "b", "2+0")))
+        await until(lambda: a.all(Turn))
+        store.is_away = True
+        a.plays = b.plays = True
+        a.answer(a.all(Turn)[-1])
+        await anyio.sleep(15)
+        assert not a.all(Accepted)
+        assert edge.resyncs == 1  # of the beginning
+        store.is_away = False
+        record = await asking
+        assert record.result.reason is EndReason.LINE
+        assert edge.resyncs == 1
+
+
+@virtual
+async def test_a_core_that_ran_ahead_is_built_anew_from_the_store() -> None:
+    store = ListStore()
+    async with running(store) as edge:
+        a, b = edge.connect("a"), edge.connect("b")
+        a.plays = b.plays = False
+        asking = asyncio.create_task(edge.shell.play(spec("a", "b", "2+0")))
+        await until(lambda: a.all(Turn))
+        kept = len(store.of(Append))
+        store.is_away = True
+        a.answer(a.all(Turn)[-1])
+        await anyio.sleep(600)
+        assert len(store.of(Append)) == kept
+        store.is_away, a.plays, b.plays = False, True, True
+        record = await asking
+        assert record.result.reason is EndReason.LINE
+        assert edge.resyncs == 2
+        assert len(store.of(CloseMatch)) == 1
+
+
+@virtual
+async def test_a_match_that_never_got_into_the_store_is_asked_for_again() -> None:
+    store = ListStore()
+    async with running(store, event=None) as edge:
+        edge.connect("a"), edge.connect("b")
+        await anyio.sleep(1)
+        store.is_away = True
+        asking = asyncio.create_task(edge.shell.play(spec("a", "b")))
+        await anyio.sleep(100)
+        store.is_away = False
+        record = await asking
+        assert record.result.reason is EndReason.LINE
+
+
+@virtual
+async def test_a_draining_shell_begins_nothing_and_waits_for_the_rest() -> None:
+    store = ListStore()
+    async with running(store) as edge:
+        a, b = edge.connect("a"), edge.connect("b")
+        a.plays = b.plays = False
+        asking = asyncio.create_task(edge.shell.play(spec("a", "b", "2+0")))
+        await until(lambda: a.all(Turn))
+        assert await edge.shell.drain(1.0) == 1
+        with pytest.raises(MatchNotStarted, match="begins no new matches"):
+            await edge.shell.play(spec("a", "b"))
+        a.plays = b.plays = True
+        a.answer(a.all(Turn)[-1])
+        assert await edge.shell.drain(10.0) == 0
+        assert (await asking).result.reason is EndReason.LINE
+
+
+@virtual
+async def test_a_ping_needs_no_commit() -> None:
+    store = ListStore()
+    async with running(store) as edge:
+        a = edge.connect("a")
+        await until(lambda: a.all(Welcome))
+        before = len(store.commits)
+        a.say(Ping())
+        await until(lambda: a.all(Pong))
+        assert len(store.commits) == before
+
+
+@virtual
+async def test_a_lost_lease_ends_an_idle_shell() -> None:
+    store = ListStore()
+    with pytest.RaisesGroup(LeaseLost):
+        async with running(store):
+            store.lost.set()
+            await anyio.sleep(1)
+
+
+@virtual
+async def test_effects_that_did_not_come_from_the_core_are_kept_too() -> None:
+    store = ListStore()
+    async with running(store) as edge:
+        terms = spec("a", "b")
+        await edge.shell.commit([OpenMatch(terms, "2026-01-01T00:00:00Z")])
+        assert store.of(OpenMatch)[0].terms == terms
+
+
+@virtual
+async def test_effects_that_did_not_come_from_the_core_outlive_it() -> None:
+    store = ListStore()
+    async with running(store) as edge:
+        await anyio.sleep(1)
+        store.is_away = True
+        keeping = asyncio.create_task(edge.shell.commit([OpenMatch(spec("a", "b"), "2026-01-01T00:00:00Z")]))
+        await anyio.sleep(100)
+        assert not keeping.done()
+        store.is_away = False
+        await keeping
+        assert len(store.of(OpenMatch)) == 1

@@ -1,0 +1,247 @@
+"""Webhooks against receivers that misbehave: on a virtual clock, and over real sockets."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import json
+import re
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import asynccontextmanager
+from typing import Any, cast
+
+import anyio
+import msgspec
+import pytest
+
+from arena.server.core.effects import EventFinished, EventMatchFinished, EventNews, EventStarted, RoundPaired
+from arena.server.host import open_host
+from arena.server.settings import private
+from arena.server.shell import webhooks
+from arena.server.shell.shell import Shell
+from arena.server.shell.webhooks import MAX_QUEUED, TRIES, Webhooks, WebhookURL, post_by_http
+from testkit.virtual_time import CLOCK
+from tests.docs.pages import text_of
+from tests.virtual import virtual
+
+KEY = bytes(range(32))
+SECRET = f"whsec_{base64.b64encode(KEY).decode()}"
+URL = "https://receiver.example/hook?course=7"
+Answer = int | Exception | None
+"""A status, an error, or silence."""
+
+
+def guide_function() -> Callable[[str, Mapping[str, str], bytes], bool]:
+    """The check of a signature that docs/events.md shows."""
+    found = re.search(r"^```python\n(.*?)^```", text_of("docs/events.md"), re.MULTILINE | re.DOTALL)
+    assert found is not None
+    names: dict[str, Any] = {}
+    exec(found[1], names)
+    return cast("Callable[[str, Mapping[str, str], bytes], bool]", names["is_genuine"])
+
+
+def test_the_guide_has_every_message_with_its_fields() -> None:
+    told = re.findall(r"^\| `(\w+)` \| (.*) \|$", text_of("docs/events.md"), re.MULTILINE)
+    by_type = {name: set(re.findall(r"`(\w+)`", fields)) for name, fields in told}
+    for kind in (EventStarted, RoundPaired, EventMatchFinished, EventFinished):
+        names = {field.encode_name for field in msgspec.structs.fields(kind)}
+        assert names <= by_type[str(kind.__struct_config__.tag)]
+
+
+class Handlers:
+    """Stands for a shell that lets effects out."""
+
+    def on(self, kind: type, handler: Callable[[Any], None]) -> None:
+        assert kind is EventNews
+        self.tell = handler
+
+
+class Receiver:
+    """Answers as it is told, then with 204, and keeps what it was sent, and when."""
+
+    def __init__(self, *answers: Answer) -> None:
+        self.answers = list(answers)
+        self.sent: list[tuple[float, bytes, Mapping[str, str]]] = []
+
+    async def post(self, address: WebhookURL, body: bytes, headers: Mapping[str, str]) -> int:
+        assert (address.authority, address.target) == ("receiver.example", "/hook?course=7")
+        self.sent.append((CLOCK.now(), body, headers))
+        answer = self.answers.pop(0) if self.answers else 204
+        if answer is None:
+            await asyncio.Event().wait()
+        if isinstance(answer, Exception):
+            raise answer
+        return cast("int", answer)
+
+    @property
+    def events(self) -> list[str]:
+        return [json.loads(body)["data"]["event"] for _, body, _ in self.sent]
+
+
+def news(event: str = "cup") -> EventNews:
+    return EventNews(event, EventStarted("swiss", "riskless", ("anna", "bert")))
+
+
+@asynccontextmanager
+async def sending(receiver: Receiver) -> AsyncIterator[Callable[[EventNews], None]]:
+    """A webhook to a receiver, as a function that takes news."""
+    shell = Handlers()
+    hook = Webhooks(
+        URL, SECRET, cast("Shell", shell), lambda: 1_800_000_000 + CLOCK.now(), CLOCK, receiver.post
+    )
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(hook.run)
+        yield shell.tell
+        tasks.cancel_scope.cancel()
+
+
+@virtual
+async def test_a_message_is_json_with_a_signature_that_its_receiver_can_check() -> None:
+    receiver = Receiver()
+    async with sending(receiver) as tell:
+        tell(news())
+        await CLOCK.sleep(1)
+    ((_, body, headers),) = receiver.sent
+    assert json.loads(body) == {
+        "type": "event_begins",
+        "timestamp": "2027-01-15T08:16:40Z",
+        "data": {"event": "cup", "format": "swiss", "game": "riskless", "bots": ["anna", "bert"]},
+    }
+    is_genuine = guide_function()
+    assert is_genuine(SECRET, headers, body)
+    assert not is_genuine(SECRET, headers, body + b" ")
+    assert not is_genuine(SECRET, {**headers, "Webhook-Timestamp": "1800001001"}, body)
+    assert headers["Webhook-Timestamp"] == "1800001000"
+
+
+@virtual
+async def test_a_message_is_tried_again_with_longer_pauses_and_keeps_its_id() -> None:
+    receiver = Receiver(503, OSError("refused"), None, 429, ValueError("no HTTP"), 200)
+    async with sending(receiver) as tell:
+        tell(news("first"))
+        tell(news("second"))
+        await CLOCK.sleep(100)
+    times = [at - receiver.sent[0][0] for at, _, _ in receiver.sent]
+    assert times == pytest.approx([0, 1, 3, 3 + 10 + 4, 17 + 8, 25 + 16, 41], abs=0.01)
+    assert receiver.events == ["first"] * 6 + ["second"]
+    assert len({headers["Webhook-Id"] for _, _, headers in receiver.sent}) == 2
+    assert len({headers["Webhook-Signature"] for _, _, headers in receiver.sent}) == 7, (
+        "the time is signed too"
+    )
+
+
+@virtual
+async def test_what_is_never_received_is_dropped_and_the_next_message_follows(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    receiver = Receiver(*[None] * TRIES, 404, 301)
+    async with sending(receiver) as tell:
+        for event in ("lost", "refused", "moved", "received"):
+            tell(news(event))
+        await CLOCK.sleep(1_000)
+    assert receiver.events == ["lost"] * TRIES + ["refused", "moved", "received"]
+    lines = [each.getMessage() for each in caplog.records]
+    assert ["no answer within 10 s" in lines[0], "status 404" in lines[1], "status 301" in lines[2]] == [
+        True
+    ] * 3
+    assert len(lines) == 3
+
+
+@virtual
+async def test_a_receiver_that_is_silent_holds_nobody_up_and_fills_a_bounded_queue(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    receiver = Receiver(None)
+    async with sending(receiver) as tell:
+        await CLOCK.sleep(0)
+        before = CLOCK.now()
+        for number in range(MAX_QUEUED + 5):
+            tell(news(str(number)))
+        assert CLOCK.now() == before
+        assert len([each for each in caplog.records if "dropped" in each.getMessage()]) == 5
+        await CLOCK.sleep(20)
+    assert receiver.events[1:] == [str(number) for number in range(MAX_QUEUED)]
+
+
+Talk = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
+
+
+def saying(text: bytes) -> Talk:
+    async def talk(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        writer.write(text)
+        writer.close()
+
+    return talk
+
+
+@asynccontextmanager
+async def listening(talk: Talk) -> AsyncIterator[str]:
+    """A receiver on a free port; its URL."""
+    server = await asyncio.start_server(talk, "127.0.0.1", 0)
+    async with server:
+        yield f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/hook"
+
+
+@pytest.mark.parametrize(
+    ("text", "status"),
+    [
+        (b"HTTP/1.1 204 No Content\r\n\r\n", 204),
+        (b"HTTP/1.0 500 Oh\r\nX: " + b"x" * 100_000, 500),
+        (b"HTTP/1.1 302 Found\r\nLocation: http://127.0.0.1/\r\n\r\n", 302),
+        (b"", "no answer"),
+        (b"SSH-2.0-OpenSSH_9.2\r\n", "no HTTP"),
+        (b"HTTP/1.1 ok\r\n", "no HTTP"),
+        (b"x" * 100_000, "Separator is not found"),
+    ],
+    ids=["204", "endless", "redirect", "nothing", "ssh", "no_status", "no_line"],
+)
+async def test_the_status_alone_is_read(text: bytes, status: int | str) -> None:
+    async with listening(saying(text)) as url:
+        if isinstance(status, int):
+            assert await post_by_http(WebhookURL.parse(url), b"{}", {"X": "y"}) == status
+        else:
+            with pytest.raises(ValueError, match=status):
+                await post_by_http(WebhookURL.parse(url), b"{}", {"X": "y"})
+
+
+async def test_a_host_sends_what_its_core_tells() -> None:
+    got = asyncio.get_running_loop().create_future()
+
+    async def talk(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        head = (await reader.readuntil(b"\r\n\r\n")).decode().split("\r\n")
+        fields = dict(line.split(": ", 1) for line in head[1:-2])
+        body = await reader.readexactly(int(fields["Content-Length"]))
+        writer.write(b"HTTP/1.1 200 OK\r\n\r\n")
+        writer.close()
+        got.set_result((head[0], fields, body))
+
+    async with listening(talk) as url:
+        settings = private()
+        settings.webhooks.url, settings.webhooks.secret = url, SECRET
+        async with open_host(settings) as host:
+            host.core.shell._release([news()])
+            line, fields, body = await got
+    assert line == "POST /hook HTTP/1.1"
+    assert fields["Host"] in url
+    given = fields["Webhook-Id"], fields["Webhook-Timestamp"], body
+    assert fields["Webhook-Signature"] == webhooks.sign(KEY, *given)
+    assert json.loads(body)["type"] == "event_begins"
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "",
+        "receiver.example",
+        "ftp://a/",
+        "http://",
+        "https://a:x/",
+        "https://u:p@a/",
+        "https://a/ä",
+        "https://a/\r\nX: y",
+    ],
+)
+def test_what_is_no_address_is_refused(url: str) -> None:
+    with pytest.raises(webhooks.BadWebhook):
+        WebhookURL.parse(url)

@@ -1,0 +1,226 @@
+"""Seasons: what a closed one keeps, and that the next one is like a store without the earlier matches."""
+
+from __future__ import annotations
+
+import random
+import sys
+from functools import partial
+from pathlib import Path
+
+import anyio
+import pytest
+import sqlalchemy as sa
+from sqlalchemy.ext.asyncio import AsyncEngine
+
+from arena.rating.steps import Category
+from arena.server.store.aggregates.closing import CannotClose, close_season
+from arena.server.store.aggregates.counting import refresh
+from arena.server.store.aggregates.recompute import recompute
+from arena.server.store.aggregates.seasons import all_seasons
+from arena.server.store.aggregates.standings import StandingRow, crosses, standings, standings_of
+from arena.server.store.database import open_store, writing
+from arena.server.store.journal.load import accounts
+from arena.server.store.queries import rating_tables
+from arena.server.store.retention import Retention, prune
+from arena.server.store.schema import matches
+from arena.server.store.schema import standings as standings_table
+from arena.server.store.search import scores
+from tests.server.played import MAXIE_WINS, MINNIE_WINS, NOBODY_WINS, day, events, keep
+
+NAMES = ["anna", "bert", "carl"]
+
+
+async def close(engine: AsyncEngine, name: str, game: str | None = None) -> list[str]:
+    return await writing(engine)(partial(close_season, name=name, game=game))
+
+
+async def play(chance: random.Random, days: range, *engines: AsyncEngine) -> None:
+    """Add a match a day to each store, the same ones to all."""
+    for number in days:
+        maxie, minnie = chance.sample(NAMES, 2)
+        how = events(chance.choice([MAXIE_WINS, MINNIE_WINS, NOBODY_WINS]))
+        for engine in engines:
+            await keep(engine, day(number), how, maxie=maxie, minnie=minnie, match=f"{number:032}")
+
+
+async def keep_riskless(engine: AsyncEngine) -> None:
+    """Give a bot a row in the table of Riskless."""
+    row = StandingRow("riskless", "anna", 1500.0, 60.0, 0.06, 1, 0, 1, 0, 0, 0, day(1))
+    named = {name: getattr(row, name) for name in StandingRow.__struct_fields__}
+    async with engine.begin() as connection:
+        await connection.execute(sa.insert(standings_table).values(**named))
+
+
+async def test_a_season_begins_like_an_empty_store_and_keeps_the_tables_of_the_last(
+    database: str, other_database: str
+) -> None:
+    chance = random.Random(1)
+    async with open_store(database) as engine, open_store(other_database) as other:
+        await play(chance, range(1, 12), engine)
+        await refresh(engine)
+        before, crossed = await standings(engine), await crosses(engine, Category("tictactoe"), NAMES)
+        of_clock = await standings(engine, "tictactoe", "", "1+0.1")
+        assert await close(engine, "spring") == ["tictactoe"]
+        assert await standings(engine) == []
+        assert await standings(engine, season="spring") == before
+        assert (await accounts(engine, "", ["anna"]))["anna"].ratings == {}
+        await play(chance, range(12, 24), engine, other)
+        await refresh(engine)
+        await refresh(other)
+        now = await standings(engine)
+        assert now == await standings(other)
+        assert await standings(engine, "tictactoe", "", "1+0.1") == await standings(
+            other, "tictactoe", "", "1+0.1"
+        )
+        assert await standings(engine, season="spring") == before
+        assert await standings(engine, "tictactoe", "", "1+0.1", "spring") == of_clock
+        found = await rating_tables(engine, season="spring")
+        assert found.standings == before
+        assert {(each.bot, each.opponent): each for each in found.crosses["tictactoe"]} == {
+            (each.bot, each.opponent): each for each in crossed
+        }
+        assert [each.time_control for each in found.categories] == ["1+0.1"]
+        mine = await crosses(engine, Category("tictactoe", season=2), NAMES)
+        assert mine == await crosses(other, Category("tictactoe"), NAMES)
+        async with engine.connect() as connection:
+            assert await standings_of(connection, "anna") == [row for row in now if row.bot == "anna"]
+        ratings = {row.bot: row.rating for row in now}
+        (anna,) = (await accounts(engine, "", ["anna"]))["anna"].ratings.values()
+        assert anna.rating == ratings["anna"]
+        (score,) = await scores(engine, "anna", "bert")
+        both = [each for each in (*crossed, *mine) if (each.bot, each.opponent) == ("anna", "bert")]
+        assert len(both) == 2
+        assert (score.wins, score.losses) == (
+            sum(each.wins for each in both),
+            sum(each.losses for each in both),
+        )
+
+
+async def test_matches_that_wait_to_be_counted_belong_to_the_season_that_is_closed(database: str) -> None:
+    async with open_store(database) as engine:
+        for number in range(3):
+            await keep(engine, day(1 + number), events(MAXIE_WINS), match=f"{number:032}")
+        await close(engine, "spring")
+        assert [row.matches for row in await standings(engine, season="spring")] == [3, 3]
+        assert await refresh(engine) == 0
+
+
+async def test_the_ratings_of_all_seasons_are_recomputed_with_and_without_their_matches(
+    database: str,
+) -> None:
+    chance = random.Random(2)
+    async with open_store(database) as engine:
+        await play(chance, range(1, 9), engine)
+        await close(engine, "spring")
+        await play(chance, range(9, 17), engine)
+        await refresh(engine)
+        assert (await recompute(engine)).matches == 16
+        for kept in (12, 5, 0):
+            before = await standings(engine, season="spring"), await standings(engine)
+            await prune(engine, Retention(most=kept))
+            assert (await recompute(engine)).matches == kept
+            assert (await standings(engine, season="spring"), await standings(engine)) == before
+        await play(chance, range(17, 21), engine)
+        await refresh(engine)
+        assert (await recompute(engine)).matches == 4
+
+
+async def test_a_season_is_of_one_game_or_of_all_and_its_name_is_given_once(database: str) -> None:
+    async with open_store(database) as engine:
+        with pytest.raises(CannotClose, match="no match was rated in this season"):
+            await close(engine, "spring")
+        await keep(engine, day(1), events(MAXIE_WINS))
+        await refresh(engine)
+        await keep_riskless(engine)
+        assert await close(engine, "spring", "riskless") == ["riskless"]
+        assert [row.game for row in await standings(engine)] == ["tictactoe"] * 2
+        with pytest.raises(CannotClose, match="no match of riskless was rated in this season"):
+            await close(engine, "summer", "riskless")
+        assert await close(engine, "spring") == ["tictactoe"], "riskless has no match in its season"
+        assert {row.game for row in await standings(engine, season="spring")} == {"riskless", "tictactoe"}
+        await keep(engine, day(2), events(MAXIE_WINS))
+        with pytest.raises(CannotClose, match="tictactoe already has a season 'spring'"):
+            await close(engine, "spring")
+        assert [each.name for each in (await all_seasons(engine)).latest()] == ["spring", "spring"]
+
+
+async def test_a_season_that_cannot_be_stored_whole_is_not_closed(tmp_path: Path) -> None:
+    async with open_store(f"sqlite:///{tmp_path / 'arena.db'}") as engine:
+        for number in range(3):
+            await keep(engine, day(1 + number), events(MAXIE_WINS), match=f"{number:032}")
+        await keep_riskless(engine)
+        async with engine.begin() as connection:
+            await connection.exec_driver_sql(
+                "CREATE TRIGGER broken BEFORE INSERT ON seasons WHEN NEW.game = 'tictactoe'"
+                " BEGIN SELECT RAISE(ABORT, 'the disk is full'); END"
+            )
+        with pytest.raises(sa.exc.IntegrityError, match="the disk is full"):
+            await close(engine, "spring")
+        assert (await all_seasons(engine)).latest() == []
+        async with engine.connect() as connection:
+            counted = sa.select(sa.func.count()).where(matches.c.counted)
+            assert await connection.scalar(counted) == 0, "neither are the matches counted"
+        await refresh(engine)
+        assert [row.matches for row in await standings(engine, "tictactoe")] == [3, 3]
+
+
+KILLED = """
+import itertools, os, shutil, signal, sys
+from functools import partial
+from pathlib import Path
+
+import anyio
+import sqlalchemy as sa
+
+from arena.server.store.aggregates.closing import close_season
+from arena.server.store.aggregates.counting import refresh
+from arena.server.store.database import open_store, writing
+
+async def close(file, last):
+    done = itertools.count(1)
+    async with open_store(f"sqlite:///{file}") as engine:
+        def step(*told):
+            if next(done) == last:
+                os.kill(os.getpid(), signal.SIGKILL)
+        sa.event.listen(engine.sync_engine, "before_cursor_execute", step)
+        sa.event.listen(engine.sync_engine, "commit", step)
+        await refresh(engine)
+        await writing(engine)(partial(close_season, name="spring"))
+
+folder, code = Path(sys.argv[1]), -9
+for last in itertools.count(1):
+    file = shutil.copy(folder / "arena.db", folder / f"{last}.db")
+    child = os.fork()
+    if not child:
+        anyio.run(close, file, last)
+        os._exit(0)
+    code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    if code != -9:
+        sys.exit(code)
+"""
+"""Program that closes a season of copies of a store, and is killed before the first statement or commit, the second, and so on."""
+
+
+async def test_a_kill_at_any_step_of_the_closing_leaves_the_old_season_or_the_new_one(tmp_path: Path) -> None:
+    async with open_store(f"sqlite:///{tmp_path / 'arena.db'}") as engine:
+        await keep(engine, day(1), events(MAXIE_WINS), match=f"{1:032}")
+        await refresh(engine)
+        await keep_riskless(engine)
+        await keep(engine, day(2), events(MINNIE_WINS), match=f"{2:032}")
+    await anyio.run_process([sys.executable, "-c", KILLED, str(tmp_path)])
+    files = sorted(tmp_path.glob("*[0-9].db"), key=lambda file: int(file.stem))
+    assert len(files) > 10
+    async with open_store(f"sqlite:///{files[-1]}") as engine:
+        closed = await standings(engine, season="spring")
+    assert [(row.game, row.matches) for row in closed] == [("riskless", 1)] + [("tictactoe", 2)] * 2
+    kinds = set()
+    for file in files:
+        async with open_store(f"sqlite:///{file}") as engine:
+            names = [each.name for each in (await all_seasons(engine)).closed]
+            kinds.add(len(names))
+            await refresh(engine)
+            assert names in ([], ["spring", "spring"])
+            assert (await standings(engine), await standings(engine, season="spring")) == (
+                ([], closed) if names else (closed, [])
+            )
+    assert kinds == {0, 2}

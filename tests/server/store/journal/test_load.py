@@ -1,0 +1,101 @@
+"""Data loaded after a restart: unfinished matches, sessions, and the accounts of many clients."""
+
+from __future__ import annotations
+
+import sqlalchemy as sa
+from msgspec.structs import replace
+
+from arena.games.core import Player
+from arena.match.events import MatchOpened, PlayerReady
+from arena.rating.glicko import Rating
+from arena.server.core.effects import DeleteSession, SaveSession
+from arena.server.store import tokens
+from arena.server.store.aggregates.counting import refresh
+from arena.server.store.aggregates.standings import standings
+from arena.server.store.database import open_store
+from arena.server.store.journal.journal import open_journal
+from arena.server.store.journal.load import StoredAccount, accounts, load
+from tests.server.journals import ends, happens, opens
+from tests.server.matches import record, terms
+from tests.server.played import MAXIE_WINS, day, events, keep
+
+
+async def test_unfinished_matches_come_back_with_all_that_happened(database: str) -> None:
+    asked = replace(terms(game="riskless"), match="open")
+    async with open_store(database) as engine, open_journal(engine) as journal:
+        for match, event in (("open", "serve"), ("over", "serve"), ("other", "ladder")):
+            await journal.commit(
+                [
+                    opens(match, asked, event=event, rated=True),
+                    happens(1, at=5, match=match),
+                    happens(2, PlayerReady(Player.MINNIE), at=7, match=match),
+                ]
+            )
+        await journal.commit([ends(record("over"))])
+        (found,) = (await journal.load("serve")).matches
+        assert (await journal.load(None)).matches == []
+    assert replace(found.terms, game=asked.game) == replace(asked, event="serve", rated=True)
+    assert found.terms.game.setup() == asked.game.setup()
+    assert found.started == "2026-11-20T12:00:00Z"
+    assert found.events == [(5, MatchOpened()), (7, PlayerReady(Player.MINNIE))]
+
+
+async def test_a_server_goes_on_with_its_own_matches_only_and_knows_its_own_sessions(database: str) -> None:
+    async with open_store(database) as engine:
+        for server in ("north", "south"):
+            async with open_journal(engine, server) as journal:
+                await journal.commit([opens(f"of the {server}"), SaveSession("anna", server.encode())])
+        found = {server: await load(engine, server, "test") for server in ("north", "south", "")}
+    assert {
+        server: ([each.terms.match for each in restore.matches], restore.sessions)
+        for server, restore in found.items()
+    } == {
+        "north": (["of the north"], {"anna": b"north"}),
+        "south": (["of the south"], {"anna": b"south"}),
+        "": ([], {}),
+    }
+
+
+async def test_of_many_matches_those_without_a_record_are_found_with_what_happened_in_each(
+    database: str,
+) -> None:
+    names = [f"match {number}" for number in range(7)]
+    async with open_store(database) as engine, open_journal(engine, "north") as journal:
+        await journal.commit([opens(name) for name in names])
+        for seq in range(1, 5):
+            await journal.commit([happens(seq, match=name) for name in names[: 2 * seq]])
+        await journal.commit([ends(record(name)) for name in names[2:]])
+        found = {each.terms.match: each.events for each in (await journal.load("test")).matches}
+    assert found == {name: [(seq, MatchOpened()) for seq in range(1, 5)] for name in names[:2]}
+
+
+async def test_of_a_crowd_all_that_decides_who_comes_in_is_known_by_one_query(database: str) -> None:
+    crowd = [f"bot {number}" for number in range(600)]
+    async with open_store(database) as engine, open_journal(engine, "north") as journal:
+        opened = await tokens.create(engine, "anna", "bot", "class")
+        watches = await tokens.create(engine, "eve", "spectator")
+        await tokens.create(engine, "bert", "bot")
+        await tokens.revoke(engine, "bert")
+        await keep(engine, day(1), events(MAXIE_WINS))
+        await refresh(engine)
+        rated = {row.bot: Rating(row.rating, row.deviation) for row in await standings(engine)}
+        await journal.commit(
+            [SaveSession("anna", b"1"), SaveSession("carl", b"2"), SaveSession("dora", b"3")]
+        )
+        await journal.commit([SaveSession("anna", b"4"), DeleteSession("dora")])
+        asked: list[str] = []
+        sa.event.listen(engine.sync_engine, "before_cursor_execute", lambda *told: asked.append(told[2]))
+        found = await accounts(engine, "north", ["anna", "bert", "carl", "dora", "eve", *crowd[:100]])
+        assert len([each for each in asked if "UNION" in each]) == 1
+        assert found.pop("anna") == StoredAccount(
+            tokens.hash_token(opened), "bot", False, b"4", {"tictactoe": rated["anna"]}, "class"
+        )
+        bert = found.pop("bert")
+        assert (bert.revoked, bert.session, bert.ratings) == (True, b"", {"tictactoe": rated["bert"]})
+        assert found.pop("carl") == StoredAccount(session=b"2")
+        assert found.pop("dora") == StoredAccount()
+        assert found.pop("eve") == StoredAccount(tokens.hash_token(watches), "spectator", owner="eve")
+        assert found == {name: StoredAccount() for name in crowd[:100]}
+        assert set(await accounts(engine, "north", crowd)) == set(crowd)
+        assert (await accounts(engine, "south", ["anna"]))["anna"].session == b""
+        assert await accounts(engine, "north", []) == {}

@@ -1,0 +1,95 @@
+"""The opening explorer against an oracle: every match played through by hand."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from typing import Any
+
+import pytest
+from msgspec import structs
+
+from arena.games.catalogue import make_game
+from arena.games.riskless import Armies
+from arena.maps.setup import make_setup
+from arena.protocol.codes import EndReason
+from arena.protocol.record import Record, Result, to_line
+from arena.server.store.archive import ImportCounts, import_lines
+from arena.server.store.continuations import MAX_MOVES, Continuation, continuations
+from arena.server.store.database import Engine, open_store
+from tests.match.recorded import recorded
+
+SETUP: dict[str, Any] = make_setup("riskless", "path4").setup()
+GAME: Any = make_game("riskless", SETUP | {"ply_limit": 6})
+"""Riskless on path4, drawn after six plies."""
+ENDINGS = (
+    Result("maxie", EndReason.RESIGNATION),
+    Result("minnie", EndReason.RESIGNATION),
+    Result(None, EndReason.SERVER_FAULT),
+)
+
+
+@pytest.fixture
+async def engine(database: str) -> AsyncIterator[Engine]:
+    async with open_store(database) as opened:
+        yield opened
+
+
+def played(game: Any, count: int) -> list[tuple[Record, list[Any]]]:
+    """Matches by chance, each with its positions: a quarter is drawn, and the others end a ply before in the three ways."""
+    found = []
+    for seed in range(count):
+        drawn = seed % 4 == 0
+        record, positions = recorded(game, seed, None if drawn else 5)
+        started = f"2026-11-20T12:00:{seed:02}Z"
+        record = structs.replace(record, match=f"{game.map.name}-{seed}", started=started)
+        if not drawn:
+            record = structs.replace(record, result=ENDINGS[seed % 4 - 1])
+        found.append((record, positions))
+    return found
+
+
+async def keep(engine: Engine, *found: tuple[Record, list[Any]]) -> None:
+    lines = [to_line(record).encode() for record, _ in found]
+    assert await import_lines(engine, lines, trust=True) == ImportCounts(added=len(lines))
+
+
+def by_hand(found: list[tuple[Record, list[Any]]], position: Armies) -> set[Continuation]:
+    moves: dict[str, list[int]] = {}
+    for record, positions in found:
+        if record.result.reason is EndReason.SERVER_FAULT:
+            continue
+        for at, each in zip(positions, record.moves, strict=False):
+            if at == position:
+                text = GAME.move_to_text(GAME.move_from_data(each.move))
+                seat = ("maxie", None, "minnie").index(record.result.winner)
+                moves.setdefault(text, [0, 0, 0])[seat] += 1
+    return {Continuation(move, *results) for move, results in moves.items()}
+
+
+async def test_the_moves_from_a_position_are_counted_however_it_was_reached(engine: Engine) -> None:
+    found = played(GAME, 40)
+    await keep(engine, *found, *played(make_setup("riskless", "m1"), 1))
+    positions = {position for _, reached in found for position in reached}
+    assert len(positions) > 20
+    for position in positions:
+        told = await continuations(engine, GAME, position)
+        assert told.examined == 30, "a void match counts for nothing, nor one on another map"
+        assert len(told.moves) <= MAX_MOVES
+        assert set(told.moves) == by_hand(found, position)
+        counts = [each.maxie + each.drawn + each.minnie for each in told.moves]
+        assert counts == sorted(counts, reverse=True)
+
+
+async def test_the_newest_matches_are_examined_and_no_more(engine: Engine) -> None:
+    found = played(GAME, 12)
+    await keep(engine, *found)
+    told = await continuations(engine, GAME, GAME.start(), most=4)
+    assert told.examined == 3, "one of the four is void"
+    assert set(told.moves) == by_hand(found[-4:], GAME.start())
+
+
+async def test_a_match_on_another_version_of_the_map_counts_for_nothing(engine: Engine) -> None:
+    ((record, positions),) = played(GAME, 1)
+    await keep(engine, (record, positions))
+    older: Any = make_game("riskless", SETUP | {"ply_limit": 7})
+    assert (await continuations(engine, older, older.start())).moves == []

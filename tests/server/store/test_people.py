@@ -1,0 +1,239 @@
+"""Data of people: a name that is deleted leaves no trace, and an owner is given all that is kept."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+import sqlalchemy as sa
+from msgspec.structs import replace
+from sqlalchemy.ext.asyncio import AsyncEngine
+
+from arena.games.core import Player
+from arena.match.events import ProtocolViolated, Resigned
+from arena.match.replay import verify
+from arena.protocol.engines import EngineInfo, Engines
+from arena.protocol.record import Record, from_line
+from arena.protocol.values import Players
+from arena.server.core.bot import secret_hash
+from arena.server.core.effects import SaveSession
+from arena.server.store import people, tokens
+from arena.server.store.aggregates.counting import refresh
+from arena.server.store.aggregates.recompute import recompute
+from arena.server.store.archive import export_lines
+from arena.server.store.compaction import compact
+from arena.server.store.database import open_store
+from arena.server.store.directives import issue
+from arena.server.store.journal.journal import open_journal
+from arena.server.store.packing import record_in, unpack_match
+from arena.server.store.people import NameInUse, forget, names_of, rename, stored_data
+from arena.server.store.schema import metadata
+from arena.server.store.tokens import TokenError
+from tests.server.journals import ends, opens
+from tests.server.matches import record, terms
+from tests.server.played import MAXIE_WINS, MINNIE_WINS, day, events, keep
+
+ADA = "ada lovelace"
+
+
+async def contents(engine: AsyncEngine, *without: str) -> list[str]:
+    """Every row of the store but of these tables, as text; packed pieces unpacked."""
+    found = []
+    async with engine.connect() as connection:
+        for table in metadata.sorted_tables:
+            if table.name in without:
+                continue
+            for row in (await connection.execute(sa.select(table))).mappings():
+                told = dict(row)
+                if table.name == "records":
+                    told["packed"] = unpack_match(row["packed"]) if row["whole"] else record_in(row["packed"])
+                found.append(repr((table.name, told)))
+    return sorted(found)
+
+
+async def everything(engine: AsyncEngine) -> str:
+    return "\n".join(await contents(engine))
+
+
+async def fill(engine: AsyncEngine) -> None:
+    """Everything that a name can leave behind, some of it packed and some not."""
+    engines = Engines(EngineInfo("from lovelace.toml"), EngineInfo("greedy"))
+    for number, maxie in enumerate((ADA, "bert", ADA)):
+        minnie = "bert" if maxie == ADA else ADA
+        moves = MAXIE_WINS if number % 2 else MINNIE_WINS
+        await keep(engine, day(number + 1), events(moves), maxie=maxie, minnie=minnie)
+    crash = Resigned(Player.MAXIE, "crash", "FileNotFoundError: lovelace.toml")
+    await keep(engine, day(5), events((4,), crash), maxie=ADA, minnie="bert")
+    rude = ProtocolViolated(Player.MAXIE, "nonsense")
+    await keep(engine, day(5), events((4,), rude), maxie=ADA, minnie="bert")
+    await keep(engine, day(6), events(MAXIE_WINS), maxie="bert", minnie="carl")
+    await compact(engine)
+    await refresh(engine)
+    async with open_journal(engine, "north") as journal:
+        agreed = replace(terms(), players=Players(ADA, "bert"), engines=engines)
+        await journal.commit([SaveSession(ADA, secret_hash("s")), opens("last", agreed, rated=True)])
+        played = replace(record("last"), players=agreed.players, engines=engines)
+        await journal.commit([ends(played, rated=True)])
+    await tokens.create(engine, ADA, "bot", "byron")
+    await tokens.create(engine, "bert", "bot")
+    await issue(engine, "name", ADA, "a ban", 3600)
+    async with engine.begin() as connection:
+        plan = json.dumps({"bots": [{"name": ADA}, {"name": "bert"}]}, separators=(",", ":"))
+        values = {"uid": "u", "kind": "ladder", "named": True, "plan": plan, "started": day(1)}
+        await connection.execute(
+            sa.insert(metadata.tables["ladders"]).values(event="a ladder", finished=day(2), **values)
+        )
+        asked = {
+            "server": "",
+            "request": json.dumps({"withdraw": ADA}),
+            "answer": f"{ADA} is out",
+            "done": True,
+        }
+        await connection.execute(sa.insert(metadata.tables["requests"]).values(**asked))
+
+
+async def lines(engine: AsyncEngine) -> list[Record]:
+    return [from_line(line) async for line in export_lines(engine)]
+
+
+async def test_a_name_that_is_deleted_leaves_no_trace_and_its_matches_stay(
+    database: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(people, "CHUNK", 2)
+    async with open_store(database) as engine:
+        await fill(engine)
+        before = await lines(engine)
+        other, count = await forget(engine, ADA)
+        assert count == 6
+        assert other.startswith("deleted-")
+        told = await everything(engine)
+        assert "lovelace" not in told
+        assert "byron" not in told
+        after = await lines(engine)
+        assert [each.moves for each in after] == [each.moves for each in before]
+        assert [each.result.winner for each in after] == [each.result.winner for each in before]
+        assert [each.players for each in after] == [
+            Players(*(other if name == ADA else name for name in (each.players.maxie, each.players.minnie)))
+            for each in before
+        ]
+        for each in after:
+            verify(each)
+        await compact(engine)
+        assert await lines(engine) == after
+        assert await recompute(engine) is not None
+        assert "lovelace" not in await everything(engine)
+        assert "deleted-" in await everything(engine)
+
+
+async def test_a_name_that_becomes_another_one_leaves_nothing_else_changed(
+    database: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(people, "CHUNK", 2)
+    async with open_store(database) as engine:
+        await fill(engine)
+        await refresh(engine)
+        gone = "requests", "sessions", "tokens"
+        before = await contents(engine, *gone)
+        assert await rename(engine, ADA, "wolf") == 6
+        after = await contents(engine, *gone)
+        assert after == sorted(each.replace(ADA, "wolf") for each in before)
+        found = {each.name: each for each in await tokens.all_tokens(engine)}
+        assert found[ADA].revoked is not None
+        assert (found["wolf"].owner, found["wolf"].revoked) == ("byron", None)
+        assert found["wolf"].hash == found[ADA].hash
+        assert await recompute(engine) is not None
+        with pytest.raises(TokenError, match=f"'{ADA}' is taken"):
+            await rename(engine, "bert", ADA)
+        assert await rename(engine, "wolf", ADA) == 6
+        assert await contents(engine, *gone) == before
+
+
+async def test_a_rename_that_is_interrupted_again_and_again_goes_on(
+    database: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(people, "CHUNK", 1)
+    left = 0
+    async with open_store(database) as engine:
+        await fill(engine)
+
+        @sa.event.listens_for(engine.sync_engine, "begin")
+        def interrupt(_connection: sa.Connection) -> None:
+            nonlocal left
+            left -= 1
+            if left == 0:
+                raise TimeoutError
+
+        for step in range(1, 40):
+            left = step
+            try:
+                await rename(engine, ADA, "wolf")
+            except TimeoutError:
+                continue
+            break
+        left = 0
+        assert step > 5
+        assert ADA not in "".join(await contents(engine, "tokens"))
+        assert await recompute(engine) is not None
+
+
+@pytest.mark.parametrize(
+    ("name", "other", "why"),
+    [
+        ("nobody", "wolf", "'nobody' is not a bot with an owner"),
+        (ADA, "bert", "'bert' is taken"),
+        (ADA, "carl", "'carl' is taken"),
+        (ADA, " wolf", "is not a valid name"),
+        (ADA, "house-wolf", "looks like a name of the server's own engines"),
+        (ADA, ADA, "is taken"),
+    ],
+)
+async def test_a_name_that_cannot_be_had_changes_nothing(
+    database: str, name: str, other: str, why: str
+) -> None:
+    async with open_store(database) as engine:
+        await fill(engine)
+        await refresh(engine)
+        before = await everything(engine)
+        with pytest.raises(TokenError, match=why):
+            await rename(engine, name, other)
+        assert await everything(engine) == before
+
+
+async def test_a_name_with_a_match_in_play_is_left_as_it_is(database: str) -> None:
+    async with open_store(database) as engine:
+        await fill(engine)
+        async with open_journal(engine, "north") as journal:
+            await journal.commit([opens("in play", replace(terms(), players=Players(ADA, "bert")))])
+        await refresh(engine)
+        before = await everything(engine)
+        with pytest.raises(NameInUse, match="has a match in play"):
+            await forget(engine, ADA)
+        assert await everything(engine) == before
+
+
+async def test_a_name_in_an_event_that_is_not_over_is_left_as_it_is(database: str) -> None:
+    async with open_store(database) as engine:
+        await fill(engine)
+        await refresh(engine)
+        async with engine.begin() as connection:
+            await connection.execute(sa.update(metadata.tables["ladders"]).values(finished=None))
+        with pytest.raises(NameInUse, match="in the event 'a ladder'"):
+            await forget(engine, ADA)
+
+
+async def test_an_owner_is_given_all_that_is_kept_of_its_names_and_no_secret(database: str) -> None:
+    async with open_store(database) as engine:
+        await fill(engine)
+        names = await names_of(engine, "byron")
+        assert names == [ADA, "byron"]
+        kept = await stored_data(engine, names)
+        found = {
+            table: [row.get("name") or row.get("subject") or row.get("bot") for row in rows]
+            for table, rows in kept.items()
+        }
+        both = [ADA, ADA]  # in its game, and in its game with this time control
+        assert found == {"tokens": [ADA], "sessions": [ADA], "directives": [ADA], "standings": both}
+        assert "hash" not in str(kept)
+        own = [from_line(line) async for line in export_lines(engine, bots=names)]
+        assert len(own) == 6
+        assert all(ADA in (each.players.maxie, each.players.minnie) for each in own)

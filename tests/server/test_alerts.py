@@ -1,0 +1,235 @@
+"""Each alert of docker/arena.rules.yml fires when what it is about happens, and not before.
+
+The metrics are those of the project's own parts in that state. Prometheus itself is not here: the few forms of queries that
+the rules have are computed below, between two scrapes.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import math
+import re
+import shutil
+from collections.abc import Callable, Iterator
+from itertools import count
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+from msgspec.structs import replace
+from prometheus_client.parser import text_string_to_metric_families
+
+from arena.clock import Clock
+from arena.server.host import open_host
+from arena.server.loop_lag import LoopLag
+from arena.server.metrics import Metrics
+from arena.server.roles import measure_core, measure_edge
+from arena.server.settings import private
+from arena.server.store.database import open_store
+from arena.server.store.journal.journal import open_journal
+from testkit.simulation.bus import Exchange
+from testkit.simulation.world import SECOND
+from testkit.virtual_time import CLOCK, VirtualLoop
+from tests.docs.pages import ROOT
+from tests.server.cluster.links import NotingCore, NotingEdge, exchanging
+from tests.server.core.arena import POOL, Arena
+from tests.server.core.test_matches import NoStart
+from tests.server.journals import opens
+from tests.server.matches import spec
+from tests.virtual import virtual
+
+TEXT = (ROOT / "docker" / "arena.rules.yml").read_text(encoding="utf-8")
+RULES = dict(re.findall(r"alert: (\w+)\n +expr: (.+)", TEXT))
+Sample = tuple[str, frozenset[tuple[str, str]]]
+Samples = dict[Sample, float]
+METRIC = r'(\w+)(?:\{(\w+)="(\w+)"\})?'
+
+
+def scrape(*processes: Metrics) -> list[Samples]:
+    """Return the metrics that Prometheus scrapes, process by process."""
+    return [
+        {
+            (sample.name, frozenset(sample.labels.items())): sample.value
+            for family in text_string_to_metric_families(each.render().decode())
+            for sample in family.samples
+        }
+        for each in processes
+    ]
+
+
+class Usage(NamedTuple):
+    """Substitute for the result of `shutil.disk_usage`."""
+
+    total: int
+    used: int
+    free: int
+
+
+class Watch:
+    """Scrapes of some processes, and whether an alert fires by them."""
+
+    def __init__(self, *processes: Metrics) -> None:
+        self.processes = processes
+        self.scrapes = [scrape(*processes)]
+
+    def fires(self, alert: str) -> bool:
+        """Scrape once more, and compute the alert's query."""
+        self.scrapes.append(scrape(*self.processes))
+        return self._compute(RULES[alert])
+
+    def _values(self, metric: re.Match[str], scrapes: list[list[Samples]]) -> list[float]:
+        name, label, value = metric.groups()
+        return [
+            number
+            for found in scrapes
+            for samples in found
+            for (known, labels), number in samples.items()
+            if known == name and (label is None or (label, value) in labels) and not math.isnan(number)
+        ]
+
+    def _compute(self, query: str) -> bool:
+        first, last = self.scrapes[:1], self.scrapes[-1:]
+
+        def quantile(found: re.Match[str]) -> str:
+            share, name = float(found[1]), f"{found[2]}_bucket"
+            grown: dict[float, float] = {}
+            for samples, before in zip(last[0], first[0], strict=True):
+                for (known, labels), number in samples.items():
+                    if known == name:
+                        bound = float(dict(labels)["le"])
+                        grown[bound] = grown.get(bound, 0) + number - before.get((known, labels), 0)
+            total = grown[math.inf]
+            return str(min((b for b, n in grown.items() if total and n >= share * total), default=0.0))
+
+        def increase(found: re.Match[str]) -> str:
+            return str(sum(self._values(found, last)) - sum(self._values(found, first)))
+
+        def over(
+            by: Callable[[list[float]], float], scrapes: list[list[Samples]]
+        ) -> Callable[[re.Match[str]], str]:
+            return lambda found: str(
+                by(self._values(found, scrapes)) if self._values(found, scrapes) else math.nan
+            )
+
+        text = re.sub(
+            r"histogram_quantile\(([\d.]+), sum by \(le\) \(rate\((\w+)_bucket\[\w+\]\)\)\)", quantile, query
+        )
+        text = re.sub(rf"sum\(increase\({METRIC}\[\w+\]\)\)", increase, text)
+        text = re.sub(rf"max\(max_over_time\({METRIC}\[\w+\]\)\)", over(max, self.scrapes), text)
+        for word, by in (("max", max), ("min", min), ("sum", sum)):
+            text = re.sub(rf"{word}\({METRIC}\)", over(by, last), text)
+        left, sign, right = re.fullmatch(r"(\S+) (<|>|==) (\S+)", text).groups()  # type: ignore[union-attr]
+        return {
+            "<": float(left) < float(right),
+            ">": float(left) > float(right),
+            "==": float(left) == float(right),
+        }[sign]
+
+
+@pytest.fixture
+def exchange() -> Iterator[Exchange]:
+    with exchanging(1) as exchange:
+        yield exchange
+
+
+def test_a_core_that_leads_no_more(exchange: Exchange) -> None:
+    metrics = Metrics()
+    core, edge = NotingCore(exchange, fence=1), NotingEdge(exchange, 5)
+    measure_edge(metrics, edge.link)
+    exchange.world.run_for(SECOND)
+    watch = Watch(metrics)
+    assert not watch.fires("ArenaWithoutCore")
+    core.process.kill()
+    exchange.world.run_for(10 * SECOND)
+    assert watch.fires("ArenaWithoutCore")
+    NotingCore(exchange, fence=2)
+    exchange.world.run_for(10 * SECOND)
+    assert not watch.fires("ArenaWithoutCore")
+
+
+def test_an_edge_that_is_gone(exchange: Exchange) -> None:
+    metrics = Metrics()
+    core, edges = NotingCore(exchange, fence=1), [NotingEdge(exchange, number) for number in (5, 6)]
+    measure_core(metrics, core.link)
+    exchange.world.run_for(SECOND)
+    watch = Watch(metrics)
+    assert not watch.fires("ArenaEdgesAway")
+    edges[0].process.kill()
+    exchange.world.run_for(10 * SECOND)
+    assert watch.fires("ArenaEdgesAway")
+
+
+async def test_a_store_that_takes_its_time(tmp_path: Path) -> None:
+    metrics, ticks, pace = Metrics(), count(), [1]
+    clock = Clock(lambda: next(ticks) * pace[0] * 1_000_000)
+    async with (
+        open_store(f"sqlite:///{tmp_path}/arena.db") as engine,
+        open_journal(engine, clock=clock, observe=metrics.journal_seconds.observe) as journal,
+    ):
+        watch = Watch(metrics)
+        await journal.commit([opens("fast" * 8)])
+        assert not watch.fires("ArenaSlowJournal")
+        pace[0] = 100
+        for number in range(10):
+            await journal.commit([opens(f"slow{number}" + 27 * "0")])
+        assert watch.fires("ArenaSlowJournal")
+
+
+@virtual
+async def test_a_loop_that_is_held_up() -> None:
+    metrics = Metrics()
+    lag = LoopLag(CLOCK, metrics.loop_seconds.observe)
+    lag.add_need(lambda: True)
+    lag.start()
+    watch = Watch(metrics)
+    await asyncio.sleep(1)
+    assert not watch.fires("ArenaLoopLag")
+    loop = asyncio.get_running_loop()
+    assert isinstance(loop, VirtualLoop)
+    for _ in range(20):
+        loop.advance(0.2)
+        await asyncio.sleep(0.02)
+    assert watch.fires("ArenaLoopLag")
+    lag.stop()
+
+
+async def test_a_disk_that_is_nearly_full(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    async with open_host(private(database=f"sqlite:///{tmp_path}/arena.db")) as host:
+        watch = Watch(host.core.metrics)
+        monkeypatch.setattr(shutil, "disk_usage", lambda _folder: Usage(100, 80, 20))
+        assert not watch.fires("ArenaDiskFull")
+        monkeypatch.setattr(shutil, "disk_usage", lambda _folder: Usage(100, 91, 9))
+        assert watch.fires("ArenaDiskFull")
+
+
+def test_a_database_elsewhere_has_no_disk_here() -> None:
+    assert not Watch(Metrics()).fires("ArenaDiskFull")
+
+
+async def test_a_match_that_is_void_by_a_fault_of_the_server() -> None:
+    async with open_host() as host:
+        watch = Watch(host.core.metrics)
+        assert not watch.fires("ArenaFault")
+        await host.play(replace(spec("anna", "bert"), game=NoStart()))
+        assert watch.fires("ArenaFault")
+
+
+def test_bots_that_forfeit_again_and_again() -> None:
+    arena, metrics = Arena(pool=replace(POOL, ready_ms=200)), Metrics()
+    metrics.suspended.set_function(lambda: arena.core.suspended(arena.now))
+    watch = Watch(metrics)
+    arena.enter("anna")
+    arena.enter("bert")
+    assert not watch.fires("ArenaSuspended")
+    arena.wait(29_000)
+    assert watch.fires("ArenaSuspended"), "neither gets ready"
+
+
+def test_every_alert_is_told_of_on_the_page_of_troubles() -> None:
+    page = (ROOT / "docs" / "trouble.md").read_text(encoding="utf-8")
+    assert set(re.findall(r"`(Arena\w+)`", page)) == set(RULES)
+
+
+def test_every_alert_is_made_to_happen_here() -> None:
+    made = re.findall(r'fires\("(\w+)"\)', Path(__file__).read_text(encoding="utf-8"))
+    assert set(made) == RULES.keys() - {"ArenaDown"}, "`up` is Prometheus's own"

@@ -1,0 +1,91 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from arena.server.failed_logins import PAUSE_SECONDS, FailedLogins, pause_within, source
+
+
+def failed_logins() -> FailedLogins:
+    return FailedLogins(limit=3, window=60, pause=300, capacity=100)
+
+
+def test_the_last_allowed_guess_shuts_the_door_for_the_pause() -> None:
+    counted = failed_logins()
+    for at in (0, 1):
+        counted.wrong("10.0.0.1", at)
+        assert counted.wait("10.0.0.1", at) == 0
+    counted.wrong("10.0.0.1", 2)
+    assert counted.wait("10.0.0.1", 2) == 300
+    assert counted.wait("10.0.0.1", 301.5) == 0.5
+    assert counted.wait("10.0.0.1", 302) == 0
+
+
+def test_slow_mistakes_are_forgiven() -> None:
+    counted = failed_logins()
+    for at in range(0, 3000, 30):
+        counted.wrong("10.0.0.1", at)
+        assert counted.wait("10.0.0.1", at) == 0 or at % 60 == 0
+    counted = failed_logins()
+    for at in range(0, 6000, 60):
+        counted.wrong("10.0.0.1", at)
+        assert counted.wait("10.0.0.1", at) == 0
+
+
+def test_others_are_not_refused() -> None:
+    counted = failed_logins()
+    for _ in range(3):
+        counted.wrong("10.0.0.1", 0)
+    assert counted.wait("10.0.0.2", 0) == 0
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "same"),
+    [
+        ("2001:db8::1", "2001:db8::ffff:1", True),
+        ("2001:db8::1", "2001:db8:0:1::1", False),
+        ("::ffff:10.0.0.1", "10.0.0.1", True),
+        ("::ffff:10.0.0.1", "::ffff:10.0.0.2", False),
+        ("10.0.0.1", "10.0.0.2", False),
+        ("fe80::1%eth0", "fe80::2", True),
+        ("local", "local", True),
+        ("", "local", False),
+    ],
+)
+def test_what_counts_as_one_address(one: str, other: str, same: bool) -> None:
+    assert (source(one) == source(other)) is same
+
+
+@given(st.lists(st.tuples(st.integers(0, 9), st.floats(0, 100)), max_size=200))
+def test_within_any_window_nobody_gets_more_guesses_than_allowed(tries: list[tuple[int, float]]) -> None:
+    counted = failed_logins()
+    now, allowed = 0.0, dict[str, list[float]]()
+    for number, passed in tries:
+        now += passed
+        address = f"10.0.0.{number}"
+        if counted.wait(address, now) == 0:
+            counted.wrong(address, now)
+            allowed.setdefault(address, []).append(now)
+    for times in allowed.values():
+        # a window may end, and the next begin, within 60 s: so twice the limit less one at the very most
+        for at in times:
+            assert sum(at <= each < at + 60 for each in times) <= 2 * 3 - 1
+
+
+@given(st.lists(st.integers(0, 10_000), min_size=300, max_size=600))
+def test_however_many_come_the_memory_is_bounded(numbers: list[int]) -> None:
+    counted = failed_logins()
+    for at, number in enumerate(numbers):
+        counted.wrong(f"2001:db8:{number:x}::1", at)
+        assert len(vars(counted)["_tries"]) <= 100
+
+
+@given(st.floats(0.001, 3600))
+def test_an_address_is_open_again_while_the_matches_of_its_bots_wait(grace: float) -> None:
+    assert 0 < pause_within(grace) < grace
+    assert pause_within(grace) <= PAUSE_SECONDS
+
+
+def test_where_nobody_can_return_an_address_is_closed_for_the_usual_time() -> None:
+    assert pause_within(0) == PAUSE_SECONDS

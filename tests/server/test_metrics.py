@@ -1,0 +1,24 @@
+"""The metrics, as the parser of Prometheus' own client reads them."""
+
+from __future__ import annotations
+
+from prometheus_client.parser import text_string_to_metric_families
+
+from arena.protocol.messages import Ready
+from arena.server.metrics import Metrics
+
+
+def samples(page: bytes) -> dict[tuple[str, tuple[str, ...]], float]:
+    """Every sample by its name and the values of its labels."""
+    return {
+        (sample.name, tuple(sample.labels.values())): sample.value
+        for family in text_string_to_metric_families(page.decode())
+        for sample in family.samples
+    }
+
+
+def test_two_servers_in_one_process_count_apart() -> None:
+    one, other = Metrics(), Metrics()
+    one.messages[Ready] += 1
+    assert samples(one.render())["arena_messages_total", ("ready",)] == 1
+    assert ("arena_messages_total", ("ready",)) not in samples(other.render())

@@ -1,0 +1,169 @@
+"""Analysis: an engine in a process of its own, asked by real questions, and all that it refuses."""
+
+from __future__ import annotations
+
+import json
+import time
+from http import HTTPStatus
+from pathlib import Path
+from urllib.parse import quote
+
+import anyio
+import pytest
+from msgspec import structs
+
+from arena.games.catalogue import KNOWN
+from arena.games.core import AnyGame
+from arena.games.riskless import Riskless
+from arena.maps.loader import load_map
+from arena.maps.setup import make_setup
+from arena.protocol.record import to_line
+from arena.server.web.analysis import analysis, review, review_of_moves
+from arena.server.web.routes import BadRequest
+from tests.bots.command_line import arena
+from tests.games.own import forget_games, nim
+from tests.match.recorded import recorded
+from tests.server.fleets import processes_of
+
+RULES = Riskless(load_map("path4"))
+START = RULES.position_to_text(RULES.start())
+SEVERAL = RULES.position_from_text("+4 +2 . -5 maxie 4")
+"""A position with three moves."""
+
+
+def asked(position: str) -> str:
+    return f"position={quote(position)}"
+
+
+async def test_the_line_of_the_engine_is_legal_and_its_value_and_the_truth_are_told() -> None:
+    answer = await analysis("path4", asked(RULES.position_to_text(SEVERAL)))
+    assert answer.status == HTTPStatus.OK
+    told = json.loads(answer.body)
+    assert told["engine"] == "alphabeta"
+    assert told["depth"] > 0
+    assert isinstance(told["value"], float)
+    assert 0 <= told["chance"] <= 1
+    assert told["lines"][0]["line"] == told["line"]
+    assert len({each["line"][0] for each in told["lines"]}) == len(told["lines"]) == len(RULES.moves(SEVERAL))
+    for each in told["lines"]:
+        position = SEVERAL
+        for text in each["line"]:
+            position = RULES.play(position, RULES.move_from_text(text))
+    assert told["truth"] is not None, "path4 is solved, and its table ships"
+
+
+@pytest.mark.parametrize(
+    ("name", "query", "status"),
+    [
+        ("nowhere", asked(START), HTTPStatus.NOT_FOUND),
+        ("../path4", asked(START), HTTPStatus.NOT_FOUND),
+        ("ring:1000", asked(START), HTTPStatus.NOT_FOUND),
+        ("path4", "", HTTPStatus.BAD_REQUEST),
+        ("path4", "position=a&position=b&c=d", HTTPStatus.BAD_REQUEST),
+        ("path4", f"{asked(START)}&depth=99", HTTPStatus.BAD_REQUEST),
+    ],
+)
+async def test_what_is_no_question_starts_no_engine(name: str, query: str, status: HTTPStatus) -> None:
+    assert (await analysis(name, query, seconds=0)).status == status
+
+
+async def test_a_position_that_is_none_is_refused() -> None:
+    assert (await analysis("path4", asked("--help"))).status == HTTPStatus.BAD_REQUEST
+
+
+async def test_an_engine_that_takes_too_long_is_gone_when_that_is_told(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    mark = f"arena-test-advice-{time.monotonic_ns()}"
+    monkeypatch.setenv("ARENA_TEST_MARK", mark)
+    answer = await analysis("path4", asked("+9 . . -3 maxie 0"), seconds=0.05)
+    assert answer.status == HTTPStatus.SERVICE_UNAVAILABLE
+    assert processes_of(mark) == []
+
+
+async def test_an_engine_whose_question_is_given_up_is_gone_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    mark = f"arena-test-advice-{time.monotonic_ns()}"
+    monkeypatch.setenv("ARENA_TEST_MARK", mark)
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(analysis, "path4", asked(START))
+        with anyio.fail_after(30):
+            while not processes_of(mark):
+                await anyio.sleep(0.001)
+        tasks.cancel_scope.cancel()
+    assert processes_of(mark) == []
+
+
+def test_a_review_is_that_of_the_command_line(tmp_path: Path) -> None:
+    line = to_line(recorded(make_setup("riskless", "italy"), 3, 12)[0])
+    answer = anyio.run(review, line)
+    assert answer.status == HTTPStatus.OK
+    told = json.loads(answer.body)
+    file, found = tmp_path / "match.jsonl", tmp_path / "found.json"
+    file.write_text(line + "\n", encoding="utf-8")
+    assert arena("replay", file, "--analyse", "alphabeta", "--json", found).code == 0
+    expected = json.loads(found.read_text(encoding="utf-8"))
+    assert len(told["moves"]) == 12
+    assert any(each["mark"] for each in told["moves"]), "moves by chance lose something"
+    for each, other in zip(told["moves"], expected["moves"], strict=True):
+        assert each.items() <= other.items()
+    assert {seat: each["accuracy"] for seat, each in told["players"].items()} == {
+        seat: each["accuracy"] for seat, each in expected["players"].items()
+    }
+
+
+@pytest.mark.parametrize(
+    ("game", "setup"),
+    [
+        (make_setup("riskless", "italy"), {"map": "italy"}),
+        (make_setup("riskless", "path4"), {**make_setup("riskless", "path4").setup(), "map": "own"}),
+        (make_setup("tictactoe"), {}),
+        (make_setup("hexapawn"), {}),
+    ],
+    ids=["built-in map", "own map", "tictactoe", "hexapawn"],
+)
+def test_moves_that_are_in_no_store_have_the_review_of_their_record(
+    game: AnyGame, setup: dict[str, object]
+) -> None:
+    record = recorded(game, 3, 4)[0]
+    moves = [each.move for each in record.moves]
+    query = f"game={game.name}&setup={quote(json.dumps(setup))}&moves={quote(json.dumps(moves))}"
+    answer = anyio.run(review_of_moves, query)
+    assert answer.status == HTTPStatus.OK, answer.body
+    assert json.loads(answer.body)["moves"] == json.loads(anyio.run(review, to_line(record)).body)["moves"]
+
+
+def test_a_game_that_somebody_wrote_is_reviewed_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    forget_games(monkeypatch)
+    KNOWN.register(str(nim(tmp_path)))
+    answer = anyio.run(review_of_moves, "game=nim&moves=[1,2]")
+    assert answer.status == HTTPStatus.OK, answer.body
+    assert len(json.loads(answer.body)["moves"]) == 2
+
+
+async def test_a_query_that_gives_no_match_is_refused() -> None:
+    with pytest.raises(BadRequest, match="moves a JSON list"):
+        await review_of_moves("game=tictactoe&moves=4")
+
+
+@pytest.mark.parametrize(
+    ("line", "why"),
+    [
+        ("{}", "cannot be read"),
+        (
+            to_line(structs.replace(recorded(make_setup("tictactoe"))[0], game="go")),
+            "does not know the game 'go'",
+        ),
+        (to_line(recorded(make_setup("riskless", "path4"), 1, 0)[0]), "no move was played"),
+    ],
+)
+async def test_what_is_not_reviewed_starts_no_engine(line: str, why: str) -> None:
+    answer = await review(line, seconds=0)
+    assert answer.status == HTTPStatus.BAD_REQUEST
+    assert why in answer.body.decode()
+
+
+async def test_a_record_that_breaks_the_rules_is_refused() -> None:
+    record, _ = recorded(make_setup("riskless", "path4"), 1, 4)
+    wrong = structs.replace(record, moves=[record.moves[0], *record.moves[:3]])
+    answer = await review(to_line(wrong))
+    assert (answer.status, "breaks the rules" in answer.body.decode()) == (HTTPStatus.BAD_REQUEST, True)

@@ -1,0 +1,131 @@
+"""The calendar of events, read back by the rules of RFC 5545."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any
+from zoneinfo import ZoneInfo
+
+from hypothesis import given
+from hypothesis import strategies as st
+from msgspec.structs import replace
+
+from arena.protocol.timecontrol import TimeControl
+from arena.server.core.calendar import dated_name as name_of
+from arena.server.core.calendar import following
+from arena.server.core.event_state import EventPlan, EventState, Recurrence
+from arena.server.core.settings import PoolGame
+from arena.server.host import Host
+from arena.server.store.events import event_row
+from arena.server.store.schema import ladders
+from arena.server.web.event_calendar import LATER, dated_events, to_ical
+from tests.server.matches import game_of
+from tests.server.web.test_pages import get
+
+NOW = datetime(2026, 10, 16, 12, tzinfo=UTC)
+BERLIN = ZoneInfo("Europe/Berlin")
+EIGHT = int(datetime(2026, 10, 16, 20, tzinfo=BERLIN).timestamp())
+"""The second last Friday on which it is summer in Berlin."""
+ONCE = EventPlan(
+    event="cup",
+    uid="7",
+    begins=EIGHT,
+    closes=EIGHT - 300,
+    format="swiss",
+    rounds=7,
+    starts=(
+        PoolGame(game_of("riskless"), TimeControl.parse("10+0.1")),
+        PoolGame(game_of(), TimeControl.parse("10+0.1")),
+    ),
+)
+AGAIN = Recurrence("Fri 20:00", "19:55", "Europe/Berlin", 7)
+WEEKLY = replace(ONCE, event=name_of("weekly", AGAIN, EIGHT), series="weekly", again=AGAIN)
+
+
+def read(body: bytes) -> list[dict[str, str]]:
+    """The events of a calendar: unfolded, parsed, unescaped."""
+    assert body.endswith(b"\r\n")
+    lines = body.split(b"\r\n")
+    assert all(len(line) <= 75 for line in lines)
+    for line in lines:
+        line.decode()  # no character is cut in two
+    content = body.replace(b"\r\n ", b"").decode().split("\r\n")[:-1]
+    assert content[0] == "BEGIN:VCALENDAR"
+    assert content[-1] == "END:VCALENDAR"
+    found: list[dict[str, str]] = []
+    for each in content[1:-1]:
+        name, _, value = each.partition(":")
+        if name == "BEGIN":
+            found.append({})
+        elif found and name != "END":
+            assert name not in found[-1]
+            found[-1][name] = unescaped(value)
+    return found
+
+
+def unescaped(text: str) -> str:
+    whole, rest = "", iter(text)
+    for each in rest:
+        whole += {"n": "\n"}.get(after := next(rest), after) if each == "\\" else each
+    return whole
+
+
+def calendar(*states: EventState, origin: str = "https://arena.example") -> list[dict[str, str]]:
+    return read(to_ical(dated_events(states), origin, NOW))
+
+
+def test_an_event_is_told_in_utc() -> None:
+    (told,) = calendar(EventState(ONCE))
+    assert told == {
+        "UID": "cup@arena.example",
+        "DTSTAMP": "20261016T120000Z",
+        "DTSTART": "20261016T180000Z",
+        "SUMMARY": "cup",
+        "DESCRIPTION": "swiss, 7 rounds\nPath4, Tic-tac-toe\n10+0.1\nentries close 5 minutes before",
+        "STATUS": "CONFIRMED",
+        "URL": "https://arena.example/event/cup",
+    }
+
+
+def test_an_arena_has_its_length_and_what_is_cancelled_says_so() -> None:
+    plan = replace(ONCE, format="arena", minutes=90)
+    (told,) = calendar(EventState(plan, phase="cancelled"))
+    assert (told["DURATION"], told["STATUS"]) == ("PT90M", "CANCELLED")
+
+
+def test_a_weekly_event_stays_at_its_hour_when_summer_ends() -> None:
+    told = calendar(EventState(WEEKLY))
+    assert len(told) == 1 + LATER
+    hours = [int(each["DTSTART"][9:11]) for each in told]
+    assert hours == [18, 18] + [19] * (LATER - 1)
+    assert {each["SUMMARY"] for each in told} == {"weekly"}
+
+
+def test_an_event_keeps_its_uid_once_it_is_announced_itself() -> None:
+    before = calendar(EventState(WEEKLY))
+    second = following(WEEKLY, EIGHT)
+    assert second is not None
+    after = calendar(EventState(WEEKLY, phase="over"), EventState(second))
+    assert [each["UID"] for each in after[:-1]] == [each["UID"] for each in before]
+    assert len({each["UID"] for each in after}) == len(after)
+    ended = calendar(EventState(WEEKLY, phase="cancelled"))
+    assert len(ended) == 1, "nothing follows where nothing is announced"
+
+
+@given(st.text(st.characters(exclude_categories=["C", "Z"]), min_size=1, max_size=48))
+def test_any_name_can_be_read_back(name: str) -> None:
+    (told,) = calendar(EventState(replace(ONCE, event=name)), origin="")
+    assert told["SUMMARY"] == name
+    assert "URL" not in told
+
+
+async def test_a_server_has_the_calendar_of_its_store(host: Host) -> None:
+    async with host.engine.begin() as connection:
+        values: dict[str, Any] = {"kind": "event", "named": True, "server": ""}
+        await connection.execute(ladders.insert().values(**values, **event_row(EventState(WEEKLY))))
+    status, headers, body = await get(host, "/events.ics")
+    assert (status, headers["Content-Type"]) == (200, "text/calendar; charset=utf-8")
+    told = read(body)
+    assert len(told) == 1 + LATER
+    assert told[0]["URL"] == f"{host.url.replace('ws', 'http', 1)}/event/{WEEKLY.event}"
+    assert (await get(host, "/events.ics?x=1"))[0] == 400

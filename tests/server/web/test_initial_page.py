@@ -1,0 +1,144 @@
+"""The start page before its scripts have loaded: the current match, on the map as the page draws it."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import replace
+from xml.etree import ElementTree as ET
+
+import anyio
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from arena.games.riskless import Riskless
+from arena.maps.chance import chance
+from arena.maps.loader import load_file, map_names
+from arena.maps.setup import make_setup
+from arena.protocol.messages import Played, Start, View
+from arena.protocol.timecontrol import TimeControl
+from arena.protocol.values import Clocks, Data, Players
+from arena.server.host import Host
+from arena.server.web.frames import LiveRequest, LiveResponse
+from arena.server.web.initial_page import PLAIN, HeroMatch, InitialPage, demo, hero
+from tests.server.matches import game_of, spec
+from tests.server.peer import enter
+from tests.server.web.test_pages import get
+
+CONTROL = TimeControl.parse("1/move")
+
+
+def played(name: str, plies: int, players: Players | None = None) -> tuple[HeroMatch, list[int]]:
+    """A match of random moves on a map, and the armies that stand on it."""
+    rules, chance = make_setup("riskless", name), random.Random(plies)
+    assert isinstance(rules, Riskless)
+    position, moves = rules.start(), list[Data]()
+    while len(moves) < plies and rules.outcome(position) is None:
+        move = chance.choice(rules.moves(position))
+        position = rules.play(position, move)
+        moves.append(rules.move_to_data(move))
+    names = players or Players("ada", "bob")
+    return HeroMatch("m", "riskless", rules.setup(), names, moves, live=True), list(position.armies)
+
+
+def parsed(made: bytes) -> ET.Element:
+    return ET.fromstring(made.decode())
+
+
+def owner(armies: int) -> str:
+    return "maxie" if armies > 0 else "minnie" if armies < 0 else "nobody"
+
+
+@pytest.mark.parametrize("name", [*map_names(), "ring:8", "grid:3x4"])
+@pytest.mark.parametrize("plies", [0, 25])
+def test_every_territory_is_shown_with_its_owner_and_armies(name: str, plies: int) -> None:
+    shown, armies = played(name, plies)
+    drawn = parsed(hero(shown))
+    spots = drawn.findall(".//g[@class='spot']")
+    assert [each.get("data-owner") for each in spots] == [owner(n) for n in armies]
+    assert ["".join(each.itertext()) for each in spots] == [str(abs(n)) if n else "" for n in armies]
+    areas = drawn.findall(".//path[@class='area-of']")
+    if name in map_names():
+        assert [each.get("data-owner") for each in areas] == [owner(n) for n in armies]
+    else:
+        assert not areas
+
+
+def test_what_the_scripts_will_ask_for_is_asked_for_at_once() -> None:
+    for name, asked in (("usa", "/api/map/usa"), ("ring:6", None)):
+        early = parsed(hero(played(name, 3)[0])).find(".//link[@rel='preload']")
+        assert (None if early is None else early.get("href")) == asked
+
+
+def test_who_leads_is_told_in_one_number() -> None:
+    shown, armies = played("usa", 40)
+    drawn = parsed(hero(shown))
+    sums = [sum(n for n in armies if n > 0), -sum(n for n in armies if n < 0)]
+    share = chance(sums[0] - sums[1], "usa", load_file("usa").map.armies_to_win)
+    shares = [each.text or "" for each in drawn.findall(".//strong[@class='share-of']")]
+    assert shares == [f"{round(100 * each)} %" if each >= 0.5 else "" for each in (share, 1 - share)]
+    bar = drawn.find(".//rect[@class='maxie']")
+    assert bar is not None
+    assert bar.get("width") == f"{100 * share:.1f}"
+    assert drawn.find(".//a[@href='/match/m']") is not None
+
+
+@given(st.text(max_size=30), st.text(max_size=30))
+def test_no_name_becomes_an_element(one: str, other: str) -> None:
+    markup = f"<script>alert('{one}')</script><!-- head -->&amp;\"{other}"
+    printed = "".join(each for each in markup if each.isprintable())
+    shown, _ = played("m2", 3, Players(printed, "<!-- first -->"))
+    drawn = parsed(hero(shown))
+    assert [each.text for each in drawn.findall(".//span[@class='name']")] == [printed, "<!-- first -->"]
+    assert drawn.find(".//script") is None
+    assert b"<!--" not in hero(shown)
+
+
+def test_what_cannot_be_drawn_is_not() -> None:
+    shown, _ = played("m2", 3)
+    wrong: list[Data] = [[0, 0]]
+    for game, moves in (("tictactoe", []), ("nothing", []), ("riskless", wrong)):
+        assert hero(replace(shown, game=game, moves=moves)) == PLAIN
+
+
+async def test_the_match_in_progress_is_shown_and_afterwards_as_it_was_seen_last() -> None:
+    shown, _ = played("m2", 3)
+    moves = [Played(each, 20.0) for each in shown.moves]
+    view = View("m", "e", shown.game, dict(shown.setup), shown.players, CONTROL, moves, Clocks(1, 1), "maxie")
+    live: list[View | None] = [None, view]
+
+    async def ask(wanted: LiveRequest) -> LiveResponse:
+        assert wanted == LiveRequest()
+        return LiveResponse(view=live.pop())
+
+    page = InitialPage(ask)
+    assert await page.shown() == hero(shown)
+    assert await page.shown() == hero(replace(shown, live=False)), "nobody plays Riskless any more"
+
+
+async def test_where_nobody_has_played_yet_the_match_that_comes_with_the_page_is_shown() -> None:
+    async def nobody(_wanted: LiveRequest) -> LiveResponse:
+        return LiveResponse()
+
+    made = await InitialPage(nobody).shown()
+    assert made == hero(demo())
+    drawn = parsed(made)
+    assert drawn.find(".//svg") is not None
+    assert drawn.find(".//section//a") is None, "it has no address"
+    assert drawn.find(".//span[@data-live]") is None
+
+
+async def test_the_start_page_shows_a_match_in_progress_and_no_other_view_does(host: Host) -> None:
+    assert b"Live \xc2\xb7 " not in (await get(host, "/"))[2]
+    async with enter(host, "anna") as anna, enter(host, "bert") as bert, anyio.create_task_group() as tasks:
+        terms = spec("anna", "bert", game="riskless")
+        tasks.start_soon(host.play, terms)
+        await anna.hear(Start)
+        with anyio.fail_after(30):
+            while b"Live \xc2\xb7 " not in (page := (await get(host, "/"))[2]):
+                await anyio.sleep(0.1)
+        assert f"/match/{terms.match}".encode() in page
+        assert PLAIN in (await get(host, "/play"))[2]
+        assert PLAIN in (await get(host, f"/match/{terms.match}"))[2]
+        tasks.start_soon(anna.play, game_of("riskless"))
+        tasks.start_soon(bert.play, game_of("riskless"))

@@ -1,0 +1,124 @@
+"""The page at each of its addresses: its title, its preview, and who may show it within a page of their own."""
+
+from __future__ import annotations
+
+import re
+from html import unescape
+
+import anyio
+import pytest
+import sqlalchemy as sa
+from websockets.datastructures import Headers
+
+from arena.protocol.messages import Ready, Start
+from arena.server.edge.request import Request
+from arena.server.host import Host
+from arena.server.web.link_previews import GENERAL, LinkPreview, html
+from arena.server.web.routes import ROUTES, route_of
+from tests.server.edge.rig import settled
+from tests.server.matches import game_of, spec
+from tests.server.peer import enter
+from tests.server.web.test_pages import get, pages_of, play
+
+
+def told(body: bytes) -> dict[str, str]:
+    found = re.findall(r'<meta property="og:([a-z_:]+)" content="([^"]*)">', body.decode())
+    return {name: unescape(value) for name, value in found}
+
+
+async def test_a_finished_match_says_who_played_and_how_it_ended(host: Host) -> None:
+    (match,) = await play(host, 1)
+    status, headers, body = await get(host, f"/match/{match}/2", Host="arena.example:8765")
+    assert status == 200
+    assert "frame-ancestors 'none'" in headers["Content-Security-Policy"]
+    og = told(body)
+    assert og["title"] in ("anna v bert", "bert v anna")
+    assert re.match(r"Tic-tac-toe, 2\+0\.1 · .* · \d moves · move 2$", og["description"])
+    assert og["url"] == f"http://arena.example:8765/match/{match}/2"
+    assert og["image"] == f"http://arena.example:8765/picture/match/{match}/2.png"
+    _, headers, _ = await get(host, f"/match/{match}/2", Host="arena.example:8765")
+    again, _, nothing = await get(
+        host, f"/match/{match}/2", Host="arena.example:8765", If_None_Match=headers["ETag"]
+    )
+    assert (again, nothing) == (304, b"")
+
+
+async def test_a_match_in_progress_says_so(host: Host) -> None:
+    await get(host, "/api/maps")  # now the page process runs, and the match waits for nothing
+    async with enter(host, "anna") as anna, enter(host, "bert") as bert, anyio.create_task_group() as tasks:
+        terms = spec("anna", "bert")
+        tasks.start_soon(host.play, terms)
+        await anna.hear(Start)
+        og = told((await get(host, f"/match/{terms.match}"))[2])
+        assert og["title"] == "anna v bert"
+        assert og["description"] == "Tic-tac-toe, 2+0.1 · live, move 0"
+        await anna.say(Ready(terms.match))
+        tasks.start_soon(anna.play, game_of())
+        tasks.start_soon(bert.play, game_of())
+
+
+async def test_a_match_or_an_event_alone_may_be_shown_within_other_pages(host: Host) -> None:
+    (match,) = await play(host, 1)
+    for name in ("", *(path.strip("/") for path, route in ROUTES.items() if route.page)):
+        status, headers, body = await get(host, f"/{name}/{match}" if name else "/")
+        assert status == 200
+        within = "frame-ancestors *" in headers["Content-Security-Policy"]
+        assert within == (name == "embed")
+        assert (b"js/main.bundle.js" in body) == (name != "embed")
+        assert "default-src 'none'" in headers["Content-Security-Policy"]
+
+
+TITLES = [
+    ("/", "Riskless Arena"),
+    ("/match/none", "Riskless Arena"),
+    ("/match/%27%20or%201=1", "Riskless Arena"),
+    ("/bot/nobody", "nobody"),
+    ("/bot?name=..", ".."),
+    ("/event/none", "none"),
+    ("/embed/event/none", "none"),
+    ("/maps/world", "World"),
+    ("/maps/..%2fworld", "Maps"),
+    ("/versus/anna/bert", "anna against bert"),
+    ("/table", "Tables"),
+    ("/tv/4", "Arena TV"),
+]
+
+
+async def test_each_address_has_its_title(host: Host) -> None:
+    for path, title in TITLES:
+        status, _, body = await get(host, path)
+        assert (status, told(body)["title"]) == (200, title), path
+
+
+async def test_the_page_is_shown_though_the_store_does_not_answer(host: Host) -> None:
+    async with host.engine.connect() as connection:
+        await connection.execute(sa.text("DROP TABLE standings"))
+        await connection.commit()
+    status, _, body = await get(host, "/bot/anna")
+    assert status == 200
+    assert told(body)["title"] == GENERAL.title
+
+
+def test_no_name_and_no_header_gets_into_the_page_as_markup() -> None:
+    evil = '"><script>alert(1)</script>'
+    made = html(LinkPreview(evil, evil, f"/picture/{evil}"), "", f"/bot/{evil}").decode()
+    assert "<script" not in made
+    assert 'og:image" content="/picture/' in made
+
+
+async def test_whole_addresses_are_those_under_which_the_page_was_asked_for(host: Host) -> None:
+    for fields, origin in (
+        ([("Host", "arena.example:80")], "http://arena.example:80"),
+        ([("Host", "arena.example"), ("X-Forwarded-Proto", "https")], "https://arena.example"),
+        ([("Host", '"><script>')], ""),
+        ([], ""),
+    ):
+        answer = await settled(pages_of(host)(Request("/table", Headers(fields)), "127.0.0.1"))
+        assert answer is not None
+        assert told(answer.body)["url"] == f"{origin}/table"
+
+
+@pytest.mark.parametrize("path", ["", "/constructor", "/matches/1", "/api/match", "/web/match"])
+def test_other_paths_are_no_views(path: str) -> None:
+    found = route_of(path)
+    assert found is None or not ROUTES[found].page

@@ -1,0 +1,52 @@
+"""Permissions to read a match's log over HTTP."""
+
+from __future__ import annotations
+
+import base64
+from http import HTTPStatus
+
+from arena.server.core.bot import secret_hash
+from arena.server.core.effects import SaveSession
+from arena.server.host import Host
+from arena.server.store import tokens
+from arena.server.store.database import open_store
+from arena.server.store.journal.journal import open_journal
+from arena.server.web.match_log import MatchLogs
+from tests.server.journals import ends, opens
+from tests.server.matches import record
+from tests.server.web.test_pages import get
+
+OF_BEFORE, OF_THIS = "before" + 26 * "0", "since" + 27 * "0"
+
+
+def basic(name: str, secret: str) -> str:
+    return "Basic " + base64.b64encode(f"{name}:{secret}".encode()).decode()
+
+
+async def test_a_session_opens_the_matches_that_began_in_it_and_a_token_all(database: str) -> None:
+    async with open_store(database) as engine, open_journal(engine) as journal:
+        for session, match in (("first", OF_BEFORE), ("second", OF_THIS)):
+            await journal.commit([SaveSession("anna", secret_hash(session)), opens(match)])
+            await journal.commit([ends(record(match))])
+        token = await tokens.create(engine, "bert", "bot")
+        logs = MatchLogs(engine, anyone=False)
+
+        async def status(match: str, name: str, secret: str) -> HTTPStatus:
+            return (await logs.answer(match, basic(name, secret))).status
+
+        assert await status(OF_THIS, "anna", "second") is HTTPStatus.OK
+        assert await status(OF_BEFORE, "anna", "second") is HTTPStatus.UNAUTHORIZED
+        assert await status(OF_BEFORE, "anna", "first") is HTTPStatus.UNAUTHORIZED
+        assert await status(OF_THIS, "bert", "second") is HTTPStatus.UNAUTHORIZED
+        assert await status(OF_BEFORE, "bert", token) is HTTPStatus.OK
+        for owner, found in {"bert": HTTPStatus.OK, "carl": HTTPStatus.NOT_FOUND}.items():
+            name = f"another of {owner}"
+            other = await tokens.create(engine, name, "bot", owner)
+            assert await status(OF_BEFORE, name, other) is found
+
+
+async def test_an_address_that_sends_many_wrong_tokens_is_answered_no_more(host: Host) -> None:
+    wrong = {"Authorization": basic("anna", "a guess")}
+    found = [(await get(host, "/api/log/none", **wrong))[0] for _ in range(11)]
+    assert found == [401] * 10 + [429]
+    assert (await get(host, "/api/table"))[0] == 200, "whatever needs no token is answered"

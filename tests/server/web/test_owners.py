@@ -1,0 +1,184 @@
+"""Requests of owners by POST: names by an invitation, and changes by the token of one of their bots."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from concurrent.futures import ThreadPoolExecutor
+from urllib.parse import quote
+
+import anyio
+import pytest
+from msgspec.structs import replace
+
+from arena.protocol.codes import Code
+from arena.protocol.messages import EnterEvent, Error, Hello, Welcome
+from arena.server.core.calendar import utc
+from arena.server.core.inputs import AnnounceEvent
+from arena.server.host import Host
+from arena.server.store import invitations, tokens
+from arena.server.store.database import open_store
+from arena.server.store.events import ask
+from tests.server.peer import dial
+from tests.server.web.test_event_calendar import ONCE
+from tests.server.web.test_match_log import basic
+from tests.server.web.test_pages import get
+
+TOMORROW = 2_000_000_000
+"""Unix time of an event that has yet to begin."""
+
+
+async def post(host: Host, path: str, authorization: str = "", **headers: str) -> tuple[int, str]:
+    status, _, body = await get(host, f"/api/{path}", "POST", Authorization=authorization, **headers)
+    return status, body.decode().strip()
+
+
+async def done(host: Host, path: str, authorization: str) -> dict[str, object]:
+    status, body = await post(host, path, authorization)
+    assert status == 200, body
+    told = json.loads(body)
+    assert isinstance(told, dict)
+    return told
+
+
+async def token(host: Host, path: str, authorization: str) -> str:
+    return str((await done(host, path, authorization))["token"])
+
+
+async def enters(host: Host, name: str, secret: str) -> bool:
+    async with dial(host.url) as peer:
+        await peer.say(Hello(name, secret))
+        answer = await peer.next()
+        assert isinstance(answer, Welcome) or (isinstance(answer, Error) and answer.code is Code.BAD_TOKEN)
+        return isinstance(answer, Welcome)
+
+
+async def test_an_owner_takes_rotates_and_retires_as_many_names_as_the_invitation_is_for(host: Host) -> None:
+    codes = await invitations.invite(host.engine, ["ada", "bob"], 2, 3600)
+    ada, bob = (f"Bearer {code}" for code in codes.values())
+    assert (await done(host, "join", ada))["left"] == 2
+    tiger = await token(host, "join?name=tiger", ada)
+    assert await enters(host, "tiger", tiger)
+    assert not await enters(host, "lion", codes["ada"]), "a code is no token"
+    for name, why in {
+        "tiger": "'tiger' is taken: choose another name",
+        "t\u0456ger": "'t\u0456ger' looks like 'tiger', which exists: take another name",
+        "house-bob": "looks like a name of the server's own engines",
+        " x": "' x' is not a valid name",
+    }.items():
+        status, told = await post(host, f"join?name={quote(name)}", bob)
+        assert status == 409
+        assert why in told
+    wolf = await token(host, "token/create?name=wolf", basic("tiger", tiger))
+    status, told = await post(host, "join?name=bear", ada)
+    assert (status, told[:40]) == (409, "all names of this invitation are taken: ")
+
+    new = await token(host, "token/rotate?name=tiger", basic("wolf", wolf))
+    assert not await enters(host, "tiger", tiger)
+    assert await enters(host, "tiger", new)
+    assert await token(host, "token/revoke?name=wolf", basic("tiger", new)) == ""
+    assert not await enters(host, "wolf", wolf)
+    assert (await post(host, "me", basic("wolf", wolf)))[0] == 401
+    told_of = await done(host, "me", basic("tiger", new))
+    assert isinstance(told_of["bots"], list)
+    assert [(each["name"], each["retired"] is None) for each in told_of["bots"]] == [
+        ("tiger", True),
+        ("wolf", False),
+    ]
+    assert (told_of["owner"], told_of["left"]) == ("ada", 1)
+    assert (await post(host, "token/create?name=wolf", basic("tiger", new)))[0] == 409, "it stays taken"
+    assert await token(host, "token/create?name=bear", basic("tiger", new))
+
+
+@pytest.mark.slow
+async def test_a_course_behind_one_address_opens_its_invitations_at_the_same_moment(host: Host) -> None:
+    asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(40))  # so that all ask at once
+    codes = await invitations.invite(host.engine, [f"student {number}" for number in range(40)], 2, 3600)
+    joined: list[str] = []
+
+    async def join(number: int, code: str) -> None:
+        joined.append(await token(host, f"join?name=tiger-{number}", f"Bearer {code}"))
+
+    async with anyio.create_task_group() as tasks:
+        for number, code in enumerate(codes.values()):
+            tasks.start_soon(join, number, code)
+    assert len(set(joined)) == 40
+
+
+async def test_an_owner_enters_own_bots_in_an_event_and_withdraws_them(host: Host) -> None:
+    plan = replace(ONCE, begins=TOMORROW, closes=TOMORROW, invited=("tiger", "lion", "wolf"))
+    assert await ask(host.engine, "", AnnounceEvent(plan))
+    tiger = basic("tiger", await tokens.create(host.engine, "tiger", "bot", "ada"))
+    await tokens.create(host.engine, "lion", "bot", "ada")
+    await tokens.create(host.engine, "bear", "bot", "ada")
+    await tokens.create(host.engine, "wolf", "bot", "bob")
+    cup = {"event": "cup", "state": "open", "begins": utc(TOMORROW), "bots": []}
+    assert (await done(host, "me", tiger))["events"] == [cup]
+    for name in ("tiger", "lion"):
+        told = await done(host, f"me/enter?event=cup&name={name}", tiger)
+    assert told["events"] == [cup | {"bots": ["tiger", "lion"]}]
+    told = await done(host, "me/withdraw?event=cup&name=lion", tiger)
+    assert told["events"] == [cup | {"bots": ["tiger"]}]
+    async with dial(host.url) as peer:
+        await peer.say(Hello("lion", await tokens.rotate(host.engine, "lion")))
+        assert isinstance(await peer.next(), Welcome)
+        await peer.say(EnterEvent("cup"))
+        refused = await peer.next()
+    why = "'lion' was withdrawn from cup: the host can enter it again"
+    assert refused == Error(Code.NO_SUCH_EVENT, why), "a bot that connects again stays withdrawn"
+    for path, why in (
+        ("enter?event=cup&name=wolf", "'ada' has no bot 'wolf'"),
+        ("enter?event=tea&name=tiger", "no event 'tea' is open or in progress"),
+        ("enter?event=cup&name=bear", "cup is by invitation, but 'bear' is not invited"),
+        ("withdraw?event=cup&name=lion", "'lion' is not in cup"),
+    ):
+        assert await post(host, f"me/{path}", tiger) == (409, why)
+    assert (await post(host, "me/enter?event=cup&name=tiger", basic("tiger", "a guess")))[0] == 401
+    soon = replace(plan, event="tea", uid="8", closes=1)
+    assert await ask(host.engine, "", AnnounceEvent(soon))
+    closed = "the entries of tea are closed: it is about to begin"
+    assert await post(host, "me/enter?event=tea&name=tiger", tiger) == (409, closed)
+
+
+async def test_nobody_changes_what_is_not_their_own(host: Host) -> None:
+    secret = await tokens.create(host.engine, "tiger", "bot", "ada")
+    await tokens.create(host.engine, "wolf", "bot", "bob")
+    await tokens.create(host.engine, "tower", "admin", "ada")
+    for name in ("wolf", "tower", "nobody"):
+        for word in ("rotate", "revoke"):
+            status, told = await post(host, f"token/{word}?name={name}", basic("tiger", secret))
+            assert (status, told) == (409, f"'ada' has no bot '{name}'")
+    status, told = await post(host, "token/create?name=bear", basic("tiger", secret))
+    assert (status, told) == (409, "this invitation is no longer open: ask the host for a new one")
+    [bot] = (await invitations.owner_of(host.engine, "ada")).bots
+    assert bot.name == "tiger"
+
+
+async def test_an_invitation_ends_and_two_are_as_many_names_as_the_larger(host: Host) -> None:
+    codes = await invitations.invite(host.engine, ["ada"], 2, -1)
+    assert (await post(host, "join", f"Bearer {codes['ada']}"))[0] == 401
+    codes = await invitations.invite(host.engine, ["ada"], 2, 3600)
+    codes |= {"again": (await invitations.invite(host.engine, ["ada"], 1, 60))["ada"]}
+    assert [(await done(host, "join", f"Bearer {code}"))["left"] for code in codes.values()] == [2, 2]
+
+
+async def test_retired_names_are_bounded(database: str) -> None:
+    async with open_store(database) as engine:
+        await invitations.invite(engine, ["ada"], 1, 3600)
+        for number in range(invitations.MAX_REVOKED):
+            name = f"bot-{number + 100}"
+            await invitations.register_name(engine, "ada", name)
+            assert (await invitations.owner_of(engine, "ada")).left == 0
+            await tokens.revoke(engine, name)
+        assert (await invitations.owner_of(engine, "ada")).left == 0
+
+
+async def test_pages_of_other_sites_and_whoever_guesses_are_refused(host: Host) -> None:
+    codes = await invitations.invite(host.engine, ["ada"], 2, 3600)
+    code = f"Bearer {codes['ada']}"
+    assert (await post(host, "join", code, Origin="https://evil.example"))[0] == 403
+    assert (await post(host, "join", code, Origin=host.url.replace("ws", "http")))[0] == 200
+    assert (await get(host, "/api/join", Authorization=code))[0] == 405
+    found = [(await post(host, "me", basic("tiger", "a guess")))[0] for _ in range(11)]
+    assert found == [401] * 10 + [429]
+    assert (await post(host, "join", code))[0] == 429

@@ -1,0 +1,256 @@
+"""The page process: another process than the one that serves matches, started again, and ended with its parent."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sqlite3
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import AsyncIterator, Callable
+from contextlib import closing
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+import anyio
+import anyio.lowlevel
+import pytest
+import sqlalchemy as sa
+from websockets.datastructures import Headers
+
+from arena.protocol.messages import Listing, View
+from arena.server.edge.limits import HostLimits
+from arena.server.edge.page_client import ConnectedClient
+from arena.server.edge.request import Request
+from arena.server.edge.responses import Response
+from arena.server.edge.work import WorkBudget
+from arena.server.host import Host
+from arena.server.metrics import Metrics
+from arena.server.store.database import close, make_engine, prepare
+from arena.server.store.readonly import open_readonly
+from arena.server.web.pages import About, Pages
+from arena.server.web.routes import ROUTES
+from tests.server.edge.rig import settled
+from tests.server.web.test_pages import pages_of, play
+
+SLOW = """WITH RECURSIVE numbers(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < 2000000)
+SELECT * FROM old_standings WHERE (SELECT max(n) FROM numbers) > 0"""
+"""A table that takes SQLite some tenths of a second to look into."""
+
+
+class Nothing:
+    """A server on which nobody plays."""
+
+    async def view(self, match: str) -> View | None:
+        return None
+
+    async def listing(self) -> Listing:
+        return Listing([], [], [])
+
+    def connected(self) -> list[ConnectedClient]:
+        return []
+
+
+@pytest.fixture
+async def url(tmp_path: Path) -> str:
+    url = f"sqlite:///{tmp_path / 'arena.db'}"
+    engine = make_engine(url)
+    await prepare(engine)
+    await close(engine)
+    return url
+
+
+@pytest.fixture
+async def pages(url: str) -> AsyncIterator[Pages]:
+    engine = make_engine(url)
+    made = Pages(
+        About("test", anyone=True),
+        engine,
+        Nothing(),
+        Metrics(),
+        WorkBudget(HostLimits(work_ms_per_second=1e6)),
+        lambda: "",
+    )
+    yield made
+    made.close()
+    await close(engine)
+
+
+async def get(pages: Pages, path: str, **headers: str) -> tuple[int, str]:
+    fields = [(name.replace("_", "-"), value) for name, value in headers.items()]
+    answer = await settled(pages(Request(path, Headers(fields)), "192.0.2.1"))
+    assert answer is not None
+    return int(answer.status), answer.body.decode(errors="replace")
+
+
+async def test_a_slow_question_is_answered_elsewhere(pages: Pages, url: str) -> None:
+    """The serving process runs no code of the store for it, and as little of its own as for a quick one."""
+    with closing(sqlite3.connect(url.removeprefix("sqlite:///"))) as store, store:
+        store.execute("ALTER TABLE standings RENAME TO old_standings")
+        store.execute(f"CREATE VIEW standings AS {SLOW}")
+    assert (await get(pages, "/api/maps"))[0] == 200  # now the page process runs
+    assert pages.process.pid not in (None, os.getpid())
+    called: Counter[str] = Counter()
+    package = str(Path(sys.modules["arena.server"].__file__ or "").resolve().parent)
+
+    def count(frame: FrameType, event: str, _argument: Any) -> None:
+        if event == "call" and frame.f_code.co_filename.startswith(package):
+            called[frame.f_code.co_filename.removeprefix(f"{package}/").partition("/")[0]] += 1
+
+    sys.setprofile(count)
+    try:
+        answered = await get(pages, "/api/bot/anna")
+    finally:
+        sys.setprofile(None)
+    assert answered == (404, "no match of 'anna' is finished\n")
+    assert not called["store"]
+    assert called.total() < 80, called
+
+
+async def test_matches_are_played_while_a_question_waits(host: Host) -> None:
+    assert (await get(pages_of(host), "/api/maps"))[0] == 200
+    pid = pages_of(host).process.pid
+    assert pid is not None
+    os.kill(pid, signal.SIGSTOP)
+    found: list[tuple[int, str]] = []
+
+    async def ask() -> None:
+        found.append(await get(pages_of(host), "/api/bot/anna"))
+
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(ask)
+        (match,) = await play(host, 1)
+        assert not found
+        os.kill(pid, signal.SIGCONT)
+    ((status, body),) = found
+    assert status == 200
+    assert [each["match"] for each in json.loads(body)["matches"]] == [match]
+
+
+async def test_a_page_process_that_is_killed_is_started_again(
+    pages: Pages, caplog: pytest.LogCaptureFixture
+) -> None:
+    assert (await get(pages, "/api/maps"))[0] == 200
+    pid = pages.process.pid
+    assert pid is not None
+    os.kill(pid, signal.SIGSTOP)  # so that the question is under way when it ends
+    found: list[int] = []
+
+    async def ask() -> None:
+        found.append((await get(pages, "/api/bot/anna"))[0])
+
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(ask)
+        while not pages.process.questions > 1:
+            await anyio.lowlevel.checkpoint()
+        os.kill(pid, signal.SIGKILL)
+    assert found == [503]
+    assert (await get(pages, "/api/bot/anna"))[0] == 404
+    assert pages.process.pid not in (None, pid)
+    assert [each.getMessage() for each in caplog.records if each.name == "arena.pages"] == [
+        "the page process ended (exit code -9): the next question starts another"
+    ]
+
+
+async def test_a_page_process_that_never_answers_is_killed(
+    pages: Pages, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("arena.server.web.page_process.OVERDUE_SECONDS", 0.1)
+    assert (await get(pages, "/api/maps"))[0] == 200
+    pid = pages.process.pid
+    assert pid is not None
+    monkeypatch.setattr("arena.server.web.pages.ROUTES", quick_routes())
+    os.kill(pid, signal.SIGSTOP)
+    assert (await get(pages, "/api/bot/anna"))[0] == 503
+    monkeypatch.undo()
+    while pages.process.pid == pid:
+        await anyio.sleep(0.01)
+    assert (await get(pages, "/api/bot/anna"))[0] == 404
+
+
+def quick_routes() -> dict[str, Any]:
+    return {path: route._replace(seconds=0.1) for path, route in ROUTES.items()}
+
+
+async def test_it_ends_with_its_parent(url: str) -> None:
+    """Also where the parent is killed, and has no time to end it."""
+    code = f"""
+import asyncio, os
+from tests.server.web.test_page_process import About, HostLimits, Metrics, Nothing, Pages, WorkBudget, get, make_engine
+
+async def main():
+    pages = Pages(About("test"), make_engine({url!r}), Nothing(), Metrics(), WorkBudget(HostLimits(work_ms_per_second=1e6)), lambda: "")
+    print((await get(pages, "/api/maps"))[0], pages.process.pid, flush=True)
+    os.kill(os.getpid(), 9)
+
+asyncio.run(main())
+"""
+    done = await anyio.run_process([sys.executable, "-c", code], check=False, stderr=subprocess.STDOUT)
+    status, pid = map(int, done.stdout.split())
+    assert status == 200
+    with anyio.fail_after(30):
+        while runs(pid):
+            await anyio.sleep(0.05)
+
+
+def runs(pid: int) -> bool:
+    try:
+        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+    except OSError:
+        return False
+    return state != "Z"
+
+
+async def test_after_closing_nothing_runs_and_nothing_is_started(pages: Pages) -> None:
+    assert (await get(pages, "/api/maps"))[0] == 200
+    pid = pages.process.pid
+    assert pid is not None
+    pages.close()
+    assert not runs(pid)
+    assert (await get(pages, "/api/bot/anna"))[0] == 503
+    assert (await get(pages, "/api/about"))[0] == 200
+    status, page = await get(pages, "/match/0")
+    assert status == 200
+    assert "<title>Riskless Arena</title>" in page
+
+
+async def test_a_fault_is_logged_here(pages: Pages, url: str, caplog: pytest.LogCaptureFixture) -> None:
+    with closing(sqlite3.connect(url.removeprefix("sqlite:///"))) as store, store:
+        store.execute("DROP TABLE standings")
+    assert await get(pages, "/api/bot/anna") == (503, "the store does not answer\n")
+    (told,) = [each.getMessage() for each in caplog.records if each.name == "arena.pages"]
+    assert told == "/api/bot/anna: the store does not answer: no such table: standings"
+
+
+async def test_the_store_is_only_read(url: str) -> None:
+    async with open_readonly(url) as engine:
+        with pytest.raises(sa.exc.OperationalError, match="readonly"):
+            async with engine.begin() as connection:
+                await connection.execute(sa.text("DELETE FROM matches"))
+
+
+async def test_a_kept_answer_costs_little(pages: Pages) -> None:
+    path, headers = "/api/table", {"Accept_Encoding": "gzip", "Host": "localhost"}
+    assert (await get(pages, path, **headers))[0] == 200
+    request = Request(path, Headers([(name.replace("_", "-"), value) for name, value in headers.items()]))
+    assert counted(lambda: pages(request, "192.0.2.1")) <= 15
+
+
+def counted(ask: Callable[[], Any]) -> int:
+    """Return the Python calls of our own of an answer."""
+    calls = 0
+
+    def count(_frame: FrameType, event: str, _argument: Any) -> None:
+        nonlocal calls
+        calls += event == "call"
+
+    sys.setprofile(count)
+    try:
+        answer = ask()
+    finally:
+        sys.setprofile(None)
+    assert isinstance(answer, Response), "it is not answered at once"
+    return calls

@@ -1,0 +1,42 @@
+"""Pictures that are asked for: drawn by the page process, and kept."""
+
+from __future__ import annotations
+
+import io
+
+from PIL import Image
+
+from arena.server.host import Host
+from arena.server.store.aggregates.counting import refresh
+from tests.server.web.test_pages import get, play
+
+
+async def test_matches_maps_and_events_have_pictures_and_a_match_a_film(host: Host) -> None:
+    (match,) = await play(host, 1)
+    await refresh(host.engine)
+    for path, kind in {
+        f"/picture/match/{match}/2.png": "PNG",
+        f"/picture/match/{match}.png": "PNG",
+        f"/picture/match/{match[:6]}.png": "PNG",
+        "/picture/event/test.png": "PNG",
+        "/picture/map/path4.png": "PNG",
+        f"/film/{match}.gif": "GIF",
+        f"/film/{match[:6]}.gif": "GIF",
+    }.items():
+        status, headers, body = await get(host, path)
+        assert (status, headers["Content-Type"]) == (200, f"image/{kind.lower()}")
+        assert ("/match/" in path or "/film/" in path) <= (
+            (match in path) == (headers["Cache-Control"] != "no-cache")
+        )
+        assert Image.open(io.BytesIO(body)).format == kind
+        again, _, same = await get(host, path)
+        assert (again, same) == (200, body)
+    for path in (
+        "/picture/map/none.png",
+        f"/picture/match/{match}/99.png",
+        "/picture/match/none.png",
+        "/film/none.gif",
+        "/picture/x.png",
+    ):
+        status, _, body = await get(host, path)
+        assert (status, body.count(b"\n")) == (404, 1), path

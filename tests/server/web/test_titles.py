@@ -1,0 +1,26 @@
+"""Matches in the words of a title."""
+
+from __future__ import annotations
+
+import pytest
+
+from arena.protocol.codes import EndReason
+from arena.protocol.record import Result
+from arena.protocol.values import Players
+from arena.server.web.titles import game_title, result_title
+
+
+@pytest.mark.parametrize("reason", list(EndReason))
+def test_every_end_is_told_with_its_winner_where_it_has_one(reason: EndReason) -> None:
+    players = Players("anna", "bert")
+    if reason is EndReason.SERVER_FAULT:
+        assert result_title(players, Result(None, reason)) == "void"
+        return
+    assert result_title(players, Result("minnie", reason)).startswith("bert won: ")
+    assert result_title(players, Result(None, reason)).startswith("draw: ")
+    assert "_" not in result_title(players, Result(None, reason))
+
+
+def test_a_match_says_what_is_played() -> None:
+    assert game_title("riskless", "usa", "10+0.1") == "USA, 10+0.1"
+    assert game_title("my-game", "", "1/move") == "my-game, 1/move"

@@ -1,0 +1,134 @@
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from typing import Any
+
+import anyio
+import anyio.abc
+import pytest
+from anyio.lowlevel import checkpoint
+
+import arena.clock
+from arena.server.web.request_queue import MAX_WAITING_OF_ADDRESS, SHARE, RequestQueue, ServerBusy
+
+COST = 10_000
+
+
+class Clock(arena.clock.Clock):
+    """Calls nothing before it is told to."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.calls: list[tuple[float, Callable[..., object]]] = []
+
+    def call_later(self, seconds: float, call: Callable[..., object], *_: Any) -> Any:
+        self.calls.append((seconds, call))
+
+    async def pass_by(self) -> None:
+        """Make the first call that is due, and let whoever waited for it go on."""
+        _, call = self.calls.pop(0)
+        call()
+        for _ in range(10):
+            await checkpoint()
+
+
+async def ask(turns: RequestQueue, address: str, order: list[str]) -> None:
+    async with turns.slot(address, COST, 60):
+        order.append(address)
+
+
+async def settle() -> None:
+    for _ in range(10):
+        await checkpoint()
+
+
+async def test_addresses_take_turns_however_much_each_asks() -> None:
+    clock, order = Clock(), list[str]()
+    turns = RequestQueue(1, clock)
+    async with anyio.create_task_group() as tasks:
+        for _ in range(16):
+            tasks.start_soon(ask, turns, "192.0.2.1", order)
+        await settle()
+        for address in ("192.0.2.2", "192.0.2.3"):
+            tasks.start_soon(ask, turns, address, order)
+        await settle()
+        assert order == ["192.0.2.1"]
+        for _ in range(4):
+            await clock.pass_by()
+        assert order == ["192.0.2.1", "192.0.2.1", "192.0.2.2", "192.0.2.3", "192.0.2.1"]
+        while clock.calls:
+            await clock.pass_by()
+    assert Counter(order) == {"192.0.2.1": 16, "192.0.2.2": 1, "192.0.2.3": 1}
+
+
+@pytest.mark.parametrize("at_once", [1, 4])
+async def test_answers_take_a_share_of_the_time(at_once: int) -> None:
+    clock, order = Clock(), list[str]()
+    turns = RequestQueue(at_once, clock)
+    async with anyio.create_task_group() as tasks:
+        for number in range(3 * at_once):
+            tasks.start_soon(ask, turns, f"192.0.2.{number}", order)
+        await settle()
+        assert len(order) == at_once
+        rest = clock.calls[0][0]
+        assert at_once * COST / 1e6 / rest == pytest.approx(SHARE)
+        while clock.calls:
+            await clock.pass_by()
+    assert len(order) == 3 * at_once
+
+
+async def test_who_gives_up_takes_no_turn_away() -> None:
+    clock, order = Clock(), list[str]()
+    turns = RequestQueue(1, clock)
+    await ask(turns, "192.0.2.1", order)
+    with anyio.move_on_after(0) as scope:
+        await ask(turns, "192.0.2.2", order)
+    assert scope.cancelled_caught
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(ask, turns, "192.0.2.3", order)
+        await settle()
+        await clock.pass_by()
+    await clock.pass_by()
+    await ask(turns, "192.0.2.4", order)
+    assert order == ["192.0.2.1", "192.0.2.3", "192.0.2.4"]
+
+
+async def test_who_gives_up_as_its_turn_comes_hands_it_on() -> None:
+    clock, order = Clock(), list[str]()
+    turns = RequestQueue(1, clock)
+    await ask(turns, "192.0.2.1", order)
+    async with anyio.create_task_group() as outer:
+        with anyio.CancelScope() as scope:
+            async with anyio.create_task_group() as tasks:
+                tasks.start_soon(ask, turns, "192.0.2.2", order)
+                await settle()
+                outer.start_soon(ask, turns, "192.0.2.3", order)
+                await settle()
+                _, call = clock.calls.pop(0)
+                call()
+                scope.cancel()
+        await settle()
+        while clock.calls:  # where it was told of its turn before it was told to give up
+            await clock.pass_by()
+    assert order in (["192.0.2.1", "192.0.2.3"], ["192.0.2.1", "192.0.2.2", "192.0.2.3"])
+
+
+async def test_who_waits_for_too_long_or_asks_for_too_much_at_once_is_sent_away() -> None:
+    clock, order = Clock(), list[str]()
+    turns = RequestQueue(1, clock)
+    await ask(turns, "192.0.2.1", order)
+    with pytest.raises(ServerBusy):
+        async with turns.slot("192.0.2.1", COST, 0):
+            pass
+    async with anyio.create_task_group() as tasks:
+        for _ in range(MAX_WAITING_OF_ADDRESS):
+            tasks.start_soon(ask, turns, "192.0.2.1", order)
+        await settle()
+        with pytest.raises(ServerBusy):
+            await ask(turns, "192.0.2.1", order)
+        tasks.start_soon(ask, turns, "192.0.2.2", order)
+        await settle()
+        while clock.calls:
+            await clock.pass_by()
+    assert order.count("192.0.2.2") == 1

@@ -1,0 +1,179 @@
+"""Bad input to every command: one line that says what is wrong and what would be right, and its exit code; and no file."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+from arena.cli import main
+from arena.ladder import bot_processes
+from arena.server.processes.bot_process import RestartPolicy
+
+MISUSE, FAILURE = 2, 1
+SETTLE_SECONDS = 50
+
+FILES = {
+    "broken.toml": 'name = "x\n',
+    "empty.toml": "",
+    "map.toml": "territory_cap = 5\n",
+    "empty.jsonl": "",
+    "junk.jsonl": '{"format": "arena-record/9"}\n',
+    "rounds.toml": 'rounds = 0\n[[bots]]\nengine = "a"\n[[bots]]\nengine = "b"',
+    "nobot.py": "x = 1\n",
+    "raises.py": "1 / 0\n",
+}
+
+BAD = [
+    (["ladder", "--game", "chess"], MISUSE, ["chess", "riskless"]),
+    (["ladder", "--map", "atlantis"], MISUSE, ["atlantis", "world"]),
+    (["ladder", "--tc", "soon"], MISUSE, ["soon", "10+0.1"]),
+    (["ladder", "--rounds", "0"], MISUSE, ["--rounds"]),
+    (["ladder", "--format", "swis"], MISUSE, ["--format", "swis", "swiss"]),
+    (["ladder", "none.toml"], MISUSE, ["none.toml"]),
+    (["ladder", "broken.toml"], MISUSE, ["broken.toml", "line 1"]),
+    (["ladder", "--record", "no/such/folder/x.jsonl"], FAILURE, ["no/such/folder"]),
+    (["ladder", "--db", "mysql://x"], FAILURE, ["mysql", "sqlite"]),
+    (["match", "alphabeta", "random", "--sprt", "elo0=x"], MISUSE, ["elo0"]),
+    (["ladder", "rounds.toml"], MISUSE, ["rounds.toml: rounds: must be a whole number from 1 to 1000000"]),
+    (["ladder", "--bot", "greedy"], MISUSE, ["--bot: a ladder needs at least two bots: repeat the option"]),
+    (["ladder", "--adjudicate", "repetition=1"], MISUSE, ["--adjudicate: repetition: Expected `int` >= 2"]),
+    (["ladder", "--openings", "none.txt"], MISUSE, ["none.txt: No such file or directory"]),
+    (
+        ["serve", "--set", "matches.adjudicate=repeats=3"],
+        MISUSE,
+        ["--set matches.adjudicate: unknown rule 'repeats'; the rules are win, draw"],
+    ),
+    (
+        ["play", "greedy", "--adjudicate", "moves=4"],
+        MISUSE,
+        ["--adjudicate: moves: has an effect only with win"],
+    ),
+    (["match", "greedy", "random", "--name-b", "greedy"], MISUSE, ["both would be called 'greedy'"]),
+    (["match", "greedy", "random", "--name-a", "a#b"], MISUSE, ["--name-a: 'a#b' is not a valid name"]),
+    (["match", "greedy", "random", "--tc-b", "soon"], MISUSE, ["--tc-b: 'soon' is not a time control"]),
+    (["match", "greedy", "command:"], MISUSE, ["command: must be followed by a program and its arguments"]),
+    (
+        ["match", "greedy", "random", "--sprt", "elo0=5,elo1=0"],
+        MISUSE,
+        ["--sprt: elo0 must be less than elo1"],
+    ),
+    (["ladder", "--external", "1"], MISUSE, ["a ladder needs at least two bots"]),
+    (
+        ["ladder", "--external", "2", "--bot", "a", "--bot", "b"],
+        MISUSE,
+        ["--external cannot be combined with --bot or a file"],
+    ),
+    (["ladder", "--wait", "10"], MISUSE, ["give --external N too"]),
+    (["match", "alphabeta"], MISUSE, ["Missing argument"]),
+    (["serve", "--map", "atlantis"], MISUSE, ["atlantis"]),
+    (["serve", "--port", "PORT", "--db", "sqlite:///x.db"], FAILURE, ["in use"]),
+    (["serve", "--port", "0", "--db", "sqlite:////no/such/x.db"], FAILURE, ["does not exist"]),
+    (["serve", "--tls-cert", "none.pem"], MISUSE, ["--tls-key"]),
+    (["serve", "--tls-cert", "none.pem", "--tls-key", "none.pem"], FAILURE, ["none.pem"]),
+    (["serve", "--set=house.engines=,"], MISUSE, ["is not a list of engines"]),
+    (
+        ["serve", "--set=house.engines=nonsense", "--port", "0", "--db", "sqlite:///x.db"],
+        MISUSE,
+        ["house.engines", "'nonsense'"],
+    ),
+    (["serve", "--set=server.proxies=everybody"], MISUSE, ["server.proxies", "everybody"]),
+    (["bot", "deepblue"], MISUSE, ["deepblue", "alphabeta"]),
+    (["bot", "alphabeta:threads=many"], MISUSE, ["threads"]),
+    (["bot", "none.py"], MISUSE, ["none.py"]),
+    (["bot", "nobot.py"], MISUSE, ["nobot.py", "Bot"]),
+    (["bot", "raises.py"], MISUSE, ["raises.py", "ZeroDivisionError"]),
+    (["bot", "greedy", "--url", "ws://127.0.0.1:CLOSED", "--wait", "0"], FAILURE, ["arena serve"]),
+    (["bot", "greedy", "--url", "nonsense"], MISUSE, ["nonsense", "ws://"]),
+    (["play", "deepblue"], MISUSE, ["deepblue"]),
+    (["play", "greedy", "--map", "atlantis"], MISUSE, ["atlantis"]),
+    (["play", "greedy", "--seat", "white"], MISUSE, ["white", "maxie"]),
+    (["replay", "none.jsonl"], FAILURE, ["none.jsonl"]),
+    (["replay", "empty.jsonl"], FAILURE, ["empty.jsonl"]),
+    (["replay", "junk.jsonl"], FAILURE, ["junk.jsonl", "line 1"]),
+    (["trace", "NoTree", "alphabeta"], MISUSE, ["NoTree", "HandoutBig"]),
+    (["trace", "HandoutBig", "quicksort"], MISUSE, ["quicksort", "alphabeta"]),
+    (["analyse", "--position", "+1"], MISUSE, ["position"]),
+    (["analyse", "--engine", "deepblue"], MISUSE, ["deepblue"]),
+    (["maps", "show", "atlantis"], FAILURE, ["atlantis", "world"]),
+    (["maps", "check", "map.toml"], FAILURE, ["map.toml"]),
+    (["maps", "check", "broken.toml"], FAILURE, ["broken.toml"]),
+    (["token", "create", "a\nb", "--db", "sqlite:///x.db"], FAILURE, ["printable"]),
+    (["token", "revoke", "nobody", "--db", "sqlite:///x.db"], FAILURE, ["x.db", "arena serve"]),
+    (["ratings", "--db", "sqlite:////no/such/x.db"], FAILURE, ["no/such", "arena serve"]),
+]
+
+
+BAD_BOTS = [
+    (
+        ["ladder", "--bot", "greedy", "--bot", "gredy"],
+        MISUSE,
+        ["bot gredy: no engine is called 'gredy': did you mean \"greedy\"?"],
+    ),
+    (["match", "greedy", "my_bot.py", "--game", "tictactoe"], MISUSE, ["my_bot.py does not exist"]),
+    (
+        ["match", "jamboree:prune=0.5", "greedy"],
+        MISUSE,
+        ["bot jamboree:prune=0.5: jamboree: prune needs form=course: use form=course,prune=0.5"],
+    ),
+    (
+        ["ladder", "--bot", "alphabeta:exact=no", "--bot", "random", "--game", "hexapawn"],
+        MISUSE,
+        ["exact needs"],
+    ),
+]
+"""What a bot says, which is a process that has to start first."""
+
+
+@pytest.fixture
+def taken_port() -> Iterator[int]:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        yield taken.getsockname()[1]
+
+
+@pytest.fixture
+def closed_port() -> int:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port: int = free.getsockname()[1]
+    return port
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "told"),
+    [*BAD, *(pytest.param(*each, marks=pytest.mark.slow) for each in BAD_BOTS)],
+    ids=[" ".join(words) for words, *_ in (*BAD, *BAD_BOTS)],
+)
+def test_bad_input_is_told_in_one_line(
+    words: list[str],
+    code: int,
+    told: list[str],
+    taken_port: int,
+    closed_port: int,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    for name, text in FILES.items():
+        (tmp_path / name).write_text(text)
+    monkeypatch.chdir(tmp_path)
+    # Beside a load a bot may need longer to say what is wrong than matches wait for bots, and then a line more is told.
+    monkeypatch.setattr(bot_processes, "RestartPolicy", partial(RestartPolicy, settle=SETTLE_SECONDS))
+    words = [word.replace("PORT", str(taken_port)).replace("CLOSED", str(closed_port)) for word in words]
+    with pytest.raises(SystemExit) as left:
+        main(words)
+    shown = capfd.readouterr()
+    said = shown.err.splitlines()
+    assert left.value.code == code, shown
+    assert len(said) == 1, shown
+    assert "Traceback" not in shown.err + shown.out
+    for part in told:
+        assert part in said[0]
+    assert {path.name for path in tmp_path.iterdir()} - {"x.db", "__pycache__"} == set(FILES), (
+        "no empty record"
+    )

@@ -1,0 +1,39 @@
+"""arena.bot_file: where a bot plays and as whom."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from arena.bot_file import Account, BadBotFile, read_account
+
+
+def written(folder: Path, text: str) -> Path:
+    file = folder / "bot.toml"
+    file.write_text(text)
+    return file
+
+
+def test_the_account_of_a_bot(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "token").write_text("s3cret\n")
+    monkeypatch.setenv("MINE", "other")
+    begin = 'engine = "x.py"\nurl = "ws://h"\nname = "mine"\n'
+    assert read_account(written(tmp_path, begin)) == Account("ws://h", "mine", "")
+    assert read_account(written(tmp_path, begin + 'token-file = "token"')).token == "s3cret"
+    assert read_account(written(tmp_path, begin + 'token-env = "MINE"')).token == "other"
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ('url = "ws://h"', "name is missing"),
+        ('name = "n"', "url is missing"),
+        ("url = 3", "url: must be a string, not 3"),
+        ("url = ", "Invalid value"),
+    ],
+)
+def test_what_is_wrong_is_told_with_the_file(text: str, why: str, tmp_path: Path) -> None:
+    with pytest.raises(BadBotFile, match=why) as told:
+        read_account(written(tmp_path, text))
+    assert "bot.toml" in str(told.value)

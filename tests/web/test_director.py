@@ -1,0 +1,217 @@
+"""Broadcast view: its pace, its choice of matches, the story of a match, and its end."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from arena.maps.setup import make_setup
+from testkit.browser import SHIFTS, Arena, arena, new_context, wait
+from tests.web.conftest import faults_of
+
+FROM = "const from = (path) => import(new URL(path, document.querySelector('script[type=module]').src).href);"
+BEAT_MS = 600
+
+HURRIED = f"""async (setup) => {{ {FROM}
+  const [{{ Match }}, {{ Viewer }}] = [await from('match.js'), await from('parts/viewer.js')];
+  const match = new Match({{ match: 'm', game: 'riskless', setup, players: {{ maxie: 'ann', minnie: 'bob' }}, time_control: '1+0' }});
+  const viewer = new Viewer(match, {{ live: true, link: () => '#' }});
+  document.querySelector('main').replaceChildren(viewer.element);
+  viewer.begin(null);
+  for (let ply = 0; ply < 100; ply++) {{
+    match.add({{ move: match.game.moves(match.last)[0], ms: 1 }});
+    viewer.grown();
+  }}
+  window.viewer = viewer;
+}}"""
+
+SHOWN = "() => window.viewer.playback.at"
+
+DIRECTED = f"""async () => {{ {FROM}
+  const {{ Director }} = await from('director.js');
+  window.began = [];
+  const screen = {{ begin: (match, playback, live) => {{ began.push(match.id); window.playback = playback; }}, show() {{}}, changed() {{}} }};
+  window.director = new Director(screen);
+  director.offer({{ matches: [], bots: [] }});
+}}"""
+RIVAL = """{ match: 'rival', game: 'riskless', players: { maxie: 'a', minnie: 'b' }, rated: true, map: 'italy', event: '', ply: 3 }"""
+
+INTEREST = f"""async () => {{ {FROM}
+  const {{ interest }} = await from('director.js');
+  const known = {{ people: new Set(['pat']), ratings: new Map([['riskless/ann', 1900], ['riskless/bob', 1880], ['riskless/eve', 1200]]) }};
+  const score = (maxie, minnie, game = 'riskless') => interest({{ game, players: {{ maxie, minnie }}, rated: true }}, known);
+  return [score('ann', 'bob'), score('ann', 'eve'), score('pat', 'eve'), score('eve', 'eve'), score('ann', 'bob', 'tictactoe')];
+}}"""
+
+STORY = f"""async ([setup, moves, continents, result]) => {{ {FROM}
+  const [{{ Match }}, {{ story, keyMoments, latest }}] = [await from('match.js'), await from('story.js')];
+  const match = new Match({{ match: 'm', game: 'riskless', setup, players: {{ maxie: 'Boudica', minnie: 'Sun-Tzu' }}, time_control: '1+0' }});
+  for (const move of moves) match.add({{ move }});
+  match.end = result;
+  const told = story(match, continents);
+  return {{ told: told.map(({{ ply, words }}) => [ply, words]), key: keyMoments(told, moves.length).map(({{ ply }}) => ply), latest: latest(told, 3)?.words ?? null }};
+}}"""
+
+
+def stop_clock(page: Page, empty: Arena) -> None:
+    """Open the start page, and let its time go on only when the test says so."""
+    page.clock.install(time="2026-01-01T00:00:00")
+    page.goto(empty.url)
+    expect(page.locator(".stage:not(.first) .map .area-of").first).to_be_visible()
+    page.clock.pause_at("2026-01-01T01:00:00")
+
+
+@pytest.fixture
+def timed(empty: Arena, browser: Browser) -> Iterator[Page]:
+    """A page whose clock is the test's, on a server where nobody plays. All pages of a context have one clock."""
+    context = new_context(browser)
+    page = context.new_page()
+    faults = faults_of(page)
+    stop_clock(page, empty)
+    yield page
+    context.close()
+    assert not faults
+
+
+@pytest.fixture(scope="module")
+def hasty(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Arena]:
+    """A server whose bots play a hundred moves a second."""
+    with arena(tmp_path_factory.mktemp("hasty"), "--map", "italy", "--tc", "9/move") as running:
+        running.dawdler("ann", 0.01, 2)
+        running.dawdler("bob", 0.01, 2)
+        wait(lambda: running.ask("records")["matches"])
+        yield running
+
+
+def test_moves_that_come_at_once_are_shown_one_after_another(timed: Page) -> None:
+    timed.emulate_media(reduced_motion="reduce")  # armies travel by the browser's clock, not by the page's
+    timed.evaluate(HURRIED, make_setup("riskless", "m2").setup())
+    timed.clock.run_for(100)
+    expect(timed.locator(".status")).to_have_text("Live, 99 moves behind")
+    before = timed.evaluate(SHOWN)
+    for moves in (1, 2, 3):
+        timed.clock.run_for(BEAT_MS)
+        assert timed.evaluate(SHOWN) == before + moves
+    timed.get_by_role("button", name="Jump to live").click()
+    timed.clock.run_for(500)
+    expect(timed.locator(".told")).to_contain_text("Move 100,")
+    expect(timed.get_by_role("button", name="Jump to live")).to_be_hidden()
+    timed.evaluate("viewer.stop()")
+
+
+def test_a_replay_is_not_cut_short_by_a_match_that_begins(timed: Page) -> None:
+    timed.evaluate(DIRECTED)
+    timed.wait_for_function("() => window.began.length === 1")
+    timed.evaluate(f"director.offer({{ matches: [{RIVAL}], bots: [] }})")
+    timed.clock.run_for(10 * BEAT_MS)
+    assert timed.evaluate("playback.at") >= 8
+    assert timed.evaluate("director.id") != "rival"
+    timed.clock.run_for(BEAT_MS * timed.evaluate("playback.last") + 8000)
+    assert timed.evaluate("playback.isOver")
+    assert timed.evaluate("director.id") == "rival"
+    timed.evaluate("director.stop()")
+
+
+def test_a_close_match_of_good_bots_comes_before_others_and_a_person_before_weak_ones(timed: Page) -> None:
+    strong, uneven, person, weak, other = timed.evaluate(INTEREST)
+    assert strong > person > weak
+    assert strong > uneven
+    assert strong > other
+
+
+def test_turning_points_are_told_in_a_sentence_each(timed: Page) -> None:
+    setup: dict[str, Any] = {
+        "territories": ["Mali", "Egypt", "Spain", "Gaul"],
+        "neighbours": [[1], [0, 2], [1, 3], [2]],
+        "places": [[0, 0], [1, 0], [2, 0], [3, 0]],
+        "territory_cap": 90,
+        "armies_to_win": 90,
+        "ply_limit": 100,
+        "start": [["minnie", 5], ["minnie", 6], ["maxie", 20], None],
+    }
+    continents = [["Africa", [0, 1]], ["Europe", [2, 3]]]
+    # Maxie takes Egypt with 20 against 6; Minnie tries to have it back with 6 against 15, and fails.
+    told = timed.evaluate(
+        STORY, [setup, [[2, 1], [0, 1], [2, 3]], continents, {"winner": "maxie", "reason": "resignation"}]
+    )
+    words = dict(told["told"])
+    assert words[1] in ("Boudica breaks through at Egypt", "Sun-Tzu loses Africa")
+    assert words[2] == "Boudica holds Egypt"
+    assert words[3] == "Boudica wins"
+    assert told["key"] == [2], "two moments next to each other are one"
+    assert told["latest"] == "Boudica wins"
+
+
+def test_with_reduced_motion_the_board_changes_only_when_it_is_asked_to(
+    empty: Arena, browser: Browser
+) -> None:
+    context = new_context(browser, reduced_motion="reduce")
+    page = context.new_page()
+    stop_clock(page, empty)
+    stage = page.locator(".stage:not(.first)")
+    page.evaluate("""() => { window.changes = 0;
+      new MutationObserver((all) => { window.changes += all.length; }).observe(document.querySelector('.stage'), { subtree: true, childList: true, attributes: true, characterData: true }); }""")
+    page.clock.run_for(12_000)
+    assert page.evaluate("changes") == 0
+    stage.get_by_role("button", name="Play").click()
+    page.clock.run_for(3 * BEAT_MS)
+    assert page.evaluate("changes") > 0
+    context.close()
+
+
+def test_a_finished_match_opens_at_its_start_tells_its_end_last_and_is_reviewed(
+    hasty: Arena, page: Page
+) -> None:
+    match = next(each for each in hasty.ask("records?limit=20")["matches"] if each["result"]["winner"])
+    winner = match["players"][match["result"]["winner"]]
+    page.goto(f"{hasty.url}match/{match['match']}")
+    expect(page.locator(".told")).to_have_text(re.compile(r"^Move (?!1,)\d+,"))  # it plays by itself
+    assert f"{winner} wins" not in page.locator("main").inner_text()
+    assert page.locator(".moves li").count() < match["plies"]
+    page.keyboard.press("End")
+    finale = page.get_by_role("region", name="Result")
+    expect(finale).to_contain_text(f"{winner} wins")
+    finale.get_by_role("button", name="Review").click()
+    expect(finale).to_be_hidden()
+    expect(page.locator(".moves li")).to_have_count(match["plies"])
+    page.get_by_role("button", name="Play highlights").click()
+    expect(page.locator(".status")).to_contain_text("Replay, move")
+
+
+@pytest.mark.parametrize(("width", "height"), [(1280, 800), (390, 844)])
+def test_bots_that_hurry_are_watched_and_nothing_on_the_page_moves_away(
+    hasty: Arena, page: Page, width: int, height: int
+) -> None:
+    page.set_viewport_size({"width": width, "height": height})
+    page.add_init_script(SHIFTS)
+    page.goto(hasty.url)
+    stage = page.locator(".stage:not(.first)")
+    expect(stage.locator(".map .spot[data-owner=maxie]").first).to_be_visible()
+    seen = set()
+
+    def moves() -> bool:
+        seen.add(stage.locator(".map").get_attribute("aria-label"))
+        return len(seen) >= 8
+
+    wait(moves)
+    assert page.evaluate("shifted") < 0.05
+
+
+def test_four_boards_show_four_matches_or_as_many_as_there_are(
+    hasty: Arena, empty: Arena, page: Page
+) -> None:
+    page.goto(f"{empty.url}tv/4")  # nobody has ever played there: one match comes with the page
+    expect(page.locator(".tv .stage").filter(visible=True)).to_have_count(1)
+    expect(page.locator(".tv .stage .map")).to_have_count(1)
+    wait(lambda: len(hasty.ask("records")["matches"]) >= 4)  # two at once are live
+    page.goto(f"{hasty.url}tv/4")
+    expect(page.locator(".tv .stage").filter(visible=True)).to_have_count(4)
+    expect(page.locator(".tv .stage .map").nth(3)).to_be_visible()
+    links = page.locator(".stage-head a").evaluate_all(
+        "(all) => all.map((each) => each.getAttribute('href'))"
+    )
+    assert len(set(links)) == 4

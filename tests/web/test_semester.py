@@ -1,0 +1,41 @@
+"""The semester in small on the page: the Swiss, the bracket of the final, and the table of the closed season."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from testkit.browser import arena
+from tests.server.test_semester import FINALISTS, champion, play_week, swiss_table
+
+
+def test_a_week_of_owners_is_on_the_page_as_it_was_played(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, page: Page
+) -> None:
+    with ThreadPoolExecutor(1) as thread:  # the browser's event loop runs in this one
+        week = thread.submit(play_week, tmp_path, monkeypatch).result()
+    points = swiss_table(week.swiss, list(week.weekly["bots"]), week.left)
+    with arena(tmp_path) as running:
+        rows = page.locator("table.standing tbody tr")
+        page.goto(f"{running.url}event/weekly")
+        expect(rows).to_have_count(len(points))
+        columns = page.locator("table.standing thead th").all_inner_texts()
+        # From the end, because the heading of the bots spans two columns.
+        at = [columns.index(word) - len(columns) for word in ("Points", "Buchholz")]
+        for row in rows.all():
+            cells = row.locator("th, td").all_inner_texts()
+            bot = row.get_by_role("rowheader").inner_text()
+            assert tuple(float(cells[n]) for n in at) == points[bot]
+
+        page.goto(f"{running.url}event/final")
+        expect(rows).to_have_count(FINALISTS)
+        best = champion(week.knockout, list(week.final["bots"]))
+        expect(page.get_by_text("Champion:")).to_contain_text(best)
+
+        page.goto(f"{running.url}table")
+        page.get_by_label("Season").select_option("autumn")
+        for bot in points:
+            expect(page.get_by_role("rowheader", name=bot, exact=True)).to_be_visible()
