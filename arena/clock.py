@@ -20,7 +20,7 @@ class Clock:
         now_ns: Callable[[], int] = time.monotonic_ns,
         worked_ns: Callable[[], int] = time.thread_time_ns,
     ) -> None:
-        """Read the time from `now_ns`, and the CPU time used by this thread from `worked_ns`."""
+        """Read the time from `now_ns`, and CPU time from `worked_ns`: of this thread unless given."""
         self.now_ns = now_ns
         self.worked_ns = worked_ns
 

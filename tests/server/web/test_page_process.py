@@ -11,6 +11,7 @@ import sys
 from collections import Counter
 from collections.abc import AsyncIterator, Callable
 from contextlib import closing
+from itertools import count
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -21,6 +22,7 @@ import pytest
 import sqlalchemy as sa
 from websockets.datastructures import Headers
 
+from arena.clock import Clock
 from arena.protocol.messages import Listing, View
 from arena.server.edge.limits import HostLimits
 from arena.server.edge.page_client import ConnectedClient
@@ -31,8 +33,10 @@ from arena.server.host import Host
 from arena.server.metrics import Metrics
 from arena.server.store.database import close, make_engine, prepare
 from arena.server.store.readonly import open_readonly
+from arena.server.web.__main__ import MIN_CACHED, RequestHandler
+from arena.server.web.frames import LiveRequest, LiveResponse, PageRequest
 from arena.server.web.pages import About, Pages
-from arena.server.web.routes import ROUTES
+from arena.server.web.routes import ROUTES, parse
 from tests.server.edge.rig import settled
 from tests.server.web.test_pages import pages_of, play
 
@@ -230,6 +234,24 @@ async def test_the_store_is_only_read(url: str) -> None:
         with pytest.raises(sa.exc.OperationalError, match="readonly"):
             async with engine.begin() as connection:
                 await connection.execute(sa.text("DELETE FROM matches"))
+
+
+async def test_an_answer_is_cached_for_what_it_cost_and_not_for_what_it_waited(
+    pages: Pages, url: str
+) -> None:
+    """A busy machine does not go on showing an old list."""
+    moments = count(step=60 * 10**9)
+    clock = Clock(now_ns=lambda: next(moments), worked_ns=lambda: 0)
+    routes = parse("/api/records")
+    assert routes is not None
+    async with open_readonly(url) as engine:
+        handler = RequestHandler(pages._setup(), engine, _nothing_live, clock)
+        answer = await handler.reply(PageRequest(0, routes, gzip=False, seconds=60))
+    assert (answer.status, answer.seconds) == (200, MIN_CACHED)
+
+
+async def _nothing_live(request: LiveRequest) -> LiveResponse:
+    raise AssertionError(request)
 
 
 async def test_a_kept_answer_costs_little(pages: Pages) -> None:
