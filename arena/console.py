@@ -167,15 +167,15 @@ def print_table(columns: Mapping[str, Justify], rows: Iterable[Sequence[str]]) -
 
     columns: headings with the alignment of their cells
     """
-    drawn = Table(box=box.SIMPLE_HEAD if out.is_terminal else box.MARKDOWN, pad_edge=not out.is_terminal)
+    table = Table(box=box.SIMPLE_HEAD if out.is_terminal else box.MARKDOWN, pad_edge=not out.is_terminal)
     for heading, side in columns.items():
-        drawn.add_column(heading, justify=side, overflow="fold")
+        table.add_column(heading, justify=side, overflow="fold")
     for row in rows:
-        drawn.add_row(*row)
+        table.add_row(*row)
     if out.is_terminal:
-        out.print(drawn)
+        out.print(table)
         return
     wide = Console(file=StringIO(), width=WIDE, markup=False, emoji=False)
     with wide.capture() as captured:
-        wide.print(drawn)
+        wide.print(table)
     out.print("\n".join(filter(None, (line.strip() for line in captured.get().splitlines()))))

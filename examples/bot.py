@@ -23,9 +23,9 @@ def tictactoe(start, moves):
     free = [cell for cell in range(9) if cell not in moves]
     for player in (moves[len(moves) % 2 :: 2], moves[1 - len(moves) % 2 :: 2]):
         for line in LINES:
-            left = [cell for cell in line if cell not in player]
-            if len(left) == 1 and left[0] in free:
-                return left[0]
+            gaps = [cell for cell in line if cell not in player]
+            if len(gaps) == 1 and gaps[0] in free:
+                return gaps[0]
     return random.choice(free)
 
 

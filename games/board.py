@@ -96,9 +96,9 @@ class RisklessMap:
             for w in near:
                 if v not in ends[w]:
                     raise BadMap("neighbours", f"{self._road(v, w)} has no way back")
-        lost = set(range(size)) - reachable(self.neighbours, 0)
-        if lost:
-            name = self.territories[min(lost)]
+        unreachable = set(range(size)) - reachable(self.neighbours, 0)
+        if unreachable:
+            name = self.territories[min(unreachable)]
             raise BadMap(
                 "neighbours", f"no way leads from {self.territories[0]} to {name}: the map must be connected"
             )
@@ -151,15 +151,15 @@ class RisklessMap:
 
     def find(self, text: str) -> int:
         """Return the territory with this number or name (case is ignored). Raises BadData with similar names."""
-        wanted = " ".join(text.split())
-        if wanted.isdecimal() and len(wanted) < 6 and int(wanted) < self.size:
-            return int(wanted)
+        words = " ".join(text.split())
+        if words.isdecimal() and len(words) < 6 and int(words) < self.size:
+            return int(words)
         for number, name in enumerate(self.territories):
-            if name.casefold() == wanted.casefold():
+            if name.casefold() == words.casefold():
                 return number
-        near = [name for name in self.territories if name.casefold().startswith(wanted.casefold()[:2])]
+        near = [name for name in self.territories if name.casefold().startswith(words.casefold()[:2])]
         hint = ", ".join(near[:6] or [*self.territories[:4], "…"])
-        raise BadData(f"no territory is called {wanted!r:.60}: there are {hint}")
+        raise BadData(f"no territory is called {words!r:.60}: there are {hint}")
 
     def to_data(self) -> dict[str, Plain]:
         """Return the map as the `setup` of a record or of a match start."""

@@ -67,9 +67,9 @@ class Catalogue:
             return self.find(spec)
         file, class_name = split_spec(spec)
         game = game_in_file(Path(file).absolute(), class_name)
-        known = self._named.get(game.name)
-        if game.name in GAMES or (known is not None and known[0] is not game):
-            whose = "a game of the project" if known is None else f"the game of {known[1]}"
+        entry = self._named.get(game.name)
+        if game.name in GAMES or (entry is not None and entry[0] is not game):
+            whose = "a game of the project" if entry is None else f"the game of {entry[1]}"
             raise BadGame(
                 f"{spec}: {game.__name__} is called {game.name!r}, as {whose} is: give it another name"
             )

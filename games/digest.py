@@ -26,12 +26,12 @@ def digest_of(game: Game[Any, Any]) -> str:
     Every second match avoids moves that end it if there are others, so that boards fill up too.
     """
     digest = sha256(_bytes([game.name, game.setup()]))
-    left = POSITIONS
+    remaining = POSITIONS
     for number in range(MATCHES):
         position = game.start()
         chance = number + 1
-        while left > 0:
-            left -= 1
+        while remaining > 0:
+            remaining -= 1
             outcome = game.outcome(position)
             if outcome is not None:
                 digest.update(_bytes([outcome.winner, outcome.word]))

@@ -175,8 +175,8 @@ class Riskless(Game[Armies, Move]):
     def move_from_text(self, text: str) -> Move:
         """Return the move from two territories, by name or number, separated by `>` or a space; case is ignored."""
         if ">" in text:
-            left, _, right = text.partition(">")
-            return (self.map.find(left), self.map.find(right))
+            source, _, target = text.partition(">")
+            return (self.map.find(source), self.map.find(target))
         words = text.split()
         readings = []
         for cut in range(1, len(words)):

@@ -165,11 +165,11 @@ def _digest(game: Game[Any, Any]) -> None:
 
 
 def _check_turn(game: Game[Any, Any], position: Any, ply: int) -> None:
-    player, said = _call("turns", game.player, position), _call("turns", game.ply, position)
+    player, reported = _call("turns", game.player, position), _call("turns", game.ply, position)
     if not isinstance(player, Player):
         raise _BrokenRule("turns", f"player(position) is {_short(player)}: it must be MAXIE or MINNIE")
-    if said != ply or isinstance(said, bool) or not isinstance(said, int):
-        raise _BrokenRule("turns", f"ply(position) is {_short(said)} after {ply} moves")
+    if reported != ply or isinstance(reported, bool) or not isinstance(reported, int):
+        raise _BrokenRule("turns", f"ply(position) is {_short(reported)} after {ply} moves")
 
 
 def _estimate(game: Game[Any, Any], position: Any, _: int) -> None:
@@ -227,8 +227,8 @@ def _moves(game: Game[Any, Any], position: Any) -> Sequence[Any]:
         raise _BrokenRule(
             "outcome", f"the winner is {_short(outcome.winner)}: it must be MAXIE, MINNIE or None for a draw"
         )
-    found = _call("moves", game.moves, position)
-    moves = list(found)
+    result = _call("moves", game.moves, position)
+    moves = list(result)
     if outcome is not None and moves:
         raise _BrokenRule(
             "end",

@@ -81,14 +81,14 @@ class Balance:
         return sides[0], sides[1]
 
     def _spread(self, first: int, count: int) -> list[int] | None:
-        chosen = [first]
-        while len(chosen) < count:
-            nearest = self._nearest(chosen)
+        territories = [first]
+        while len(territories) < count:
+            nearest = self._nearest(territories)
             farthest = max(range(len(nearest)), key=nearest.__getitem__)
             if nearest[farthest] < 2:
                 return None
-            chosen.append(farthest)
-        return chosen
+            territories.append(farthest)
+        return territories
 
     def _descend(self, maxie: Side, minnie: Side) -> tuple[int, int, Side, Side]:
         best = (*self._measure(maxie, minnie), maxie, minnie)
@@ -100,8 +100,8 @@ class Balance:
             best = step
 
     def _measure(self, maxie: Side, minnie: Side) -> tuple[int, int]:
-        chosen = (*maxie, *minnie)
-        spread = sum(self.far[a][b] for a in chosen for b in chosen)
+        territories = (*maxie, *minnie)
+        spread = sum(self.far[a][b] for a in territories for b in territories)
         return (self.imbalance(maxie, minnie), -spread)
 
     def _exchanges(self, maxie: Side, minnie: Side) -> Iterator[tuple[Side, Side]]:

@@ -87,15 +87,15 @@ def match_course(game: Riskless, played: PlayedMatch, searcher: NodeSearcher, no
     comeback = None
     if chances and played.winner is not None and chances[middle] != 0.5:
         comeback = (chances[middle] > 0.5) != (played.winner is Player.MAXIE)
-    found = None
+    chance_gap = None
     if played.positions:
-        found = gap(reply_chances(game, searcher, played.positions[len(played.positions) // 2], nodes))
+        chance_gap = gap(reply_chances(game, searcher, played.positions[len(played.positions) // 2], nodes))
     return MatchCourse(
         moves=len(played.reports),
         lead_changes=sum(one is not other for one, other in pairwise(leads)),
         comeback=comeback,
         pokes=_pokes(played),
-        gap=found,
+        gap=chance_gap,
     )
 
 
@@ -176,8 +176,8 @@ class EqualResults:
     @property
     def comebacks(self) -> Mean | None:
         """Share of decided matches won by the player behind at half time; None if no match was decided."""
-        known = [each.comeback for each in self.courses if each.comeback is not None]
-        return share(sum(known), len(known)) if known else None
+        comebacks = [each.comeback for each in self.courses if each.comeback is not None]
+        return share(sum(comebacks), len(comebacks)) if comebacks else None
 
     @property
     def lead_changes(self) -> float:
@@ -192,8 +192,8 @@ class EqualResults:
     @property
     def gap(self) -> float:
         """Mean gap between the best and the median move, in chance of winning."""
-        known = [each.gap for each in self.courses if each.gap is not None]
-        return sum(known) / len(known) if known else 0.0
+        gaps = [each.gap for each in self.courses if each.gap is not None]
+        return sum(gaps) / len(gaps) if gaps else 0.0
 
 
 @dataclass
@@ -228,10 +228,10 @@ class StrengthSignal:
     @property
     def difference(self) -> Difference:
         """Return the Elo advantage of the strong searcher. There must be at least one pair."""
-        found = difference(self.counts)
-        if found is None:
+        elo = difference(self.counts)
+        if elo is None:
             raise ValueError("no pair was played")
-        return found
+        return elo
 
     @property
     def pairs_needed(self) -> float:
@@ -304,8 +304,8 @@ def measure(
         for one, other, count in plan
         for first in range(0, count, CHUNK)
     ]
-    done = in_processes(_play, tasks, processes)
-    with closing(done):
+    results = in_processes(_play, tasks, processes)
+    with closing(results):
         for map in maps:
             measured = MeasuredMap(
                 _on_map(game, map).map,
@@ -313,7 +313,7 @@ def measure(
                 tuple(EqualResults(nodes) for nodes in strengths),
                 StrengthSignal(STRONG, WEAK),
             )
-            for (task,), ends in islice(done, len(tasks) // len(maps)):
+            for (task,), ends in islice(results, len(tasks) // len(maps)):
                 _count(measured, task, ends)
                 progress(len(ends))
             yield measured
@@ -364,7 +364,7 @@ def _matches(task: _Task, game: Riskless, one: NodeSearcher, other: NodeSearcher
         if not one_strength:
             seatings.append({Player.MAXIE: other, Player.MINNIE: one})
         for seats in seatings:
-            played = play(game, start, seats, {seat: nodes[id(each)] for seat, each in seats.items()})
-            course = match_course(game, played, one, task.one) if one_strength else None
-            ends.append(_End(played.winner, played.reason, start.ply + len(played.positions), course))
+            match = play(game, start, seats, {seat: nodes[id(each)] for seat, each in seats.items()})
+            course = match_course(game, match, one, task.one) if one_strength else None
+            ends.append(_End(match.winner, match.reason, start.ply + len(match.positions), course))
     return ends

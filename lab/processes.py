@@ -25,13 +25,13 @@ def in_processes(
         for part in parts:
             yield part, function(*part)
         return
-    left = iter(parts)
+    tasks = iter(parts)
     # Spawned, not forked, because the caller has threads, such as that of a progress bar.
     with ProcessPoolExecutor(processes, mp_context=get_context("spawn")) as pool:
         waiting: deque[tuple[Part, Future[R]]] = deque()
         try:
             while True:
-                for part in islice(left, 2 * processes - len(waiting)):
+                for part in islice(tasks, 2 * processes - len(waiting)):
                     waiting.append((part, pool.submit(function, *part)))
                 if not waiting:
                     return

@@ -131,14 +131,14 @@ def play(
     nodes   nodes per move, for both players or for each
     """
     position = start
-    seen = RepetitionCounter(game)
+    repetitions = RepetitionCounter(game)
     each = dict.fromkeys(Player, nodes) if isinstance(nodes, int) else nodes
     positions: list[Any] = []
     reports: list[Report[Any]] = []
     for searcher in seats.values():
         searcher.clear()
     while (outcome := game.outcome(position)) is None and len(positions) < longest:
-        if seen.add(position) == DEFAULT_RULES.repetition:
+        if repetitions.add(position) == DEFAULT_RULES.repetition:
             return PlayedMatch(None, REPETITION, tuple(positions), tuple(reports))
         player = game.player(position)
         report = spend(seats[player], position, each[player])

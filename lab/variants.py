@@ -142,11 +142,11 @@ def _fair_start(
     balance = Balance(near)
     starts = []
     for _ in range(STARTS):
-        chosen: list[int] = []
+        places: list[int] = []
         for v in rng.sample(range(len(near)), len(near)):
-            if len(chosen) < 2 * each and not set(near[v]) & set(chosen):
-                chosen.append(v)
-        half = len(chosen) // 2
-        sides = sorted(chosen[:half]), sorted(chosen[half : 2 * half])
+            if len(places) < 2 * each and not set(near[v]) & set(places):
+                places.append(v)
+        half = len(places) // 2
+        sides = sorted(places[:half]), sorted(places[half : 2 * half])
         starts.append((-half, balance.imbalance(*sides), sides))
     return min(starts)[2]

@@ -120,21 +120,21 @@ class ClusterRunner:
         alone_since: float | None = None
         async with anyio.create_task_group() as tasks:
             while not enough() and self._problem is None:
-                left = self._seconds_left()
-                if not self._running and (left <= 0 or not schedule):
+                seconds = self._seconds_left()
+                if not self._running and (seconds <= 0 or not schedule):
                     break
                 threads = await self._threads()
                 alone_since = None if threads else alone_since or self._clock.now()
                 if alone_since is not None and self._clock.now() - alone_since > self._wait:
                     self._problem = ClusterLost(f"the cluster has had no worker for {self._wait:g} s")
                     break
-                while left > 0 and self._running < (min(self._concurrency, threads) or threads):
+                while seconds > 0 and self._running < (min(self._concurrency, threads) or threads):
                     pairings = next_pair(schedule)
                     if not pairings:
                         break
                     self._running += 1
                     tasks.start_soon(self._play, schedule, pairings)
-                with anyio.move_on_after(min(max(left, 0) or math.inf, LOOK_SECONDS)):
+                with anyio.move_on_after(min(max(seconds, 0) or math.inf, LOOK_SECONDS)):
                     await self._changed.wait()
                 self._changed = anyio.Event()
             tasks.cancel_scope.cancel()
@@ -170,14 +170,14 @@ class ClusterRunner:
         limit = WORKERS_TRIED * (
             self._patience.settle + sum(map(longest_seconds, each_terms.values())) + terms.slack_seconds
         )
-        done, why = PairDone(), f"no worker was done with it after {limit:.0f} s"
+        answer, why = PairDone(), f"no worker was done with it after {limit:.0f} s"
         with anyio.move_on_after(limit):
-            done, why = await self._run_job(self._job(pairings, each_terms))
+            answer, why = await self._run_job(self._job(pairings, each_terms))
         if self._problem is not None:
             return
-        for text in done.notices:
+        for text in answer.notices:
             self._notice(text)
-        answers = dict(zip(each_terms, done.records, strict=False))
+        answers = dict(zip(each_terms, answer.records, strict=False))
         for match, pairing in pairings:
             record = self._record_without_moves(match, pairing, why)
             if match in answers:
@@ -218,7 +218,7 @@ class ClusterRunner:
         # A new key each time: the cluster must not answer with the result of an earlier attempt.
         future = self._client.submit(play_pair, job, key=f"arena-pair-{uuid.uuid4().hex}", pure=False)
         try:
-            done: PairDone = await future.result()
+            answer: PairDone = await future.result()
         except BotRefused as refused:
             self._problem = refused
             self._changed.set()
@@ -230,7 +230,7 @@ class ClusterRunner:
         except Exception as error:  # noqa: BLE001  any error on another machine makes the pair void, with the reason
             why = str(error).splitlines() or [""]
             return PairDone(), f"the cluster did not play it: {type(error).__name__}: {why[0]}"
-        return done, "the worker was stopped before it"
+        return answer, "the worker was stopped before it"
 
 
 def _no_threads(_bot: str) -> int:

@@ -88,10 +88,10 @@ def _local_spec(spec: str) -> str:
 
 
 async def _play(job: PairJob, given: Terms, games: Sequence[str], folder: Path | None) -> PairDone:
-    done, refused = PairDone(), None
+    answer, refused = PairDone(), None
 
     def played(_pairing: Pairing, record: Record) -> None:
-        done.records.append(to_line(record))
+        answer.records.append(to_line(record))
 
     async with AsyncExitStack() as stack:
         # Each thread of a worker has its own event loop, so waiting for the lock cannot block its holder.
@@ -104,7 +104,7 @@ async def _play(job: PairJob, given: Terms, games: Sequence[str], folder: Path |
                 folder=folder,
                 patience=job.patience,
                 games=games,
-                notice=done.notices.append,
+                notice=answer.notices.append,
             )
         )
         try:
@@ -115,7 +115,7 @@ async def _play(job: PairJob, given: Terms, games: Sequence[str], folder: Path |
             refused = error  # raised outside the fleet's task group, which would wrap it
     if refused is not None:
         raise refused
-    return done
+    return answer
 
 
 def worker_threads(bots: Sequence[BotPlan]) -> Threads:

@@ -103,10 +103,10 @@ class ExternalBots:
 
     def reserve(self, bot: str) -> str | None:
         """Reserve the bot and return its name, or None if it is not connected and free."""
-        known = self._bots[bot]
-        if not known.free:
+        each = self._bots[bot]
+        if not each.free:
             return None
-        known.reserve()
+        each.reserve()
         return bot
 
     def release(self, name: str) -> None:
@@ -160,8 +160,8 @@ class ExternalBots:
         while True:
             here = _connected_bots(self._host, self._game)
             now = self._clock.now()
-            for name, known in self._bots.items():
-                known.record_presence(now, self._dial_in.away, here=name in here)
+            for name, bot in self._bots.items():
+                bot.record_presence(now, self._dial_in.away, here=name in here)
             self._wake()
             # There is no event when a bot leaves; its match, if it has one, ends by its own deadlines.
             with anyio.move_on_after(1):

@@ -48,10 +48,10 @@ class RandomOpenings:
 
     def of(self, round: int, start: int) -> Opening:
         """Return the opening of a round (from 0) on a start, different from earlier rounds as long as possible."""
-        drawn = self._drawn[start]
-        while len(drawn) <= round:
-            drawn.append(self._draw(len(drawn), start))
-        return drawn[round]
+        openings = self._drawn[start]
+        while len(openings) <= round:
+            openings.append(self._draw(len(openings), start))
+        return openings[round]
 
     def _draw(self, round: int, start: int) -> Opening:
         opening: Opening = ()
@@ -75,8 +75,8 @@ class ListedOpenings:
 
     def of(self, round: int, start: int) -> Opening:
         """Return the opening of a round (from 0) on a start."""
-        listed = self.listed[start]
-        return listed[round % len(listed)]
+        openings = self.listed[start]
+        return openings[round % len(openings)]
 
 
 Openings = NoOpenings | RandomOpenings | ListedOpenings
@@ -97,9 +97,9 @@ def _built_in_openings(name: str, game: AnyGame, seed: int) -> Sequence[Opening]
     if path is None:
         return [()]
     # Shuffled by the seed, so that short events with other seeds use other openings.
-    [listed] = read(path, [game])
-    order = [hashlib.sha256(f"{seed}/{place}".encode()).digest() for place in range(len(listed))]
-    return [opening for _, opening in sorted(zip(order, listed, strict=True), key=lambda each: each[0])]
+    [openings] = read(path, [game])
+    order = [hashlib.sha256(f"{seed}/{place}".encode()).digest() for place in range(len(openings))]
+    return [opening for _, opening in sorted(zip(order, openings, strict=True), key=lambda each: each[0])]
 
 
 def read_openings(path: Path, games: Sequence[AnyGame]) -> ListedOpenings:

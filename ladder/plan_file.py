@@ -107,16 +107,16 @@ def _adjudication(keys: _Keys) -> Adjudication | None:
 
 def _bots(tables: Sequence[object]) -> tuple[BotPlan, ...]:
     plans: list[BotPlan] = []
-    named: set[str] = set()
+    names: set[str] = set()
     for number, table in enumerate(tables, 1):
         where = f"bots, number {number}"
         if not isinstance(table, dict):
             raise BadLadder(f'{where}: a bot must be a table: write [[bots]], and under it engine = "greedy"')
         plan = _bot(_Keys(table, f"{where}: "), where)
         if "name" in table:
-            if plan.name in named:
+            if plan.name in names:
                 raise BadLadder(f"{where}: name: must be unique, but {plan.name!r} occurs twice")
-            named.add(plan.name)
+            names.add(plan.name)
         plans.append(plan)
     if len(plans) < 2:
         raise BadLadder(

@@ -118,18 +118,18 @@ class Runner:
         refused = None
         async with anyio.create_task_group() as tasks:
             while not enough():
-                left = self._seconds_left()
-                if not self._running and (left <= 0 or not schedule):
+                seconds = self._seconds_left()
+                if not self._running and (seconds <= 0 or not schedule):
                     break
                 try:
                     self._bots.check()
                 except BotRefused as error:
                     refused = error  # raised outside the group, which would wrap it
                     break
-                if left > 0 and await self._start(schedule, tasks):
+                if seconds > 0 and await self._start(schedule, tasks):
                     await checkpoint()
                 else:
-                    with anyio.move_on_after(left if left > 0 else math.inf):
+                    with anyio.move_on_after(seconds if seconds > 0 else math.inf):
                         await self._bots.wait_changed()
             tasks.cancel_scope.cancel()
         if refused is not None:
@@ -138,7 +138,7 @@ class Runner:
     async def _start(self, schedule: MatchQueue, tasks: anyio.abc.TaskGroup) -> bool:
         """Start the matches that can start, at most one of each two bots. Return True if any was started."""
         busy: set[str] = set()
-        started = False
+        any_started = False
         for pairing in schedule.startable():
             # A lost bot forfeits, and its opponent must be connected to win.
             bots = [bot for bot in (pairing.maxie, pairing.minnie) if not self._bots.is_lost(bot)]
@@ -153,7 +153,7 @@ class Runner:
                 continue
             match = schedule.id_of(pairing)
             schedule.start(pairing)
-            started = True
+            any_started = True
             if len(bots) == 2:
                 self._note_begun(pairing)
                 self._running += 1
@@ -171,7 +171,7 @@ class Runner:
                     record,
                 )
                 self._settle(schedule, pairing, record)
-        return started
+        return any_started
 
     def _note_begun(self, pairing: Pairing) -> None:
         """Count a match that starts ahead of one that waits for more threads than are free."""
@@ -190,8 +190,8 @@ class Runner:
             name = self._bots.reserve(bot)
             if name is None:
                 busy.add(bot)
-                for taken in names:
-                    self._bots.release(taken)
+                for each in names:
+                    self._bots.release(each)
                 return None
             names.append(name)
         return names
@@ -225,11 +225,11 @@ class Runner:
 
     def _forfeit(self, match: str, pairing: Pairing) -> Record:
         """Return the record of a match that cannot be played because a bot is lost."""
-        lost = [bot for bot in (pairing.maxie, pairing.minnie) if self._bots.is_lost(bot)]
+        absent = [bot for bot in (pairing.maxie, pairing.minnie) if self._bots.is_lost(bot)]
         winner: Seat | None = None
-        if len(lost) == 1:
-            winner = "minnie" if lost[0] == pairing.maxie else "maxie"
-        result = Result(winner, EndReason.NO_SHOW, f"{' and '.join(lost)} did not come")
+        if len(absent) == 1:
+            winner = "minnie" if absent[0] == pairing.maxie else "maxie"
+        result = Result(winner, EndReason.NO_SHOW, f"{' and '.join(absent)} did not come")
         return self._terms.unplayed(match, pairing, result)
 
 

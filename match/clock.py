@@ -76,8 +76,8 @@ class Clock(Struct, frozen=True, gc=False):
         control = self.maxie_control if player is MAXIE else self.minnie_control
         if control.per_move:
             return self
-        left = (clock - spent if spent < clock else 0) + control.increment_ms * MS
-        maxie, minnie = (left, self.minnie) if player is MAXIE else (self.maxie, left)
+        remaining = (clock - spent if spent < clock else 0) + control.increment_ms * MS
+        maxie, minnie = (remaining, self.minnie) if player is MAXIE else (self.maxie, remaining)
         return Clock(self.maxie_control, self.minnie_control, self.margin, maxie, minnie)
 
     def _spend_of_total(self, player: Player, spent: int) -> Clock:
@@ -87,11 +87,11 @@ class Clock(Struct, frozen=True, gc=False):
         minnie_spent = self.minnie_spent + (0 if by_maxie else spent)
         control = self.maxie_control if by_maxie else self.minnie_control
         if control.per_move:
-            left = control.base_ms * MS
+            remaining = control.base_ms * MS
         else:
-            left = max(0, self.left(player) - spent) + control.increment_ms * MS
-        left = min(left, max(0, self.total - (maxie_spent if by_maxie else minnie_spent)))
-        maxie, minnie = (left, self.minnie) if by_maxie else (self.maxie, left)
+            remaining = max(0, self.left(player) - spent) + control.increment_ms * MS
+        remaining = min(remaining, max(0, self.total - (maxie_spent if by_maxie else minnie_spent)))
+        maxie, minnie = (remaining, self.minnie) if by_maxie else (self.maxie, remaining)
         return Clock(
             self.maxie_control,
             self.minnie_control,

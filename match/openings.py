@@ -24,8 +24,8 @@ def random_opening(game: Game[P, M], plies: int, salt: str) -> Opening:
         if not going_on:
             break
         # A digest instead of `random` is the same in every version of Python, so that an event can be resumed.
-        drawn = int.from_bytes(hashlib.sha256(f"{salt}/{ply}".encode()).digest()[:8])
-        move, position = going_on[drawn % len(going_on)]
+        number = int.from_bytes(hashlib.sha256(f"{salt}/{ply}".encode()).digest()[:8])
+        move, position = going_on[number % len(going_on)]
         moves.append(game.move_to_data(move))
     return tuple(moves)
 

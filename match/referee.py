@@ -99,8 +99,8 @@ class Referee:
             self.moves.append(RecordedMove(data, 0.0, opening=True))
             self._movers.append(self.mover)
             self._played.append(data)
-            left = self._clock.left(self.mover) // MS
-            self._accepted.append(Accepted(self.terms.match, ply, 0.0, left))
+            clock_ms = self._clock.left(self.mover) // MS
+            self._accepted.append(Accepted(self.terms.match, ply, 0.0, clock_ms))
             self.position, self.mover = position, game.player(position)
             if self._adjudicator is not None:
                 self._adjudicator.count(position)
@@ -114,10 +114,10 @@ class Referee:
     @property
     def recorded(self) -> Result | None:
         """Result for the record; None while the match is not over."""
-        ended = self.result
-        if ended is None:
+        result = self.result
+        if result is None:
             return None
-        return Result(SEATS[ended.winner] if ended.winner else None, ended.reason, ended.detail)
+        return Result(SEATS[result.winner] if result.winner else None, result.reason, result.detail)
 
     @property
     def ply(self) -> int:
@@ -210,9 +210,9 @@ class Referee:
             detail = f"ply {ply} is not yours to play now: the match is at ply {next_ply}, and it is {self.mover}'s turn"
             return self._reject(player, Code.OUT_OF_TURN, detail, ply, now)
         # A move can arrive before its turn has been sent; then it took no time.
-        spent = 0
+        elapsed = 0
         if self.turn_since is not None:
-            spent, late = max(0, now - self.turn_since), now - self._flag_at
+            elapsed, late = max(0, now - self.turn_since), now - self._flag_at
             if late > 0:
                 return self._flag(player, f"the move came {late / MS:.1f} ms after the flag fell", now)
         try:
@@ -222,8 +222,8 @@ class Referee:
             return self._lose_by_move(event, str(error), now)
         except BadData as error:
             return self._lose_by_move(event, f"no move of {self.terms.game.name}: {error}", now)
-        credited, self._lag[player] = self._lag[player].credit(self._turn_lag, spent)
-        return self._accept(event, position, spent - credited, credited, now)
+        credited, self._lag[player] = self._lag[player].credit(self._turn_lag, elapsed)
+        return self._accept(event, position, elapsed - credited, credited, now)
 
     def _accept(self, event: Moved, position: object, spent: int, credited: int, now: int) -> list[Effect]:
         game, player = self.terms.game, event.player
@@ -235,8 +235,8 @@ class Referee:
         self._movers.append(player)
         self._played.append(event.move)
         clocks = self._clock.to_clocks()
-        left = clocks.maxie_ms if player is MAXIE else clocks.minnie_ms
-        accepted = Accepted(self.terms.match, event.ply, ms, left, credited_ms)
+        clock_ms = clocks.maxie_ms if player is MAXIE else clocks.minnie_ms
+        accepted = Accepted(self.terms.match, event.ply, ms, clock_ms, credited_ms)
         self._accepted.append(accepted)
         self.revision += 1
         effects: list[Effect] = [Notify(player, accepted)]
@@ -254,10 +254,10 @@ class Referee:
         return effects
 
     def _repeat(self, event: Moved, now: int) -> list[Effect]:
-        played = self.moves[event.ply].move
-        if self._movers[event.ply] is event.player and played == event.move:
+        earlier = self.moves[event.ply].move
+        if self._movers[event.ply] is event.player and earlier == event.move:
             return [Notify(event.player, self._accepted[event.ply])]
-        detail = f"ply {event.ply} was played already, with {played!r}; the match is at ply {self.ply}"
+        detail = f"ply {event.ply} was played already, with {earlier!r}; the match is at ply {self.ply}"
         return self._reject(event.player, Code.STALE_PLY, detail, event.ply, now)
 
     def _reject(self, player: Player, code: Code, detail: str, ply: int, now: int) -> list[Effect]:
@@ -364,10 +364,8 @@ class Referee:
         return self._finish(winner, EndReason.NO_SHOW, detail, now)
 
     def _flag(self, player: Player, how: str, now: int) -> list[Effect]:
-        left, margin = self._clock.left(player) / MS, self.terms.margin_ms
-        detail = (
-            f"{self._name_of(player)}, ply {self.ply}, had {left:.1f} ms and a margin of {margin} ms: {how}"
-        )
+        clock_ms, margin = self._clock.left(player) / MS, self.terms.margin_ms
+        detail = f"{self._name_of(player)}, ply {self.ply}, had {clock_ms:.1f} ms and a margin of {margin} ms: {how}"
         return self._finish(player.opponent, EndReason.TIMEOUT, detail, now)
 
     def _finish(self, winner: Player | None, reason: EndReason, detail: str, now: int) -> list[Effect]:

@@ -84,11 +84,11 @@ def movers(record: Record) -> list[Player]:
     if KNOWN.is_builtin(record.game):
         return [(Player.MAXIE, Player.MINNIE)[ply % 2] for ply in range(len(record.moves))]
     game = make_game(record.game, record.setup)
-    position, found = game.start(), []
+    position, players = game.start(), []
     for each in record.moves:
-        found.append(game.player(position))
+        players.append(game.player(position))
         position = game.play(position, game.move_from_data(each.move))
-    return found
+    return players
 
 
 def cpu_ms(records: Iterable[Record]) -> dict[str, float]:
@@ -108,8 +108,8 @@ def has_moved(record: Record, player: Player) -> bool | None:
     if player in movers(record)[first:]:
         return True
     reason, winner = record.result.reason, record.result.winner
-    lost = winner == SEATS[player.opponent] or (reason is EndReason.NO_SHOW and winner is None)
-    return False if lost and reason in {EndReason.TIMEOUT, EndReason.NO_SHOW} else None
+    is_loser = winner == SEATS[player.opponent] or (reason is EndReason.NO_SHOW and winner is None)
+    return False if is_loser and reason in {EndReason.TIMEOUT, EndReason.NO_SHOW} else None
 
 
 def summary(record: Record) -> str:
@@ -201,19 +201,19 @@ def _opening(terms: Terms) -> list[object]:
 
 
 def _check_result(record: Record, referee: Referee) -> None:
-    result, found = record.result, referee.result
+    result, outcome = record.result, referee.result
     if result.reason is EndReason.SERVER_FAULT:
         if result.winner is not None:
             raise BadRecord("a void match must have no winner")
         return
-    if found is not None:
-        winner = SEATS[found.winner] if found.winner else None
-        if (winner, found.reason) != (result.winner, result.reason):
+    if outcome is not None:
+        winner = SEATS[outcome.winner] if outcome.winner else None
+        if (winner, outcome.reason) != (result.winner, result.reason):
             raise BadRecord(
-                f"it says {_words(result.winner, result.reason)}, but its moves say {_words(winner, found.reason)}"
+                f"it says {_words(result.winner, result.reason)}, but its moves say {_words(winner, outcome.reason)}"
             )
-        if result.by_repetition and not Result(winner, found.reason, found.detail).by_repetition:
-            raise BadRecord(f"it says that a position was repeated, but its moves say: {found.detail}")
+        if result.by_repetition and not Result(winner, outcome.reason, outcome.detail).by_repetition:
+            raise BadRecord(f"it says that a position was repeated, but its moves say: {outcome.detail}")
         return
     if result.reason is EndReason.ADJUDICATED:
         rules = record.adjudication if record.adjudication is not None else "none"

@@ -52,9 +52,9 @@ class _Search:
         return self._bounds(position, depth)
 
     def _bounds(self, position: object, depth: int) -> Bounds:
-        known = self._proven.get(position) or self._seen.get((position, depth))
-        if known is not None:
-            return known
+        interval = self._proven.get(position) or self._seen.get((position, depth))
+        if interval is not None:
+            return interval
         if not self._left:
             raise _BudgetSpent
         self._left -= 1

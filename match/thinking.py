@@ -71,16 +71,16 @@ class ThinkingLimit:
 
     def _moves(self, line: list[Data]) -> list[Data]:
         """Return the valid moves at the beginning of a line, in the game's own form."""
-        known, moves = self._known, []
+        cache, moves = self._known, []
         for data in line:
             # The key includes types, because True equals 1 in a dictionary but is not a move.
             key = (list, *map(type, data), *data) if type(data) is list else (type(data), data)
             try:
-                move = known.get(key)
+                move = cache.get(key)
                 if move is None:
                     move = self._game.move_to_data(self._game.move_from_data(data))
-                    if len(known) < CACHED_MOVES:
-                        known[key] = move
+                    if len(cache) < CACHED_MOVES:
+                        cache[key] = move
             except (BadData, TypeError):  # a TypeError means an unhashable key, with a list or a map inside
                 break
             moves.append(move)

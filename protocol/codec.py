@@ -100,11 +100,11 @@ def decode_client(frame: bytes | str, limit: int = MAX_CLIENT_FRAME) -> ClientMe
         else:
             if type(usual) is _UsualReady:
                 return Ready(usual.match)
-            told = usual.thinking
-            if told is UNSET:
+            raw = usual.thinking
+            if raw is UNSET:
                 return Move(usual.match, usual.ply, usual.move)
-            if all(each is None or isfinite(each) for each in (told.value, told.cpu_ms)):
-                thinking = Thinking(told.depth, told.value, told.nodes, told.line, told.cpu_ms)
+            if all(each is None or isfinite(each) for each in (raw.value, raw.cpu_ms)):
+                thinking = Thinking(raw.depth, raw.value, raw.nodes, raw.line, raw.cpu_ms)
                 return Move(usual.match, usual.ply, usual.move, thinking)
     return cast("ClientMessage", _decode(frame, limit, _CLIENT_TYPES))
 

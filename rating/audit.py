@@ -106,10 +106,10 @@ class Audit:
         tested = sum(tally.games >= MIN_MATCHES for pairs in tallies.values() for tally in pairs.values())
         for game, pairs in tallies.items():
             bots = sorted({bot for pair in pairs for bot in pair})
-            known = elo_ratings(bots, pairs)
+            ratings = elo_ratings(bots, pairs)
             for (bot, opponent), tally in sorted(pairs.items()):
                 n, scored = tally.games, tally.wins + tally.draws / 2
-                difference = known[bot].elo - known[opponent].elo
+                difference = ratings[bot].elo - ratings[opponent].elo
                 # `known` includes these matches, so it fits them better; a likely result by it needs no closer test.
                 if n < MIN_MATCHES or 2 * _tail(n, scored, difference, 0.0) * tested >= LIKELY:
                     continue
@@ -142,10 +142,10 @@ class Audit:
 
     def _identical(self, same_owner: Callable[[str, str], bool]) -> Iterator[Finding]:
         """Yield pairs of bots that played several whole matches alike, against the same opponents."""
-        for game, played in sorted(self._played.items()):
+        for game, logs in sorted(self._played.items()):
             alike: defaultdict[tuple[bytes, str, str], set[str]] = defaultdict(set)
             matches = Counter[str]()
-            for each in played:
+            for each in logs:
                 matches[each.maxie] += 1
                 matches[each.minnie] += 1
                 if each.digest:

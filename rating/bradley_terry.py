@@ -40,13 +40,13 @@ def elo_ratings(players: Sequence[str], results: Mapping[tuple[str, str], PairTa
     if not players:
         return {}
     index = {player: i for i, player in enumerate(players)}
-    played = [(index[a], index[b], tally) for (a, b), tally in results.items() if tally.games]
+    tallies = [(index[a], index[b], tally) for (a, b), tally in results.items() if tally.games]
     edges = _Edges(
-        np.array([a for a, _, _ in played], dtype=np.intp),
-        np.array([b for _, b, _ in played], dtype=np.intp),
-        np.array([tally.games for _, _, tally in played], dtype=np.float64),
-        np.array([tally.wins + tally.draws / 2 for _, _, tally in played], dtype=np.float64),
-        np.array([tally.draws for _, _, tally in played], dtype=np.float64),
+        np.array([a for a, _, _ in tallies], dtype=np.intp),
+        np.array([b for _, b, _ in tallies], dtype=np.intp),
+        np.array([tally.games for _, _, tally in tallies], dtype=np.float64),
+        np.array([tally.wins + tally.draws / 2 for _, _, tally in tallies], dtype=np.float64),
+        np.array([tally.draws for _, _, tally in tallies], dtype=np.float64),
     )
     theta = _fit(len(players), edges)
     relative = SCALE * (theta - theta.mean())
@@ -110,10 +110,10 @@ def _errors(theta: Floats, edges: _Edges) -> Floats:
     """Return the standard errors of the ratings less their mean: A⁻¹ B A⁻¹, A the information, B the scores' variance."""
     inverse = np.linalg.inv(_information(theta, edges))
     # Rows of P A⁻¹, where P subtracts the mean, since matches do not determine the mean rating.
-    left = inverse - inverse.mean(axis=0)
-    through = np.square(left) @ (PRIOR * _spread(theta))
+    centred = inverse - inverse.mean(axis=0)
+    through = np.square(centred) @ (PRIOR * _spread(theta))
     # B is a sum over edges, so multiplying a row by it costs one step per edge instead of n².
-    through += np.square(left[:, edges.a] - left[:, edges.b]) @ _variances(theta, edges)
+    through += np.square(centred[:, edges.a] - centred[:, edges.b]) @ _variances(theta, edges)
     errors: Floats = np.sqrt(through)
     return errors
 

@@ -41,12 +41,12 @@ def count_draws(records: Iterable[Record]) -> Draws:
 
 def draws_by_map(records: Iterable[Record]) -> dict[str, Draws]:
     """Return the draws on each map, in order of first appearance; a game without maps counts as one map."""
-    played: defaultdict[str, list[Record]] = defaultdict(list)
+    by_map: defaultdict[str, list[Record]] = defaultdict(list)
     for record in records:
-        played[str(record.setup.get("map") or record.game)].append(record)
-    return {name: count_draws(those) for name, those in played.items()}
+        by_map[str(record.setup.get("map") or record.game)].append(record)
+    return {name: count_draws(those) for name, those in by_map.items()}
 
 
 def _end(record: Record) -> tuple[bool, bool]:
-    drawn = not losers(record)
-    return drawn, drawn and record.result.by_repetition
+    is_draw = not losers(record)
+    return is_draw, is_draw and record.result.by_repetition

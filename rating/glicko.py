@@ -78,8 +78,8 @@ def update(player: Rating, games: Sequence[Game], *, periods: float = 1.0, tau: 
     surplus = math.fsum(g * (score - e) for (g, _, score), e in zip(terms, expected, strict=True))
     variance = 1 / information
     sigma = _volatility(phi, player.volatility, variance, variance * surplus, tau)
-    grown = replace(player, volatility=sigma).aged(periods).deviation / SCALE
-    squared = 1 / (1 / (grown * grown) + information)
+    deviation = replace(player, volatility=sigma).aged(periods).deviation / SCALE
+    squared = 1 / (1 / (deviation * deviation) + information)
     return Rating(1500 + SCALE * (mu + squared * surplus), SCALE * math.sqrt(squared), sigma)
 
 

@@ -81,11 +81,11 @@ class _Tree:
 
     def _common(self, a: int, b: int) -> int:
         """Return the base at which the paths from two vertices to the root meet."""
-        seen = {a := self.base[a]}
+        path = {a := self.base[a]}
         while self.mate[a] >= 0:
             a = self.base[self.parent[self.mate[a]]]
-            seen.add(a)
-        while (b := self.base[b]) not in seen:
+            path.add(a)
+        while (b := self.base[b]) not in path:
             b = self.parent[self.mate[b]]
         return b
 

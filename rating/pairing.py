@@ -58,14 +58,14 @@ def round_robin_round(
     idle. The seats of the circle are shuffled by the seed, differently for each round and start. The same arguments
     give the same pairs on every machine. The pairs are numbered from `first_number`.
     """
-    met = [
+    pairings = [
         (start, first, second)
         for start in range(starts)
         for first, second in _circle(shuffle_bots(bots, f"{seed}/{round}/{start}"))
     ]
     return [
         Pair(number, round, start, first, second)
-        for number, (start, first, second) in enumerate(met, first_number)
+        for number, (start, first, second) in enumerate(pairings, first_number)
     ]
 
 

@@ -61,22 +61,22 @@ class Schedule:
 
         `done` holds records by match id in the order of finishing. The matches that count are returned in this order.
         """
-        left = dict(done)
+        records = dict(done)
         settled: list[tuple[Pairing, R]] = []
         again: list[R] = []
-        fed = True
-        while left and fed:
-            fed = False
+        progress = True
+        while records and progress:
+            progress = False
             for pairing in [each for queue in self._queues.values() for each in queue]:
-                while (record := left.pop(self.id_of(pairing), None)) is not None:
+                while (record := records.pop(self.id_of(pairing), None)) is not None:
                     self._remove(pairing)
-                    fed = True
+                    progress = True
                     if self.record_result(pairing, record):
                         settled.append((pairing, record))
                         break
                     again.append(record)
-            if left and not fed:
-                fed = self._add_pairs(dry=True)
+            if records and not progress:
+                progress = self._add_pairs(dry=True)
         if len(self._queues) < len(self._meeting):
             self._add_pairs(dry=True)
         place = {match: index for index, match in enumerate(done)}

@@ -92,12 +92,12 @@ class _Pairing:
         Among choices of equal size, prefer the one after which the fewest bots move down from the next group.
         """
         rest = [bot for each in lower for bot in each]
-        tried = 0
+        attempts = 0
         for count in range(self._min_unpaired(group), len(group), 2):
             options: list[tuple[int, list[str]]] = []
-            for chosen in islice(combinations(reversed(group), count), MAX_ATTEMPTS - tried):
-                tried += 1
-                going = list(reversed(chosen))
+            for floaters in islice(combinations(reversed(group), count), MAX_ATTEMPTS - attempts):
+                attempts += 1
+                going = list(reversed(floaters))
                 if self.can_all([bot for bot in group if bot not in going]) and self.can_all(going + rest):
                     following = going + lower[0] if lower else going
                     options.append((self._min_unpaired(following), going))
@@ -110,20 +110,20 @@ class _Pairing:
     def _in_group(self, bots: list[str], came_down: int) -> list[tuple[str, str]]:
         """Return pairs of all bots of a group. The first `came_down` of them come from a higher group."""
         pairs: list[tuple[str, str]] = []
-        left = list(bots)
-        while left:
-            first = left.pop(0)
+        unpaired = list(bots)
+        while unpaired:
+            first = unpaired.pop(0)
             came_down -= 1
             # Bots that moved down meet the first bots of this group; the others meet the bot half a group below.
-            start = came_down if came_down >= 0 else len(left) // 2
-            for other in left[start:] + left[:start][::-1]:
-                others = [bot for bot in left if bot != other]
+            start = came_down if came_down >= 0 else len(unpaired) // 2
+            for other in unpaired[start:] + unpaired[:start][::-1]:
+                others = [bot for bot in unpaired if bot != other]
                 if self.may_meet(first, other) and self.can_all(others):
                     break
             else:
                 raise AssertionError(f"no opponent is left for {first}")
-            if other in left[: max(0, came_down)]:
+            if other in unpaired[: max(0, came_down)]:
                 came_down -= 1
             pairs.append((first, other))
-            left = others
+            unpaired = others
         return pairs

@@ -346,7 +346,7 @@ async def open_core(
     Raises StoreError and lease.NameHeld. Raises lease.LeaseLost, after cancelling the block, if another process has taken
     the lease.
     """
-    lost: LeaseLost | None = None
+    lease_lost: LeaseLost | None = None
     metrics = Metrics()
     async with AsyncExitStack() as stack:
         standby = settings.server.role is Role.CORE
@@ -379,12 +379,12 @@ async def open_core(
         stack.callback(serving.cancel)
 
         async def serve(*, task_status: anyio.abc.TaskStatus[None]) -> None:
-            nonlocal lost
+            nonlocal lease_lost
             with serving:
                 try:
                     await core.run_shell(task_status=task_status)
                 except LeaseLost as error:
-                    lost = error
+                    lease_lost = error
                     tasks.cancel_scope.cancel()
 
         await tasks.start(serve)
@@ -405,8 +405,8 @@ async def open_core(
         finally:
             with anyio.CancelScope(shield=True):
                 await core.halt()
-    if lost is not None:
-        raise lost
+    if lease_lost is not None:
+        raise lease_lost
 
 
 @asynccontextmanager
@@ -545,20 +545,20 @@ async def _watch_directives(
             await edge.clock.sleep(LOOK_SECONDS)
             continue
         try:
-            found, names = await in_force_with_names(store)
+            current, names = await in_force_with_names(store)
         except Exception as error:
             if error_line(error) is None:
                 raise
         else:
             notice = next(
-                (Notice(each.text, each.until) for each in found if each.kind == "notice"), NO_NOTICE
+                (Notice(each.text, each.until) for each in current if each.kind == "notice"), NO_NOTICE
             )
-            networks = {ip_network(each.subject): each.text for each in found if each.kind == "address"}
+            networks = {ip_network(each.subject): each.text for each in current if each.kind == "address"}
             directives = Directives(names, networks, notice)
             if directives.names != edge.directives.names:
                 pages.drop_kept()  # cached pages may show names that are now removed or allowed again
             edge.follow_directives(directives)
-            last_change = None if found or names else version
+            last_change = None if current or names else version
         await edge.clock.sleep(LOOK_SECONDS)
 
 

@@ -42,9 +42,9 @@ class ClassifiedMove:
 
 def judge(solution: Solution, position: Armies, move: Move) -> ClassifiedMove:
     """Classify a legal move in a non-terminal position by its game-theoretic value. Raises solved.header.BadTable."""
-    known = solution.moves(position)
-    best, before = max(known, key=lambda each: each[1].score)
-    after = dict(known)[move]
+    truths = solution.moves(position)
+    best, before = max(truths, key=lambda each: each[1].score)
+    after = dict(truths)[move]
     return ClassifiedMove(position.player, move, before, after, move if after == before else best)
 
 

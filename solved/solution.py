@@ -42,9 +42,9 @@ class Solution:
 
         They win in the fewest plies, draw, or lose in the most. Raises solved.header.BadTable.
         """
-        known = self.moves(position)
-        most = max(truth.score for _, truth in known)
-        equals = [(move, truth) for move, truth in known if truth.score == most]
+        truths = self.moves(position)
+        most = max(truth.score for _, truth in truths)
+        equals = [(move, truth) for move, truth in truths if truth.score == most]
         return equals[0][1], [move for move, _ in equals]
 
     def winner(self, position: Armies) -> Player | None:

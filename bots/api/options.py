@@ -132,8 +132,8 @@ def parse_spec(text: str, engines: Mapping[str, Options], what: str = "engine") 
                 f"{name}: {part.strip()!r:.60} is not an option: write option=value, e.g. {_example(options)}"
             )
         if key not in options:
-            known = hint(key, options) if options else "there are none"
-            raise BadSpec(f"{name} has no option {key!r:.60}: {known}")
+            choices = hint(key, options) if options else "there are none"
+            raise BadSpec(f"{name} has no option {key!r:.60}: {choices}")
         if key in options_set:
             raise BadSpec(f"{name}: {key} is given twice")
         options_set.add(key)

@@ -394,9 +394,9 @@ class Client:
         requested = -math.inf
         while True:
             now = self._clock.now()
-            due = max(self._idle_since + IDLE_SECONDS, requested + ASK_SECONDS)
-            if now < due:
-                await self._clock.sleep(due - now)
+            next_request = max(self._idle_since + IDLE_SECONDS, requested + ASK_SECONDS)
+            if now < next_request:
+                await self._clock.sleep(next_request - now)
             elif self._machine.welcomed and not self._machine.playing:
                 requested = now
                 self._send(Status())
@@ -439,10 +439,10 @@ class Client:
             case Prepared(match):
                 self._act(self._machine.prepared(match))
             case MoveChosen():
-                chosen = report
+                newest = report
                 self._act(
                     self._machine.move_chosen(
-                        chosen.match, chosen.ply, chosen.move, chosen.thinking, chosen.at
+                        newest.match, newest.ply, newest.move, newest.thinking, newest.at
                     )
                 )
             case BotFailed(match, why, trace, crash):

@@ -39,9 +39,9 @@ class StatusReporter:
             if rating == before:
                 continue
             deviation = status.deviations.get(game)
-            shown = f"{rating:.0f}" if deviation is None else Rating(rating, deviation)
+            text = f"{rating:.0f}" if deviation is None else Rating(rating, deviation)
             more = f"; its page: {self._page}" if before is None else f" ({rating - before:+.0f})"
-            self._tell(f"{self._options.name} is rated {shown} in {game}{more}")
+            self._tell(f"{self._options.name} is rated {text} in {game}{more}")
         self._ratings = dict(status.ratings)  # none, where a new season has begun
 
     @property

@@ -218,8 +218,8 @@ def bot(
     )
     explicit = {key for key in context.params if is_given(context, key)}
     settings = _settings(settings_file, explicit)
-    made = _engine(settings)
-    name = settings.name or made.name
+    chosen_engine = _engine(settings)
+    name = settings.name or chosen_engine.name
     if len(name) > 64 or not name.isprintable() or name != name.strip():
         raise UsageError(f"--name {name!r:.80} is not a valid name: 1 to 64 printable characters")
     sys.setswitchinterval(SWITCH_SECONDS)
@@ -228,7 +228,7 @@ def bot(
     # This import is slow, and only a running bot needs it.
     from arena.bots.commands.bot_run import run  # noqa: PLC0415
 
-    run(made, settings, name)
+    run(chosen_engine, settings, name)
 
 
 def _settings(options: BotSettings, explicit: set[str]) -> BotSettings:

@@ -131,8 +131,8 @@ async def _play(
         tasks.cancel_scope.cancel()
     if problem is not None:
         raise problem
-    left = f", {client.playing} left in play" if client.playing else ""
-    return f"{client.tally}{left}"
+    rest = f", {client.playing} left in play" if client.playing else ""
+    return f"{client.tally}{rest}"
 
 
 async def _follow_signals(

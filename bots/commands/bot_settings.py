@@ -166,7 +166,7 @@ def read_settings(path: Path) -> BotSettings:
                 data[key] = [data[key]]
         for key in data.keys() - set(KEYS):
             raise BadBotSettings(f"{key}: unknown key; {hint(key, KEYS, 'the keys are')}")
-        told = msgspec.convert(data, BotFile, dec_hook=lambda _, file: beside / file)
+        content = msgspec.convert(data, BotFile, dec_hook=lambda _, file: beside / file)
     except OSError as error:
         raise BadBotSettings(f"cannot read {path}: {error.strerror}") from None
     except msgspec.ValidationError as error:
@@ -175,16 +175,16 @@ def read_settings(path: Path) -> BotSettings:
     except ValueError as error:  # from TOML or the encoding
         raise BadBotSettings(f"{path}: {error}") from None
     try:
-        settings = BotSettings(**asdict(told), token=token_of(path, told.token_file, told.token_env))
+        settings = BotSettings(**asdict(content), token=token_of(path, content.token_file, content.token_env))
     except BadBotFile as error:
         raise BadBotSettings(str(error)) from None
-    if told.state is None:
+    if content.state is None:
         settings = replace(settings, state=beside)
 
     def located(spec: str) -> str:
         return str(beside / spec) if is_file_spec(spec) else spec
 
-    return replace(settings, engine=located(told.engine), game=tuple(map(located, told.game)))
+    return replace(settings, engine=located(content.engine), game=tuple(map(located, content.game)))
 
 
 def _in_words(types: str) -> str:

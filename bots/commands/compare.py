@@ -26,7 +26,7 @@ def compare_command(
         raise CommandError(f"--budget: {budget} leaves are not enough for depth 1")
     reaches = comparison.reaches()
     if svg is not None:
-        place = f" on {named}" if (named := game.setup().get("map")) else ""
+        place = f" on {map_name}" if (map_name := game.setup().get("map")) else ""
         write_text(plot_svg(comparison, f"Leaves by depth: {game.name}{place}"), svg)
     if json is not None:
         write_json(_rows(comparison, reaches), json)

@@ -85,14 +85,14 @@ def play(
         _check_writable(record)
     local = _open(opponent, rules, Player(seat), control, adjudication)
     try:
-        ended = _converse(local, rules, Player(seat), lambda: print_position(rules, local.position, out))
+        finished = _converse(local, rules, Player(seat), lambda: print_position(rules, local.position, out))
     except KeyboardInterrupt:
         typer.echo("\nStopped: the match has no end.")
         raise
     finally:
         local.close()
     if record is not None:
-        _save_record(local, record, ended=ended)
+        _save_record(local, record, ended=finished)
 
 
 def _open(

@@ -142,11 +142,11 @@ def _choose(file: str, records: Sequence[tuple[int, Record]], match: str) -> Rep
         raise UsageError(
             f"--match: {len(matching)} matches in {file} begin with {match!r:.70}; give more of the id"
         )
-    line, chosen = matching[0]
+    line, record = matching[0]
     try:
-        return verify(chosen)
+        return verify(record)
     except BadRecord as error:
-        raise CommandError(f"{file}, line {line}: match {chosen.match:.12} is wrong: {error}") from None
+        raise CommandError(f"{file}, line {line}: match {record.match:.12} is wrong: {error}") from None
 
 
 def _watch(played: Replay, ply: int | None) -> None:

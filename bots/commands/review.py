@@ -38,11 +38,11 @@ def judge(played: Replay, engine: str, limits: SearchLimits, json: Path | None, 
     if engine == ENGINE:
         _by_table_alone(played, truths, json, svg)
         return
-    judged: list[ReviewedMove] = []
+    reviews: list[ReviewedMove] = []
     try:
         with ExitStack() as stack:
             for each in review(played, _analyst(played, engine, limits, stack)):
-                judged.append(each)
+                reviews.append(each)
                 if err.is_terminal:
                     err.print(f"\rply {each.ply + 1} of {played.plies}", end="")
     except (BadSpec, UnknownEvaluator) as error:
@@ -56,16 +56,16 @@ def judge(played: Replay, engine: str, limits: SearchLimits, json: Path | None, 
         try:
             names = (players.maxie, players.minnie)
             picture = review_svg(
-                judged, summary(played.record), names, engine, armies=played.game.name == Riskless.name
+                reviews, summary(played.record), names, engine, armies=played.game.name == Riskless.name
             )
         except ValueError as error:
             raise CommandError(str(error)) from None
         write_text(picture, svg)
     if json is not None:
-        moves = judged if truths is None else _with_truth(judged, truths)
-        write_json({"engine": engine, "players": player_reviews(judged), "moves": moves}, json)
+        moves = reviews if truths is None else _with_truth(reviews, truths)
+        write_json({"engine": engine, "players": player_reviews(reviews), "moves": moves}, json)
     elif svg is None or str(svg) != "-":
-        _print(played, judged, engine)
+        _print(played, reviews, engine)
         if truths is not None:
             _print_truths(truths)
 
@@ -117,8 +117,8 @@ def _print_truths(truths: list[SolvedMove]) -> None:
     out.print(table)
     for player in Player:
         mine = [each for each in truths if each.player == player.value]
-        lost = sum(each.kind is not Kind.KEPT for each in mine)
-        out.print(f"{player}: gave something away in {lost} of {len(mine)} moves")
+        mistakes = sum(each.kind is not Kind.KEPT for each in mine)
+        out.print(f"{player}: gave something away in {mistakes} of {len(mine)} moves")
 
 
 def _print(played: Replay, judged: list[ReviewedMove], engine: str) -> None:

@@ -332,8 +332,8 @@ def _show_search(
         _draw(svg, game, position, depth, events, title, report.line)
     if json is not None:
         facts = _facts(game, position, spec, [report], truth)
-        told = list(trace_lines(game, monitor.events)) if monitor.events is not None else None
-        write_json({**facts, "trace": told, "held": monitor.held, "savings": saved}, json)
+        lines = list(trace_lines(game, monitor.events)) if monitor.events is not None else None
+        write_json({**facts, "trace": lines, "held": monitor.held, "savings": saved}, json)
     if "-" in (str(json), str(svg)):
         return
     if trace:

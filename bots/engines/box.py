@@ -94,16 +94,18 @@ class Box:
 
     def pinned(self) -> Box:
         """Return the box with the id of its image, so that every match plays the same one. Raises BadSpec."""
-        done = _run(self.program, "image", "inspect", "--format={{.Id}} {{json .Config.Volumes}}", self.image)
-        if done.returncode == 0:
-            identity, volumes = done.stdout.split(maxsplit=1)
+        result = _run(
+            self.program, "image", "inspect", "--format={{.Id}} {{json .Config.Volumes}}", self.image
+        )
+        if result.returncode == 0:
+            identity, volumes = result.stdout.split(maxsplit=1)
             # A volume is a folder of the host without bounds, which the bot could fill.
             if json.loads(volumes):
                 raise BadSpec(
                     f"the image {self.image} has a VOLUME, which no box allows: build it without one"
                 )
             return Box(self.program, identity, self.submission)
-        why, tool = _first_line(done.stderr), Path(self.program).name
+        why, tool = _first_line(result.stderr), Path(self.program).name
         if re.search("no such image|image not known", why, re.IGNORECASE):
             raise BadSpec(
                 f"image {self.image} does not exist on this machine: build it, or {tool} pull {self.image}"
@@ -111,10 +113,10 @@ class Box:
         raise BadSpec(f"{tool} cannot look for the image {self.image}: {why}")
 
     def _run(self, *words: str) -> str:
-        done = _run(self.program, *words)
-        if done.returncode:
-            raise BadSpec(f"{Path(self.program).name} {words[0]}: {_first_line(done.stderr)}")
-        return done.stdout
+        result = _run(self.program, *words)
+        if result.returncode:
+            raise BadSpec(f"{Path(self.program).name} {words[0]}: {_first_line(result.stderr)}")
+        return result.stdout
 
 
 def box_engine(spec: str, logs: Path | None = None) -> Engine:
@@ -189,10 +191,10 @@ def _engine() -> str:
         program = shutil.which(tool)
         if program is None:
             continue
-        done = _run(program, "info", f"--format={template}")
-        words = done.stdout.split()
-        if done.returncode:
-            reasons.append(f"{tool} does not answer: {_first_line(done.stderr)}")
+        result = _run(program, "info", f"--format={template}")
+        words = result.stdout.split()
+        if result.returncode:
+            reasons.append(f"{tool} does not answer: {_first_line(result.stderr)}")
         elif "false" in words or (tool == "podman" and not {"memory", "pids", "cpu"} <= set(words)):
             reasons.append(
                 f"{tool} cannot bound the memory, processes and cores of a container here: see docs/ladders.md"

@@ -37,8 +37,8 @@ def program_engine(command: str, logs: Path | None = None) -> Engine:
     if shutil.which(words[0]) is None:
         raise BadSpec(f"--exec: program {words[0]!r:.100} not found: give its path, or add it to the PATH")
     # In `perl my_bot.pl` the file has the distinctive name, not the interpreter.
-    named = next((word for word in words[1:] if Path(word).is_file()), words[0])
-    return Engine(Path(named).stem[:64], command, lambda: ProgramBot(words, logs))
+    file = next((word for word in words[1:] if Path(word).is_file()), words[0])
+    return Engine(Path(file).stem[:64], command, lambda: ProgramBot(words, logs))
 
 
 class ProgramBot(Bot):

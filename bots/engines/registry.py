@@ -47,8 +47,8 @@ class Engine:
         """
         if self.parsed is None:
             return EngineInfo(self.name[:NAME_LENGTH] or "?")
-        known = always_known(self.parsed)
-        options = {name: value[:TEXT_LENGTH] for name, value in known.items() if name != "threads"}
+        values = always_known(self.parsed)
+        options = {name: value[:TEXT_LENGTH] for name, value in values.items() if name != "threads"}
         return EngineInfo(self.name, options, threads_of(self.parsed, cores))
 
 
@@ -108,7 +108,7 @@ def check_evaluator_name(spec: Spec) -> None:
         if name.endswith(NETWORK_FILE) and not installed():
             raise BadSpec(f"{spec.name}: networks need the extra `engine`, which is not installed")
     elif name not in EVALUATORS:
-        known = ", ".join(EVALUATORS)
+        choices = ", ".join(EVALUATORS)
         raise BadSpec(
-            f"{spec.name}: evaluator must be {known} or a file NAME.toml or NAME.npz, not {name!r:.60}"
+            f"{spec.name}: evaluator must be {choices} or a file NAME.toml or NAME.npz, not {name!r:.60}"
         )

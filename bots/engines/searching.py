@@ -109,14 +109,14 @@ def backend_for(spec: Spec, match: Match) -> Backend:
 
     Raises BadSpec for an option that the form used in this match does not know.
     """
-    chosen = choose(spec, match.game)
-    if chosen.compiled:
+    backend = choose(spec, match.game)
+    if backend.compiled:
         from arena.bots.compiled.backend import CompiledBackend  # noqa: PLC0415 - an extra, and slow to load
 
-        return CompiledBackend(chosen.spec, match)
-    if chosen.why:
-        _log_line(f"{spec.name} searches in Python: {chosen.why}")
-    return PythonBackend(chosen.spec, match)
+        return CompiledBackend(backend.spec, match)
+    if backend.why:
+        _log_line(f"{spec.name} searches in Python: {backend.why}")
+    return PythonBackend(backend.spec, match)
 
 
 class Deadline:

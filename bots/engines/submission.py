@@ -53,7 +53,7 @@ def _unpack(file: Path, archive: zipfile.ZipFile, folder: Path) -> None:
     entries = archive.infolist()
     if len(entries) > MAX_FILES:
         raise BadSpec(f"{file}: {len(entries)} files: at most {MAX_FILES}")
-    left = MAX_UNPACKED
+    budget = MAX_UNPACKED
     for entry in entries:
         target = folder / _path_of(file, entry)
         if entry.is_dir():
@@ -63,8 +63,8 @@ def _unpack(file: Path, archive: zipfile.ZipFile, folder: Path) -> None:
         with archive.open(entry) as packed, target.open("xb") as unpacked:
             # The size that the file claims is not believed: what comes out of it is counted.
             while piece := packed.read(PIECE):
-                left -= len(piece)
-                if left < 0:
+                budget -= len(piece)
+                if budget < 0:
                     raise BadSpec(f"{file}: more than {MAX_UNPACKED >> 20} MiB when it is unpacked")
                 unpacked.write(piece)
         executable = (entry.external_attr >> 16) & stat.S_IXUSR

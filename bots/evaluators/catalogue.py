@@ -104,12 +104,12 @@ def evaluator_for(game: Game[P, M], name: str = "plain") -> Evaluator[P]:
         raise UnknownEvaluator(
             f"no evaluator is called {name!r:.60}: there are {', '.join(NAMES)}, and files NAME.toml and NAME.npz"
         )
-    found = features_of(game)
-    if found is None:
+    extractor = features_of(game)
+    if extractor is None:
         if name == "features":
             return plain(game)
         raise UnknownEvaluator(f"{game.name} has no features, so no weights file fits: use plain")
-    features, names = found
+    features, names = extractor
     path = FOLDER / f"{_family(game)}.toml" if name == "features" else Path(name)
     return cast(
         "Evaluator[P]", linear_evaluator(features, names, on_its_map(game, load_weights(path, names)))

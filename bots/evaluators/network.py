@@ -159,11 +159,11 @@ def by_network(game: Riskless, network: Network) -> Evaluator[Armies]:
 
     def evaluate(position: Armies) -> int:
         sign = game.player(position).sign
-        seen = sign * np.array(position.armies, np.int64)
-        foe, armies = (seen < 0).astype(np.int64), np.abs(seen)
+        signed = sign * np.array(position.armies, np.int64)
+        foe, armies = (signed < 0).astype(np.int64), np.abs(signed)
         kinds = tables.kinds[foe, armies]
         hidden = tables.territories[foe, armies].sum(0) + tables.roads[kinds[sources], kinds[targets]].sum(0)
-        hidden += tables.totals[0, armies[seen > 0].sum()] + tables.totals[1, armies[seen < 0].sum()]
+        hidden += tables.totals[0, armies[signed > 0].sum()] + tables.totals[1, armies[signed < 0].sum()]
         return sign * clamp(int(np.maximum(hidden, 0) @ tables.output) >> SHIFT)
 
     return evaluate

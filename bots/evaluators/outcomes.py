@@ -43,8 +43,8 @@ def categorize(game: Game[Any, Any]) -> Categorize | None:
         places = [riskless.NAMES.index(name) for name in ("race", "attacks", "exposed")]
 
         def of_riskless(position: Any) -> Category:
-            counted, sign = count(position), game.player(position).sign
-            race, attacks, exposed = (sign * counted[place] for place in places)
+            features, sign = count(position), game.player(position).sign
+            race, attacks, exposed = (sign * features[place] for place in places)
             step = abs(race) * STEPS // goal
             return (step if race >= 0 else -step, min(attacks, MAX_COUNT), min(exposed, MAX_COUNT))
 

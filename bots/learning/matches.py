@@ -127,8 +127,8 @@ class _Side:
         )
         if answers:
             self._bot.opponent_moved(game.move_from_data(referee.moves[-1].move), position)
-        chosen = ask(self._bot, position, clock, self._stop)
-        message, _ = move_message(match, ply, position, chosen, self._bot.thinking)
+        move = ask(self._bot, position, clock, self._stop)
+        message, _ = move_message(match, ply, position, move, self._bot.thinking)
         thinking = None if message.thinking is UNSET else message.thinking
         referee.handle(Moved(match.seat, ply, message.move, thinking), MONOTONIC.now_ns())
 

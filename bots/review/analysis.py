@@ -201,13 +201,13 @@ class EngineAnalyst:
         All have the depth of the first, or less if four times its nodes are not enough.
         """
         first = self.reports(position)[-1]
-        found, left = [first], [move for move in self._game.moves(position) if move != first.move]
-        while left and len(found) < count:
+        reports, others = [first], [move for move in self._game.moves(position) if move != first.move]
+        while others and len(reports) < count:
             most = NO_LIMIT if self._nodes == NO_LIMIT else OTHERS_NODES * self._nodes
-            found.append(self._search(position, max(1, first.depth), most, left)[-1])
-            left.remove(found[-1].move)
+            reports.append(self._search(position, max(1, first.depth), most, others)[-1])
+            others.remove(reports[-1].move)
         sign = self._game.player(position).sign
-        return sorted(found, key=lambda each: -sign * each.value)
+        return sorted(reports, key=lambda each: -sign * each.value)
 
     def _search(
         self, position: Any, depth: int, nodes: int, moves: Sequence[Any] | None = None

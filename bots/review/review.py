@@ -69,25 +69,25 @@ def review(played: Replay, analyst: Analyst) -> Iterator[ReviewedMove]:
             (of[-1].depth for of in (better, actual) if of and not is_decided(of[-1].value)), default=0
         )
         value = _worth(game, game.successor(position, best), better, depth)
-        got = _worth(game, after, actual, depth)
-        lost = player.sign * (value - got)
-        if lost <= 0:
+        actual_value = _worth(game, after, actual, depth)
+        loss = player.sign * (value - actual_value)
+        if loss <= 0:
             # as good as the engine's move, or better than the engine had seen
-            lost, value = 0, got
-        chance_lost = player.sign * (chance(game, value) - chance(game, got))
+            loss, value = 0, actual_value
+        chance_lost = player.sign * (chance(game, value) - chance(game, actual_value))
         yield ReviewedMove(
             ply=ply,
             player=player.value,
             move=game.move_to_text(move),
-            better=game.move_to_text(best if lost else move),
+            better=game.move_to_text(best if loss else move),
             value=value,
-            after=got,
-            lost=lost,
+            after=actual_value,
+            lost=loss,
             told=None if each.thinking is None else each.thinking.value,
-            chance=chance(game, got),
+            chance=chance(game, actual_value),
             chance_lost=chance_lost,
             mark=next((mark for least, mark in MARKS if chance_lost >= least), ""),
-            line=[game.move_to_text(each) for each in report.line] if lost else [],
+            line=[game.move_to_text(each) for each in report.line] if loss else [],
         )
 
 
@@ -180,16 +180,16 @@ def solved_moves(played: Replay) -> list[SolvedMove] | None:
         return None
     moves = []
     for ply, each in enumerate(played.record.moves):
-        judged = judge(solution, played.positions[ply], played.game.move_from_data(each.move))
+        verdict = judge(solution, played.positions[ply], played.game.move_from_data(each.move))
         moves.append(
             SolvedMove(
                 ply=ply,
-                player=judged.player.value,
-                move=played.game.move_to_text(judged.move),
-                kind=judged.kind,
-                before=str(judged.before),
-                after=str(judged.after),
-                best=played.game.move_to_text(judged.best),
+                player=verdict.player.value,
+                move=played.game.move_to_text(verdict.move),
+                kind=verdict.kind,
+                before=str(verdict.before),
+                after=str(verdict.after),
+                best=played.game.move_to_text(verdict.best),
             )
         )
     return moves

@@ -101,8 +101,8 @@ def _saving(
         return polled > most
 
     try:
-        other, seen = run_reference(game, position, deeper, whole, tracing=False, stop=stop)
+        other, counts = run_reference(game, position, deeper, whole, tracing=False, stop=stop)
     except Stopped:
         return Saving(what, monitor.nodes, monitor.leaves, result.value, words, None, None, None, most)
     saving = Saving(what, monitor.nodes, monitor.leaves, result.value, words, None, None, None, most)
-    return replace(saving, whole_nodes=seen.nodes, whole_leaves=seen.leaves, whole_value=other.value)
+    return replace(saving, whole_nodes=counts.nodes, whole_leaves=counts.leaves, whole_value=other.value)

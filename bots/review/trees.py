@@ -36,9 +36,9 @@ def load_tree(name: str) -> Explicit:
     """Return the tree called `name`, ignoring case, or the tree in the file NAME.json. Raises TreeError."""
     if name.endswith(".json"):
         return _read(Path(name))
-    for known in tree_names():
-        if known.casefold() == name.casefold():
-            return _read(FOLDER / f"{known}.json")
+    for each in tree_names():
+        if each.casefold() == name.casefold():
+            return _read(FOLDER / f"{each}.json")
     raise UnknownTree(
         f"no tree is called {name!r:.60}: there are {', '.join(tree_names())}, and files NAME.json"
     )

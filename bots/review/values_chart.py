@@ -39,21 +39,21 @@ def review_svg(
         return max(-top, min(top, value))
 
     marks = (top, 0, -top)
-    drawn = [text(LEFT, 26, title, INK, more=' font-size="15"'), *area.rules(marks, GRID)]
-    drawn += [text(LEFT - 8, area.y(mark) + 4, f"{mark / 100:+g}", INK, "end") for mark in marks]
+    elements = [text(LEFT, 26, title, INK, more=' font-size="15"'), *area.rules(marks, GRID)]
+    elements += [text(LEFT - 8, area.y(mark) + 4, f"{mark / 100:+g}", INK, "end") for mark in marks]
     below = HEIGHT - BOTTOM + 20
-    drawn += [text(area.x(ply), below, str(ply), INK, "middle") for ply in sorted({0, plies // 2, plies})]
+    elements += [text(area.x(ply), below, str(ply), INK, "middle") for ply in sorted({0, plies // 2, plies})]
     unit = "in armies" if armies else "in hundreds"
     legend = f"ply; values {unit}, high for maxie, a certain win on the edge; ?!, ?, ??: lost chances"
-    drawn.append(text(LEFT, HEIGHT - 10, legend, INK))
+    elements.append(text(LEFT, HEIGHT - 10, legend, INK))
     for name, points in lines.items():
         if points:
-            drawn.append(area.curve([(ply, bounded(value)) for ply, value in points], COLOURS[name], 1.6))
+            elements.append(area.curve([(ply, bounded(value)) for ply, value in points], COLOURS[name], 1.6))
     for each in judged:
         if each.mark:
             x, y, colour = area.x(each.ply), area.y(bounded(each.after)), COLOURS[each.player]
-            drawn.append(dot(x, y, 4, colour, f"ply {each.ply}: {each.move}, better {each.better}"))
-            drawn.append(text(x, y - 8, each.mark, colour, "middle", ' font-weight="bold"'))
+            elements.append(dot(x, y, 4, colour, f"ply {each.ply}: {each.move}, better {each.better}"))
+            elements.append(text(x, y - 8, each.mark, colour, "middle", ' font-weight="bold"'))
     for row, (name, label) in enumerate(zip(lines, (engine, *names), strict=True)):
-        drawn.append(text(WIDTH - RIGHT + 8, TOP + 14 + 18 * row, label[:18], COLOURS[name]))
-    return document(WIDTH, HEIGHT, drawn)
+        elements.append(text(WIDTH - RIGHT + 8, TOP + 14 + 18 * row, label[:18], COLOURS[name]))
+    return document(WIDTH, HEIGHT, elements)

@@ -150,8 +150,8 @@ class Comparison:
         counts = self.bounded_leaves["minimax"]
         if not counts:
             return None
-        known = min(depth, len(counts))
-        return float(counts[known - 1] ** (1 / known))
+        plies = min(depth, len(counts))
+        return float(counts[plies - 1] ** (1 / plies))
 
     def expected(self, depth: int, share: float) -> int | None:
         """Return q^(share × depth). `share` is 1 for minimax, 3/4 for random move order, 1/2 for perfect order."""

@@ -119,10 +119,10 @@ class _Loop(Generic[P, M]):
         else:
             monitor.enter(path, position, depth)
         if self._table is not None and stack and depth > 0:
-            known = self._table.probe(position, depth, len(stack), alpha, beta)
-            if known is not None:
-                monitor.table_hit(path, position, sign * known[0], horizon=False)
-                return sign * known[0]
+            entry = self._table.probe(position, depth, len(stack), alpha, beta)
+            if entry is not None:
+                monitor.table_hit(path, position, sign * entry[0], horizon=False)
+                return sign * entry[0]
         opened = self._problem.expand(position, depth, len(stack))
         if not opened.moves:
             monitor.leaf(path, position, opened.value, horizon=opened.horizon)

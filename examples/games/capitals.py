@@ -64,10 +64,10 @@ def _capitals(map) -> dict[Player, int]:
 
 def _distances(map, sources: Iterable[int]) -> dict[int, int]:
     """Return the number of roads from each territory to the nearest of `sources`."""
-    found = dict.fromkeys(sources, 0)
-    for v in (queue := list(found)):
+    distances = dict.fromkeys(sources, 0)
+    for v in (queue := list(distances)):
         for w in map.neighbours[v]:
-            if w not in found:
-                found[w] = found[v] + 1
+            if w not in distances:
+                distances[w] = distances[v] + 1
                 queue.append(w)
-    return found
+    return distances

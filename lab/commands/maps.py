@@ -84,14 +84,16 @@ def show(
         f"{map.armies_to_win} armies win, ply {map.ply_limit} is a draw\n"
     )
     width = min(out.width, WIDTH) if out.is_terminal else WIDTH
-    picture, named = draw(file, width=width, dots=out.encoding.startswith("utf"))
+    picture, has_names = draw(file, width=width, dots=out.encoding.startswith("utf"))
     out.print(picture)
     out.print()
-    if not named:
+    if not has_names:
         _print_territories(file, width)
     for who, sign in (("Maxie, who moves first", 1), ("Minnie", -1)):
-        held = [f"{t} ({sign * n})" for t, n in zip(map.territories, map.start, strict=True) if sign * n > 0]
-        text = fill(f"{who}: {', '.join(held)}", width, subsequent_indent="  ")
+        armies = [
+            f"{t} ({sign * n})" for t, n in zip(map.territories, map.start, strict=True) if sign * n > 0
+        ]
+        text = fill(f"{who}: {', '.join(armies)}", width, subsequent_indent="  ")
         out.print(text)
 
 

@@ -139,7 +139,7 @@ def rows_of(measured: MeasuredMap) -> list[list[str]]:
     rows = []
     for number, equals in enumerate(measured.equals):
         endings = ", ".join(f"{name} {count}" for name, count in sorted(equals.endings.items()))
-        played = [
+        statistics = [
             f"{equals.nodes:,}",
             percent(equals.drawn),
             _plain(equals.length),
@@ -151,11 +151,11 @@ def rows_of(measured: MeasuredMap) -> list[list[str]]:
             f"{100 * equals.gap:.0f} %",
         ]
         if number:
-            rows.append(["", "", "", "", *played, "", ""])
+            rows.append(["", "", "", "", *statistics, "", ""])
             continue
         score = f"{percent(signal.score)}, drawn {percent(signal.drawn)}"
         numbers = [map.name, *(str(each) for each in (map.territory_cap, map.armies_to_win, map.ply_limit))]
-        rows.append([*numbers, *played, score, pairs_to_distinguish(signal)])
+        rows.append([*numbers, *statistics, score, pairs_to_distinguish(signal)])
     return rows
 
 
@@ -217,8 +217,8 @@ def _pair(mean: Mean) -> dict[str, float]:
 
 
 def _print(rows: Sequence[Sequence[str]]) -> None:
-    named = [dict(zip(HEADINGS, row, strict=True)) for row in rows]
+    cells = [dict(zip(HEADINGS, row, strict=True)) for row in rows]
     both = [heading for heading in HEADINGS if heading not in SECOND_TABLE[2:]]
     for headings in (both, SECOND_TABLE) if out.is_terminal else (HEADINGS,):
         columns: dict[str, Justify] = {each: "left" if each in LEFT_ALIGNED else "right" for each in headings}
-        print_table(columns, [[row[each] for each in headings] for row in named])
+        print_table(columns, [[row[each] for each in headings] for row in cells])

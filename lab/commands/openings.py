@@ -129,16 +129,16 @@ def make(
         gap=gap / 100,
     )
     kept_openings: list[Opening] = []
-    judged = 0
+    candidates = 0
     try:
         # Older versions of rich print an empty line after a bar, even if no bar is shown.
         with Progress(console=err if err.is_terminal else Console(quiet=True), transient=True) as bar:
             task = bar.add_task("openings", total=count)
 
             def progress(number: int) -> None:
-                nonlocal judged
-                judged += number
-                bar.update(task, description=f"openings, of {judged:,} judged")
+                nonlocal candidates
+                candidates += number
+                bar.update(task, description=f"openings, of {candidates:,} judged")
 
             openings = make_openings(
                 board,
@@ -157,7 +157,7 @@ def make(
         raise UsageError(f"--engine: {problem}") from None
     if not kept_openings:
         raise CommandError(
-            f"no opening of {plies} plies on {board.name} is balanced, of {judged:,} that were judged: try another "
+            f"no opening of {plies} plies on {board.name} is balanced, of {candidates:,} that were judged: try another "
             "number of --plies, or a wider --window"
         )
     # Without the folder of a custom map's file, which differs between machines.
@@ -165,7 +165,7 @@ def make(
     options |= {"window": f"{window:g}", "gap": f"{gap:g}", "seed": seed}
     write_text(_file(board, kept_openings, options), path)
     where = "above" if str(path) == "-" else f"in {path}"
-    few = "" if len(kept_openings) == count else f", which is all that were found among {judged:,}"
+    few = "" if len(kept_openings) == count else f", which is all that were found among {candidates:,}"
     err.print(f"{len(kept_openings)} openings are {where}{few}")
 
 

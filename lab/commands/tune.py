@@ -129,11 +129,11 @@ def tune_command(
         raise UsageError(f"--map is an option of Riskless: {game} has no maps")
     names = maps or (TRAINING if game == Riskless.name else ())
     games: list[Game[Any, Any]] = [Riskless(compiled_map(name)) for name in names] or [load_game(game, "")]
-    known = features_of(games[0])
-    if known is None:
+    features = features_of(games[0])
+    if features is None:
         raise UsageError(f"--game: {game} has no features to tune")
-    start = _first_weights(first or (FOLDER / f"{game}.toml" if outcomes else None), known[1])
-    _check(known[1], start, generations, rounds, without or (), outcomes=outcomes)
+    start = _first_weights(first or (FOLDER / f"{game}.toml" if outcomes else None), features[1])
+    _check(features[1], start, generations, rounds, without or (), outcomes=outcomes)
     command = " ".join(
         [
             "arena tune",
@@ -184,7 +184,7 @@ def tune_command(
         f"from {weights_line(start) if any(start.values()) else 'nothing: all 0'}",
         *steps,
     ]
-    _write(weights_text(known[1], weights, [UNITS[game], *lines]), to, "weights")
+    _write(weights_text(features[1], weights, [UNITS[game], *lines]), to, "weights")
 
 
 def _check(

@@ -54,8 +54,8 @@ def step_kernel(space: Space) -> Any:
 
         The others are moved together to the front, in order. Returns the index after the last of these.
         """
-        known = 2 * plies + 2
-        kept = first
+        undecided = 2 * plies + 2
+        end = first
         for at in range(first, last):
             number = live[at]
             count = expand(rules, scratch, number)
@@ -63,17 +63,17 @@ def step_kernel(space: Space) -> Any:
             won = 0
             for each in range(count):
                 code = codes[scratch[each]]
-                if code < 2 or code >= known:
+                if code < 2 or code >= undecided:
                     lost = 0
                 elif code & 1 == 0:
                     won = 1
                     break
             if won | lost:
-                spread(rules, scratch, number, codes, known + won)
+                spread(rules, scratch, number, codes, undecided + won)
             else:
-                live[kept] = number
-                kept += 1
-        return kept
+                live[end] = number
+                end += 1
+        return end
 
     return solver_kernel(step, f"step-{space.name}")
 

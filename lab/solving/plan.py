@@ -58,14 +58,14 @@ def plan(boards: Boards) -> Plan:
 
 
 def _cycles(symmetry: Permutation) -> int:
-    left = set(range(len(symmetry)))
+    rest = set(range(len(symmetry)))
     count = 0
-    while left:
+    while rest:
         count += 1
-        v = left.pop()
-        while symmetry[v] in left:
+        v = rest.pop()
+        while symmetry[v] in rest:
             v = symmetry[v]
-            left.discard(v)
+            rest.discard(v)
     return count
 
 

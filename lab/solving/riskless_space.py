@@ -48,16 +48,16 @@ def expand(rules: Any, scratch: Any, number: Any) -> Any:
         total += n * rules[POWERS + v]
     count = 0
     for source in range(size):
-        moved = scratch[here + source]
-        if moved <= 0:
+        attackers = scratch[here + source]
+        if attackers <= 0:
             continue
-        left = total + (1 - scratch[trained + source]) * rules[POWERS + source]
+        code = total + (1 - scratch[trained + source]) * rules[POWERS + source]
         for road in range(rules[roads + source], rules[roads + source + 1]):
             target = rules[targets + road]
-            after = moved + scratch[here + target]
+            after = attackers + scratch[here + target]
             after = min(after + 1, cap) if after >= 0 else max(after - 1, -cap)
-            seen = left + (after - scratch[trained + target]) * rules[POWERS + target]
-            scratch[count] = rules[TURNED] - seen
+            board = code + (after - scratch[trained + target]) * rules[POWERS + target]
+            scratch[count] = rules[TURNED] - board
             count += 1
     return count
 
@@ -127,14 +127,14 @@ def survey_kernel() -> Any:
         unpack(rules, scratch, here, first)
         mark = 0
         for number in range(first, last):
-            found = status(rules, scratch, here)
-            if found == PLAYING:
+            outcome = status(rules, scratch, here)
+            if outcome == PLAYING:
                 counts[0] += 1
                 if stands_for_others(rules, scratch, here, number):
                     counts[1] += 1
                     mark |= 1 << (number & 7)
-            elif found != DRAWN:
-                codes[number] = found
+            elif outcome != DRAWN:
+                codes[number] = outcome
             if number & 7 == 7 or number == last - 1:
                 marks[number >> 3] = mark
                 mark = 0

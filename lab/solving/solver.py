@@ -85,9 +85,9 @@ class Solver:
 
     def _map(self, workers: Executor, part: str, work: Callable[[int], Any], total: int) -> Iterator[Any]:
         """Yield `work` of 0 to `total` - 1, in order, and report progress."""
-        for done, found in enumerate(workers.map(work, range(total)), 1):
+        for done, result in enumerate(workers.map(work, range(total)), 1):
             self.tell(Progress(part, done, total))
-            yield found
+            yield result
 
     def _survey(self, workers: Executor) -> None:
         survey = survey_kernel()
@@ -159,9 +159,9 @@ class Solver:
 
         def put(place: int) -> tuple[int, int]:
             begin, scratch = firsts[place], np.zeros(self._words, np.int64)
-            known = codes[begin : int(self._ends[place])]
+            layer = codes[begin : int(self._ends[place])]
             live = self._layers.live
-            return begin, spread(self._rules, scratch, self._numbers(place), known, self._codes, live, begin)
+            return begin, spread(self._rules, scratch, self._numbers(place), layer, self._codes, live, begin)
 
         self._layers.parts = list(self._map(workers, "checkpoint", put, len(self._ranges)))
         return finished
@@ -169,8 +169,8 @@ class Solver:
     def _header(self) -> Header:
         counts = np.zeros(1 << 16, np.int64)
         for first, last in self._ranges:
-            found = np.bincount(self._codes[first:last])
-            counts[: len(found)] += found
+            histogram = np.bincount(self._codes[first:last])
+            counts[: len(histogram)] += histogram
         # Codes 2 and 3 belong to finished boards.
         won, lost = int(counts[5::2].sum()), int(counts[4::2].sum())
         highest = int(np.flatnonzero(counts)[-1])

@@ -56,14 +56,14 @@ def verify(table: Table, threads: int, advance: Callable[[int, int], None]) -> V
     times slower than a step of the solver.
     """
     boards = table.boards
-    told = _unpack_codes(table)
+    entries = _unpack_codes(table)
     codes = np.zeros(boards.count, np.uint16)
     rules = _rules(boards)
     ranges = [(first, min(first + PART, boards.count)) for first in range(0, boards.count, PART)]
     unfold, check = unfold_kernel(), check_kernel()
 
     def unfolded(part: tuple[int, int]) -> None:
-        unfold(rules, np.zeros(2 * boards.territories, np.int64), told, codes, *part)
+        unfold(rules, np.zeros(2 * boards.territories, np.int64), entries, codes, *part)
 
     def checked(part: tuple[int, int]) -> tuple[npt.NDArray[np.int64], Any]:
         counts = np.zeros(LONGEST_WIN + 1, np.int64)
@@ -75,10 +75,10 @@ def verify(table: Table, threads: int, advance: Callable[[int, int], None]) -> V
     with ThreadPoolExecutor(threads, "verify") as workers:
         for done, _ in enumerate(workers.map(unfolded, ranges), 1):
             advance(done, 2 * len(ranges))
-        for done, (found, wrong) in enumerate(workers.map(checked, ranges), len(ranges) + 1):
+        for done, (histogram, wrong) in enumerate(workers.map(checked, ranges), len(ranges) + 1):
             advance(done, 2 * len(ranges))
-            counts[:LONGEST_WIN] += found[:LONGEST_WIN]
-            counts[LONGEST_WIN] = max(counts[LONGEST_WIN], found[LONGEST_WIN])
+            counts[:LONGEST_WIN] += histogram[:LONGEST_WIN]
+            counts[LONGEST_WIN] = max(counts[LONGEST_WIN], histogram[LONGEST_WIN])
             if wrong >= 0 and fault is None:
                 number, right = divmod(int(wrong), 1 << 16)
                 fault = WrongCode(boards.board(number), int(codes[number]), right)

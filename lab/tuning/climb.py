@@ -69,21 +69,21 @@ def climb(
     names = list(weights)
     at = np.array([float(weights[name]) for name in names])
     steps = _steps(games, at, rng)
-    whole, counted = np.zeros(len(names)), 0
+    whole, tail_rounds = np.zeros(len(names)), 0
     stages = []
     for number in range(rounds):
         lot = np.array([rng.choice((-1.0, 1.0)) for _ in names])
-        moved = steps * lot / (number + 1) ** 0.101
-        one, other = _whole(names, at + moved), _whole(names, at - moved)
+        step = steps * lot / (number + 1) ** 0.101
+        one, other = _whole(names, at + step), _whole(names, at - step)
         won = sum(_score_round(game, one, other, nodes, rng) for game in games) / len(games)
         pace = PACE * ((1 + SETTLING * rounds) / (1 + number + SETTLING * rounds)) ** 0.602
         at += pace * won * steps * lot
         if 2 * number >= rounds:
-            whole, counted = whole + at, counted + 1
+            whole, tail_rounds = whole + at, tail_rounds + 1
         if (number + 1) * 10 // rounds > number * 10 // rounds:
             stages.append(_whole(names, at))
         progress()
-    return Climb(_whole(names, whole / counted), stages, rounds, PAIRS * rounds * len(games))
+    return Climb(_whole(names, whole / tail_rounds), stages, rounds, PAIRS * rounds * len(games))
 
 
 def _steps(
@@ -92,14 +92,14 @@ def _steps(
     """Return the step of each weight, measured on positions of random matches; 0 for a weight of 0."""
     rows = []
     for game in games:
-        found = features_of(game)
-        if found is None:
+        extractor = features_of(game)
+        if extractor is None:
             raise ValueError(f"{game.name} has no features to tune")
         sizes = np.array(units(game))
-        rows += [sizes * found[0](position) for position in walked(game, rng)]
-    seen = np.array(rows)
-    spreads = np.sqrt(np.mean(seen**2, axis=0))
-    whole = np.sqrt(np.mean((seen @ weights) ** 2))
+        rows += [sizes * extractor[0](position) for position in walked(game, rng)]
+    values = np.array(rows)
+    spreads = np.sqrt(np.mean(values**2, axis=0))
+    whole = np.sqrt(np.mean((values @ weights) ** 2))
     return np.asarray(STEP * whole / np.maximum(spreads, 1e-3) * (weights != 0))
 
 

@@ -88,16 +88,16 @@ def self_play(
     numbers: list[tuple[int, int]] = []
     number = 0
     for place, game in enumerate(games):
-        found = features_of(game)
-        if found is None:
+        extractor = features_of(game)
+        if extractor is None:
             raise ValueError(f"{game.name} has no features to tune")
-        count, _ = found
+        count, _ = extractor
         sizes = units(game)
-        for played in _matches(game, weights, range(number, number + matches), nodes, rng):
-            end = _end(game, played)
-            for left, position in enumerate(reversed(played.positions)):
+        for match in _matches(game, weights, range(number, number + matches), nodes, rng):
+            end = _end(game, match)
+            for plies, position in enumerate(reversed(match.positions)):
                 rows.append([unit * n for unit, n in zip(sizes, count(position), strict=True)])
-                ends.append(_discounted_result(end, left))
+                ends.append(_discounted_result(end, plies))
                 numbers.append((number, place))
             number += 1
             progress()
@@ -157,13 +157,13 @@ def count_outcomes(
         category_of = categorize(game)
         if category_of is None:
             raise ValueError(f"{game.name} has no position categories")
-        for played in _matches(game, weights, range(matches), nodes, rng):
-            for position in played.positions:
+        for match in _matches(game, weights, range(matches), nodes, rng):
+            for position in match.positions:
                 row = counts.setdefault(category_of(position), [0, 0, 0])
-                if played.winner is None:
+                if match.winner is None:
                     row[1] += 1
                 else:
-                    row[0 if played.winner is game.player(position) else 2] += 1
+                    row[0 if match.winner is game.player(position) else 2] += 1
             progress()
     return {category: (won, drawn, lost) for category, (won, drawn, lost) in counts.items()}
 
@@ -174,8 +174,8 @@ def fit(
     """Return the weights that predict the results of the samples best, and their quality; weights in `without` stay
     unchanged.
     """
-    kept = np.array([float(name not in without) for name in names])
-    samples = replace(samples, features=samples.features * kept)
+    mask = np.array([float(name not in without) for name in names])
+    samples = replace(samples, features=samples.features * mask)
     held_out = samples.matches % HELD_OUT == HELD_OUT - 1
     # each match counts the same, since a long one has many positions but only one result
     share = 1.0 / np.bincount(samples.matches)[samples.matches]
@@ -207,8 +207,8 @@ def _slopes(samples: Samples, share: Numbers, part: npt.NDArray[np.bool_], weigh
     values = (samples.features @ weights)[:, None]
     slopes = []
     for game in range(int(samples.games.max()) + 1):
-        chosen = part & (samples.games == game)
-        slope = _fit_logistic(values[chosen], samples.ends[chosen], share[chosen], np.zeros(1), 1e-6)
+        mask = part & (samples.games == game)
+        slope = _fit_logistic(values[mask], samples.ends[mask], share[mask], np.zeros(1), 1e-6)
         slopes.append(float(slope[0]))
     return np.array(slopes)
 

@@ -103,17 +103,17 @@ def match(
     plan = with_options(LadderPlan(_sides(engine_bots([a, b]), name_a, name_b, tc_b)), options)
     first, second = (bot.name for bot in plan.bots)
 
-    def settled(played: Ladder) -> bool:
-        return test is not None and test.verdict(played.pairs()) is not Verdict.OPEN
+    def settled(finished: Ladder) -> bool:
+        return test is not None and test.verdict(finished.pairs()) is not Verdict.OPEN
 
-    played = play(
+    finished = play(
         plan, "match", record, db, settled, status=lambda ladder: _progress_line(ladder, test), test=test
     )
-    pairs = played.pairs()
+    pairs = finished.pairs()
     elo = difference(pairs)
-    crashes = crashes_in_words(played)
+    crashes = crashes_in_words(finished)
     report = {"pairs": pairs, "difference": elo, "sprt": _sprt_report(test, pairs, crashes)}
-    tell(played, _findings(first, second, pairs, elo, test, crashes), report, Reports(json, html, csv))
+    tell(finished, _findings(first, second, pairs, elo, test, crashes), report, Reports(json, html, csv))
 
 
 def _sides(bots: tuple[BotPlan, ...], name_a: str, name_b: str, tc_b: str) -> tuple[BotPlan, ...]:

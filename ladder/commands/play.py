@@ -69,7 +69,7 @@ def play(
         if cluster is None:  # only the cluster's machines know what they have installed
             _check_engines(plan, starts)
             _check_tables(plan, starts)
-        played = Ladder(
+        ladder = Ladder(
             plan,
             starts,
             record,
@@ -81,20 +81,20 @@ def play(
         raise UsageError(str(error)) from None
     # Import NumPy now: the page caches slow results for a minute, and otherwise the first table would be one.
     import_module("arena.rating.bradley_terry")
-    with watching(played, err, status) as display:
+    with watching(ladder, err, status) as display:
         try:
             with interpreter.infrequent_collections():
                 anyio.run(
                     partial(
                         run_ladder,
-                        played,
+                        ladder,
                         display,
                         database=db,
-                        enough=lambda: settled(played),
+                        enough=lambda: settled(ladder),
                         dial_in=dial_in,
                         cluster=cluster,
                         port=port,
-                        opened=lambda url: _print_address(url, played.plan.event),
+                        opened=lambda url: _print_address(url, ladder.plan.event),
                         test=test,
                     ),
                     backend_options={"use_uvloop": sys.platform != "win32"},
@@ -106,8 +106,8 @@ def play(
         except (CannotListen, ClusterLost, StoreError, TooFewBots) as error:
             raise CommandError(str(error)) from None
         except OSError as error:
-            raise CommandError(f"cannot write {error.filename or played.record}: {error.strerror}") from None
-    return played
+            raise CommandError(f"cannot write {error.filename or ladder.record}: {error.strerror}") from None
+    return ladder
 
 
 def _check_engines(plan: LadderPlan, starts: Sequence[AnyGame]) -> None:

@@ -155,15 +155,15 @@ def check(
     check_protocol(spec, game=[game_named(game)], tc=tc, margin=margin)
     sides = (BotPlan(file.stem, spec), BotPlan(f"{file.stem}-2", spec))
     plan = LadderPlan(sides, game=game, maps=(map,), time_control=control, margin_ms=margin, rounds=1)
-    played = play(plan, "match", None, None)
-    tell(played, (), {}, Reports())
+    ladder = play(plan, "match", None, None)
+    tell(ladder, (), {}, Reports())
     faults = Counter(
         record.result.reason.value
-        for record in played.records
+        for record in ladder.records
         if record.result.reason in FORFEITS and losers(record)
     )
     if faults:
-        raise CommandError(f"{file.stem} lost against itself by {', '.join(faults)}: see {played.record}")
+        raise CommandError(f"{file.stem} lost against itself by {', '.join(faults)}: see {ladder.record}")
 
 
 def _command_of(file: Path) -> str:

@@ -13,7 +13,7 @@ from arena.rating.standings import is_void, losers
 
 def match_line(record: Record) -> str:
     """Return a finished match in one line: `greedy beats random on m2 in 41 plies (elimination)`."""
-    lost = losers(record)
+    loser_names = losers(record)
     maxie, minnie = record.players.maxie, record.players.minnie
     place = f" on {record.setup['map']}" if record.setup.get("map") else ""
     reason = REPETITION if record.result.by_repetition else record.result.reason.value.replace("_", " ")
@@ -21,11 +21,13 @@ def match_line(record: Record) -> str:
     if is_void(record):
         what = f"{maxie} against {minnie}{place} is void"
         detail = f": {record.result.detail}"
-    elif len(lost) == 1:
-        winner = minnie if lost[0] == maxie else maxie
-        what = f"{winner} beats {lost[0]}{place} in {len(record.moves)} plies"
+    elif len(loser_names) == 1:
+        winner = minnie if loser_names[0] == maxie else maxie
+        what = f"{winner} beats {loser_names[0]}{place} in {len(record.moves)} plies"
     else:
-        what = f"{maxie} and {minnie}{place} both lose" if lost else f"{maxie} and {minnie} draw{place}"
+        what = (
+            f"{maxie} and {minnie}{place} both lose" if loser_names else f"{maxie} and {minnie} draw{place}"
+        )
     return f"{what} ({reason}{detail})"
 
 
@@ -40,11 +42,11 @@ def warning_of_draws(ladder: Ladder) -> str | None:
     draws = count_draws(ladder.records)
     if ladder.stopped or not draws.too_many:
         return None
-    drawn = f"{draws.drawn} of {draws.matches} matches were drawn"
+    share = f"{draws.drawn} of {draws.matches} matches were drawn"
     little = "so that the table tells little of strength"
     if not has_maps(ladder.plan.game):
-        return f"{drawn}, {little}; `--openings N` lets matches begin after N random plies"
+        return f"{share}, {little}; `--openings N` lets matches begin after N random plies"
     maps = [name for name, each in draws_by_map(ladder.records).items() if each.too_many]
     others = [f"`--map {name}`" for name in DECIDING if name not in maps]
     advice = f"most are decided with {' or '.join(others[:2])}" if others else "`--openings N` may help"
-    return f"{drawn} (over half on {', '.join(maps)}), {little}; {advice}"
+    return f"{share} (over half on {', '.join(maps)}), {little}; {advice}"

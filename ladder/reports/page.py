@@ -168,9 +168,9 @@ def _deciding_pairs(ladder: Ladder, bots: Sequence[str]) -> list[str]:
     whole = [(scores[0], records) for scores, records in scored if scores]
     uneven = sorted((each for each in whole if each[0] != 1), key=lambda each: -abs(each[0] - 1))
     sentence = f"{escape(first)} and {escape(second)} shared the points of {len(whole) - len(uneven)} of their {len(whole)} pairs"
-    shown = [record for _, records in uneven[:MAX_MATCHES] for record in records]
-    more = f"; of the other {len(uneven)}, these were the clearest" if shown else ""
-    return ["<h2>The matches that decided it</h2>", f"<p>{sentence}{more}.</p>", *map(_replay, shown)]
+    matches = [record for _, records in uneven[:MAX_MATCHES] for record in records]
+    more = f"; of the other {len(uneven)}, these were the clearest" if matches else ""
+    return ["<h2>The matches that decided it</h2>", f"<p>{sentence}{more}.</p>", *map(_replay, matches)]
 
 
 def upsets(rows: Sequence[Row], records: Iterable[Record]) -> list[Record]:
@@ -294,9 +294,9 @@ def _curves(records: Sequence[Record], colour: Mapping[str, str]) -> str:
     }
     depths = {
         bot: {
-            ply: sum(told) / len(told)
+            ply: sum(values) / len(values)
             for ply, all_ in by_ply.items()
-            if (told := [m.thinking.depth for m in all_ if m.thinking and m.thinking.depth is not None])
+            if (values := [m.thinking.depth for m in all_ if m.thinking and m.thinking.depth is not None])
         }
         for bot, by_ply in moves.items()
     }

@@ -49,23 +49,23 @@ def _svg(height: float, label: str, drawn: Sequence[str]) -> str:
 
 def ratings(rows: Sequence[Row], colour: Mapping[str, str]) -> str:
     """Return a plot of each rating as a dot on its 95 % interval, over an axis in Elo."""
-    played = [row for row in rows if row.games]
-    if not played:
+    rated = [row for row in rows if row.games]
+    if not rated:
         return ""
-    marks = ticks(min(r.elo - r.elo_error for r in played), max(r.elo + r.elo_error for r in played))
-    bottom = 34 * len(played) + 6
+    marks = ticks(min(r.elo - r.elo_error for r in rated), max(r.elo + r.elo_error for r in rated))
+    bottom = 34 * len(rated) + 6
     area = Area(LEFT, WIDTH - RIGHT, 0, bottom, (marks[0], marks[-1]), (0, 1))
-    drawn = [line(area.x(mark), 0, area.x(mark), bottom, GRID) for mark in marks]
-    drawn += [text(area.x(mark), bottom + 15, f"{mark:+z.0f}", INK, "middle") for mark in marks]
-    for index, row in enumerate(played):
+    elements = [line(area.x(mark), 0, area.x(mark), bottom, GRID) for mark in marks]
+    elements += [text(area.x(mark), bottom + 15, f"{mark:+z.0f}", INK, "middle") for mark in marks]
+    for index, row in enumerate(rated):
         y, own = 34 * index + 24, colour[row.bot]
-        drawn += [
+        elements += [
             text(2, y - 10, row.bot[:NAME], INK),
             line(area.x(row.elo - row.elo_error), y, area.x(row.elo + row.elo_error), y, own, 3),
             dot(area.x(row.elo), y, 5, own),
         ]
-    drawn.append(text(WIDTH - RIGHT, bottom + 32, "Elo, relative to the average of the bots", INK, "end"))
-    return _svg(bottom + 38, "The rating of each bot with its 95 % interval, in Elo", drawn)
+    elements.append(text(WIDTH - RIGHT, bottom + 32, "Elo, relative to the average of the bots", INK, "end"))
+    return _svg(bottom + 38, "The rating of each bot with its 95 % interval, in Elo", elements)
 
 
 def over_plies(
@@ -82,10 +82,10 @@ def over_plies(
     across = ticks(0, max(max(by_ply) for by_ply in curves.values()) or 1)
     top, bottom = 22, 22 + PLOT
     area = Area(LEFT, WIDTH - RIGHT, top, bottom, (0, across[-1]), (0, down[-1]))
-    drawn = area.rules(down, GRID)
-    drawn += [text(LEFT - 5, area.y(mark) + 4, f"{mark:g}", INK, "end") for mark in down]
-    drawn += [text(area.x(mark), bottom + 16, f"{mark:g}", INK, "middle") for mark in across]
-    drawn += [
+    elements = area.rules(down, GRID)
+    elements += [text(LEFT - 5, area.y(mark) + 4, f"{mark:g}", INK, "end") for mark in down]
+    elements += [text(area.x(mark), bottom + 16, f"{mark:g}", INK, "middle") for mark in across]
+    elements += [
         line(LEFT, top, LEFT, bottom, INK),
         line(LEFT, bottom, area.right, bottom, INK),
         text(2, 12, unit, INK),
@@ -93,9 +93,9 @@ def over_plies(
     ]
     for bot in (bot for bot in colour if bot in curves):
         points = sorted(curves[bot].items())
-        drawn.append(area.curve(points, colour[bot], 2, ' stroke-linejoin="round"', bot))
+        elements.append(area.curve(points, colour[bot], 2, ' stroke-linejoin="round"', bot))
     legend = "".join(f"<li>{swatch(colour[bot])}{escape(bot)}</li>" for bot in colour if bot in curves)
     return (
-        f"<h3>{escape(what)}</h3>{_svg(bottom + 38, f'{what} by ply, in {unit}', drawn)}"
+        f"<h3>{escape(what)}</h3>{_svg(bottom + 38, f'{what} by ply, in {unit}', elements)}"
         f'<ul class="legend">{legend}</ul>'
     )

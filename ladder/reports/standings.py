@@ -62,14 +62,14 @@ def extra_columns(records: Sequence[Record], blunders: Sequence[Blunders]) -> li
 def draw(rows: Sequence[Row], columns: Sequence[Column] = (), *, plain: bool) -> Table:
     """Return the table of standings; `plain` limits it to characters that every file and log can hold."""
     # Without padding it fits into 80 columns; the box separates columns by a space.
-    drawn = Table(box=box.MARKDOWN) if plain else Table(box=box.SIMPLE_HEAD, padding=0, pad_edge=False)
-    drawn.add_column("#", justify="right", no_wrap=True)
-    drawn.add_column("bot", overflow="fold", min_width=9)
+    table = Table(box=box.MARKDOWN) if plain else Table(box=box.SIMPLE_HEAD, padding=0, pad_edge=False)
+    table.add_column("#", justify="right", no_wrap=True)
+    table.add_column("bot", overflow="fold", min_width=9)
     more = format_columns(rows)
     for heading in (*HEADINGS, *more):
-        drawn.add_column(heading, justify="right", no_wrap=True)
+        table.add_column(heading, justify="right", no_wrap=True)
     for column in columns:
-        drawn.add_column(column.heading, justify="right", no_wrap=True)
+        table.add_column(column.heading, justify="right", no_wrap=True)
     for place, row in enumerate(rows, 1):
         numbers = [row.games, f"{row.points:g}", row.wins, row.draws, row.losses]
         rating = [f"{row.elo:+z.0f}", f"{row.elo_error:.0f}"] if row.games else ["-", "-"]
@@ -77,7 +77,7 @@ def draw(rows: Sequence[Row], columns: Sequence[Column] = (), *, plain: bool) ->
             Text(str(n), style="bold red" if n else "") for n in (getattr(row, name) for name in FAULTS)
         ]
         cells = [str(value(row)) for value in more.values()]
-        drawn.add_row(
+        table.add_row(
             str(place),
             Text(row.bot),
             *map(str, numbers),
@@ -86,7 +86,7 @@ def draw(rows: Sequence[Row], columns: Sequence[Column] = (), *, plain: bool) ->
             *cells,
             *(column.cells.get(row.bot, "-") for column in columns),
         )
-    return drawn
+    return table
 
 
 LEGEND = "crash, time, illegal, gone, other: matches lost by a failure of the bot, on time, by an illegal move, by a lost connection, by other faults"

@@ -85,8 +85,8 @@ async def examine(
                     finding = CheckResult(name, "passed", question)
                 except Fault as fault:
                     finding = await _failure(name, question, str(fault), stage)
-                    ended = None if stage.subject is None else stage.subject.ended
-                    if name == "handshake" and ended == BAD_USAGE and len(finding.printed) == 1:
+                    code = None if stage.subject is None else stage.subject.ended
+                    if name == "handshake" and code == BAD_USAGE and len(finding.printed) == 1:
                         rejected = finding.printed[0]
                         break
                     # The next check starts with a new process and connection of the bot.

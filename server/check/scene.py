@@ -110,8 +110,8 @@ class Scene:
             where = f"{self.control.base_ms} ms and a margin of {self.margin_ms} ms"
             raise Fault(f"the move at ply {message.ply} took {1000 * took:.0f} ms, of {where}")
         self.play(message.move)
-        left = Accepted(self.match, message.ply, round(1000 * took, 3), self.control.base_ms)
-        await self.peer.send(left, **unknown)
+        accepted = Accepted(self.match, message.ply, round(1000 * took, 3), self.control.base_ms)
+        await self.peer.send(accepted, **unknown)
 
     def play(self, data: Data) -> None:
         """Play a move of the bot. Raises Fault."""
@@ -165,17 +165,17 @@ class Scene:
     async def expect_silence(self, seconds: float) -> None:
         """Wait for `seconds`, during which only repeated messages may arrive. Raises Fault."""
         until = MONOTONIC.now() + seconds
-        while (left := until - MONOTONIC.now()) > 0:
-            message = await self.peer.receive_within("silence", left)
+        while (seconds_left := until - MONOTONIC.now()) > 0:
+            message = await self.peer.receive_within("silence", seconds_left)
             if message is not None and not self._repeats(message[0]):
                 self._reject_repeat(message[0])
                 raise Fault(f"{_short(message[0])} must not be sent unasked")
 
     def _reject_repeat(self, message: object) -> None:
         if isinstance(message, Move) and message.match == self.match and message.ply < len(self.moves):
-            played = self.moves[message.ply]
+            earlier = self.moves[message.ply]
             raise Fault(
-                f"the bot must repeat its move at ply {message.ply}, not play {message.move!r:.60} after {played!r}"
+                f"the bot must repeat its move at ply {message.ply}, not play {message.move!r:.60} after {earlier!r}"
             )
 
     def _repeats(self, message: object) -> bool:

@@ -141,11 +141,11 @@ class EdgeLink:
         self._bus.publish(self._core_subject, encode(frame))
 
     def _hold(self, message: MessageReceived) -> None:
-        held, now = self._held, self._now_ns()
-        held.append((now, message))
+        buffer, now = self._held, self._now_ns()
+        buffer.append((now, message))
         oldest = now - (TAKEOVER_NS if self.synced else HELD_NS)
-        while held[0][0] < oldest or len(held) > HELD_MESSAGES:
-            held.popleft()
+        while buffer[0][0] < oldest or len(buffer) > HELD_MESSAGES:
+            buffer.popleft()
             self.dropped += not self.synced
 
     # from the core

@@ -47,12 +47,12 @@ def audit(
     """
 
     async def work(engine: Engine) -> list[Finding]:
-        counted, decode = Audit(), msgspec.json.Decoder(ArchivedMatch).decode
+        records, decode = Audit(), msgspec.json.Decoder(ArchivedMatch).decode
         async for line in export_lines(engine, event):
             match = decode(line)
-            counted.add(match, rated=match.rated)
+            records.add(match, rated=match.rated)
         owners = {each.name: each.owner for each in await all_tokens(engine)}
-        return counted.findings(lambda one, other: one in owners and owners[one] == owners.get(other))
+        return records.findings(lambda one, other: one in owners and owners[one] == owners.get(other))
 
     findings = in_store(db, work)
     if json is not None:

@@ -194,7 +194,7 @@ def show(name: NameArgument, db: DatabaseOption = DATABASE, json: JsonOption = N
     if not rows:
         print_table({"entries": "left"}, [[bot] for bot in state.bots])
         return
-    shown = [
+    cells = [
         [
             str(place),
             f"{row.bot}{' (withdrawn)' if row.bot in state.withdrawn else ''}",
@@ -206,7 +206,7 @@ def show(name: NameArgument, db: DatabaseOption = DATABASE, json: JsonOption = N
         for place, row in enumerate(rows, 1)
     ]
     columns: dict[str, Any] = dict.fromkeys(("#", "bot", "points", "Buchholz", "games", "reached"), "right")
-    print_table({**columns, "bot": "left", "reached": "left"}, shown)
+    print_table({**columns, "bot": "left", "reached": "left"}, cells)
 
 
 def pause(name: NameArgument, server: ServerOption = "", db: DatabaseOption = DATABASE) -> None:

@@ -182,11 +182,11 @@ class Hosting:
             self._running.core.reconfigure(plan.pool)
         log_format = self.settings.log
         logs.set_up(log_format.format.value, verbose=log_format.verbose, wire=log_format.wire)
-        left = [key for key in changed if key not in applied]
+        postponed = [key for key in changed if key not in applied]
         log.warning(
             "settings read again: applied %s; a restart is needed for %s",
             ", ".join(applied) or "none",
-            ", ".join(left) or "none",
+            ", ".join(postponed) or "none",
         )
 
     def _turns_tls(self, key: str, plan: HostPlan) -> bool:
@@ -234,8 +234,8 @@ def _house(house: HouseSettings) -> HousePlan:
         engines = house_engines(",".join(house.engines) if house.engines else NONE)
     except BadHouse as error:
         raise BadSetting("house.engines", str(error)) from None
-    named = house.engines != HouseSettings().engines
-    return HousePlan(engines, guests=house.guests, check=named, games=KNOWN.specs())
+    is_custom = house.engines != HouseSettings().engines
+    return HousePlan(engines, guests=house.guests, check=is_custom, games=KNOWN.specs())
 
 
 def _check_rules(settings: Settings, pool: Pool) -> None:

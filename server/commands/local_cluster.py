@@ -205,9 +205,9 @@ async def _start_all(children: Sequence[ServerProcess], host: str, port: int) ->
         each.start()
     with anyio.move_on_after(FIRST_SECONDS):
         while True:
-            ended = [each.code for each in children if each.code is not None]
-            if ended:
-                return ended[0]
+            codes = [each.code for each in children if each.code is not None]
+            if codes:
+                return codes[0]
             try:
                 async with await anyio.connect_tcp(_local_address(host), port):
                     break

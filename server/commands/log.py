@@ -135,8 +135,8 @@ def _fetch(url: str, match: str, name: str, token: str) -> MatchLog:
 
 def _row(entry: TimelineEntry) -> list[str]:
     values = structs.astuple(structs.replace(entry, at=round(entry.at)))
-    at, player, what, ply, had, took, credited, left, wrong = values
+    at, player, what, ply, had, took, credited, clock, wrong = values
     return [
         "-" if each is None else str(each)
-        for each in (at, player, ply, had, took, credited, left, what, wrong)
+        for each in (at, player, ply, had, took, credited, clock, what, wrong)
     ]

@@ -116,5 +116,5 @@ def _random_openings(game: AnyGame, plies: int) -> tuple[Opening, ...]:
 def _without_prefixes(openings: Sequence[Opening]) -> tuple[Opening, ...]:
     """Drop openings that are prefixes of others."""
     by_text = {tuple(map(repr, opening)): opening for opening in openings}
-    prefixes = {written[:plies] for written in by_text for plies in range(len(written))}
-    return tuple(opening for written, opening in by_text.items() if written not in prefixes)
+    prefixes = {text[:plies] for text in by_text for plies in range(len(text))}
+    return tuple(opening for text, opening in by_text.items() if text not in prefixes)

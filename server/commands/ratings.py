@@ -88,20 +88,20 @@ def ratings(
     async def work(engine: Engine) -> tuple[list[StandingRow], RecomputedRatings | None]:
         await refresh(engine)
         try:
-            done = await recompute(engine) if again else None
+            totals = await recompute(engine) if again else None
         except RatingsDiffer as error:
             raise CommandError(f"the ratings cannot be recomputed: {error}") from None
-        return await standings(engine, name, map_, tc, since=None if all_ else month_ago()), done
+        return await standings(engine, name, map_, tc, since=None if all_ else month_ago()), totals
 
-    rows, done = in_store(db, work)
+    rows, totals = in_store(db, work)
     show_ratings(rows, json)
-    if done is not None:
+    if totals is not None:
         imported = (
-            f"; {done.imported} were imported and have no journal: their records were replayed"
-            if done.imported
+            f"; {totals.imported} were imported and have no journal: their records were replayed"
+            if totals.imported
             else ""
         )
-        err.print(f"recomputed from {done.matches} matches of the journal, with the same result{imported}")
+        err.print(f"recomputed from {totals.matches} matches of the journal, with the same result{imported}")
 
 
 def show_ratings(standings: list[StandingRow], json: Path | None) -> None:

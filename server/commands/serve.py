@@ -105,9 +105,9 @@ def serve(
         "--tls-key": ("tls.key", tls_key),
         "--log": ("log.format", log),
     }
-    named = [GivenOption(option, key, text) for option, (key, text) in words.items() if text is not None]
+    shortcuts = [GivenOption(option, key, text) for option, (key, text) in words.items() if text is not None]
     try:
-        options = [*named, *given_by_set(set or ())]
+        options = [*shortcuts, *given_by_set(set or ())]
         plan = read_plan(file, options)
     except BadSettings as error:
         raise UsageError(str(error)) from None

@@ -58,7 +58,7 @@ async def serve_until_signal(running: Host, stop: StopSignals) -> None:
                 tasks.cancel_scope.cancel()
 
             tasks.start_soon(exit_on_second_signal)
-            left = await running.drain(drain)
-            if left:
-                err.print(f"{left} matches are saved, and go on when the server is started again")
+            count = await running.drain(drain)
+            if count:
+                err.print(f"{count} matches are saved, and go on when the server is started again")
             tasks.cancel_scope.cancel()

@@ -153,9 +153,9 @@ def _unknown(name: str, beside: Sequence[str]) -> str:
 def _convert(key: str, value: Any, type: Any, *, strict: bool = True) -> Any:
     """Convert a value to its type and check its range. Raises BadSetting."""
     plain = get_args(type)[0]
-    known = list(map(str, plain)) if isinstance(plain, EnumType) else list(get_args(plain))
-    if (isinstance(plain, EnumType) or get_origin(plain) is Literal) and value not in known:
-        raise BadSetting(key, f"expected one of {', '.join(known)}")
+    choices = list(map(str, plain)) if isinstance(plain, EnumType) else list(get_args(plain))
+    if (isinstance(plain, EnumType) or get_origin(plain) is Literal) and value not in choices:
+        raise BadSetting(key, f"expected one of {', '.join(choices)}")
     try:
         converted = msgspec.convert(value, type, strict=strict)
     except msgspec.ValidationError as error:

@@ -107,12 +107,12 @@ def export_command(
     async def work(engine: Engine) -> int:
         count = 0
         bots = () if owner is None else await names_of(engine, owner)
-        with _whole_file(file) if to_file else nullcontext() as written:
+        with _whole_file(file) if to_file else nullcontext() as stream:
             if owner is not None:
                 data = {"owner": owner, "names": bots} | await stored_data(engine, bots)
-                typer.echo(msgspec.json.encode(data).decode(), file=written)
+                typer.echo(msgspec.json.encode(data).decode(), file=stream)
             async for line in export_lines(engine, event, bots):
-                typer.echo(line, file=written)
+                typer.echo(line, file=stream)
                 count += 1
         return count
 
@@ -125,8 +125,8 @@ def _whole_file(path: Path) -> Iterator[TextIO]:
     """Open a temporary file, and move it to `path` when it is complete. Raises CommandError."""
     part = path.with_name(f".{path.name}.part")
     try:
-        with part.open("w", encoding="utf-8") as written:
-            yield written
+        with part.open("w", encoding="utf-8") as stream:
+            yield stream
         part.replace(path)
     except OSError as error:
         raise CommandError(f"cannot write {path}: {error.strerror}") from None
@@ -169,11 +169,13 @@ def import_command(
         except (OSError, EOFError, zlib.error) as error:
             raise CommandError(f"cannot read {file}: {getattr(error, 'strerror', None) or error}") from None
 
-    done = in_store(db, work, make=True)
-    for number, why in sorted(done.bad.items()):
+    counts = in_store(db, work, make=True)
+    for number, why in sorted(counts.bad.items()):
         err.print(f"{file}, line {number}: {why}")
-    summary = f"{done.added} matches are new, {done.known} were there already, {len(done.bad)} lines are bad"
-    if done.bad:
+    summary = (
+        f"{counts.added} matches are new, {counts.known} were there already, {len(counts.bad)} lines are bad"
+    )
+    if counts.bad:
         raise CommandError(summary)
     err.print(summary)
 

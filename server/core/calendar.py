@@ -35,16 +35,16 @@ def next_time(at: str, zone: str, after: int) -> int:
 
     A full date is returned even if it lies before `after`. Raises BadTime.
     """
-    found = _AT.fullmatch(at.strip())
-    day = (found["day"] or "")[:3].lower() if found else ""
-    if found is None or (day and day not in DAYS):
+    parts = _AT.fullmatch(at.strip())
+    day = (parts["day"] or "")[:3].lower() if parts else ""
+    if parts is None or (day and day not in DAYS):
         raise BadTime(f"{at!r:.40} is not a time: write Fri 20:00, 20:00 or 2026-11-27 20:00")
     place = zone_of(zone)
     try:
-        hours, minutes = found["time"].split(":")
+        hours, minutes = parts["time"].split(":")
         hour = time(int(hours), int(minutes))
-        if found["date"]:
-            return _unix(date.fromisoformat(found["date"]), hour, place)
+        if parts["date"]:
+            return _unix(date.fromisoformat(parts["date"]), hour, place)
     except ValueError:
         raise BadTime(
             f"{at!r:.40} is not a time: hours must be 0 to 23, minutes 0 to 59, and the day must exist"

@@ -295,9 +295,9 @@ class Core:
         """Handle the loss of an edge. No bot is at fault: a current turn restarts when the player to move has
         reconnected.
         """
-        lost = [client for id, client in self._lobby.clients.items() if edge_of(id) == disconnection.edge]
-        matches = [match for client in lost if client.bot is not None for match in client.bot.matches]
-        for client in lost:
+        clients = [client for id, client in self._lobby.clients.items() if edge_of(id) == disconnection.edge]
+        matches = [match for client in clients if client.bot is not None for match in client.bot.matches]
+        for client in clients:
             self._handle_disconnection(ClientDisconnected(client.id))
         self._matches.resume(matches)
 

@@ -31,8 +31,8 @@ class Deadlines:
 
     def schedule(self, key: Key, at: int) -> None:
         """Check an object at time `at`, unless an earlier check is scheduled."""
-        known = self._at.get(key)
-        if known is None or at < known:
+        earlier = self._at.get(key)
+        if earlier is None or at < earlier:
             self._at[key] = at
             heapq.heappush(self._heap, (at, key))
             if self.next is None or at < self.next:

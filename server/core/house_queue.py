@@ -83,14 +83,14 @@ class HouseQueue:
 
         O(m n log n) for m offered challenges of n waiting ones.
         """
-        left = dict(free)
+        slots = dict(free)
         offered: list[tuple[str, str]] = []
-        while any(count > 0 for count in left.values()):
+        while any(count > 0 for count in slots.values()):
             challenge = next(
                 (
                     each
                     for each in self._order()
-                    if left.get(self._waiting[each].engine, 0) > 0
+                    if slots.get(self._waiting[each].engine, 0) > 0
                     and not self._full(self._waiting[each].requester, places)
                     and may_begin(each)
                 ),
@@ -99,7 +99,7 @@ class HouseQueue:
             if challenge is None:
                 break
             waiting = self._waiting.pop(challenge)
-            left[waiting.engine] -= 1
+            slots[waiting.engine] -= 1
             self._used_slots[challenge] = waiting.requester
             self._turns.serve(waiting.requester)
             offered.append((challenge, waiting.engine))

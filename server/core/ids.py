@@ -15,5 +15,5 @@ class RandomIds:
     def hex(self, digits: int = 32) -> str:
         """Return `digits` hexadecimal digits; `digits` is even and at most 128."""
         self._count += 1
-        counted = self._seed + self._count.to_bytes(8, "big")
-        return hashlib.blake2b(counted, digest_size=digits // 2).hexdigest()
+        key = self._seed + self._count.to_bytes(8, "big")
+        return hashlib.blake2b(key, digest_size=digits // 2).hexdigest()

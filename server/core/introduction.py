@@ -31,12 +31,12 @@ def check_names(hello: Hello, offered: Callable[[], Collection[PoolGame]]) -> No
                 _check_map(name, sorted(own.union(map_names())))
     for text in hello.time_controls:
         try:
-            written = str(TimeControl.parse(text))
+            canonical = str(TimeControl.parse(text))
         except BadTimeControl as error:
             near = nearest(text, [str(each.time_control) for each in offered()])
             raise _unknown(str(error), f"did you mean {near}?" if near else "") from None
-        if written != text:
-            raise _unknown(f"the time control {text!r} is not in canonical form", f"write {written}")
+        if canonical != text:
+            raise _unknown(f"the time control {text!r} is not in canonical form", f"write {canonical}")
 
 
 def _check_map(name: str, known: list[str]) -> None:

@@ -80,13 +80,13 @@ class Listings:
 
     def publish(self) -> None:
         """Publish changes, and send the pending listings."""
-        lobby, left = self._lobby, OWED_AT_ONCE
+        lobby, budget = self._lobby, OWED_AT_ONCE
         for client in list(self._pending):
             at = self._browsers[client] + LISTING_NS
             if lobby.now < at:
                 lobby.deadlines.schedule(KEY, at)
-            elif left:
-                left -= 1
+            elif budget:
+                budget -= 1
                 del self._pending[client]
                 self._send(client)
             else:

@@ -76,9 +76,9 @@ class Matches:
         for terms in waiting:
             names = (terms.players.maxie, terms.players.minnie)
             bots = [bot for name in names if (bot := self._lobby.bots.get(name)) is not None]
-            done = next((bot.name for bot in bots if bot.client is not None and bot.quota == 0), None)
-            if done is not None:
-                self._lobby.effects.append(MatchRefused(terms.match, f"{done} takes no more matches"))
+            unwilling = next((bot.name for bot in bots if bot.client is not None and bot.quota == 0), None)
+            if unwilling is not None:
+                self._lobby.effects.append(MatchRefused(terms.match, f"{unwilling} takes no more matches"))
             elif all(bot.has_room for bot in bots):
                 self.open(terms, event=True)
             else:
@@ -102,14 +102,14 @@ class Matches:
         bots = self._bots_of(terms)
         terms = msgspec.structs.replace(terms, grace_ms=lobby.settings.grace_ms)
         terms = terms.between(*(bot.engine for bot in bots.values()))
-        started = lobby.wall_time()
-        lobby.effects.append(OpenMatch(terms, started))
+        start_time = lobby.wall_time()
+        lobby.effects.append(OpenMatch(terms, start_time))
         if not event:
             weight = lobby.weight(*bots.values())
         try:
-            room = Room(terms, bots, started, lobby, weight=weight, event=event)
+            room = Room(terms, bots, start_time, lobby, weight=weight, event=event)
         except Exception as error:  # noqa: BLE001  a user's own game may raise anything
-            self._void(terms, bots.values(), started, error)
+            self._void(terms, bots.values(), start_time, error)
             return
         self._admit(room)
         for bot in bots.values():
@@ -142,10 +142,10 @@ class Matches:
 
     def forfeit(self, terms: Terms, result: Result) -> None:
         """Record a match of an event that was not played because a bot did not appear. It is not rated."""
-        started = self._lobby.wall_time()
+        start_time = self._lobby.wall_time()
         terms = msgspec.structs.replace(terms, rated=False)
-        record = terms.record(started, [], result)
-        opened = OpenMatch(terms, started)
+        record = terms.record(start_time, [], result)
+        opened = OpenMatch(terms, start_time)
         self._lobby.effects.extend((opened, CloseMatch(record, rated=False), MatchFinished(record)))
         self._event_match_over(record)
 
@@ -223,9 +223,9 @@ class Matches:
         if result is None:
             return
         for player, bot in room.bots.items():
-            lost, plies = result.winner is not player, len(room.referee.moves)
+            is_loss, plies = result.winner is not player, len(room.referee.moves)
             why = self._suspensions.record_result(
-                bot.name, result.reason, lost=lost, plies=plies, now=lobby.now
+                bot.name, result.reason, lost=is_loss, plies=plies, now=lobby.now
             )
             if self._challenges.addressed_to(bot.name):
                 bot.open_answer_period(lobby.now)

@@ -64,11 +64,11 @@ def choose(
         a, b = pair
         return history.match_count(a, b) + abs(ratings[a] - ratings[b]) / RATING_STEP
 
-    chosen: list[tuple[str, str]] = []
+    pairings: list[tuple[str, str]] = []
     paired: set[str] = set()
     pairs = sorted((pair for pair in combinations(waiting, 2) if allowed(*pair)), key=cost)
     latest_turns: dict[str, int] = {}  # latest turn of each owner in this call
-    while len(chosen) < most:
+    while len(pairings) < most:
         pairs = [pair for pair in pairs if paired.isdisjoint(pair)]
         matched = {name for pair in pairs for name in pair}
         if not matched:
@@ -80,19 +80,19 @@ def choose(
         turn = owners[first]
         pair = next(pair for pair in pairs if turn in (owners[pair[0]], owners[pair[1]]))
         for name in pair:
-            latest_turns[owners[name]] = turns.count + 1 + len(chosen)
+            latest_turns[owners[name]] = turns.count + 1 + len(pairings)
         paired.update(pair)
-        chosen.append(history.seats(*pair))
-    return chosen
+        pairings.append(history.seats(*pair))
+    return pairings
 
 
 def _in_rounds(waiting: Sequence[str], owner: Callable[[str], str]) -> list[str]:
     """Return the longest-waiting bot of each owner first, then the second of each, and so on."""
-    seen: Counter[str] = Counter()
+    places: Counter[str] = Counter()
     rounds: dict[str, int] = {}
     for name in waiting:
-        rounds[name] = seen[owner(name)]
-        seen[owner(name)] += 1
+        rounds[name] = places[owner(name)]
+        places[owner(name)] += 1
     return sorted(waiting, key=rounds.__getitem__)
 
 
@@ -163,38 +163,38 @@ class Matchmaker:
         lobby, pool = self._lobby, self._lobby.settings.pool
         if pool is None or lobby.draining or len(self._waiting) < 2:
             return []
-        started, blocked = self._begin_chosen(pool, self.waiting, load)
+        matches, blocked = self._begin_chosen(pool, self.waiting, load)
         if blocked:
             # Bots on other machines need no slot on this one and do not wait for one.
             remote = [name for name, bot in self._waiting.items() if not bot.local]
-            started += self._begin_chosen(pool, remote, load)[0]
-        if started:
+            matches += self._begin_chosen(pool, remote, load)[0]
+        if matches:
             lobby.deadlines.schedule(("matchmaker", ""), lobby.now + AGAIN_NS)
-        return started
+        return matches
 
     def _begin_chosen(self, pool: Pool, names: Sequence[str], load: int) -> tuple[list[Terms], bool]:
         """Return the terms of the next matches among `names`, and True if one waits for a slot on this machine."""
         lobby = self._lobby
-        played = {name: self._games(pool, self._waiting[name]) for name in names}
-        chosen = choose(
+        counts = {name: self._games(pool, self._waiting[name]) for name in names}
+        pairs = choose(
             names,
             self._history,
             self._turns,
             owner=lambda name: self._waiting[name].owner,
             rating=partial(self._rating, pool.games[0].game),
-            allowed=partial(self._may_meet, pool, played),
+            allowed=partial(self._may_meet, pool, counts),
             most=len(names) // 2,
         )
-        started: list[Terms] = []
+        matches: list[Terms] = []
         blocked = False
-        for pair in chosen:
+        for pair in pairs:
             weight = lobby.weight(*(self._waiting[name] for name in pair))
             # A match that waits blocks later ones on this machine: otherwise it might never get room for its threads.
             blocked = blocked or (weight > 0 and not self._fits(weight, load))
             if not (weight and blocked):
                 load += weight
-                started.append(self._begin(pool, pair, played))
-        return started, blocked
+                matches.append(self._begin(pool, pair, counts))
+        return matches, blocked
 
     def _fits(self, weight: int, load: int) -> bool:
         return load == 0 or load + weight <= self._lobby.settings.concurrency
@@ -216,10 +216,10 @@ class Matchmaker:
             return False
         if pool.rated and self._waiting[a].shares_owner(self._waiting[b]):
             return False
-        ended = self._history.last_end(a, b) if pool.pause_ms else None
-        if ended is None or ended + pool.pause_ms * MS <= self._lobby.now:
+        last_end = self._history.last_end(a, b) if pool.pause_ms else None
+        if last_end is None or last_end + pool.pause_ms * MS <= self._lobby.now:
             return True
-        until = ended + pool.pause_ms * MS
+        until = last_end + pool.pause_ms * MS
         self._lobby.deadlines.schedule(("matchmaker", ""), until)
         return False
 

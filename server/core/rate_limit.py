@@ -19,10 +19,10 @@ class RateLimit:
 
     def allows(self, key: str, now: int) -> bool:
         """Return True and count an event if it is within the limit at `now`; return False otherwise."""
-        due = max(self._due.get(key, now), now)
-        if due - now > self._tolerance:
+        free_at = max(self._due.get(key, now), now)
+        if free_at - now > self._tolerance:
             return False
-        self._due[key] = due + self._interval
+        self._due[key] = free_at + self._interval
         self._due.move_to_end(key)
         if len(self._due) > KEYS:
             self._due.popitem(last=False)

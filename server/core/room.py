@@ -122,9 +122,9 @@ class Room:
         if flag_at is not None:
             self._turn = at, turn
             looked_at, self.sending_until = self.sending_until, None
-            due = flag_at + self._lobby.settings.transit_ns
-            if looked_at is None or due < looked_at:
-                self._lobby.deadlines.schedule(self.key, due)
+            deadline = flag_at + self._lobby.settings.transit_ns
+            if looked_at is None or deadline < looked_at:
+                self._lobby.deadlines.schedule(self.key, deadline)
 
     def disconnect(self, player: Player, event: Event) -> None:
         """Apply the loss of a player's connection. A turn that was on its way to the player counts as sent."""
@@ -152,19 +152,19 @@ class Room:
     @property
     def deadline(self) -> int | None:
         """Time at which to call `judge` if nothing else happens before; None once the match is over."""
-        due = self.referee.next_deadline
-        if due is None:
+        deadline = self.referee.next_deadline
+        if deadline is None:
             return self.sending_until
-        due += self._lobby.settings.transit_ns
-        return due if self.sending_until is None else min(due, self.sending_until)
+        deadline += self._lobby.settings.transit_ns
+        return deadline if self.sending_until is None else min(deadline, self.sending_until)
 
     def judge(self, held_up: int) -> None:
         """Judge the deadlines that have passed. `held_up`: longest delay of the server itself during the turn, in ns."""
         settings, now = self._lobby.settings, self._lobby.now
         if self.sending_until is not None and now >= self.sending_until:
             self.turn_sent(self.referee.ply, 0, now)
-        due = self.referee.next_deadline
-        if due is not None and now >= due + settings.transit_ns:
+        deadline = self.referee.next_deadline
+        if deadline is not None and now >= deadline + settings.transit_ns:
             self.handle(DeadlinePassed(held_up), now)
 
     # effects

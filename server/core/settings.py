@@ -30,8 +30,10 @@ class PoolGame(Struct, frozen=True):
     """Openings in order; both matches of a pair use the same one. An empty opening is the start position of the game."""
 
     def __str__(self) -> str:
-        named = self.game.setup().get("map")
-        return f"{self.game.name}{f' on {named}' if isinstance(named, str) else ''} at {self.time_control}"
+        map_name = self.game.setup().get("map")
+        return (
+            f"{self.game.name}{f' on {map_name}' if isinstance(map_name, str) else ''} at {self.time_control}"
+        )
 
 
 class Pool(Struct, frozen=True, kw_only=True):

@@ -305,14 +305,14 @@ class Connection(asyncio.BufferedProtocol):
 
     def _parse_request(self, data: bytes) -> float:
         """Parse a piece of a request, and keep the bytes after the request. Return the cost outside the turn, in µs."""
-        known = self._tail + data
-        end = known.find(END_OF_REQUEST)
+        head = self._tail + data
+        end = head.find(END_OF_REQUEST)
         if end >= 0:
             size = end + len(END_OF_REQUEST) - len(self._tail)
             data, self._unparsed = data[:size], data[size:]
             self._tail = b""
         else:
-            self._tail = known[1 - len(END_OF_REQUEST) :]
+            self._tail = head[1 - len(END_OF_REQUEST) :]
         self._spoke = True
         is_first = not self._answers
         self._protocol.receive_data(data)
@@ -451,10 +451,10 @@ class Connection(asyncio.BufferedProtocol):
         if self.session is None:
             self._answering = True
             return
-        sent = protocol.close_sent
+        close = protocol.close_sent
         fault = None
-        if sent is not None and sent.code in FAULTY_CODES and not protocol.close_rcvd_then_sent:
-            fault = sent.reason or f"close code {sent.code}"
+        if close is not None and close.code in FAULTY_CODES and not protocol.close_rcvd_then_sent:
+            fault = close.reason or f"close code {close.code}"
             self._edge.admission.record_abuse(self.address)
         self.session.disconnect(fault)
 

@@ -36,10 +36,10 @@ class OpenPings:
 
     def answer(self, payload: bytes, now: int) -> None:
         """Handle a pong. It also answers all earlier pings (RFC 6455, section 5.5.3)."""
-        sent = self._sent.get(payload)
-        if sent is None:
+        sent_at = self._sent.get(payload)
+        if sent_at is None:
             return  # an unsolicited pong is allowed
-        self._times.add(now - sent)
+        self._times.add(now - sent_at)
         self.lag = self._times.least
         while payload in self._sent:
             del self._sent[next(iter(self._sent))]

@@ -114,8 +114,8 @@ class Topic:
         self._busy = True
         self._send_some(list(self._followers), self._count, self.is_over)
 
-    def _send_some(self, left: list[Follower], until: int, is_last: bool) -> None:  # noqa: FBT001  a timer calls it
-        for follower in left[:FOLLOWERS_A_TURN]:
+    def _send_some(self, batch: list[Follower], until: int, is_last: bool) -> None:  # noqa: FBT001  a timer calls it
+        for follower in batch[:FOLLOWERS_A_TURN]:
             number = self._followers.get(follower)
             if number is None:
                 continue
@@ -123,11 +123,11 @@ class Topic:
                 self._send_last(follower, number)
             elif number != self._count:
                 self._send_news(follower, number)
-        left = left[FOLLOWERS_A_TURN:]
-        if left:
+        batch = batch[FOLLOWERS_A_TURN:]
+        if batch:
             followers = max(FOLLOWERS_A_TURN, len(self._followers))
             pause = GATHER_SECONDS * FOLLOWERS_A_TURN / followers
-            self._clock.call_later(pause, self._send_some, left, until, is_last)
+            self._clock.call_later(pause, self._send_some, batch, until, is_last)
             return
         # Messages published during this round go to all followers in the next round.
         self._frames = self._from(until)

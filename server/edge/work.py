@@ -34,10 +34,10 @@ class WorkBudget:
         key = source(address)
         rate = 1000.0 * self._limits.work_ms_per_second
         most = rate * BURST_SECONDS
-        left, at = self._left.get(key, (most, now))
-        left = min(most, left + (now - at) * rate)
-        lacking = min(cost, most) - left
-        self._left[key] = left - cost if lacking <= 0 else left, now
+        budget, at = self._left.get(key, (most, now))
+        budget = min(most, budget + (now - at) * rate)
+        lacking = min(cost, most) - budget
+        self._left[key] = budget - cost if lacking <= 0 else budget, now
         self._left.move_to_end(key)
         if len(self._left) > CAPACITY:
             self._left.popitem(last=False)

@@ -166,9 +166,9 @@ class BotProcess:
             self._ended = True
             await self._host.report_bot_exit(self.name, f"its process ended ({_exit(code)})")
             self._failures += 1
-            lost = self._failures > self._patience.restarts
-            self._notice(self._report_of_end(code, lost=lost))
-            if lost:
+            is_lost = self._failures > self._patience.restarts
+            self._notice(self._report_of_end(code, lost=is_lost))
+            if is_lost:
                 break
             self._enter(BotState.STARTING)
             wait = self._patience.backoff * 2 ** (self._failures - 1)

@@ -149,16 +149,16 @@ class Authenticator:
             # A spectator without a token has no account.
             hellos = [each.hello for each in crowd if each.hello.role != "spectator" or each.hello.token]
             names = {hello.name for hello in hellos if tokens.is_name(hello.name)}.union(unrated)
-            known: dict[str, StoredAccount] | None = None
+            stored: dict[str, StoredAccount] | None = None
             try:
-                known = await accounts(self._engine, self._server, names) if names else {}
+                stored = await accounts(self._engine, self._server, names) if names else {}
             except Exception as error:
                 why = error_line(error)
                 if why is None:
                     raise
                 log.error("the store does not answer: %s", why)  # noqa: TRY400  one line for all of them, no stack
             for name in unrated:
-                account = (known or {}).get(name, StoredAccount())
+                account = (stored or {}).get(name, StoredAccount())
                 if account.owner:
                     shell.submit(OwnerResolved(name, account.owner))
                 for game, rating in account.ratings.items():
@@ -168,7 +168,7 @@ class Authenticator:
                     self._waiting.get(request.client) is request
                 ):  # an edge may have repeated the hello meanwhile
                     del self._waiting[request.client]
-                    self._answer(shell, request, known)
+                    self._answer(shell, request, stored)
             if names:
                 await self._clock.sleep(GATHER_SECONDS)
 

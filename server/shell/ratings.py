@@ -53,24 +53,24 @@ class Ratings:
     async def run(self) -> None:
         """Count all uncounted matches, and repeat whenever a match has finished, until cancelled."""
         last_change: int | None = None
-        known = False
+        loaded = False
         while True:
-            due, self._due = self._due, False
+            changed, self._due = self._due, False
             version = await self._journal.foreign_version()
             try:
                 async with database.as_store_error(self._engine):
                     if version != last_change:
                         seasons = _running(await all_seasons(self._engine))
-                        if not known:  # bots connect with ratings of the running season
-                            known, self._seasons = True, seasons
+                        if not loaded:  # bots connect with ratings of the running season
+                            loaded, self._seasons = True, seasons
                         for game, number in seasons.items():
                             self._follow(game, number)
                         last_change = version
-                    if due:
+                    if changed:
                         await refresh(self._engine, self._journal.write, self._send_rating)
             except StoreError as error:
                 await checkpoint()  # raises if the server is stopping, which closes the store
-                if due:
+                if changed:
                     log.warning("the ratings wait: %s", error)
                     self._due = True
             await self._clock.sleep(PAUSE_SECONDS)

@@ -263,12 +263,12 @@ class Shell:
         async with cancelled_at_exit() as tasks:
             tasks.start_soon(self._authenticator.run, self)
             tasks.start_soon(self._watch_lease)
-            started, trouble = False, ""
+            is_ready, trouble = False, ""
             while not self._stopping:
                 try:
                     effects = await self._restore()
-                    if not started:
-                        started = True
+                    if not is_ready:
+                        is_ready = True
                         task_status.started()
                     elif trouble:
                         log.warning("the store is back, and matches go on")

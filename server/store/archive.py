@@ -88,11 +88,11 @@ async def import_lines(engine: AsyncEngine, lines: Iterable[bytes], *, trust: bo
 
     trust: True if matches marked as rated count for the ratings. Anybody can write such a line.
     """
-    done = ImportCounts()
-    for chunk in database.chunks(_read(lines, done), CHUNK):
+    counts = ImportCounts()
+    for chunk in database.chunks(_read(lines, counts), CHUNK):
         async with database.exclusive(engine) as connection:
-            await _add(connection, chunk, done, trust=trust)
-    return done
+            await _add(connection, chunk, counts, trust=trust)
+    return counts
 
 
 def read_lines(file: BufferedIOBase) -> Iterator[bytes]:
@@ -187,7 +187,7 @@ async def _add(
     names = [archived.match for _, archived in chunk]
     query = sa.select(matches.c.match, records.c.packed).where(matches.c.match.in_(names))
     query = query.outerjoin(records, records.c.number == matches.c.number)
-    known: dict[str, Record | None] = {
+    stored_records: dict[str, Record | None] = {
         row.match: None if row.packed is None else from_line(record_in(row.packed))
         for row in (await connection.execute(query)).all()
     }
@@ -195,14 +195,14 @@ async def _add(
     packed: list[dict[str, Any]] = []
     for number, archived in chunk:
         record = _record(archived)
-        if archived.match not in known:
+        if archived.match not in stored_records:
             rows.append(_row(archived, record, trust=trust))
             whole = pack_match(MatchData(to_line(record), _terms(record), []))
             packed.append({"which": record.match, "packed": whole, "whole": True})
-            known[archived.match] = record
+            stored_records[archived.match] = record
             done.added += 1
             continue
-        stored = known[archived.match]
+        stored = stored_records[archived.match]
         if stored is None:
             done.bad[number] = f"match {archived.match} is in progress in this store"
         elif stored != record:

@@ -58,8 +58,8 @@ def _new_file(path: Path) -> Iterator[Path]:
         part = Path(folder) / path.name
         sqlite.make_private(part)
         yield part
-        with part.open("rb") as written:
-            os.fsync(written.fileno())
+        with part.open("rb") as stream:
+            os.fsync(stream.fileno())
         part.rename(path)
 
 

@@ -72,13 +72,13 @@ async def continuations(
         ]
         winners = {row.number: row.winner for row in rows if row.plies > position.ply}
         packed = sa.select(records.c.number, records.c.packed).where(records.c.number.in_(winners))
-        found = [(winners[row.number], row.packed) for row in await connection.execute(packed)]
-    moves = await anyio.to_thread.run_sync(_count, game, position, found)
+        pairs = [(winners[row.number], row.packed) for row in await connection.execute(packed)]
+    moves = await anyio.to_thread.run_sync(_count, game, position, pairs)
     return Continuations(len(rows), moves)
 
 
 def _count(game: Riskless, position: Armies, records: list[tuple[str | None, bytes]]) -> list[Continuation]:
-    counted: dict[str, Counter[str | None]] = {}
+    counts: dict[str, Counter[str | None]] = {}
     setup = game.setup()
     for winner, packed in records:
         record = _decode(record_in(packed))
@@ -89,8 +89,8 @@ def _count(game: Riskless, position: Armies, records: list[tuple[str | None, byt
             reached = game.play(reached, game.move_from_data(each.move))
         if reached == position:
             move = game.move_to_text(game.move_from_data(record.moves[position.ply].move))
-            counted.setdefault(move, Counter())[winner] += 1
-    ordered = sorted(counted.items(), key=lambda each: (-each[1].total(), each[0]))
+            counts.setdefault(move, Counter())[winner] += 1
+    ordered = sorted(counts.items(), key=lambda each: (-each[1].total(), each[0]))
     return [
         Continuation(move, results["maxie"], results[None], results["minnie"])
         for move, results in ordered[:MAX_MOVES]

@@ -157,8 +157,8 @@ def unlimited_engine(engine: AsyncEngine) -> AsyncEngine:
 def _postgresql(url: sa.URL, timeouts: Timeouts = TIMEOUTS) -> AsyncEngine:
     unknown = sorted(set(url.query) - POSTGRESQL_OPTIONS)
     if unknown:
-        known = ", ".join(sorted(POSTGRESQL_OPTIONS))
-        raise StoreError(f"unsupported option {unknown[0]!r} in a PostgreSQL URL; supported are {known}")
+        supported = ", ".join(sorted(POSTGRESQL_OPTIONS))
+        raise StoreError(f"unsupported option {unknown[0]!r} in a PostgreSQL URL; supported are {supported}")
     mode = url.query.get("sslmode")
     if mode is not None:
         # the name in libpq, and so in many URLs; asyncpg calls it ssl
@@ -226,9 +226,11 @@ async def as_store_error(engine: AsyncEngine) -> AsyncIterator[None]:
 
 def error_line(error: Exception) -> str | None:
     """Return a database error as one line, or None for any other exception."""
-    known = isinstance(error, sa.exc.SQLAlchemyError | sqlite3.Error | OSError | migrations.UnknownSchema)
+    is_store_error = isinstance(
+        error, sa.exc.SQLAlchemyError | sqlite3.Error | OSError | migrations.UnknownSchema
+    )
     # asyncpg's connection errors are not wrapped by SQLAlchemy
-    if not known and not type(error).__module__.startswith("asyncpg."):
+    if not is_store_error and not type(error).__module__.startswith("asyncpg."):
         return None
     cause = getattr(error, "orig", None) or error
     if sqlite_driver.is_busy(cause):

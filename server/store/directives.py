@@ -86,11 +86,11 @@ async def in_force_with_names(engine: Engine) -> tuple[list[Directive], dict[str
     """
     since = database.timestamp(datetime.now(UTC) - timedelta(seconds=REVOKED_SECONDS))
     async with database.reading(engine) as connection:
-        found = await _in_force(connection)
-        banned = {each.subject: each.text for each in found if each.kind == "owner"}
+        directives = await _in_force(connection)
+        banned = {each.subject: each.text for each in directives if each.kind == "owner"}
         rows = (await connection.execute(_KEPT_OUT, {"since": since, "owners": list(banned)})).all()
     names = {row.name: banned.get(row.owner, "its token was revoked") for row in rows}
-    return found, names | {each.subject: each.text for each in found if each.kind == "name"}
+    return directives, names | {each.subject: each.text for each in directives if each.kind == "name"}
 
 
 async def ban_of(engine: Engine, owner: str) -> str:

@@ -70,8 +70,8 @@ def summary_columns(record: Record) -> dict[str, Any]:
     opened = sum(each.opening for each in record.moves)
     first = [each.move for each in record.moves[: opened or FIRST_PLIES]]
     opening = opening_key(record.game, record.setup, first, opened)
-    ended = {"plies": len(record.moves), "winner": result.winner, "reason": result.reason.value}
-    return short | ended | {"opening": opening}
+    outcome = {"plies": len(record.moves), "winner": result.winner, "reason": result.reason.value}
+    return short | outcome | {"opening": opening}
 
 
 def opening_key(game: str, setup: Mapping[str, Any], moves: Sequence[Any], opened: int) -> str | None:

@@ -79,13 +79,13 @@ async def register_name(engine: Engine, owner: str, name: str) -> str:
 
 async def _read(connection: AsyncConnection, owner: str) -> Owner:
     of_owner = sa.select(tokens).where(tokens.c.owner == owner, tokens.c.role == "bot")
-    found = await connection.execute(of_owner.order_by(tokens.c.created, tokens.c.name))
-    bots = [token_of(row) for row in found]
+    token_rows = await connection.execute(of_owner.order_by(tokens.c.created, tokens.c.name))
+    bots = [token_of(row) for row in token_rows]
     rows = await connection.execute(_INVITED, {"owner": owner, "now": database.now()})
     most, until = rows.one()
     revoked = sum(each.revoked is not None for each in bots)
-    left = max(0, (most or 0) - (len(bots) - revoked)) if revoked < MAX_REVOKED else 0
-    return Owner(owner, bots, left, until or "")
+    places = max(0, (most or 0) - (len(bots) - revoked)) if revoked < MAX_REVOKED else 0
+    return Owner(owner, bots, places, until or "")
 
 
 _OPEN = invitations.c.expires >= sa.bindparam("now")

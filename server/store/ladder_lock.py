@@ -32,9 +32,9 @@ async def hold_event(engine: AsyncEngine, event: str) -> AsyncIterator[None]:
         return
     key = int.from_bytes(hashlib.sha256(f"ladder {event}".encode()).digest()[:8], signed=True)
     async with engine.connect() as connection:
-        got = (await connection.execute(sa.select(sa.func.pg_try_advisory_lock(key)))).scalar_one()
+        acquired = (await connection.execute(sa.select(sa.func.pg_try_advisory_lock(key)))).scalar_one()
         await connection.commit()
-        if not got:
+        if not acquired:
             raise _already_playing(event)
         try:
             yield

@@ -181,9 +181,9 @@ async def _find(engine: AsyncEngine, kind: str, event: str | None) -> sa.Row[Any
 
 
 def _compare(event: str, stored: Plan, requested: Plan, *, named: bool) -> None:
-    known = [key for key in (*stored, *requested) if not (key == "bots" and not requested.get("bots"))]
+    keys = [key for key in (*stored, *requested) if not (key == "bots" and not requested.get("bots"))]
     differ = [
-        key for key in dict.fromkeys(known) if json.dumps(stored.get(key)) != json.dumps(requested.get(key))
+        key for key in dict.fromkeys(keys) if json.dumps(stored.get(key)) != json.dumps(requested.get(key))
     ]
     if not differ:
         return

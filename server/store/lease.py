@@ -232,9 +232,9 @@ _REQUIRED = (
 
 
 def _change(connection: sa.Connection, lease: Lease, values: dict[str, Any]) -> None:
-    held = (servers.c.name == lease.name) & (servers.c.number == lease.number)
-    held &= servers.c.since == lease.since
-    if connection.execute(sa.update(servers).where(held).values(values)).rowcount != 1:
+    condition = (servers.c.name == lease.name) & (servers.c.number == lease.number)
+    condition &= servers.c.since == lease.since
+    if connection.execute(sa.update(servers).where(condition).values(values)).rowcount != 1:
         raise LeaseLost(lease)
 
 

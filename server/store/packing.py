@@ -177,17 +177,17 @@ def _leave_out(event: _Event, moves: Sequence[_KeptMove]) -> int:
     """Remove data that the record contains from `event`, and return the turn's duration in ns, or 0 if unknown."""
     kind = event["type"]
     if kind == _MOVED:
-        known = _move_of_event(event, moves)
-        if known is not None and event.get("move") == known.move:
+        move = _move_of_event(event, moves)
+        if move is not None and event.get("move") == move.move:
             del event["move"]
             thinking = event.pop("thinking", _ABSENT)
-            if thinking != known.thinking:
+            if thinking != move.thinking:
                 event["thinking"] = _NONE if thinking == _ABSENT else thinking
-            return known.taken_ns
+            return move.taken_ns
     elif kind == _TURN_LEFT and "lag" in event:
-        known = _move_of_event(event, moves)
-        if known is not None:
-            event["lag"] = _number(_decode_number(event["lag"]) - known.credited_ns)
+        move = _move_of_event(event, moves)
+        if move is not None:
+            event["lag"] = _number(_decode_number(event["lag"]) - move.credited_ns)
     return 0
 
 
@@ -195,17 +195,17 @@ def _reinsert(event: _Event, moves: Sequence[_KeptMove]) -> int:
     """Undo `_leave_out` on `event`, and return the same number of ns."""
     kind = event["type"]
     if kind == _MOVED and "move" not in event:
-        known = _move_of_event(event, moves)
-        if known is not None:
-            thinking = event.pop("thinking", known.thinking)
-            event["move"] = known.move
+        move = _move_of_event(event, moves)
+        if move is not None:
+            thinking = event.pop("thinking", move.thinking)
+            event["move"] = move.move
             if thinking not in (_NONE, _ABSENT):
                 event["thinking"] = thinking
-            return known.taken_ns
+            return move.taken_ns
     elif kind == _TURN_LEFT and "lag" in event:
-        known = _move_of_event(event, moves)
-        if known is not None:
-            event["lag"] = _number(_decode_number(event["lag"]) + known.credited_ns)
+        move = _move_of_event(event, moves)
+        if move is not None:
+            event["lag"] = _number(_decode_number(event["lag"]) + move.credited_ns)
     return 0
 
 

@@ -84,7 +84,7 @@ class OwnerLine(Struct, frozen=True):
 async def owners(engine: Engine) -> list[OwnerLine]:
     """Return every owner of a bot or of an open invitation, by name."""
     banned = {each.subject: each.text for each in await in_force(engine) if each.kind == "owner"}
-    named = await all_tokens(engine)
+    stored = await all_tokens(engine)
     open_ = sa.select(
         invitations.c.owner, sa.func.max(invitations.c.bots), sa.func.max(invitations.c.expires)
     )
@@ -94,8 +94,8 @@ async def owners(engine: Engine) -> list[OwnerLine]:
         )
         invited = {row[0]: (row[1], row[2]) for row in rows}
     lines = []
-    for owner in sorted({*invited, *banned, *(each.owner for each in named if each.role == "bot")}):
-        own = [each for each in named if each.owner == owner and each.role == "bot"]
+    for owner in sorted({*invited, *banned, *(each.owner for each in stored if each.role == "bot")}):
+        own = [each for each in stored if each.owner == owner and each.role == "bot"]
         bots = [each.name for each in own if each.revoked is None]
         retired = [each.name for each in own if each.revoked is not None]
         most, until = invited.get(owner, (0, ""))
@@ -159,10 +159,10 @@ def hidden_name() -> str:
 def _retire_name(connection: sa.Connection, name: str, other: str) -> dict[str, Any]:
     """Close the old name for connections, and return the row of its token for the new name."""
     _require_idle(connection, name)
-    known = {row["name"]: dict(row) for row in connection.execute(sa.select(tokens)).mappings()}
-    row, there = known.get(name), known.get(other)
-    played = sa.select(matches.c.match).where(_plays(name)).limit(1)
-    if row is None and (objection(name, ()) or connection.execute(played).scalar() is None):
+    rows = {row["name"]: dict(row) for row in connection.execute(sa.select(tokens)).mappings()}
+    row, there = rows.get(name), rows.get(other)
+    query = sa.select(matches.c.match).where(_plays(name)).limit(1)
+    if row is None and (objection(name, ()) or connection.execute(query).scalar() is None):
         raise TokenError(f"{name!r:.80} is not a bot with an owner: `arena owner list` shows all")
     why = (
         None
@@ -170,7 +170,7 @@ def _retire_name(connection: sa.Connection, name: str, other: str) -> dict[str, 
         else f"{other!r:.80} is not a valid name: write 1 to {MAX_NAME} printable characters"
     )
     if not other.startswith(HIDDEN):
-        why = why or objection(other, known.keys() - {name})
+        why = why or objection(other, rows.keys() - {name})
     own = there is None or (row is not None and there["revoked"] and there["owner"] == row["owner"])
     if why is None and (name == other or not own or _has_history(connection, other, row)):
         why = f"{other!r:.80} is taken: choose another name"

@@ -107,7 +107,7 @@ async def rating_tables(
     """
     closed = await all_seasons(engine)
     since = None if season else standings.month_ago()
-    found: list[StandingRow] = []
+    standing_rows: list[StandingRow] = []
     crosses: dict[str, list[CrossScore]] = {}
     for game in await standings.games(engine):
         rows = await standings.standings(
@@ -116,10 +116,10 @@ async def rating_tables(
         best = [row.bot for row in rows[:MAX_CROSS_TABLE]]
         category = Category(game, map, time_control, closed.number(game, season))
         crosses[game] = await standings.crosses(engine, category, best)
-        found += rows
+        standing_rows += rows
     events = await events_with_matches(engine, MAX_EVENTS)
-    listed = await standings.listed_categories(engine, MAX_CATEGORIES, season, since=since)
-    return RatingTables(found, crosses, events, listed, closed.latest()[:MAX_SEASONS])
+    categories = await standings.listed_categories(engine, MAX_CATEGORIES, season, since=since)
+    return RatingTables(standing_rows, crosses, events, categories, closed.latest()[:MAX_SEASONS])
 
 
 async def event_table(
@@ -142,23 +142,23 @@ async def event_table(
     rows = await anyio.to_thread.run_sync(table_of_scores, scores.bots, scores.scores)
     bracket: list[list[Encounter]] = []
     if ladder is not None and ladder.plan.get("format") in FORMATS_WITHOUT_ELO:
-        done = await results(engine, event)
-        rows, bracket = await anyio.to_thread.run_sync(_place, ladder, done, rows)
+        records = await results(engine, event)
+        rows, bracket = await anyio.to_thread.run_sync(_place, ladder, records, rows)
     crosses = _crosses(scores, {row.bot for row in rows[:MAX_CROSS_TABLE]})
     return EventTable(event, rows, crosses, scores.counted, bracket)
 
 
 async def whole_table(engine: AsyncEngine, event: str) -> list[Row]:
     """Return the table of an event with all its bots, in the order of its format."""
-    done, ladder = await results(engine, event), await find_plan(engine, event)
+    records, ladder = await results(engine, event), await find_plan(engine, event)
     planned_bots = () if ladder is None else tuple(ladder.plan.get("bots", ()))
-    names = {name for each in done.values() for name in (each.players.maxie, each.players.minnie)}
-    scores = EventScores(len(done), sorted(names), [(each, 1) for each in done.values()])
+    names = {name for each in records.values() for name in (each.players.maxie, each.players.minnie)}
+    scores = EventScores(len(records), sorted(names), [(each, 1) for each in records.values()])
     scores = _without_twins(scores, planned_bots)
     rows = table_of_scores(scores.bots, scores.scores)
     if ladder is None or ladder.plan.get("format") not in FORMATS_WITHOUT_ELO:
         return rows
-    return _place(ladder, done, rows)[0]
+    return _place(ladder, records, rows)[0]
 
 
 async def bot_summary(engine: AsyncEngine, name: str) -> BotSummary | None:
@@ -211,19 +211,19 @@ def _without_twins(found: EventScores, bots: Collection[str]) -> EventScores:
         return bot if mark and number.isdecimal() and bot in bots else name
 
     scores = [
-        (structs.replace(ended, players=Players(own(ended.players.maxie), own(ended.players.minnie))), times)
-        for ended, times in found.scores
+        (structs.replace(match, players=Players(own(match.players.maxie), own(match.players.minnie))), times)
+        for match, times in found.scores
     ]
     return EventScores(found.counted, sorted({own(bot) for bot in found.bots}), scores)
 
 
 def _crosses(scores: EventScores, bots: set[str]) -> list[CrossScore]:
     counts: dict[tuple[str, str], list[int]] = {}
-    for ended, times in scores.scores:
-        maxie, minnie = ended.players.maxie, ended.players.minnie
-        if ended.result.reason is EndReason.SERVER_FAULT or not {maxie, minnie} <= bots:
+    for match, times in scores.scores:
+        maxie, minnie = match.players.maxie, match.players.minnie
+        if match.result.reason is EndReason.SERVER_FAULT or not {maxie, minnie} <= bots:
             continue
-        which = {"maxie": 0, None: 1, "minnie": 2}[ended.result.winner]
+        which = {"maxie": 0, None: 1, "minnie": 2}[match.result.winner]
         counts.setdefault((maxie, minnie), [0, 0, 0])[which] += times
         counts.setdefault((minnie, maxie), [0, 0, 0])[2 - which] += times
     return [CrossScore(*key, *three) for key, three in counts.items()]

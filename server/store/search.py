@@ -166,9 +166,11 @@ def _statements(shape: Shape, games: int, *, before: bool) -> _Statements:
     names, result = shape
     parameter = {name: sa.bindparam(name, type_=sa.String) for name in names}
     # The terms to be tested on each match.
-    left = [_condition(name, parameter) for name in names if name not in ("result", *_index_terms(names))]
+    conditions = [
+        _condition(name, parameter) for name in names if name not in ("result", *_index_terms(names))
+    ]
     if "result" in names:
-        left.append(_result(result, parameter))
+        conditions.append(_result(result, parameter))
     lists = [(*each, _is_before()) if before else each for each in _lists(names, games)]
     finished = sa.bindparam("edge_finished", type_=matches.c.finished.type)
     # The condition on pairs is sufficient. With the one on times PostgreSQL estimates few rows, and uses the index.
@@ -180,9 +182,9 @@ def _statements(shape: Shape, games: int, *, before: bool) -> _Statements:
         until.append(matches.c.finished <= sa.bindparam("finished_before", type_=matches.c.finished.type))
     return _Statements(
         len(lists),
-        _edge(lists) if left else None,
-        _newest([(*each, *left, *until) for each in lists]),
-        _newest([(*each, *left) for each in lists]),
+        _edge(lists) if conditions else None,
+        _newest([(*each, *conditions, *until) for each in lists]),
+        _newest([(*each, *conditions) for each in lists]),
     )
 
 
@@ -204,9 +206,9 @@ def _newest(lists: Sequence[Conditions]) -> sa.Select[Any]:
     )
     places = sa.union(*(sa.select(each.subquery()) for each in rows)).subquery()
     order = places.c.finished.desc(), places.c.number.desc()
-    chosen = sa.select(places.c.number).order_by(*order).limit(most).subquery()
-    listed = sa.select(*_LISTED).join(chosen, chosen.c.number == matches.c.number)
-    return listed.order_by(*_NEWEST_FIRST)
+    numbers = sa.select(places.c.number).order_by(*order).limit(most).subquery()
+    query = sa.select(*_LISTED).join(numbers, numbers.c.number == matches.c.number)
+    return query.order_by(*_NEWEST_FIRST)
 
 
 def _is_before() -> sa.ColumnElement[bool]:
@@ -214,9 +216,9 @@ def _is_before() -> sa.ColumnElement[bool]:
 
     The position has the parameters `finished_before` and `before`.
     """
-    known = matches.alias("known")
+    other = matches.alias("known")
     last = sa.bindparam("before", type_=matches.c.match.type)
-    number = sa.select(known.c.number).where(known.c.match == last).scalar_subquery()
+    number = sa.select(other.c.number).where(other.c.match == last).scalar_subquery()
     # If the match was removed meanwhile, its time remains, and all matches that finished at that time are skipped.
     finished = sa.bindparam("finished_before", type_=matches.c.finished.type)
     return sa.tuple_(finished, sa.func.coalesce(number, 0)) > _PLACE
@@ -261,8 +263,8 @@ def _lists(names: tuple[str, ...], games: int) -> list[Conditions]:
         ]
     if by == ("bot", "game"):
         bot = bind("bot", column.maxie)
-        named = [column.game == bind(f"game{number}", column.game) for number in range(games)]
-        return [(seat == bot, game) for game in named for seat in (column.maxie, column.minnie)]
+        conditions = [column.game == bind(f"game{number}", column.game) for number in range(games)]
+        return [(seat == bot, game) for game in conditions for seat in (column.maxie, column.minnie)]
     return [tuple(column[name] == bind(name, column[name]) for name in by)]
 
 

@@ -76,8 +76,8 @@ async def insert(
 
     again: True to allow a name whose token was revoked
     """
-    known = set((await connection.execute(sa.select(tokens.c.name))).scalars())
-    why = names.objection(name, known)
+    others = set((await connection.execute(sa.select(tokens.c.name))).scalars())
+    why = names.objection(name, others)
     if why is not None:
         raise TokenError(why)
     token = new_token()
@@ -92,7 +92,7 @@ async def insert(
     revoked = sa.update(tokens).where(tokens.c.name == name, tokens.c.revoked.is_not(None)).values(**values)
     if again and (await connection.execute(revoked)).rowcount:
         return token
-    if not again and name in known:
+    if not again and name in others:
         raise TokenError(f"{name!r:.80} is taken: choose another name")
     await connection.execute(sa.insert(tokens).values(name=name, **values))
     return token
@@ -135,8 +135,8 @@ async def has_session(engine: AsyncEngine, name: str, secret: str, match: str = 
         later = (matches.c.server == sessions.c.server) & (matches.c.number > sessions.c.since)
         query = query.join(matches, later).where(matches.c.match == match)
     async with database.reading(engine) as connection:
-        known = (await connection.execute(query)).scalars().all()
-    return hash_token(secret) in known
+        hashes = (await connection.execute(query)).scalars().all()
+    return hash_token(secret) in hashes
 
 
 async def all_tokens(engine: AsyncEngine) -> list[Token]:

@@ -109,9 +109,9 @@ async def analysis(map_name: str, query: str, seconds: float = SECONDS) -> Respo
     if code != 0:
         line = "there is nothing to think about: the position is none of this map, or is over"
         return responses.bad_request(line)
-    found = _analysis(output)
-    best = msgspec.structs.asdict(found.lines[0])
-    whole = {"engine": found.engine, **best, "lines": found.lines, "truth": found.truth}
+    result = _analysis(output)
+    best = msgspec.structs.asdict(result.lines[0])
+    whole = {"engine": result.engine, **best, "lines": result.lines, "truth": result.truth}
     return responses.json(whole, {"Cache-Control": DAY})
 
 

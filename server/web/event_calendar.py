@@ -48,9 +48,9 @@ def dated_events(states: Iterable[EventState]) -> list[tuple[EventPlan, bool]]:
     for state in states:
         plan = state.plan
         by_name[plan.event] = plan, state.phase == "cancelled"
-        known = last.get(plan.series)
+        earlier = last.get(plan.series)
         # A series continues from its open event. Without an open event, the series has ended.
-        if state.phase == "open" and plan.again and (known is None or known.begins < plan.begins):
+        if state.phase == "open" and plan.again and (earlier is None or earlier.begins < plan.begins):
             last[plan.series] = plan
     for latest in last.values():
         later = following(latest, latest.begins)

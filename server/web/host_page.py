@@ -86,10 +86,10 @@ class HostPage:
         by_name = {each.name: each for each in here if each.role == "bot"}
         bots = [each for each in listing.bots if not each.house][:MAX_BOTS]
         forfeits = await forfeits_of(self._engine, [each.name for each in bots])
-        found = []
+        servers = []
         for each in bots:
             place = by_name.get(each.name)
-            found.append(
+            servers.append(
                 ConnectedBot(
                     each.name,
                     each.program,
@@ -102,4 +102,4 @@ class HostPage:
                 )
             )
         spectators = sum(each.role == "spectator" for each in here)
-        return HostState(found, spectators, await in_force(self._engine))
+        return HostState(servers, spectators, await in_force(self._engine))

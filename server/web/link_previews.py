@@ -132,11 +132,11 @@ class LinkPreviews:
         )
 
     async def _event(self, event: str) -> LinkPreview:
-        counted = await counted_matches(self._engine, event)
-        if counted is None:
+        matches = await counted_matches(self._engine, event)
+        if matches is None:
             return LinkPreview(event, "An event of this arena.")
         picture = f"/picture/event/{quote(event, safe='')}.png"
-        return LinkPreview(event, f"The table after {counted} matches", picture)
+        return LinkPreview(event, f"The table after {matches} matches", picture)
 
     async def picture(self, path: str) -> Response:
         """Return the picture of a decoded path."""
@@ -144,22 +144,22 @@ class LinkPreviews:
 
         if path == "/picture/arena.png":
             return await _draw(partial(drawing.arena_picture, DEMO.read_text(encoding="utf-8")), lasts=True)
-        if found := _FILM.fullmatch(path):
-            line, whole = await find_record(self._engine, found[1])
+        if parts := _FILM.fullmatch(path):
+            line, whole = await find_record(self._engine, parts[1])
             if line is None:
-                return responses.not_found(f"no finished match is called {found[1]!r:.80}")
+                return responses.not_found(f"no finished match is called {parts[1]!r:.80}")
             return await _draw(partial(drawing.film, line), lasts=whole, kind="image/gif")
-        if found := _MATCH.fullmatch(path):
-            at = None if found[2] is None else int(found[2])
-            line, whole = await find_record(self._engine, found[1])
+        if parts := _MATCH.fullmatch(path):
+            at = None if parts[2] is None else int(parts[2])
+            line, whole = await find_record(self._engine, parts[1])
             if line is not None:
                 return await _draw(partial(drawing.record_picture, line, at), lasts=whole)
-            view = await self._view(found[1])
+            view = await self._view(parts[1])
             if view is None:
-                return responses.not_found(f"no match is called {found[1]!r:.80}")
+                return responses.not_found(f"no match is called {parts[1]!r:.80}")
             return await _draw(partial(drawing.view_picture, view, at), lasts=False)
-        if found := _NAMED.fullmatch(path):
-            kind, name = found.groups()
+        if parts := _NAMED.fullmatch(path):
+            kind, name = parts.groups()
             if kind == "map":
                 if name in map_names():
                     return await _draw(partial(drawing.map_picture, name), lasts=True)

@@ -77,17 +77,17 @@ async def match_log(
     ):
         raise LogNotFound(f"too many matches begin with {match!r:.70}: give more of the id")
     try:
-        started = await started_matches(engine, match, player)
+        matches = await started_matches(engine, match, player)
     except GameError as error:
         raise LogNotFound(f"the match's log cannot be shown: {error}") from None
-    if not started:
+    if not matches:
         whose = f" of {player!r:.70}" if player else ""
         raise LogNotFound(
             f"no match{whose} begins with {match!r:.70}: copy the id from the list of finished matches"
         )
-    if len(started) > 1:
+    if len(matches) > 1:
         raise LogNotFound(f"several matches begin with {match!r:.70}: give more of the id")
-    ((terms, packed),) = started
+    ((terms, packed),) = matches
     happened = await events_of(engine, terms.match) if packed is None else []
 
     def told() -> tuple[list[TimelineEntry], Finish | None]:
@@ -129,22 +129,22 @@ class MatchLogs:
         """Return the log as JSON, for a player of the match or an admin."""
         name, secret = name_and_secret(authorization)
         token = await tokens.find(self._engine, name)
-        known = token is not None and is_valid(token, secret)
+        has_token = token is not None and is_valid(token, secret)
         free = self._anyone and token is None and not secret
-        by_session = not (known or free)
+        by_session = not (has_token or free)
         if by_session and not await tokens.has_session(self._engine, name, secret):
             line = (
                 f"this is neither the token of {name!r:.70} nor the secret of its session (`welcome.session`)"
             )
             return responses.unauthorized(line)
-        admin = known and token is not None and token.role == "admin"
+        admin = has_token and token is not None and token.role == "admin"
         try:
             log = await match_log(self._engine, match, "" if admin else name, self._threads)
         except LogNotFound as none:
-            found = await self._of_owner(match, token.owner) if known and token is not None else None
-            if found is None:
+            answer = await self._of_owner(match, token.owner) if has_token and token is not None else None
+            if answer is None:
                 return responses.not_found(str(none))
-            log = found
+            log = answer
         if by_session and not await tokens.has_session(self._engine, name, secret, log.match):
             return responses.unauthorized(
                 f"that match began before this session of {name!r:.70}: give its token"

@@ -99,10 +99,12 @@ class Owners:
     async def _change_entry(self, to: EventAction, event: str, owner: str, name: str) -> None:
         """Enter a bot of the owner in an event, or withdraw it. Raises TokenError, EventRefused, TimeoutError."""
         await self._check_own(owner, name)
-        found = [each for each in await events.unfinished_events(self._engine) if each[1].plan.event == event]
-        if not found:
+        unfinished = [
+            each for each in await events.unfinished_events(self._engine) if each[1].plan.event == event
+        ]
+        if not unfinished:
             raise EventRefused(f"no event {event!r:.70} is open or in progress")
-        [(server, state)] = found
+        [(server, state)] = unfinished
         if state.phase == "open" and utc(state.plan.closes) <= database.now():
             raise EventRefused(f"the entries of {event} are closed: it is about to begin")
         reply = await events.ask(self._engine, server, ControlEvent(event, to, name))

@@ -78,10 +78,10 @@ class PageProcess:
             async with turns.slot(address, route.cost, end - self._clock.now()):
                 if disconnected():
                     return None
-                left = end - self._clock.now()
+                seconds = end - self._clock.now()
                 child = await self._running()
                 self.questions += 1
-                return await child.ask(msgspec.structs.replace(question, seconds=left))
+                return await child.ask(msgspec.structs.replace(question, seconds=seconds))
         except TimeoutError:
             raise ServerBusy("too many requests: try again") from None
 

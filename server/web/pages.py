@@ -364,7 +364,7 @@ def _not_modified(answer: Response, request: Request) -> Response:
     """Return the answer with status 304 and no body if the client already has it."""
     if "ETag" not in answer.headers:
         return answer
-    known = ",".join(request.headers.get_all("If-None-Match")).split(",")
-    if answer.headers["ETag"] not in (each.strip().removeprefix("W/") for each in known):
+    tags = ",".join(request.headers.get_all("If-None-Match")).split(",")
+    if answer.headers["ETag"] not in (each.strip().removeprefix("W/") for each in tags):
         return answer
     return replace(answer, status=HTTPStatus.NOT_MODIFIED, body=b"")

@@ -142,27 +142,27 @@ def parse(target: str) -> RouteMatch | None:
     if route is None:
         return None
     parameters = ROUTES[route].parameters
-    given: dict[str, str] = {}
+    query: dict[str, str] = {}
     if parameters is not None:
-        given = _parse_query(parts.query, parameters.split())
-        if any(each.endswith("!") and each[:-1] not in given for each in parameters.split()):
+        query = _parse_query(parts.query, parameters.split())
+        if any(each.endswith("!") and each[:-1] not in query for each in parameters.split()):
             return None
-    key = unquote(parts.path), parts.query if parameters is None else tuple(sorted(given.items()))
-    return RouteMatch(route, parts.path, parts.path.removeprefix(route), parts.query, given, key)
+    key = unquote(parts.path), parts.query if parameters is None else tuple(sorted(query.items()))
+    return RouteMatch(route, parts.path, parts.path.removeprefix(route), parts.query, query, key)
 
 
 def _parse_query(query: str, parameters: list[str]) -> dict[str, str]:
     try:
-        given = dict(parse_qsl(query, keep_blank_values=True, max_num_fields=12, errors="strict"))
+        values = dict(parse_qsl(query, keep_blank_values=True, max_num_fields=12, errors="strict"))
     except ValueError:
         raise BadRequest("the query cannot be read") from None
-    for name, value in given.items():
+    for name, value in values.items():
         if len(value) > MAX_VALUE:
             raise BadRequest(f"a parameter must have at most {MAX_VALUE} characters")
         if name not in parameters and f"{name}!" not in parameters:
             # With unknown parameters, one question could be sent under any number of cache keys.
             raise BadRequest(f"unknown parameter {name!r:.40}")
-    return given
+    return values
 
 
 def route_of(path: str) -> str | None:

@@ -129,27 +129,27 @@ class StaticFiles:
     """Files of the page. Raises OSError if their folder cannot be read."""
 
     def __init__(self) -> None:
-        found = {
+        files = {
             path.relative_to(WEB).as_posix(): path.read_bytes()
             for path in sorted(WEB.rglob("*"))
             if path.is_file() and path.suffix in KINDS
         }
         for paths in PAGES.values():
-            found |= make_bundles(found, *paths)
+            files |= make_bundles(files, *paths)
         whole = sha256()
-        for name, body in found.items():
+        for name, body in files.items():
             whole.update(f"{name}\0{len(body)}\0".encode() + body)
         self.digest = whole.hexdigest()[:16]
-        style = b"".join(found[name] for name in STYLE_FILES).replace(DIGEST, self.digest.encode())
+        style = b"".join(files[name] for name in STYLE_FILES).replace(DIGEST, self.digest.encode())
         seal = base64.b64encode(sha256(style).digest()).decode()
-        pages = {page: found.pop(page).replace(STYLES, b"<style>%b</style>" % style) for page in PAGES}
+        pages = {page: files.pop(page).replace(STYLES, b"<style>%b</style>" % style) for page in PAGES}
         self.templates = Templates(
             self.digest,
             f"style-src 'self' 'sha256-{seal}'",
             {page: html.replace(DIGEST, self.digest.encode()) for page, html in pages.items()},
         )
-        self._worker = _file("sw.js", found.pop("sw.js", b"").replace(DIGEST, self.digest.encode()))
-        self._files = {name: _file(name, body) for name, body in found.items()}
+        self._worker = _file("sw.js", files.pop("sw.js", b"").replace(DIGEST, self.digest.encode()))
+        self._files = {name: _file(name, body) for name, body in files.items()}
 
     def worker(self, *, gzip: bool) -> Response:
         """Return the service worker. Its address is above all others, because it serves them all."""

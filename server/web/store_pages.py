@@ -213,14 +213,14 @@ class StorePages:
     async def _event(self, event: str) -> Response:
         """Return the progress of an event: plan, next matches, and sequential test."""
         live = await self._ask_live(LiveRequest(event=event))
-        counted, ladder = await counted_matches(self._engine, event), await find_plan(self._engine, event)
-        if counted is None and ladder is None and live.progress is None and not live.playing:
+        matches, ladder = await counted_matches(self._engine, event), await find_plan(self._engine, event)
+        if matches is None and ladder is None and live.progress is None and not live.playing:
             return _no_event(event)
         plan = live.progress or (None if ladder is None else _stored_progress(event, ladder))
         if plan is not None and len(plan.bots) > MAX_BOTS:
             plan = structs.replace(plan, bots=dict(list(plan.bots.items())[:MAX_BOTS]))
         over = ladder is not None and ladder.finished is not None and not live.playing
-        return responses.json(EventPage(event, plan, counted or 0, live.playing, over))
+        return responses.json(EventPage(event, plan, matches or 0, live.playing, over))
 
     async def _bot(self, name: str) -> Response:
         """Return the summary of a bot."""

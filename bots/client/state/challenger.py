@@ -36,9 +36,9 @@ class Challenger:
 
     def refused(self) -> bool:
         """Handle a refusal by the server. Return True if it may concern a challenge."""
-        waited = self._sent > 0
+        was_sent = self._sent > 0
         self._sent = max(0, self._sent - 1)
-        return waited
+        return was_sent
 
     def challenge_over(self, over: ChallengeOver) -> bool:
         """Handle the end of a challenge. Return True if it was unsuccessful."""

@@ -235,8 +235,10 @@ class Machine:
                 how = f"{message.winner or 'nobody'} won by {message.reason.value}"
                 return [Warn(f"match {message.match} ended while nobody played it here: {how}")]
             # An end or a receipt of an abandoned match needs no report, but a turn means that a clock is running.
-            known = not isinstance(message, Turn)
-            return [] if known else [Warn(f"a turn came in match {message.match}, which is not played here")]
+            is_late = not isinstance(message, Turn)
+            return (
+                [] if is_late else [Warn(f"a turn came in match {message.match}, which is not played here")]
+            )
         state.renewed = True
         match message:
             case Turn():

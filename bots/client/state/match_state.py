@@ -53,10 +53,10 @@ class MatchState:
     def catch_up(self, moves: Sequence[Any]) -> None:
         """Play the new moves, or all moves if earlier ones have changed. Raises GameError."""
         game = self.match.game
-        known = len(self.moves)
-        if moves[:known] != self.moves:
-            self.position, known = game.start(), 0
-        for data in moves[known:]:
+        count = len(self.moves)
+        if moves[:count] != self.moves:
+            self.position, count = game.start(), 0
+        for data in moves[count:]:
             move, mover = game.move_from_data(data), game.player(self.position)
             self.last_move = None if mover is self.match.seat else move
             self.position = game.play(self.position, move)

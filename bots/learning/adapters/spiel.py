@@ -20,11 +20,11 @@ def register_game(env: Environment) -> Any:
     Raises ValueError if its name is registered with another setup.
     """
     name = name_of(env)
-    known = _REGISTERED.get(name)
-    if known is not None:
-        if known[0].game.setup() != env.game.setup():
+    entry = _REGISTERED.get(name)
+    if entry is not None:
+        if entry[0].game.setup() != env.game.setup():
             raise ValueError(f"{name} is registered already, with another setup")
-        return known[1]()
+        return entry[1]()
     game = _game_class(env, name)
     pyspiel.register_game(game.kind, game)
     _REGISTERED[name] = env, game
@@ -101,8 +101,8 @@ class Observer:
     def set_from(self, state: SpielState, player: int) -> None:
         """Write the observation of `player` to `tensor`."""
         moves = (self._env.player(state.position) > 0) == (player == 0)
-        seen = np.array(self._env.observation(state.position), np.float32)
-        self.tensor[:] = seen if moves else -seen
+        observation = np.array(self._env.observation(state.position), np.float32)
+        self.tensor[:] = observation if moves else -observation
 
     def string_from(self, state: SpielState, _player: int) -> str:
         """Return the position as text."""

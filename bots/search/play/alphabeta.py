@@ -86,9 +86,9 @@ class AlphaBeta(Generic[P, M]):
         low, high = (alpha, beta) if sign > 0 else (-beta, -alpha)
         monitor.enter(path, position, depth, low, high)
         if self.table is not None and depth > 0:
-            known = self.table.probe(position, depth, len(path), alpha, beta)
-            if known is not None:
-                value, older = known
+            entry = self.table.probe(position, depth, len(path), alpha, beta)
+            if entry is not None:
+                value, older = entry
                 monitor.table_hit(path, position, sign * value, horizon=older)
                 return sign * mover * value, ()
         moves = problem.game.moves(position) if depth > 0 else ()

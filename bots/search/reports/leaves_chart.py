@@ -29,18 +29,18 @@ def plot_svg(comparison: Comparison, title: str) -> str:
     low, high = floor(log10(max(1, min(every)))), max(1, ceil(log10(max(every))))
     area = Area(LEFT, WIDTH - RIGHT, TOP, HEIGHT - BOTTOM, (1, depth), (low, high))
     ends: list[tuple[float, float, str, str]] = []
-    drawn = [text(LEFT, 26, title, INK, more=' font-size="15"'), *_axes(area, depth, range(low, high + 1))]
+    elements = [text(LEFT, 26, title, INK, more=' font-size="15"'), *_axes(area, depth, range(low, high + 1))]
     for name, points in powers.items():
         if points:
             scaled = _log_points(points)
-            drawn.append(area.curve(scaled, SOFT, 1.4, ' stroke-dasharray="5 4"'))
+            elements.append(area.curve(scaled, SOFT, 1.4, ' stroke-dasharray="5 4"'))
             ends.append((area.x(scaled[-1][0]), area.y(scaled[-1][1]), name, SOFT))
     for (name, points), colour in zip(lines.items(), COLOURS, strict=False):
         scaled = _log_points(points)
-        drawn.append(area.curve(scaled, colour, 2))
-        drawn += [dot(area.x(x), area.y(y), 2.8, colour) for x, y in scaled]
+        elements.append(area.curve(scaled, colour, 2))
+        elements += [dot(area.x(x), area.y(y), 2.8, colour) for x, y in scaled]
         ends.append((area.x(scaled[-1][0]), area.y(scaled[-1][1]), name, colour))
-    return document(WIDTH, HEIGHT, [*drawn, *_labels(ends)])
+    return document(WIDTH, HEIGHT, [*elements, *_labels(ends)])
 
 
 def _log_points(points: list[tuple[int, int]]) -> list[tuple[float, float]]:

@@ -39,8 +39,8 @@ def tree_svg(tree: TracedNode, title: str, line: tuple[int, ...] = ()) -> str:
     shift = (width - (columns - 1) * STEP_X) / 2
     at = {path: (shift + x * STEP_X, MARGIN_TOP + y * STEP_Y) for path, (x, y) in places.items()}
     heading = text(width / 2, 22, title, INK, "middle", ' font-size="15"')
-    drawn = [heading, *_edges(tree, at, line), *_nodes(tree, at)]
-    return document(width, height, [*drawn, *_legend(width, height, tree, played=bool(line))])
+    elements = [heading, *_edges(tree, at, line), *_nodes(tree, at)]
+    return document(width, height, [*elements, *_legend(width, height, tree, played=bool(line))])
 
 
 def _place(node: TracedNode, column: int, places: dict[tuple[int, ...], tuple[float, float]]) -> int:
@@ -69,8 +69,8 @@ def _edges(tree: TracedNode, at: Points, line: tuple[int, ...]) -> Iterator[str]
         x, y = at[node.path]
         for child in node.children:
             to_x, to_y = at[child.path]
-            played = child.path == line[: len(child.path)]
-            style = f'stroke="{INK}" stroke-width="{3.5 if played else 1.2}"'
+            on_line = child.path == line[: len(child.path)]
+            style = f'stroke="{INK}" stroke-width="{3.5 if on_line else 1.2}"'
             if not child.visited:
                 style = f'stroke="{GREY}" stroke-width="1.2" stroke-dasharray="4 4"'
             yield f'<line x1="{x:.1f}" y1="{y + 15:.1f}" x2="{to_x:.1f}" y2="{to_y - 15:.1f}" {style}/>'

@@ -70,14 +70,14 @@ def count_some(connection: sa.Connection, most: int) -> tuple[int, list[RatingSt
     keys = {(each, bot) for row in rated for each in counts_in[row.match] for bot in (row.maxie, row.minnie)}
     rater = Rater(standings.last_ratings(connection, keys))
     steps: list[RatingStep] = []
-    kept: list[dict[str, Any]] = []
+    inserts: list[dict[str, Any]] = []
     for row in rated:
         for category in counts_in[row.match]:
             two = rater.count(_finished_match(row), row.finished, category)
             steps += two
-            kept += [_row(step, row.arrival) for step in two]
-    if kept:
-        connection.execute(_KEEP, kept)
+            inserts += [_row(step, row.arrival) for step in two]
+    if inserts:
+        connection.execute(_KEEP, inserts)
         standings.add_steps(connection, steps)
     event_tables.add_results(connection, _endings(rows))
     connection.execute(_COUNTED, [{"which": row.number} for row in rows])

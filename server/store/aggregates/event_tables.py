@@ -111,8 +111,8 @@ async def event_scores_of(engine: AsyncEngine, event: str) -> EventScores | None
     most = sa.select(event_bots.c.bot).where(event_bots.c.event == event)
     most = most.order_by(event_bots.c.matches.desc(), event_bots.c.bot).limit(MAX_FULL_TABLE + 1)
     async with reading(engine) as connection:
-        counted = (await connection.execute(total)).scalar_one_or_none()
-        if counted is None:
+        matches = (await connection.execute(total)).scalar_one_or_none()
+        if matches is None:
             return None
         names = (await connection.execute(most)).scalars().all()
         bots = sorted(names if len(names) <= MAX_FULL_TABLE else names[:BEST_KNOWN])
@@ -120,7 +120,7 @@ async def event_scores_of(engine: AsyncEngine, event: str) -> EventScores | None
             event_scores.c.event == event, event_scores.c.maxie.in_(bots), event_scores.c.minnie.in_(bots)
         )
         rows = (await connection.execute(query)).all()
-    return EventScores(counted, bots, [(_finished_match(row), row.matches) for row in rows])
+    return EventScores(matches, bots, [(_finished_match(row), row.matches) for row in rows])
 
 
 def _finished_match(row: sa.Row[Any]) -> FinishedMatch:

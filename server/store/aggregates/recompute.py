@@ -58,7 +58,7 @@ async def recompute(engine: AsyncEngine, *, at_once: int = CHUNK) -> RecomputedR
     The computation starts from the ratings as of the last removed match. It reads `at_once` matches per query, from
     a snapshot of the store taken at the beginning. Raises RatingsDiffer.
     """
-    done = RecomputedRatings()
+    totals = RecomputedRatings()
     async with database.snapshot(engine) as connection:
         rater = Rater(await connection.run_sync(bases))
         after = 0
@@ -68,8 +68,8 @@ async def recompute(engine: AsyncEngine, *, at_once: int = CHUNK) -> RecomputedR
             seasons = {match: category.season for match, _, category in steps}
             for row in rows:
                 record = _from_journal(row, journal.get(row.match))
-                done.matches += 1
-                done.imported += row.match not in journal
+                totals.matches += 1
+                totals.imported += row.match not in journal
                 columns = summary_columns(record)
                 season = seasons.get(row.match, 1)
                 for category in categories(record.game, columns["map"], columns["time_control"], season):
@@ -77,7 +77,7 @@ async def recompute(engine: AsyncEngine, *, at_once: int = CHUNK) -> RecomputedR
                         _compare(step, steps.get((row.match, step.seat, category)))
             after = rows[-1].arrival
         await _compare_standings(connection, rater)
-    return done
+    return totals
 
 
 async def _compare_standings(connection: AsyncConnection, rater: Rater) -> None:
@@ -118,11 +118,11 @@ def _from_journal(row: sa.Row[Any], journal: list[TimedEvent] | None) -> Record:
         raise RatingsDiffer(f"match {row.match}: {error}") from None
     for at, event in journal:
         referee.handle(event, at)
-    found = referee.result
+    outcome = referee.result
     # A match that the server could not continue is void, and its journal has no end.
     result = (
-        Result(SEATS[found.winner] if found.winner else None, found.reason)
-        if found
+        Result(SEATS[outcome.winner] if outcome.winner else None, outcome.reason)
+        if outcome
         else Result(None, EndReason.SERVER_FAULT)
     )
     recorded = Result(record.result.winner, record.result.reason)
@@ -130,7 +130,7 @@ def _from_journal(row: sa.Row[Any], journal: list[TimedEvent] | None) -> Record:
         raise RatingsDiffer(
             f"match {row.match}: the journal says {_words(result)}, the record {_words(recorded)}"
         )
-    if found is not None and [each.move for each in referee.moves] != [each.move for each in record.moves]:
+    if outcome is not None and [each.move for each in referee.moves] != [each.move for each in record.moves]:
         raise RatingsDiffer(f"match {row.match}: the moves in the journal differ from the record")
     return structs.replace(record, players=referee.terms.players, game=referee.terms.game.name, result=result)
 

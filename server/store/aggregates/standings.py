@@ -238,9 +238,9 @@ def store_bases(connection: sa.Connection, bases: Mapping[Key, CurrentRating]) -
     """Store the ratings from which the ratings of the remaining matches are computed."""
     rows = [
         category._asdict()
-        | {"bot": bot, "last": known.finished}
-        | {name: getattr(known, name) for name in ("rating", "deviation", "volatility")}
-        for (category, bot), known in sorted(bases.items())
+        | {"bot": bot, "last": base.finished}
+        | {name: getattr(base, name) for name in ("rating", "deviation", "volatility")}
+        for (category, bot), base in sorted(bases.items())
     ]
     if rows:
         connection.execute(database.insert_or_update(connection.dialect.name, rating_bases), rows)
@@ -260,8 +260,8 @@ def _number_of(season: str) -> sa.ScalarSelect[int]:
     """Return an SQL expression for the number of a season of the game in `standings`; empty for the running one."""
     if not season:
         return running_number(standings_table.c.game)
-    named = (seasons_table.c.game == standings_table.c.game) & (seasons_table.c.name == season)
-    return sa.select(seasons_table.c.number).where(named).scalar_subquery()
+    condition = (seasons_table.c.game == standings_table.c.game) & (seasons_table.c.name == season)
+    return sa.select(seasons_table.c.number).where(condition).scalar_subquery()
 
 
 _WHOLE_GAME = standings_table.c.time_control == ""

@@ -175,9 +175,9 @@ class Journal:
         if self.lost.is_set():
             return str(LeaseLost(self.lease))
         now = self._clock.now_ns()
-        waited = (now - min(self._pending_since.values(), default=now)) / 1e9
-        if waited >= SLOW_SECONDS:
-            return f"the store has not answered for {waited:.0f} s"
+        seconds = (now - min(self._pending_since.values(), default=now)) / 1e9
+        if seconds >= SLOW_SECONDS:
+            return f"the store has not answered for {seconds:.0f} s"
         return self._complaint and f"the store fails: {self._complaint}"
 
     async def keep_lease(self) -> None:

@@ -39,16 +39,16 @@ async def load(engine: AsyncEngine, server: str, event: str | None) -> Restore:
         query = query.where(matches.c.event.in_([event, *(each.state.plan.event for each in events)]))
         rows = [] if event is None else (await connection.execute(query)).all()
         happened = await events_of_all(connection, [row.match for row in rows])
-        kept = await connection.execute(sa.select(sessions).where(sessions.c.server == server))
-        hashes = {row.name: bytes.fromhex(row.hash) for row in kept}
-        ended = await _finished_matches(connection, server, hashes)
+        session_rows = await connection.execute(sa.select(sessions).where(sessions.c.server == server))
+        hashes = {row.name: bytes.fromhex(row.hash) for row in session_rows}
+        finished = await _finished_matches(connection, server, hashes)
     try:
         unfinished = [
             UnfinishedMatch(from_json(row.terms), row.started, happened.get(row.match, [])) for row in rows
         ]
     except GameError as error:
         raise database.StoreError(f"a match in progress cannot be resumed: {error}") from None
-    return Restore(unfinished, hashes, ended, events)
+    return Restore(unfinished, hashes, finished, events)
 
 
 async def _finished_matches(

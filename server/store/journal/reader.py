@@ -60,8 +60,8 @@ async def count_with_prefix(engine: AsyncEngine, prefix: str, most: int) -> int:
         matches.c.match >= prefix, matches.c.match < prefix + LAST_CHARACTER
     )
     async with database.reading(engine) as connection:
-        counted = sa.select(sa.func.count()).select_from(some.limit(most).subquery())
-        return (await connection.execute(counted)).scalar_one()
+        count = sa.select(sa.func.count()).select_from(some.limit(most).subquery())
+        return (await connection.execute(count)).scalar_one()
 
 
 async def events_of(engine: AsyncEngine, match: str) -> list[TimedEvent]:

@@ -80,29 +80,29 @@ def _match(drawn: DrawnMatch, ply: int | None) -> bytes:
 
 def arena_picture(line: str) -> bytes:
     """Draw the arena with a match after two thirds of its moves, as PNG. Raises NoPicture."""
-    drawn = _of_record(line)
-    game = _game(drawn)
+    match = _of_record(line)
+    game = _game(match)
     if game is None:
-        raise NoPicture(f"positions of {drawn.game!r:.40} cannot be drawn")
-    moves = drawn.moves[: 2 * len(drawn.moves) // 3]
+        raise NoPicture(f"positions of {match.game!r:.40} cannot be drawn")
+    moves = match.moves[: 2 * len(match.moves) // 3]
     return _png(cards.arena_card(game, _positions(game, moves)[-1], moves[-1]), WIDTH)
 
 
 def film(line: str) -> bytes:
     """Draw the highlight and the end of a finished match, as GIF. This takes some seconds. Raises NoPicture."""
-    drawn = _of_record(line)
-    game = _game(drawn)
+    match = _of_record(line)
+    game = _game(match)
     if game is None:
-        raise NoPicture(f"positions of {drawn.game!r:.40} cannot be drawn")
-    positions = _positions(game, drawn.moves)
+        raise NoPicture(f"positions of {match.game!r:.40} cannot be drawn")
+    positions = _positions(game, match.moves)
     last = len(positions) - 1
     plies = highlight(game, positions)
     width, height = FILM
-    ground = _image(cards.film_ground(drawn.words, game, width, height), width)
+    ground = _image(cards.film_ground(match.words, game, width, height), width)
     frames = []
     for ply in plies:
         share = ply / last if last else 1.0
-        move = drawn.moves[ply - 1] if ply else None
+        move = match.moves[ply - 1] if ply else None
         frame = _image(cards.film_frame(game, positions[ply], move, width, height, share), width)
         frames.append(Image.alpha_composite(ground, frame).convert("RGB"))
     # With one palette for all frames, unchanged parts are equal in all of them and cost nothing.

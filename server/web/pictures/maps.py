@@ -145,11 +145,11 @@ class MapPicture:
         )
 
     def _outline(self, rings: list[Ring]) -> str:
-        drawn = (
+        outlines = (
             "L".join(f"{x:.1f} {y:.1f}" for x, y in (self._to_pixels((x, y)) for x, y in ring))
             for ring in rings
         )
-        return "".join(f"M{each}Z" for each in drawn)
+        return "".join(f"M{each}Z" for each in outlines)
 
     @cached_property
     def _roads(self) -> str:
