@@ -50,7 +50,7 @@ def token_of(path: Path, file: str, variable: str) -> str:
     if variable:
         if variable not in os.environ:
             raise BadBotFile(f"{path}: token-env: {variable} is not in the environment")
-        return os.environ[variable]
+        return os.environ[variable].strip()
     if not file:
         return ""
     beside = path.parent / file

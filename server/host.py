@@ -508,6 +508,7 @@ async def enter_edge(
             metrics=metrics,
             program=PROGRAM,
             proxies=settings.server.proxies,
+            pause_seconds=pause_within(settings.matches.grace_seconds),
             # Without tokens, a page of another site has no more rights than any other client.
             any_origin=settings.server.anyone,
             exempt={each.name for each in house.engines},

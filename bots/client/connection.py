@@ -20,6 +20,7 @@ from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import (
     ConnectionClosed,
     InvalidHandshake,
+    InvalidMessage,
     InvalidProxy,
     InvalidStatus,
     InvalidURI,
@@ -91,6 +92,11 @@ async def open_connection(url: str) -> ClientConnection:
     except ConnectionClosed:  # before the request could be sent
         raise NoServer(f"{url} does not speak {SUBPROTOCOL}: it closed the connection") from None
     except InvalidHandshake as error:
+        if isinstance(error, InvalidMessage) and isinstance(error.__cause__, EOFError):
+            raise NoServer(
+                f"{url} closed the connection without an answer, as an arena does for up to a minute"
+                " with an address of many failed logins: try again later"
+            ) from None
         raise NoServer(f"{url} does not speak {SUBPROTOCOL}: {error}") from None
     except SSLCertVerificationError as error:
         raise NoServer(f"{url} is not trusted: certificate verify failed: {error.verify_message}") from None

@@ -197,7 +197,7 @@ def bot(
         logs=logs,
         url=url,
         name=name,
-        token=token,
+        token=token.strip(),
         matches=matches,
         games=games,
         for_=for_,

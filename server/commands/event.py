@@ -148,7 +148,7 @@ def new(
             raise CommandError(f"an event {plan.event} is in the store: take another name")
         return await ask(engine, server, AnnounceEvent(plan))
 
-    _print_reply(in_store(db, announce, make=True), f"{plan.event} begins at {utc(begins)}")
+    _print_reply(in_store(db, announce, make=True), f"it {_times(plan)}")
 
 
 def list_(db: DatabaseOption = DATABASE, json: JsonOption = None) -> None:
@@ -188,9 +188,7 @@ def show(name: NameArgument, db: DatabaseOption = DATABASE, json: JsonOption = N
         write_json(_summary(state) | {"bots": state.bots, "table": rows, "bracket": bracket}, json)
         return
     plan = state.plan
-    err.print(
-        f"{plan.event}: {state.phase}, {plan.format}, begins at {utc(plan.begins)}, {len(event.done)} matches played"
-    )
+    err.print(f"{plan.event}: {state.phase}, {plan.format}, {_when(state)}, {len(event.done)} matches played")
     if not rows:
         print_table({"entries": "left"}, [[bot] for bot in state.bots])
         return
@@ -282,6 +280,15 @@ def _summary(state: EventState) -> dict[str, object]:
     }
 
 
+def _when(state: EventState) -> str:
+    return _times(state.plan) if state.phase == "open" else f"began at {utc(state.plan.begins)}"
+
+
+def _times(plan: EventPlan) -> str:
+    closes = f", entries close at {utc(plan.closes)}" if plan.closes < plan.begins else ""
+    return f"begins at {utc(plan.begins)}{closes}"
+
+
 def _starts(game: str, map: str, tc: str) -> tuple[PoolGame, ...]:
     maps = tuple(each.strip() for each in map.split(","))
     try:
@@ -308,4 +315,6 @@ def _ratings(text: str) -> tuple[int, int]:
     least, _, highest = text.partition("-")
     if not all(part.isdecimal() or not part for part in (least, highest)) or (text and "-" not in text):
         raise UsageError(f"--rating: write 1200-1800, 1500- or -1800, not {text!r:.40}")
+    if highest and int(highest) < int(least or 0):
+        raise UsageError(f"--rating: no rating is in {text}: write the lower bound first")
     return int(least or 0), int(highest or 0)

@@ -17,6 +17,8 @@ from arena.server.store.invitations import invite
 from arena.server.store.tokens import TokenError
 
 MOST = 10_000
+HEADERS = frozenset({"name", "owner"})
+"""First cells of a roster that are a header, in lower case."""
 
 
 def register(app: typer.Typer) -> None:
@@ -30,7 +32,11 @@ def invite_command(
     ] = None,
     roster: Annotated[
         Path | None,
-        typer.Option("--roster", metavar="FILE", help="CSV file with people's names in its first column."),
+        typer.Option(
+            "--roster",
+            metavar="FILE",
+            help='CSV file with names in its first column; a header "name" or "owner" is skipped.',
+        ),
     ] = None,
     bots: Annotated[
         int, typer.Option("--bots", metavar="N", min=1, max=100, help="Number of bots per owner.")
@@ -73,7 +79,8 @@ def _people(roster: Path) -> list[str]:
         text = roster.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         raise UsageError(f"--roster: cannot read {roster}: {error}") from None
-    return [row[0].strip() for row in csv.reader(StringIO(text)) if row and row[0].strip()]
+    names = [row[0].strip() for row in csv.reader(StringIO(text)) if row and row[0].strip()]
+    return names[1:] if names and names[0].casefold() in HEADERS else names
 
 
 def _as_csv(codes: dict[str, str], url: str) -> str:

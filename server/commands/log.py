@@ -93,7 +93,7 @@ def log(
         raise UsageError("give either --db, for a database, or --url, for a server, but not both")
     try:
         if url:
-            answer = _fetch(url, match, name, token)
+            answer = _fetch(url, match, name, token.strip())
         else:
             answer = in_store(db or DATABASE, lambda engine: match_log(engine, match))
         if bot:

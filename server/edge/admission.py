@@ -16,12 +16,12 @@ from arena.clock import Clock
 from arena.server.edge.limits import HostLimits
 from arena.server.edge.request import Request
 from arena.server.edge.token_bucket import TokenBucket
-from arena.server.failed_logins import FailedLogins, source
+from arena.server.failed_logins import PAUSE_SECONDS, FailedLogins, source
 
 log = logging.getLogger("arena.admission")
 
 WINDOW_SECONDS = 60.0
-"""Period in which misbehaving connections of an address are counted, and for which the address is then refused."""
+"""Period in which misbehaving connections of an address are counted, in seconds."""
 BURST_SECONDS = 0.2
 """Burst of an address that was idle: it may send as many pieces as the rate allows in this time."""
 MIN_BURST = 8
@@ -38,11 +38,19 @@ HELD_SECONDS = 1.0
 class Admission:
     """Counts and limits of the connections of one edge."""
 
-    def __init__(self, limits: HostLimits, trusted_proxies: Collection[str], clock: Clock) -> None:
+    def __init__(
+        self,
+        limits: HostLimits,
+        trusted_proxies: Collection[str],
+        clock: Clock,
+        pause_seconds: float = PAUSE_SECONDS,
+    ) -> None:
+        """`pause_seconds`: time for which an address with many misbehaving connections is refused."""
         self.limits = limits
+        self._pause_seconds = pause_seconds
         self._clock = clock
         self._proxies: list[IPv4Network | IPv6Network] = [ip_network(each) for each in trusted_proxies]
-        self._cut_off = FailedLogins(window=WINDOW_SECONDS, pause=WINDOW_SECONDS)
+        self._cut_off = FailedLogins(window=WINDOW_SECONDS, pause=pause_seconds)
         self._shares: dict[str, TokenBucket] = {}
         self._last_log = float("-inf")
         """Time of the last logged refusal, in seconds."""
@@ -153,7 +161,7 @@ class Admission:
             return
         self._cut_off.wrong(address, self._seconds, self.limits.cut_offs)
         if self._cut_off.wait(address, self._seconds) > 0:
-            log.warning("refused for %g s: too many cut off", WINDOW_SECONDS, extra={"address": address})
+            log.warning("refused for %g s: too many cut off", self._pause_seconds, extra={"address": address})
 
 
 def _forwarded_for(request: Request) -> str | None:

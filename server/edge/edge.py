@@ -33,6 +33,7 @@ from arena.server.edge.responses import Pages, Response
 from arena.server.edge.session import Session
 from arena.server.edge.topics import Topic
 from arena.server.edge.work import WorkBudget
+from arena.server.failed_logins import PAUSE_SECONDS
 from arena.server.loop_lag import LoopLag
 from arena.server.metrics import Metrics
 from arena.server.ports import CorePort, Downward
@@ -90,6 +91,7 @@ class Edge:
         program: str,
         work: WorkBudget | None = None,
         proxies: Collection[str] = (),
+        pause_seconds: float = PAUSE_SECONDS,
         any_origin: bool = False,
         exempt: Container[str] = frozenset(),
         lag: LoopLag | None = None,
@@ -97,15 +99,16 @@ class Edge:
     ) -> None:
         """Make an edge that does not listen yet.
 
-        number      number of this edge; the numbers of its clients begin with it
-        core        receives the inputs of clients; may be set later, before the edge listens
-        pages       answers plain requests; may be set later, before the edge listens
-        program     name and version in the `Server` header of answers
-        work        work budget per address, if `pages` uses the same one
-        proxies     addresses or networks whose X-Forwarded-For is trusted
-        any_origin  True if browsers may connect from pages of other sites
-        exempt      names of bots without rate limits: the server's own
-        lag         lag of the event loop, if the core uses the same one
+        number         number of this edge; the numbers of its clients begin with it
+        core           receives the inputs of clients; may be set later, before the edge listens
+        pages          answers plain requests; may be set later, before the edge listens
+        program        name and version in the `Server` header of answers
+        work           work budget per address, if `pages` uses the same one
+        proxies        addresses or networks whose X-Forwarded-For is trusted
+        pause_seconds  time for which an address with many misbehaving connections is refused
+        any_origin     True if browsers may connect from pages of other sites
+        exempt         names of bots without rate limits: the server's own
+        lag            lag of the event loop, if the core uses the same one
         """
         self.number = number
         self.core = core
@@ -118,7 +121,7 @@ class Edge:
         self.clock = clock
         self.now = clock.now_ns
         self.work = work or WorkBudget(limits)
-        self.admission = Admission(limits, proxies, clock)
+        self.admission = Admission(limits, proxies, clock, pause_seconds)
         self.queue = FairQueue(clock)
         self.session: Callable[[Edge, Connection], Session] = Session
         """Factory of the session of a websocket. A benchmark of connections alone replaces it."""

@@ -1,5 +1,6 @@
 """bots.client.connection: what a person is told when there is no server of ours at the URL."""
 
+import asyncio
 import re
 import socket
 
@@ -65,6 +66,18 @@ async def test_a_server_that_picks_no_subprotocol_is_told() -> None:
     async with serve(lambda connection: connection.wait_closed(), "127.0.0.1", 0) as server:
         url = f"ws://127.0.0.1:{next(iter(server.sockets)).getsockname()[1]}"
         with pytest.raises(NoServer, match=r"but does not speak arena\.v1\.msgpack"):
+            await open_connection(url)
+
+
+async def test_a_server_that_refuses_the_address_without_an_answer_is_told() -> None:
+    async def close(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.transport.abort()
+
+    async with await asyncio.start_server(close, "127.0.0.1", 0) as server:
+        url = f"ws://127.0.0.1:{server.sockets[0].getsockname()[1]}"
+        with pytest.raises(
+            NoServer, match=f"{url} closed the connection without an answer, as an arena does"
+        ):
             await open_connection(url)
 
 

@@ -152,10 +152,10 @@ async def test_a_file_says_nothing_of_its_threads_and_may_use_what_the_match_all
         assert "SystemExit: 3 threads" in program.complained
 
 
-async def test_the_token_comes_from_the_environment() -> None:
+async def test_the_token_comes_from_the_environment_and_may_end_with_a_line_end_of_windows() -> None:
     async with open_host() as host:
         token = host.issue_token("secretive")
-        async with connected(host, "random", name="secretive", ARENA_TOKEN=token) as program:
+        async with connected(host, "random", name="secretive", ARENA_TOKEN=f"{token}\r") as program:
             assert await program.ended(signal.SIGINT) == 0
 
 

@@ -79,7 +79,7 @@ def test_what_is_wrong_in_it_is_told_with_the_file(tmp_path: Path, text: str, wh
 
 
 def test_a_token_may_stand_in_the_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(os.environ, "MINE", "t")
+    monkeypatch.setitem(os.environ, "MINE", "t\r\n")
     assert read_settings(written(tmp_path, 'token-env = "MINE"')).token == "t"
 
 

@@ -14,7 +14,7 @@ from tests.bots.command_line import arena, fails
 
 async def test_each_person_of_a_roster_has_a_link(database: str, tmp_path: Path) -> None:
     roster = tmp_path / "roster.csv"
-    roster.write_text("ada,1\nbob,2\n\nada,3\n", encoding="utf-8")
+    roster.write_text("Name,class\nada,1\nbob,2\n\nada,3\n", encoding="utf-8")
     words = ("invite", "--roster", str(roster), "--db", database, "--url", "wss://arena.example/")
     told = await anyio.to_thread.run_sync(lambda: arena(*words))
     assert told.code == 0, told
