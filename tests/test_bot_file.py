@@ -33,7 +33,7 @@ def test_the_account_of_a_bot(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
         ("url = ", "Invalid value"),
     ],
 )
-def test_what_is_wrong_is_told_with_the_file(text: str, why: str, tmp_path: Path) -> None:
+def test_an_error_names_the_file(text: str, why: str, tmp_path: Path) -> None:
     with pytest.raises(BadBotFile, match=why) as told:
         read_account(written(tmp_path, text))
     assert "bot.toml" in str(told.value)

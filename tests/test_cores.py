@@ -116,7 +116,7 @@ def test_without_the_files_there_is_no_limit(machine: Machine, tmp_path: Path) -
 
 
 @pytest.mark.parametrize("limit", ["", "max", "many 100000", "100000 0", "-1 100000", "1 2 3"])
-def test_what_is_no_limit_is_none(machine: Machine, limit: str) -> None:
+def test_an_invalid_limit_is_ignored(machine: Machine, limit: str) -> None:
     machine.unified("/", {".": limit})
     assert machine.quota() == math.inf
 

@@ -137,7 +137,7 @@ def test_whatever_calls_itself_pure_is_held_to_it() -> None:
     }
 
 
-def test_what_must_be_pure_by_its_place_is_held_to_it() -> None:
+def test_modules_in_pure_folders_are_pure() -> None:
     assert {
         "arena.games",
         "arena.match",
@@ -178,7 +178,7 @@ def test_nothing_is_set_into_an_object_of_another_file() -> None:
         ("names[0] = host.name", set()),
     ],
 )
-def test_what_counts_as_set_from_outside(code: str, attributes: set[str]) -> None:
+def test_attributes_set_from_outside_are_recognised(code: str, attributes: set[str]) -> None:
     assert set_from_outside(ast.parse(code)) == attributes
 
 

@@ -26,7 +26,7 @@ COMMANDS = [shlex.split(line, comments=True) for line in SHELL if line.startswit
     ],
     ids=" ".join,
 )
-def test_what_is_quick_is_run_as_shown(command: list[str]) -> None:
+def test_quick_commands_run_as_shown(command: list[str]) -> None:
     assert ["arena", *command] in COMMANDS
     told = arena(*command)
     assert told.code == 0, told

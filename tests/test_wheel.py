@@ -196,7 +196,7 @@ def test_a_strict_type_checker_sees_a_bot_typed(plain: Environment, tmp_path: Pa
     ],
     ids=" ".join,
 )
-def test_what_a_bots_author_needs_comes_with_the_plain_package(
+def test_the_plain_package_has_all_that_a_bot_author_needs(
     plain: Environment, tmp_path: Path, words: list[str]
 ) -> None:
     told = plain.run("-m", "arena", *words, cwd=tmp_path)

@@ -228,7 +228,7 @@ def limits(container: str) -> list[int]:
     return [int(word) for word in docker("inspect", "--format", wanted, container).split()]
 
 
-def test_what_is_typed_first_ends_with_the_table_and_no_match_is_lost_by_the_set_up(
+def test_the_first_command_ends_with_a_table_without_forfeits(
     compose: Compose, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Everything as it is shipped. The times depend on the machine: they are told, and not asserted."""

@@ -71,7 +71,7 @@ def test_labels_are_those_that_the_server_sets() -> None:
     assert {name: {label} for name, label in LABELS.items()} == {k: v for k, v in found.items() if v}
 
 
-def test_what_a_host_asks_first_has_its_panel() -> None:
+def test_the_first_questions_of_a_host_have_panels() -> None:
     """Moves a second, how late they are, matches, forfeits by kind, and the journal."""
     whole = " ".join(EXPRESSIONS)
     for metric in ("messages_total", "move_seconds", "matches", "matches_finished", "journal_seconds"):

@@ -40,7 +40,7 @@ def typed(*words: str) -> str:
 
 
 @pytest.mark.timeout(200)
-def test_what_is_typed_works(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_guides_commands_work(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(folder)
     forget_games(monkeypatch)
     assert [words[0] for words in COMMANDS] == [

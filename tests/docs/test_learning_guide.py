@@ -49,7 +49,7 @@ def typed(folder: Path, line: str) -> str:
 
 @pytest.mark.slow
 @pytest.mark.timeout(1800)
-def test_what_is_typed_works(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_guides_commands_work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A program that no command names runs where it stands; the others are files that the commands find."""
     skip_without("numba")
     monkeypatch.chdir(tmp_path)

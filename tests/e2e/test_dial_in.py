@@ -64,7 +64,7 @@ def test_bots_dial_in_play_and_end_with_the_ladder(tmp_path: Path) -> None:
     assert places[0] == 1
 
 
-def test_who_came_in_vain_stays_for_the_next_try(tmp_path: Path) -> None:
+def test_a_bot_that_came_too_early_waits_for_the_next_try(tmp_path: Path) -> None:
     with running("ladder", "--external", "2", "--port", "0", "--wait", "10", folder=tmp_path) as server:
         url = server.address()
         with running("bot", "greedy", "--url", url, "--wait", "60", folder=tmp_path) as bot:

@@ -74,7 +74,7 @@ async def test_a_flood_of_connections_gets_no_more_than_one_address_may_have() -
     assert_unhurt(beside)
 
 
-async def test_who_guesses_tokens_is_shut_out_after_a_few() -> None:
+async def test_guessing_tokens_is_blocked_after_a_few_tries() -> None:
     told, beside = await misuse("guesser")
     codes = [message["code"] for message in told if message["type"] == "error"]
     assert len(codes) == 30

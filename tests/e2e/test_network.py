@@ -92,7 +92,7 @@ def test_bots_of_half_open_connections_come_back_and_play_on(line: Cable) -> Non
     assert {each.result.reason for each in played} <= PLAYED
 
 
-def test_of_connections_that_fall_silent_the_match_is_lost_by_who_was_to_move(line: Cable) -> None:
+def test_with_silent_connections_the_player_to_move_loses(line: Cable) -> None:
     line.play("2+0", 4, 0.5, "--set=pool.ready_seconds=2")
     known = {each.match for each in line.wait(2)}
     line.order("freeze")

@@ -68,7 +68,7 @@ def forked(folder: Path, code: int, *words: str, **environment: str) -> str:
     return done.stdout + done.stderr
 
 
-def test_what_was_played_is_read_again(tmp_path: Path) -> None:
+def test_played_matches_can_be_read_again(tmp_path: Path) -> None:
     (tmp_path / "ladder" / "games").mkdir(parents=True)
     file = nim(tmp_path / "ladder" / "games")
     (tmp_path / "ladder" / "ladder.toml").write_text(LADDER, encoding="utf-8")

@@ -109,7 +109,7 @@ def test_a_file_with_an_error_changes_nothing(tmp_path: Path) -> None:
             assert answer.status == 200
 
 
-def test_what_options_say_stands_whatever_the_file_becomes(tmp_path: Path) -> None:
+def test_options_override_later_changes_of_the_file(tmp_path: Path) -> None:
     with serving(tmp_path, FIVE_LINES, "--map", "m2", "--set", "pool.pause_seconds=2") as server:
         server.wait(r"(listening)")
         server.reload(FIVE_LINES.replace("m1", "world") + "pause_seconds = 3\nmargin_ms = 7\n")

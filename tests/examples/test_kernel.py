@@ -62,7 +62,7 @@ def test_connect_four(threads: int) -> None:
     searcher.close()
 
 
-def test_what_is_no_kernel_is_refused(tmp_path: Any) -> None:
+def test_an_invalid_kernel_is_refused(tmp_path: Any) -> None:
     file = nim(tmp_path, ("    size = 9\n", "    size = 9\n\n    def compiled(self):\n        return 5\n"))
     with pytest.raises(BadGame, match=r"nim: compiled.. returns 5: it must be a Compiled"):
         compile_game(game_in_file(file, "")(), {})

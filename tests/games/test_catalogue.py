@@ -57,7 +57,7 @@ def test_a_class_in_a_file_is_known_by_its_name_once_it_was_named_here(tmp_path:
     assert set(catalogue.digests()) == {"nim"}
 
 
-def test_what_comes_over_a_network_makes_nothing_known(tmp_path: Path) -> None:
+def test_a_name_from_the_network_registers_no_game(tmp_path: Path) -> None:
     """A name on the wire is looked up, and never taken for a file: no code runs because a stranger named it."""
     file = nim(tmp_path, ("from dataclasses", "raise SystemExit\nfrom dataclasses"))
     for name in (str(file), f"{file}:Nim", "nim"):

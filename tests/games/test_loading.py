@@ -73,7 +73,7 @@ def test_a_file_without_a_usable_game_is_told_in_one_line(
     assert "\n" not in str(told.value)
 
 
-def test_of_several_games_one_must_be_named(tmp_path: Path) -> None:
+def test_a_file_with_several_games_needs_a_name(tmp_path: Path) -> None:
     file = nim(tmp_path)
     file.write_text(
         f'{file.read_text(encoding="utf-8")}\n\nclass Large(Nim):\n    name = "large"\n    size = 99\n',

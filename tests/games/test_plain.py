@@ -73,7 +73,7 @@ def test_whatever_comes_is_whole_or_refused_in_one_line(data: Any) -> None:
             assert len(told) < 500
 
 
-def test_what_has_no_plain_form_is_named() -> None:
+def test_an_object_without_a_plain_form_is_named() -> None:
     with pytest.raises(TypeError, match="a list has no plain form"):
         to_plain([1])
     with pytest.raises(TypeError, match="a float has no plain form"):
@@ -81,7 +81,7 @@ def test_what_has_no_plain_form_is_named() -> None:
 
 
 @pytest.mark.parametrize("deep", [20, 2000])
-def test_what_lies_too_deep_is_refused(deep: int) -> None:
+def test_too_deep_data_is_refused(deep: int) -> None:
     data: Any = 1
     for _ in range(deep):
         data = [data]
@@ -120,6 +120,6 @@ def test_json_is_one_line(data: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize("text", ["", "{", "[" * 100_000])
-def test_what_is_no_json_is_refused(text: str) -> None:
+def test_invalid_json_is_refused(text: str) -> None:
     with pytest.raises(BadData, match="is not JSON"):
         from_json(text)

@@ -75,7 +75,7 @@ def test_shares_are_counted_from_maxies_side() -> None:
 
 
 @pytest.mark.parametrize("of", [1, 10, 1000])
-def test_what_never_happened_has_an_error_all_the_same(of: int) -> None:
+def test_a_share_of_zero_has_an_error(of: int) -> None:
     none, every = share(0, of), share(of, of)
     assert (none.value, every.value) == (0, 1)
     assert none.error == pytest.approx(every.error)
@@ -92,7 +92,7 @@ def test_the_pairs_needed_just_leave_out_a_half() -> None:
 
 
 @pytest.mark.parametrize("points", [[1.0, 1.0], [0.0, 2.0], [0.5, 1.0]])
-def test_who_is_not_ahead_is_never_told_apart(points: list[float]) -> None:
+def test_an_engine_that_is_not_ahead_is_never_distinguished(points: list[float]) -> None:
     assert StrengthSignal(4_000, 500, points).pairs_needed == math.inf
 
 

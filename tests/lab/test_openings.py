@@ -57,7 +57,7 @@ def made(
     return list(make_openings(M1, plies, criteria, seed=seed, tries=tries, **how))
 
 
-def test_what_is_kept_is_what_minimax_would_keep() -> None:
+def test_the_kept_openings_are_those_that_minimax_keeps() -> None:
     kept = made()
     candidates: dict[object, tuple[object, ...]] = {}
     for number in range(5_000):
@@ -93,7 +93,7 @@ def test_another_seed_gives_another_order_and_tries_are_bounded() -> None:
     assert made(20, seed=1, criteria=wide) == one
 
 
-def test_who_has_enough_stops_and_what_was_judged_is_counted() -> None:
+def test_the_search_stops_with_enough_openings_and_counts_all_judged() -> None:
     counted: list[int] = []
     some = make_openings(M1, 4, CRITERIA, seed=1, tries=60, progress=counted.append)
     assert list(islice(some, 3)) == made()[:3]

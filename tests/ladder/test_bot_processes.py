@@ -103,7 +103,7 @@ async def test_a_bot_that_never_comes_is_named_and_lost(host: Host) -> None:
     ]
 
 
-async def test_of_what_a_bot_prints_the_last_lines_are_kept(host: Host) -> None:
+async def test_the_last_lines_of_a_bots_output_are_kept(host: Host) -> None:
     told: list[str] = []
     async with open_bot_processes(
         host, [bot("a", "babble")], folder=ROOT, patience=QUICK, notice=told.append

@@ -324,7 +324,7 @@ async def test_bots_that_fail_are_told_of_as_on_one_machine(shared: Cluster, tmp
 
 
 @pytest.mark.parametrize("address", ["tcp://127.0.0.1:1", "nowhere://x"])
-async def test_where_there_is_no_cluster_one_line_says_so(address: str) -> None:
+async def test_a_missing_cluster_is_reported_in_one_line(address: str) -> None:
     with pytest.raises(ClusterLost, match=f"^no Dask scheduler answers at {address}: ") as lost:
         async with open_cluster(address, 0.3):
             pytest.fail("there is none")

@@ -79,12 +79,12 @@ async def changed_until_lost(bots: ExternalBots, bot: str) -> None:
 
 
 @virtual
-async def test_whoever_is_there_plays_and_more_than_were_waited_for() -> None:
+async def test_all_connected_bots_play_also_more_than_awaited() -> None:
     assert (await gathered(Lobby("c", "a", "b"), terms(2))).names == ["a", "b", "c"]
 
 
 @virtual
-async def test_who_comes_while_others_still_come_plays_too() -> None:
+async def test_a_bot_that_connects_while_others_still_do_plays_too() -> None:
     lobby = Lobby("a", "b")
     for pause, name in ((4.9, "c"), (9.8, "d"), (14.9, "late")):
         asyncio.get_running_loop().call_later(pause, lobby.comes, name)
@@ -126,7 +126,7 @@ async def test_a_bot_says_how_many_threads_it_searches_with(host: Host) -> None:
 
 @pytest.mark.parametrize(("bots", "seconds"), [(1, 5), (2, 60)])
 @virtual
-async def test_who_is_awaited_in_vain_is_still_let_in(bots: int, seconds: float) -> None:
+async def test_the_wait_for_bots_ends_soon_or_without_an_error(bots: int, seconds: float) -> None:
     """With enough bots the wait ends soon, and with too few of them it ends without an error."""
     waiting = wait_without_playing(Lobby("a"), "tictactoe", terms(bots, settle=5))  # type: ignore[arg-type]
     assert await seconds_of(waiting) == pytest.approx(seconds)
@@ -139,7 +139,7 @@ async def test_one_that_is_missing_after_the_wait_does_not_hold_up_the_others() 
 
 
 @virtual
-async def test_of_an_event_that_goes_on_those_play_who_are_back_and_the_others_are_away() -> None:
+async def test_in_a_resumed_event_returned_bots_play_and_the_others_are_away() -> None:
     lobby = Lobby("a", "b", "stranger")
     bots = await gathered(lobby, terms(3, away=30), ["a", "b", "c"])
     assert bots.names == ["a", "b", "c"]

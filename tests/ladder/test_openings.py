@@ -25,7 +25,7 @@ def test_openings_differ_from_round_to_round(name: str, seed: int) -> None:
     assert RandomOpenings([GAMES[name]], 6, seed).of(19, 0) == drawn[19]
 
 
-def test_when_all_have_been_played_they_come_again() -> None:
+def test_openings_repeat_after_all_have_been_played() -> None:
     openings = RandomOpenings([GAMES["tictactoe"]], 1, 0)
     drawn = [openings.of(round, 0) for round in range(30)]
     assert {move for (move,) in drawn} == set(range(9))
@@ -72,7 +72,7 @@ def test_a_list_is_played_in_order_and_again(tmp_path: Path) -> None:
         ("# nothing\n", "must contain at least one opening"),
     ],
 )
-def test_what_is_no_list(tmp_path: Path, text: str, why: str) -> None:
+def test_an_invalid_list_is_refused(tmp_path: Path, text: str, why: str) -> None:
     file = tmp_path / "openings.txt"
     file.write_text(text, encoding="utf-8")
     with pytest.raises(BadOpenings, match=why):
@@ -84,7 +84,7 @@ def test_a_file_that_is_not_there(tmp_path: Path) -> None:
         read_openings(tmp_path / "none.txt", [GAMES["tictactoe"]])
 
 
-def test_what_the_maps_bring_is_played_in_an_order_by_the_seed() -> None:
+def test_built_in_openings_are_played_in_an_order_by_the_seed() -> None:
     maps = ["m2", "path4", "ring:5", "m1"]
     games = [make_setup("riskless", name) for name in maps]
     orders = [openings_of_maps(maps, games, seed) for seed in (1, 2, 1)]

@@ -127,7 +127,7 @@ def test_a_command_that_is_none_is_refused(spec: str) -> None:
         engine_bot(spec)
 
 
-def test_what_the_ladder_says_of_threads_goes_before_what_the_engine_asks_for() -> None:
+def test_threads_of_the_ladder_override_those_of_the_engine() -> None:
     assert BotPlan("strong", "jamboree", threads=4).required_threads(16) == 4
     assert BotPlan("mine", None, ("mine",)).required_threads(16) == 0, "only the program knows"
     assert BotPlan("mine", None, ("mine",), threads=5).required_threads(2) == 5

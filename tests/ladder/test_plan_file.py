@@ -102,7 +102,7 @@ def test_formats_times_openings_and_threads(tmp_path: Path) -> None:
         ("openings = true", 'openings: must be a number of plies, the name of a file, or "shipped"'),
     ],
 )
-def test_what_is_no_format_time_or_opening(tmp_path: Path, text: str, why: str) -> None:
+def test_invalid_formats_times_and_openings(tmp_path: Path, text: str, why: str) -> None:
     with pytest.raises(BadLadder, match=why):
         read(tmp_path, f"{text}\n{TWO}")
 
@@ -163,7 +163,7 @@ def test_what_is_no_format_time_or_opening(tmp_path: Path, text: str, why: str) 
         (f'{TWO}name = " "', "bots, number 2: name: must be a name of its own, not ' '"),
     ],
 )
-def test_what_is_wrong_is_told_by_file_key_and_reason(tmp_path: Path, text: str, why: str) -> None:
+def test_an_error_names_file_key_and_reason(tmp_path: Path, text: str, why: str) -> None:
     with pytest.raises(BadLadder, match=why) as told:
         read(tmp_path, text)
     assert str(told.value).startswith(f"{tmp_path / 'ladder.toml'}: ")

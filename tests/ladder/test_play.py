@@ -182,7 +182,7 @@ async def test_enough_stops_it(tmp_path: Path) -> None:
     assert not played.stopped
 
 
-async def test_what_cannot_start_says_why(tmp_path: Path) -> None:
+async def test_a_ladder_that_cannot_start_says_why(tmp_path: Path) -> None:
     with pytest.raises(BotRefused, match="bot b: no engine is called 'x'"):
         await run_ladder(ladder(tmp_path / "a.jsonl", bot("a"), bot("b", "misuse")), Watch(), patience=QUICK)
     with pytest.raises(StoreError):

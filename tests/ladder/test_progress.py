@@ -54,7 +54,7 @@ def test_a_new_ladder_has_everything_before_it() -> None:
     assert told.sprt is None
 
 
-def test_what_is_due_is_no_longer_than_anybody_reads() -> None:
+def test_the_list_of_due_matches_is_bounded() -> None:
     bots = [BotPlan(f"bot {number}") for number in range(12)]
     assert len(progress_of(ladder(*bots)).due) == MAX_DUE
 

@@ -5,7 +5,7 @@ from arena.protocol.record import read, to_line
 from tests.server.matches import record
 
 
-def test_what_is_missing_is_added_once(tmp_path: Path) -> None:
+def test_missing_records_are_added_once(tmp_path: Path) -> None:
     path = tmp_path / "r.jsonl"
     one, two, three = record("1"), record("2"), record("3")
     with RecordFile(path) as file:

@@ -161,7 +161,7 @@ def names(count: int) -> Sequence[str]:
     asked=st.lists(st.integers(0, 12), min_size=2, max_size=5),
     by_hand=st.just(0) | st.integers(1, 6),
 )
-async def test_what_is_in_play_never_needs_more_than_there_is(
+async def test_running_matches_never_need_more_cores_than_there_are(
     cores: int, asked: list[int], by_hand: int
 ) -> None:
     bots = tuple(
@@ -195,7 +195,7 @@ async def test_a_heavy_match_is_not_overtaken_for_ever() -> None:
     assert max(gaps) <= 2 * MAX_OVERTAKING
 
 
-async def test_what_a_program_says_itself_counts_where_the_plan_does_not_know() -> None:
+async def test_a_programs_own_threads_count_if_the_plan_has_none() -> None:
     bots = (BotPlan("mine", None, ("mine",)), BotPlan("other", None, ("other",)), engine_bot("random"))
     ladder = ladder_of(LadderPlan(bots, rounds=2), 4)
     table = await play(ladder, {"mine": 4})
@@ -216,7 +216,7 @@ async def test_what_a_program_says_itself_counts_where_the_plan_does_not_know() 
         (("greedy", "random"), 2, None, (2, 1, [2, 2])),
     ],
 )
-def test_how_many_matches_of_two_engines_go_at_once(
+def test_number_of_parallel_matches_of_two_engines(
     engines: tuple[str, ...], cores: int, matches: int | None, expected: tuple[int, int, list[int]]
 ) -> None:
     bots = [engine_bot(engine) for engine in engines]
@@ -224,7 +224,7 @@ def test_how_many_matches_of_two_engines_go_at_once(
     assert (threads.concurrency, threads.heaviest, list(map(threads.twins, bots))) == expected
 
 
-def test_what_is_left_over_is_for_whoever_can_use_it() -> None:
+def test_left_over_cores_go_to_engines_that_use_them() -> None:
     bots = [engine_bot("one.py"), engine_bot("two.py")]
     few = Threads(bots, 16, matches=2)
     assert few.limits("one", "two", lambda _: 0) == ThreadLimits(8, 8)

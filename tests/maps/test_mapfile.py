@@ -142,7 +142,7 @@ def test_a_broken_file_says_file_key_and_reason(old: str, new: str, key: str, wh
 
 
 @pytest.mark.parametrize(("text", "why"), NOT_TOML, ids=range(len(NOT_TOML)))
-def test_what_is_no_toml_says_where(text: str, why: str) -> None:
+def test_invalid_toml_is_reported_with_its_line(text: str, why: str) -> None:
     with pytest.raises(MapError, match=re.escape(why)) as error:
         parse(text, "broken", "maps/broken.toml")
     assert str(error.value).startswith("maps/broken.toml: not TOML")

@@ -27,7 +27,7 @@ def test_every_game_has_a_setup_to_start_with(name: str) -> None:
     assert game.moves(game.start())
 
 
-def test_what_is_not_known_is_told() -> None:
+def test_an_unknown_map_is_reported() -> None:
     with pytest.raises(UnknownGame, match="no game is called 'chess': there are"):
         make_setup("chess")
     with pytest.raises(MapError, match="no such map"):

@@ -69,7 +69,9 @@ DRAW = Adjudication(draw=20, moves=1, after=4)
         (Adjudication(limit=1, win=500, moves=1), (500, 500), MAXIE),
     ],
 )
-def test_what_ends_a_match(rules: Adjudication, values: Sequence[float | None], expected: object) -> None:
+def test_rules_that_end_a_match(
+    rules: Adjudication, values: Sequence[float | None], expected: object
+) -> None:
     assert winner(rules, *values) is expected
 
 
@@ -144,7 +146,7 @@ def test_the_end_of_the_game_goes_before_adjudication() -> None:
     assert referee.result.reason is EndReason.LINE
 
 
-def test_what_is_solved_goes_before_what_is_said() -> None:
+def test_a_solved_position_comes_before_reported_values() -> None:
     """X has a fork, whatever both bots say."""
     rules = Adjudication(win=1, moves=1, solve=500)
     referee, _, _ = refereed(rules, [(0, None), (1, None), (4, -5.0), (8, -5.0)])

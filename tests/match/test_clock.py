@@ -65,7 +65,7 @@ def test_the_margin_is_not_time_to_think_with() -> None:
     assert clock.allowed(Player.MAXIE) == 100 * MS
 
 
-def test_what_is_seen_runs_only_for_the_mover_and_rounds_down() -> None:
+def test_shown_clocks_run_only_for_the_mover_and_round_down() -> None:
     clock = Clock.start(TimeControl(1000, 0), 0)
     seen = clock.to_clocks(Player.MINNIE, 1)
     assert (seen.maxie_ms, seen.minnie_ms) == (1000, 999)
@@ -79,7 +79,7 @@ def test_what_is_seen_runs_only_for_the_mover_and_rounds_down() -> None:
     st.integers(0, 50),
     st.lists(st.tuples(players, st.integers(0, 400)), max_size=40),
 )
-def test_of_a_bounded_match_no_player_spends_more_than_the_bound_and_a_margin_a_move(
+def test_in_a_bounded_match_no_player_spends_more_than_the_bound_and_a_margin_per_move(
     per_move: bool,
     total: int,
     base: int,

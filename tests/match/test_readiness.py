@@ -28,7 +28,7 @@ def test_nobody_is_ready_and_no_time_runs_before_the_players_are_asked() -> None
     assert (made.started, made.deadline, made.missing) == (False, None, [MAXIE, MINNIE])
 
 
-def test_who_says_so_is_ready_once_and_who_knows_nothing_of_it_any_more_is_not() -> None:
+def test_a_player_is_ready_once_and_not_after_it_is_forgotten() -> None:
     made = asked()
     assert made.deadline == 7 + READY
     assert [made.mark_ready(MAXIE), made.mark_ready(MAXIE)] == [True, False]
@@ -37,7 +37,7 @@ def test_who_says_so_is_ready_once_and_who_knows_nothing_of_it_any_more_is_not()
     assert made.missing == [MAXIE, MINNIE]
 
 
-def test_who_is_not_back_since_the_server_was_away_has_its_grace_and_then_all_the_time_to_get_ready() -> None:
+def test_after_a_restart_an_absent_player_has_its_grace_and_then_the_whole_ready_time() -> None:
     made = asked()
     made.mark_ready(MINNIE)
     made.resume(100)
@@ -50,7 +50,7 @@ def test_who_is_not_back_since_the_server_was_away_has_its_grace_and_then_all_th
     assert made.deadline == 90 + GRACE + READY
 
 
-def test_who_is_ready_is_not_waited_for_longer_because_it_is_away() -> None:
+def test_the_disconnection_of_a_ready_player_does_not_lengthen_the_wait() -> None:
     made = asked()
     made.mark_ready(MAXIE)
     made.resume(100)

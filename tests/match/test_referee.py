@@ -90,7 +90,7 @@ def test_an_opening_that_ends_the_match_is_refused() -> None:
     [((), None), ((MAXIE,), MAXIE), ((MINNIE,), MINNIE)],
     ids=["neither", "maxie", "minnie"],
 )
-def test_who_is_not_ready_in_time_is_a_no_show(ready: tuple[Player, ...], winner: Player | None) -> None:
+def test_a_player_not_ready_in_time_is_a_no_show(ready: tuple[Player, ...], winner: Player | None) -> None:
     referee = Referee(terms(ready=1000))
     referee.handle(MatchOpened(), 5)
     for player in ready:
@@ -225,7 +225,7 @@ def test_resignation_and_protocol_error_and_server_fault() -> None:
         assert (referee.result.winner, referee.result.reason) == (winner, reason)
 
 
-def test_who_is_away_longer_than_the_grace_loses_by_disconnect() -> None:
+def test_a_player_away_longer_than_the_grace_loses_by_disconnect() -> None:
     referee = started(grace=500)
     referee.handle(PlayerDisconnected(MINNIE), 10 * MS)
     assert referee.next_deadline == 510 * MS
@@ -251,7 +251,7 @@ def test_a_flag_that_had_fallen_when_the_connection_was_lost_is_a_timeout() -> N
     assert (referee.result.winner, referee.result.reason) == (MINNIE, EndReason.TIMEOUT)
 
 
-def test_who_returns_is_told_everything_and_plays_on() -> None:
+def test_a_returning_player_gets_the_whole_state_and_plays_on() -> None:
     referee = started()
     play(referee, 4, 0)
     referee.handle(PlayerDisconnected(MAXIE), 10 * MS)

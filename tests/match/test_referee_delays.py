@@ -91,7 +91,7 @@ def test_a_flag_that_falls_while_the_server_was_held_up_is_nobodys(
         assert (referee.result.winner, referee.result.reason) == (MINNIE, EndReason.TIMEOUT)
 
 
-def test_who_stayed_away_has_lost_however_late_the_server_was() -> None:
+def test_an_absent_player_has_lost_however_late_the_server_was() -> None:
     referee = started(grace=500)
     referee.handle(PlayerDisconnected(MINNIE), 0)
     referee.handle(DeadlinePassed(10_000 * MS), 600 * MS)
@@ -141,7 +141,7 @@ def test_getting_ready_has_all_its_time_again_after_the_server_was_away() -> Non
     assert told(referee.handle(PlayerReady(MINNIE), 5200 * MS), MAXIE, Turn)
 
 
-def test_who_is_away_as_the_server_is_back_can_be_as_late_as_its_grace_and_then_gets_ready_in_peace() -> None:
+def test_a_player_absent_at_a_restart_has_its_grace_and_then_the_whole_ready_time() -> None:
     referee = Referee(terms(ready=1000, grace=5000))
     referee.handle(MatchOpened(), 0)
     referee.handle(PlayerReady(MAXIE), 900 * MS)

@@ -42,7 +42,7 @@ from tests.server.played import MAXIE_WINS, MINNIE_WINS, NOBODY_WINS
         (MAXIE_WINS, None, EndReason.SERVER_FAULT),
     ],
 )
-def test_what_can_have_happened_is_believed(
+def test_possible_results_are_accepted(
     moves: tuple[int, ...], winner: Seat | None, reason: EndReason
 ) -> None:
     verify(record(moves=moves, winner=winner, reason=reason))
@@ -68,7 +68,7 @@ def test_what_can_have_happened_is_believed(
         ((4,), None, EndReason.ADJUDICATED, r"by its rules \(none\)"),
     ],
 )
-def test_what_cannot_have_happened_is_refused(
+def test_impossible_results_are_refused(
     moves: tuple[object, ...], winner: Seat | None, reason: EndReason, why: str
 ) -> None:
     with pytest.raises(BadRecord, match=why):
@@ -155,7 +155,7 @@ def test_an_opening_that_nobody_could_play_from_is_refused(moves: tuple[Any, ...
         verify(replace(record(winner="maxie", reason=EndReason.LINE), moves=opening))
 
 
-def test_who_did_not_come_has_played_no_move_but_those_of_the_opening() -> None:
+def test_a_no_show_has_moves_of_the_opening_only() -> None:
     opening = RecordedMove(4, 0.0, opening=True)
     absent = replace(record(winner="minnie", reason=EndReason.NO_SHOW), moves=[opening])
     assert verify(absent).plies == 1

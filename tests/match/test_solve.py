@@ -47,7 +47,7 @@ def played(game: AnyGame, choices: list[int]) -> object:
 
 @examples(60)
 @given(st.sampled_from(sorted(GAMES)), st.lists(st.integers(0, 30), max_size=8), st.integers(1, 3000))
-def test_what_is_solved_is_what_minimax_says(name: str, choices: list[int], nodes: int) -> None:
+def test_solved_values_equal_minimax(name: str, choices: list[int], nodes: int) -> None:
     game = GAMES[name]
     position = played(game, choices)
     found = solve(game, position, nodes)

@@ -63,7 +63,7 @@ def test_a_line_is_kept_up_to_what_is_no_move(name: str, lines: list[list[Any]])
     assert limit.cut == cut
 
 
-def test_what_is_long_loses_its_line_first_and_a_player_has_so_much_a_match() -> None:
+def test_long_thinking_loses_its_line_first_and_each_player_has_a_limit_per_match() -> None:
     limit = ThinkingLimit(make_setup("tictactoe"))
     long = Thinking(depth=3, value=1.5, nodes=10, line=[4] * 64)
     kept = 0

@@ -88,7 +88,7 @@ def test_a_deadline_that_fell_is_the_movers() -> None:
     assert reason is EndReason.TIMEOUT
 
 
-def test_what_is_refused_says_why_and_the_match_goes_on() -> None:
+def test_a_refusal_says_why_and_the_match_continues() -> None:
     steps, _, reason = told(
         (30, TurnStarted(0)), (40, Moved(Player.MINNIE, 1, 3)), (50, Moved(Player.MAXIE, 0, 4))
     )

@@ -20,7 +20,7 @@ RULES = st.builds(
 
 
 @given(RULES)
-def test_what_is_written_is_read_back(rules: Adjudication) -> None:
+def test_text_form_round_trips(rules: Adjudication) -> None:
     off = "" if rules.repetition is not None else ",repetition=none"
     assert Adjudication.parse(f"{rules}{off}") == rules
     assert Adjudication.convert({"repetition": NONE, **msgspec.to_builtins(rules)}) == rules
@@ -65,7 +65,7 @@ def test_a_part_or_all_of_it_is_switched_off_by_a_word() -> None:
         ("none,limit=2", "write each rule once"),
     ],
 )
-def test_what_is_wrong_is_named(text: str, why: str) -> None:
+def test_an_error_names_the_wrong_rule(text: str, why: str) -> None:
     with pytest.raises(BadAdjudication, match=why):
         Adjudication.parse(text)
 

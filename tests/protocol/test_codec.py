@@ -62,7 +62,7 @@ def test_server_messages_come_back_the_same(message: ServerMessage) -> None:
 
 
 @given(client_messages | server_messages)
-def test_what_is_encoded_twice_is_the_same_bytes(message: Message) -> None:
+def test_encoding_is_deterministic(message: Message) -> None:
     assert encode(message) == encode(message)
 
 
@@ -291,7 +291,7 @@ def hello(**fields: object) -> bytes:
         (move(thinking={"line": [0] * 65}), Code.BAD_MESSAGE, "$.thinking.line"),
     ],
 )
-def test_what_is_no_message_is_refused_in_one_line_that_says_where(
+def test_an_invalid_message_is_refused_in_one_line_with_its_place(
     frame: bytes | str, code: Code, part: str
 ) -> None:
     error = refusal(frame)
@@ -315,7 +315,7 @@ def test_what_is_no_message_is_refused_in_one_line_that_says_where(
         (pack({"match": "m", "type": "resign"}), Resign("m")),
     ],
 )
-def test_what_is_just_within_the_bounds_is_taken(frame: bytes, message: ClientMessage) -> None:
+def test_a_message_at_the_bounds_is_accepted(frame: bytes, message: ClientMessage) -> None:
     assert decode_client(frame) == message
 
 

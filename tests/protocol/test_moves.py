@@ -17,7 +17,7 @@ moves = st.lists(plain, max_size=40)
 
 
 @given(moves, moves)
-def test_those_so_far_are_the_list_of_them_whatever_follows(before: list[Data], after: list[Data]) -> None:
+def test_a_prefix_of_the_moves_is_unchanged_by_later_moves(before: list[Data], after: list[Data]) -> None:
     made = MoveList(before)
     so_far = MovesSoFar(made)
     for move in after:

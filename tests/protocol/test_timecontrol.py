@@ -49,7 +49,7 @@ def reading(text: str) -> TimeControl | BadTimeControl:
         ("86400+86400", TimeControl(MAX_MS, MAX_MS), "86400+86400"),
     ],
 )
-def test_what_people_write(text: str, control: TimeControl, written: str) -> None:
+def test_forms_that_people_write(text: str, control: TimeControl, written: str) -> None:
     assert TimeControl.parse(text) == control
     assert str(control) == written
 
@@ -59,7 +59,7 @@ def test_what_people_write(text: str, control: TimeControl, written: str) -> Non
     ["", "0", "0+1", "0/move", "-1", "1e3", "10+", "+1", "10+0.1/move", "0.0001/move", "1 + 1", "10s", "86401", "1+86401",
      "999999999", "1/Move", "١٠"],
 )  # fmt: skip
-def test_what_is_none(text: str) -> None:
+def test_invalid_time_controls(text: str) -> None:
     with pytest.raises(BadTimeControl, match="is not a time control"):
         TimeControl.parse(text)
 
@@ -77,7 +77,7 @@ def test_anything_else_is_refused_with_what_would_be_right(text: str) -> None:
 
 
 @given(st.floats(0, 10**7))
-def test_what_is_told_is_right_to_its_last_unit(seconds: float) -> None:
+def test_the_text_is_exact_to_the_last_unit(seconds: float) -> None:
     units = {"s": 1.0, "min": 60.0, "h": 3600.0}
     told = re.findall(r"([0-9.]+) (s|min|h)", duration_in_words(seconds))
     last = 0.06 if seconds < 1 else units[told[-1][1]]

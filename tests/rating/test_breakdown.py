@@ -40,7 +40,7 @@ def test_pairs_are_counted_by_who_met_whom() -> None:
     assert duel.superiority == 0.5
 
 
-def test_what_counts_for_nobody_counts_nowhere() -> None:
+def test_void_matches_count_nowhere() -> None:
     void = [(pairing, record(reason=EndReason.SERVER_FAULT, winner=None)) for pairing, _ in played("maxie")]
     told = breakdown(["anna", "bert"], void)
     assert not told.by_seat

@@ -123,7 +123,7 @@ def test_a_drawn_encounter_gets_a_few_pairs_more_and_then_the_seed_decides() -> 
     assert format.winner == "a"
 
 
-def test_who_has_a_bye_waits_for_nobody() -> None:
+def test_a_bot_with_a_bye_waits_for_nobody() -> None:
     format = Knockout(names(3), 1, 1)
     [pair] = format.next_pairs(dry=True)
     assert {pair.first, pair.second} == {"b1", "b2"}
@@ -132,7 +132,7 @@ def test_who_has_a_bye_waits_for_nobody() -> None:
     assert {final.first, final.second} == {"b0", pair.second}
 
 
-def test_what_is_no_event() -> None:
+def test_invalid_events() -> None:
     with pytest.raises(ValueError, match="no format is called 'ladder': there are round-robin"):
         make_format("ladder", ["a", "b"], 1, 1, 0)
     for name in ("gauntlet", "swiss", "knockout"):
@@ -182,7 +182,7 @@ def test_the_table_of_a_swiss_is_by_points_with_byes_and_then_by_buchholz(
     assert {row.bot: row.buchholz for row in rows} == strength
 
 
-def test_who_does_not_come_twice_in_a_row_is_paired_no_more_until_it_joins_again() -> None:
+def test_a_bot_absent_twice_in_a_row_is_not_paired_until_it_joins_again() -> None:
     format, paired = Swiss(names(6), 8, 1), list[set[str]]()
     while pairs := format.next_pairs(dry=True):
         paired.append({bot for pair in pairs for bot in (pair.first, pair.second)})

@@ -110,7 +110,7 @@ def test_time_does_not_go_back() -> None:
         update(Rating(), [(Rating(), 1.0)], periods=-1)
 
 
-def test_who_wins_as_often_as_expected_stays_where_it_is() -> None:
+def test_an_expected_score_keeps_the_rating() -> None:
     strong, weak = Rating(1700, 50), Rating(1500, 50)
     scored = expected_score(strong.rating - weak.rating)
     before = strong

@@ -64,6 +64,6 @@ def test_a_bot_never_rests_long(n: int, seed: int) -> None:
 
 
 @pytest.mark.parametrize(("bots", "starts"), [([], 1), (["a"], 1), (["a", "a"], 1), (["a", "b"], 0)])
-def test_what_is_no_round_robin(bots: list[str], starts: int) -> None:
+def test_invalid_round_robins(bots: list[str], starts: int) -> None:
     with pytest.raises(ValueError, match="round-robin needs"):
         check(bots, starts)

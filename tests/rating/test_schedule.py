@@ -171,7 +171,7 @@ def test_players_that_did_not_come_count_for_nobody() -> None:
         assert schedule.record_result(head, empty)
 
 
-def test_what_a_twin_has_won_counts_for_its_bot_when_an_event_goes_on() -> None:
+def test_results_of_a_twin_count_for_its_bot_in_a_resumed_event() -> None:
     def make() -> Schedule:
         return Schedule(EVENT, make_format("knockout", ["a", "b", "c", "d"], 1, 1, 0))
 
@@ -193,7 +193,7 @@ def test_what_a_twin_has_won_counts_for_its_bot_when_an_event_goes_on() -> None:
     assert again.format.winner == "d"
 
 
-def test_who_does_not_come_gives_its_opponent_the_points() -> None:
+def test_an_absent_bot_gives_its_opponent_the_points() -> None:
     [head] = Schedule(EVENT, Rounds(["a", "b"], 1, 1, 0)).startable()
     a_wins = Result("maxie" if head.maxie == "a" else "minnie", EndReason.NO_SHOW)
     assert (points(head, a_wins), absent(head, a_wins)) == ({"a": 1, "b": 0}, {"b"})

@@ -92,7 +92,7 @@ def test_a_test_is_written_as_match_runners_write_it() -> None:
         ("elo0=0,elo1=5,alpha=0.6,beta=0.6", "alpha and beta must be"),
     ],
 )
-def test_what_is_no_test(text: str, why: str) -> None:
+def test_invalid_tests(text: str, why: str) -> None:
     with pytest.raises(BadSprt, match=why):
         Sprt.parse(text)
 

@@ -80,7 +80,7 @@ def test_the_order_of_records_does_not_matter(records: list[Record]) -> None:
     assert table(BOTS, records) == table(BOTS, records[::-1])
 
 
-def test_who_lost() -> None:
+def test_losers_of_a_match() -> None:
     assert losers(record("a", "b", "maxie")) == ("b",)
     assert losers(record("a", "b", "minnie")) == ("a",)
     assert losers(record("a", "b", None)) == ()

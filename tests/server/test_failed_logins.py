@@ -53,7 +53,7 @@ def test_others_are_not_refused() -> None:
         ("", "local", False),
     ],
 )
-def test_what_counts_as_one_address(one: str, other: str, same: bool) -> None:
+def test_addresses_that_count_as_one(one: str, other: str, same: bool) -> None:
     assert (source(one) == source(other)) is same
 
 
@@ -87,5 +87,5 @@ def test_an_address_is_open_again_while_the_matches_of_its_bots_wait(grace: floa
     assert pause_within(grace) <= PAUSE_SECONDS
 
 
-def test_where_nobody_can_return_an_address_is_closed_for_the_usual_time() -> None:
+def test_without_a_grace_an_address_is_closed_for_the_usual_time() -> None:
     assert pause_within(0) == PAUSE_SECONDS

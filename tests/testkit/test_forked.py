@@ -18,7 +18,7 @@ ENDLESS = ("bot", "random", "--url", "ws://127.0.0.1:9", "--wait", "600")
 """A bot that looks for a server where none is."""
 
 
-def test_what_it_prints_is_added_to_its_files(tmp_path: Path) -> None:
+def test_output_is_appended_to_its_files(tmp_path: Path) -> None:
     out, err = tmp_path / "out", tmp_path / "err"
     for words in (("--version",), ("--version",), ("nonsense",)):
         process = Forked(*words, cwd=tmp_path, stdout=out, stderr=err)

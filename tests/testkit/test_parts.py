@@ -37,7 +37,7 @@ def test_five(): pass
 """
 
 
-def test_what_is_lacked_is_told_in_one_line_each_at_the_end(pytester: pytest.Pytester) -> None:
+def test_each_missing_part_is_listed_in_one_line_at_the_end(pytester: pytest.Pytester) -> None:
     pytester.makeconftest("from tests.conftest import pytest_collection_modifyitems, pytest_terminal_summary")
     pytester.makeini("[pytest]\nmarkers = needs\n slow\n smoke")
     pytester.makepyfile(LACKED)
@@ -50,7 +50,7 @@ def test_what_is_lacked_is_told_in_one_line_each_at_the_end(pytester: pytest.Pyt
     ]
 
 
-def test_what_needs_a_part_is_slow_unless_it_is_a_smoke_test(pytester: pytest.Pytester) -> None:
+def test_a_test_that_needs_a_part_is_slow_unless_it_is_a_smoke_test(pytester: pytest.Pytester) -> None:
     pytester.makeconftest("from tests.conftest import pytest_collection_modifyitems, pytest_terminal_summary")
     pytester.makeini("[pytest]\nmarkers = needs\n slow\n smoke\naddopts = -m 'not slow'")
     pytester.makepyfile(
@@ -69,7 +69,9 @@ def test_a_run_that_lacks_nothing_tells_nothing() -> None:
 
 
 @pytest.mark.parametrize("of", PARTS.items(), ids=PARTS)
-def test_what_is_missing_is_told_by_its_reason(of: tuple[str, Part], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_part_is_reported_with_its_reason(
+    of: tuple[str, Part], monkeypatch: pytest.MonkeyPatch
+) -> None:
     part, known = of
     monkeypatch.setitem(PARTS, part, Part(known.tested, known.remedy, lambda: True))
     assert missing(part) is None

@@ -9,7 +9,7 @@ from benchmarks.kit.flat import WARM_SECONDS
 from benchmarks.kit.load import JOINING_SECONDS, Load
 
 
-def test_whoever_takes_no_time_takes_none_once_all_are_in() -> None:
+def test_bots_without_a_pause_do_not_wait_once_all_are_connected() -> None:
     load = Load(joining=True)
     assert load.pause(0) > 0
     load.joining = False

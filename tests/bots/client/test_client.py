@@ -229,7 +229,7 @@ async def test_a_refusal_is_final(code: Code) -> None:
         await played(First, refuse)
 
 
-async def test_what_it_does_not_know_is_ignored_and_what_is_no_message_is_told() -> None:
+async def test_unknown_messages_are_ignored_and_invalid_ones_reported() -> None:
     async def script(peer: Peer) -> None:
         await peer.let_in()
         await peer.say(b"\x81\xa4type\xa5dance", b"\xc1", "text", b"\x80")

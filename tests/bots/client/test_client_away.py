@@ -88,7 +88,7 @@ async def test_a_match_that_ended_while_nobody_was_here_counts_as_the_server_say
 
 
 @pytest.mark.parametrize("code", [Code.NAME_TAKEN, Code.RATE_LIMITED])
-async def test_what_passes_is_waited_for_by_who_was_in(code: Code) -> None:
+async def test_a_welcomed_client_waits_for_a_temporary_error_to_pass(code: Code) -> None:
     """A connection that is broken seems open for a while, and holds the name."""
 
     async def first(peer: Peer) -> None:

@@ -41,7 +41,7 @@ async def told_to(
     return watched
 
 
-async def test_who_is_told_to_finish_plays_what_is_begun_and_takes_no_more() -> None:
+async def test_a_finishing_client_plays_its_started_matches_and_takes_no_more() -> None:
     async def script(peer: Peer, now: anyio.Event) -> None:
         await peer.let_in()
         await peer.say(start())
@@ -59,7 +59,7 @@ async def test_who_is_told_to_finish_plays_what_is_begun_and_takes_no_more() -> 
     assert str(watched.client.tally) == "2 won, 0 drawn, 0 lost"
 
 
-async def test_who_plays_nothing_ends_as_soon_as_the_server_knows() -> None:
+async def test_an_idle_client_ends_as_soon_as_the_server_knows() -> None:
     async def script(peer: Peer, now: anyio.Event) -> None:
         await peer.let_in()
         now.set()
@@ -79,7 +79,7 @@ async def test_a_server_that_knows_no_status_is_left_when_nothing_is_in_play() -
     assert (await told_to(Client.finish, script)).complaints == []
 
 
-async def test_who_gives_up_says_so_and_counts_what_the_server_says() -> None:
+async def test_a_client_that_gives_up_resigns_and_counts_the_results() -> None:
     async def script(peer: Peer, now: anyio.Event) -> None:
         await peer.let_in()
         await peer.say(start())

@@ -226,7 +226,7 @@ async def test_a_challenge_that_comes_to_nothing_is_made_again(monkeypatch: pyte
 
 
 @virtual
-async def test_who_gives_up_waits_for_the_ends_of_its_matches_for_a_while(
+async def test_a_client_that_gives_up_waits_a_while_for_its_results(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     world = World(monkeypatch, let_in)
@@ -257,7 +257,7 @@ def finishing(rating: float | None = None) -> Standing:
     [(True, [1.0, 1.5], 1.5), (True, [1.0], RATING_SECONDS), (True, [], RATING_SECONDS), (False, [], 0)],
 )
 @virtual
-async def test_who_has_played_its_last_match_waits_for_its_last_rating(
+async def test_after_its_last_match_a_client_waits_for_its_last_rating(
     monkeypatch: pytest.MonkeyPatch, *, rated: bool, counted_after: list[float], ends_after: float
 ) -> None:
     def plays(line: Line) -> None:

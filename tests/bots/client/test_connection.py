@@ -24,12 +24,12 @@ async def test_a_connection_speaks_the_protocol() -> None:
 @pytest.mark.parametrize(
     "url", ["", "here", "http://127.0.0.1:1", "ws://", "ws://127.0.0.1:port", "ws://[::1"]
 )
-async def test_what_is_no_url_of_a_websocket_is_told(url: str) -> None:
+async def test_an_invalid_websocket_url_is_reported(url: str) -> None:
     with pytest.raises(BadURL, match=re.escape(f"{url!r} is not a server URL: write ws://HOST:PORT")):
         await open_connection(url)
 
 
-async def test_where_nobody_listens_it_says_what_to_start() -> None:
+async def test_a_refused_connection_says_which_server_to_start() -> None:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         url = f"ws://127.0.0.1:{taken.getsockname()[1]}"

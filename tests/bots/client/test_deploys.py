@@ -94,6 +94,6 @@ def test_twenty_deploys_cost_no_match(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-def test_who_neither_remembers_nor_has_a_token_loses_what_it_played(tmp_path: Path) -> None:
+def test_a_bot_without_session_file_and_token_loses_its_matches(tmp_path: Path) -> None:
     with pytest.raises(Exception, match="neither its session nor a token"):
         deployed(tmp_path, 500, remembers=False)

@@ -27,7 +27,7 @@ def only_file(folder: Path) -> Path:
     return path
 
 
-def test_what_was_kept_is_there_for_the_next_process_and_for_nobody_else(tmp_path: Path) -> None:
+def test_a_saved_session_is_readable_by_the_next_process_and_no_other_user(tmp_path: Path) -> None:
     memory = opened(tmp_path / "new")
     assert (memory.session, memory.matches) == ("", frozenset())
     memory.save("long secret", {"a", "b", "c"})

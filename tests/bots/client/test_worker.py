@@ -116,7 +116,7 @@ def test_no_line_of_ours_is_shown_where_a_bot_has_none() -> None:
     assert broke.trace == ""
 
 
-def test_what_a_bot_raises_is_reported_from_its_own_line_on() -> None:
+def test_a_traceback_begins_in_the_bots_own_code() -> None:
     class Broken(Bot):
         def choose(self, position: Any, clock: Clock) -> Any:
             raise RuntimeError("first line\nsecond line")

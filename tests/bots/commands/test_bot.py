@@ -202,7 +202,7 @@ async def test_an_illegal_move_is_the_referees_to_judge(tmp_path: Path) -> None:
     assert "choose returned at ply 2 an illegal move a1: a1 is taken by X; legal: " in told
 
 
-async def test_who_stops_reading_its_lines_stops_it() -> None:
+async def test_a_closed_output_stops_the_bot() -> None:
     """The reader of its output closes the pipe, as `arena bot … | head` does."""
     unread, lines = os.pipe()
     async with open_host(private(anyone=True)) as host, connected(host, "random", name="b"):
@@ -245,7 +245,7 @@ def test_a_program_or_an_engine_but_not_both(tmp_path: Path) -> None:
     fails("--logs needs a separate process", 2, "bot", "random", "--logs", tmp_path)
 
 
-def test_where_no_server_is_it_says_what_to_start(unused_tcp_port: int) -> None:
+def test_without_a_server_the_bot_says_what_to_start(unused_tcp_port: int) -> None:
     url = f"ws://127.0.0.1:{unused_tcp_port}"
     fails(f"no server at {url} (", 1, "bot", "random", "--url", url)
 

@@ -71,7 +71,7 @@ def test_a_file_says_what_the_options_say(tmp_path: Path) -> None:
         ('token-env = "A"\ntoken-file = "token"', "not both"),
     ],
 )
-def test_what_is_wrong_in_it_is_told_with_the_file(tmp_path: Path, text: str, why: str) -> None:
+def test_an_error_in_the_file_names_it(tmp_path: Path, text: str, why: str) -> None:
     with pytest.raises(BadBotSettings, match=why) as wrong:
         read_settings(written(tmp_path, text))
     assert "bot.toml" in str(wrong.value)

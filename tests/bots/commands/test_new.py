@@ -52,13 +52,13 @@ def test_the_class_is_named_after_the_file(tmp_path: Path) -> None:
         assert bot_class(str(tmp_path / file)).__name__ == name
 
 
-def test_what_it_says_to_try_can_be_typed(tmp_path: Path) -> None:
+def test_the_suggested_commands_work(tmp_path: Path) -> None:
     file = tmp_path / "my first.py"
     assert f"arena match '{file}' random --rounds 1" in arena("new", file).stderr
     assert "arena match 'my first.py' random" in file.read_text()
 
 
-def test_what_is_there_stays(tmp_path: Path) -> None:
+def test_an_existing_file_is_kept(tmp_path: Path) -> None:
     file = tmp_path / "my_bot.py"
     file.write_text("mine")
     fails("exists already", 1, "new", file)

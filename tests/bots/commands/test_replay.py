@@ -78,7 +78,7 @@ def test_several_matches_are_listed_until_one_is_chosen(three: Path, tmp_path: P
     assert [row["match"] for row in json.loads(table.read_text())] == ["aa1", "aa2", "b"]
 
 
-def test_what_is_no_true_record_is_told_with_file_and_line(one: Path, tmp_path: Path) -> None:
+def test_a_false_record_is_reported_with_file_and_line(one: Path, tmp_path: Path) -> None:
     good = one.read_text()
     bad = tmp_path / "bad.jsonl"
     fails(f"cannot read {bad}: No such file", 1, "replay", bad)

@@ -65,7 +65,7 @@ def test_json_has_every_move(blunder: Path) -> None:
     assert (rows[4]["after"], rows[4]["chance"], rows[4]["chance_lost"]) == (WIN - 1, 1, 0)
 
 
-def test_what_cannot_be_judged(blunder: Path) -> None:
+def test_matches_that_cannot_be_reviewed(blunder: Path) -> None:
     fails("no engine that searches is called 'greedy'", 2, "replay", blunder, "--analyse", "greedy")
     fails(
         "evaluator must be plain, features, outcomes or a file",

@@ -243,7 +243,7 @@ def test_a_map_is_traced_as_deep_as_is_said(capsys: pytest.CaptureFixture[str]) 
     )
 
 
-def test_what_each_move_came_back_with(capsys: pytest.CaptureFixture[str]) -> None:
+def test_results_of_the_root_moves(capsys: pytest.CaptureFixture[str]) -> None:
     _, printed, _ = run(capsys, "trace", "HandoutSmall", "alphabeta", "--results")
     assert "\nResults of the moves: [Step(2, Guess: ~2), Step(1, Guess: 4), Step(0, Guess: 1)]\n" in printed
 

@@ -59,9 +59,7 @@ def test_a_second_process_finds_closures_over_intrinsics(native: Path) -> None:
     assert run(native, kernels=2) == ["hit", "hit"]
 
 
-def test_what_was_compiled_elsewhere_for_this_processor_is_found_before_what_any_can_run(
-    native: Path, tmp_path: Path
-) -> None:
+def test_kernels_compiled_for_this_processor_come_before_portable_ones(native: Path, tmp_path: Path) -> None:
     other, missing, moved = tmp_path / "any", tmp_path / "missing", tmp_path / "moved"
     assert run(other, NUMBA_CPU_NAME="generic") == ["compiled"]
     shutil.copytree(native, moved)
@@ -105,7 +103,7 @@ def test_the_first_folder_that_can_be_written_is_taken(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(sys.prefix == sys.base_prefix, reason="not in a virtual environment")
-def test_who_has_no_home_keeps_kernels_in_the_virtual_environment() -> None:
+def test_without_a_home_kernels_are_kept_in_the_virtual_environment() -> None:
     code = "from arena.bots.compiled.cache import chosen_folder; print(chosen_folder())"
     environment = {**os.environ, "XDG_CACHE_HOME": "", "HOME": "/dev/null"}
     done = subprocess.run(
@@ -114,7 +112,7 @@ def test_who_has_no_home_keeps_kernels_in_the_virtual_environment() -> None:
     assert Path(done.stdout.strip()) == cache.inside(Path(sys.prefix) / "cache")
 
 
-def test_where_no_cache_can_be_written_a_new_folder_is_taken(tmp_path: Path) -> None:
+def test_without_a_writable_cache_a_new_folder_is_used(tmp_path: Path) -> None:
     blocked = tmp_path / "file"
     blocked.write_text("in the way")
     first, second = cache.folder([blocked]), cache.folder([blocked])

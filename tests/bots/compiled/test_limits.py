@@ -22,7 +22,7 @@ from arena.maps.setup import make_setup
         ("riskless", "grid:9x8", False),
     ],
 )
-def test_what_fits_can_be_compiled(game: str, map: str, there: bool) -> None:
+def test_maps_within_the_limits_can_be_compiled(game: str, map: str, there: bool) -> None:
     made = make_setup(game, map) if map else make_setup(game)
     assert fits(made) is there
     assert (compile_game(made, weights_for(made, "plain")) is not None) is there

@@ -94,7 +94,7 @@ def test_the_largest_maps() -> None:
         check(game, random_position(game, rng), rng)
 
 
-def test_what_does_not_fit() -> None:
+def test_maps_that_do_not_fit_the_kernel() -> None:
     rng = random.Random(3)
     while (map := random_map(rng, 70)).size < 65:
         pass

@@ -60,7 +60,7 @@ def check(game: Riskless, rng: random.Random, weights: dict[str, int]) -> int:
 
 
 @pytest.mark.parametrize("caps", [(1, 2, 7, 10, 15), (16, 31, 50, 63), (64, 100, 255)])
-def test_what_is_told_is_what_is_built(caps: tuple[int, ...]) -> None:
+def test_incremental_leaf_values_equal_full_ones(caps: tuple[int, ...]) -> None:
     rng = random.Random(4)
     moves = 0
     for _ in range(500):

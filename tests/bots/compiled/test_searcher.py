@@ -118,7 +118,7 @@ def test_a_position_that_is_over_is_refused(make: Callable[..., Any]) -> None:
         list(make(game).deepen(over))
 
 
-def test_what_it_cannot_be_made_for() -> None:
+def test_a_too_large_map_or_zero_threads_are_refused() -> None:
     rng = random.Random(6)
     while (map := random_map(rng, 70)).size < 65:
         pass

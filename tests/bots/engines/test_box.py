@@ -176,7 +176,7 @@ def test_another_image_is_named(tmp_path: Path, engine: Path) -> None:
     ],
 )
 @pytest.mark.usefixtures("engine")
-def test_what_is_no_box_is_told_in_one_line(spec: str, why: str) -> None:
+def test_an_unusable_container_tool_is_reported_in_one_line(spec: str, why: str) -> None:
     fails(why, 2, "bot", spec)
 
 

@@ -52,7 +52,7 @@ def what_thinking_left_is_set_aside_until_it_is_tidied() -> None:
     assert gc.get_freeze_count() == 0
 
 
-def test_where_nothing_was_set_aside_nothing_is_walked() -> None:
+def test_without_frozen_objects_nothing_is_traversed() -> None:
     gc.freeze()
     Collector().collect()
     assert gc.get_freeze_count() > 0

@@ -77,7 +77,7 @@ def mended(parsed: Spec, told: str) -> str:
 
 
 @given(specs(), st.sampled_from([None, M2, LARGE, SMALL]))
-def test_what_is_given_is_known_to_the_form_or_refused_with_what_would_be_right(
+def test_an_option_is_known_to_the_form_or_refused_with_the_valid_ones(
     text: str, game: AnyGame | None
 ) -> None:
     for _ in range(5):  # there may be as many things to refuse
@@ -152,7 +152,7 @@ def test_a_default_is_nobodys_wish() -> None:
     assert choose(spec("jamboree"), LARGE).spec.share("prune") == 0.5
 
 
-def test_of_a_file_and_of_what_is_wrong_everywhere_nothing_is_refused_for_a_game() -> None:
+def test_a_bot_file_or_an_invalid_spec_is_never_refused_because_of_a_game() -> None:
     assert refusal("my_bot.py", M2) is None
     assert refusal("alphabeta:depth=0", M2) is None
     assert refusal("jamboree:form=course,prune=0.1", LARGE) is None

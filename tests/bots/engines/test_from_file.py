@@ -41,7 +41,7 @@ def test_the_one_bot_of_a_file_is_found(tmp_path: Path) -> None:
     assert bot.__name__ == "Mine"
 
 
-def test_of_several_bots_one_is_named(tmp_path: Path) -> None:
+def test_a_file_with_several_bots_needs_a_name(tmp_path: Path) -> None:
     file = written(tmp_path, GOOD.format(name="One") + GOOD.format(name="Two"))
     assert bot_class(f"{file}:Two").__name__ == "Two"
     with pytest.raises(BadSpec, match=r"has 2 bots: name one of One, Two, as in .*my_bot\.py:One"):
@@ -90,7 +90,7 @@ def test_an_imported_bot_does_not_count(tmp_path: Path) -> None:
         ),
     ],
 )
-def test_what_is_wrong_is_said_with_file_and_line(tmp_path: Path, text: str, told: str) -> None:
+def test_an_error_names_file_and_line(tmp_path: Path, text: str, told: str) -> None:
     file = written(tmp_path, text)
     with pytest.raises(BadSpec) as error:
         bot_class(file)

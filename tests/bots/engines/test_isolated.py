@@ -92,7 +92,7 @@ def test_the_hooks_are_called_and_what_it_prints_is_no_answer(
 @pytest.mark.parametrize(
     "choose", ["raise KeyError('lost it')", "import os; os.kill(os.getpid(), 9)", "return None"]
 )
-def test_what_fails_in_it_is_a_crash(tmp_path: Path, choose: str) -> None:
+def test_a_failure_in_the_process_counts_as_a_crash(tmp_path: Path, choose: str) -> None:
     bot = seated(engine(tmp_path, choose), make_setup("tictactoe"))
     with pytest.raises(Crash, match=r"lost it|SIGKILL|not a move|ended \(exit code 1\)"):
         ask(bot, bot.game.start(), LONG, Event())

@@ -58,7 +58,7 @@ def test_a_server_is_told_what_holds_in_every_match(spec: str, cores: int, told:
     assert make_engine(spec).about(cores) == told
 
 
-def test_of_a_file_only_the_name_is_told(tmp_path: Path) -> None:
+def test_only_the_name_of_a_file_is_shown(tmp_path: Path) -> None:
     file = tmp_path / f"{'long' * 30}.py"
     file.write_text(
         "from arena.bots.api.bot import Bot\nclass A(Bot):\n    def choose(self, position, clock): ...\n"

@@ -159,7 +159,7 @@ def test_other_compressions_and_passwords_are_refused(tmp_path: Path) -> None:
         unpack(file, tmp_path / "unpacked")
 
 
-def test_what_is_no_zip_file(tmp_path: Path) -> None:
+def test_a_file_that_is_no_zip_is_refused(tmp_path: Path) -> None:
     with pytest.raises(BadSpec, match=r"none\.zip: No such file or directory"):
         unpack(tmp_path / "none.zip", tmp_path)
     with pytest.raises(BadSpec, match="Is a directory"):

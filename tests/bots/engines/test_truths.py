@@ -79,7 +79,7 @@ def test_among_draws_the_search_decides_and_not_the_order(seated: Seated) -> Non
     assert any(choose(bot, each) != known.best(each)[1][0] for each in drawn)
 
 
-def test_where_there_is_no_table_it_says_so_and_searches_as_ever(
+def test_without_a_table_the_engine_says_so_and_searches(
     seated: Seated, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # What is searched before the first turn stays in the transposition table: where the time for that ends before the

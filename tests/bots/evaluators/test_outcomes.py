@@ -32,7 +32,7 @@ def test_a_position_is_worth_what_became_of_its_like(tmp_path: Path) -> None:
     assert evaluate(game.start()) == 0, "nothing is known of it"
 
 
-def test_what_both_players_see_alike_is_one_category() -> None:
+def test_positions_equal_for_both_players_share_a_category() -> None:
     game = Riskless(load_map("m1"))
     category_of = categorize(game)
     assert category_of is not None

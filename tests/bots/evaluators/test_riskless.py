@@ -33,7 +33,7 @@ def test_features_of_riskless_by_hand() -> None:
     }
 
 
-def test_who_is_to_move_decides_what_is_attacked_and_what_is_exposed() -> None:
+def test_the_player_to_move_decides_between_attacked_and_exposed() -> None:
     maxies, minnies = (counted(0, 4, -2, 0, 0, player=player) for player in Player)
     assert (maxies["attacks"], maxies["exposed"]) == (1, 0)
     assert (minnies["attacks"], minnies["exposed"]) == (0, -1)

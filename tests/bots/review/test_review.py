@@ -59,7 +59,7 @@ def by_chance(game: AnyGame, seed: int, plies: int) -> Replay:
 @pytest.mark.parametrize("engine", ["alphabeta", "minimax"])
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize(("name", "map_"), [("tictactoe", "m2"), ("riskless", "path4")])
-def test_what_a_move_gave_away_is_what_plain_minimax_says(
+def test_the_loss_of_a_move_equals_that_by_plain_minimax(
     name: str, map_: str, seed: int, engine: str
 ) -> None:
     game = make_setup(name, map_)
@@ -148,7 +148,7 @@ def test_an_engine_judges_alike_each_time_and_a_mark_is_a_loss_of_chance(name: s
             assert (each.lost, each.chance_lost) == (0, 0)
 
 
-def test_what_an_engine_plays_it_does_not_blame() -> None:
+def test_a_review_does_not_blame_the_engines_own_moves() -> None:
     """A match that the engine plays with the budget of the review has no marked move."""
     game = make_setup("riskless", "italy")
     spec, _ = parse_engine("alphabeta:exact=yes,depth=5")

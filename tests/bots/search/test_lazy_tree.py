@@ -104,7 +104,7 @@ def test_the_functions_on_whole_trees(case: Case, keep: int) -> None:
     assert [t.label for t in taken.subtrees] == [t.label for t in values.subtrees][:keep]
 
 
-def test_what_passes_is_given_once_and_asked_for_before_that_only() -> None:
+def test_a_single_pass_is_read_once() -> None:
     passing = SinglePass(iter([1, 2]))
     assert passing
     assert passing

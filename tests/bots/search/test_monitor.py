@@ -32,7 +32,7 @@ def test_a_trace_enters_and_leaves_every_node_as_brackets_do(case: Case) -> None
 
 
 @given(st.lists(st.integers(0, 5), max_size=5))
-def test_what_forks_have_seen_is_joined_in_the_order_given(counts: list[int]) -> None:
+def test_the_events_of_forks_are_joined_in_order(counts: list[int]) -> None:
     monitor = SearchMonitor(tracing=True)
     parts = [monitor.fork() for _ in counts]
     for number, (part, count) in enumerate(zip(parts, counts, strict=True)):

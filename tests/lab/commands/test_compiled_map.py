@@ -10,7 +10,7 @@ from arena.maps.loader import load_map
 
 
 @pytest.mark.parametrize("name", ["m2", "world", "ring:64"])
-def test_what_fits_is_the_map_of_that_name(name: str) -> None:
+def test_a_map_that_fits_is_returned_by_its_name(name: str) -> None:
     assert compiled_map(name) == load_map(name)
 
 
@@ -21,7 +21,7 @@ def test_what_fits_is_the_map_of_that_name(name: str) -> None:
         ("ring:65", "ring:65: too large for the compiled engines: at most 64 territories, cap "),
     ],
 )
-def test_what_does_not_is_told_in_a_line(name: str, why: str) -> None:
+def test_a_map_that_does_not_fit_is_reported_in_one_line(name: str, why: str) -> None:
     with pytest.raises(UsageError, match=why) as told:
         compiled_map(name)
     assert "\n" not in str(told.value)

@@ -55,7 +55,7 @@ def test_two_processes_measure_what_one_does(tmp_path: Path) -> None:
         (["m1", "--matches", "1"], 2, "--matches"),
     ],
 )
-def test_what_cannot_be_measured_is_told_in_a_line(
+def test_an_unmeasurable_map_is_reported_in_one_line(
     arguments: list[str], code: int, why: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert run(*arguments) == code

@@ -102,5 +102,5 @@ def test_two_processes_make_what_one_does(tmp_path: Path) -> None:
         ("folder no/such does not exist", 1, ["--map", "m1", *QUICK, "--output", "no/such/folder.txt"]),
     ],
 )
-def test_what_cannot_be_made_is_told_in_a_line(why: str, code: int, arguments: list[str]) -> None:
+def test_an_impossible_request_is_reported_in_one_line(why: str, code: int, arguments: list[str]) -> None:
     fails(why, code, "openings", "make", *arguments)

@@ -46,7 +46,7 @@ def test_a_map_with_other_numbers_is_solved_into_the_cache(own_cache: Path) -> N
     assert file.read_bytes() == first
 
 
-def test_what_is_solved_again_is_byte_for_byte_what_ships(own_cache: Path) -> None:
+def test_solving_again_gives_the_shipped_table_byte_for_byte(own_cache: Path) -> None:
     assert arena("solve", "path4", "--again").code == 0
     (file,) = own_cache.glob("*.solved")
     (shipped,) = (Path(__file__).parents[3] / "solved" / "tables").glob("path4-*.solved")
@@ -63,7 +63,7 @@ def test_what_is_solved_again_is_byte_for_byte_what_ships(own_cache: Path) -> No
         (["m1:cap=2,goal=1000"], "armies_to_win", 2),
     ],
 )
-def test_what_cannot_be_solved_is_refused_in_one_line(arguments: list[str], told: str, code: int) -> None:
+def test_an_unsolvable_map_is_refused_in_one_line(arguments: list[str], told: str, code: int) -> None:
     fails(told, code, "solve", *arguments)
 
 

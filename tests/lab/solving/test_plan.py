@@ -10,7 +10,7 @@ from tests.lab.solving.maps import solved
 from tests.solved.conftest import path_map
 
 
-def test_what_it_costs_is_told_before(tmp_path: Path) -> None:
+def test_the_cost_is_shown_before_solving(tmp_path: Path) -> None:
     boards = Boards.of(load_map("m1"))
     cost = plan(boards)
     assert cost.bytes > 2 * boards.count

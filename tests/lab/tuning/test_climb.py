@@ -9,7 +9,7 @@ M1 = Riskless(load_map("m1"))
 START = dict.fromkeys(NAMES, 0) | {"armies": 100, "territories": 50, "borders": 20, "waste": -50, "goal": 10}
 
 
-def test_what_is_0_stays_and_the_same_seed_climbs_the_same_way() -> None:
+def test_zero_weights_stay_and_equal_seeds_give_equal_climbs() -> None:
     asked: list[None] = []
     one, same, other = (
         climb([M1], START, rounds=10, nodes=60, seed=seed, progress=lambda: asked.append(None))

@@ -45,7 +45,7 @@ def test_the_fit_finds_the_weights_whatever_the_games_slopes(begun: dict[str, in
     assert found.after < found.before < 1.01
 
 
-def test_what_no_match_tells_of_stays_as_it_was() -> None:
+def test_weights_without_data_stay_unchanged() -> None:
     seen = samples((0.001,), 3000)
     seen.features[:, [NAMES.index("goal"), NAMES.index("attacks")]] = 0
     found = fit(seen, NAMES, FLAT | {"goal": 50}).weights

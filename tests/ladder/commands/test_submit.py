@@ -57,7 +57,7 @@ def test_a_submission_is_replaced_only_if_that_is_asked_for(
     assert [each["runs"] for each in listed()] == ["./goat"]
 
 
-def test_what_is_no_submission_is_not_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_invalid_submission_is_not_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     fails("none.zip: No such file or directory", 1, "submit", "add", "none.zip")
     fails("bot.toml: is missing", 1, "submit", "add", zipped(tmp_path / "bot.zip", {"bot.py": ""}))
@@ -80,7 +80,7 @@ def test_a_broken_file_is_listed_with_its_reason(tmp_path: Path, monkeypatch: py
     assert "not a valid zip file" in arena("submit", "list").stdout
 
 
-def test_what_cannot_be_checked_is_told_in_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_failed_check_is_reported_in_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     fails("submissions/camel.zip does not exist", 2, "submit", "check", "camel")
     file = zipped(tmp_path / "camel.zip")

@@ -69,7 +69,7 @@ def test_a_file_that_is_not_there_is_told(tmp_path: Path) -> None:
         "nats://a,",
     ],
 )
-def test_what_is_no_address_is_told_in_one_line_without_its_password(text: str) -> None:
+def test_an_invalid_address_is_reported_in_one_line_without_its_password(text: str) -> None:
     with pytest.raises(
         BusError, match="must be the address of a NATS server: write nats://HOST:4222"
     ) as told:

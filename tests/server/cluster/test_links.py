@@ -46,7 +46,7 @@ def test_messages_cross_in_order_both_ways_within_milliseconds(exchange: Exchang
     assert edge.link.resyncs == 1
 
 
-def test_what_is_given_at_once_crosses_in_one_frame(exchange: Exchange) -> None:
+def test_messages_given_together_are_sent_in_one_frame(exchange: Exchange) -> None:
     edge, _, client = paired(exchange)
     carried = exchange.carried
     for number in range(50):
@@ -84,7 +84,7 @@ def test_a_lost_frame_is_noticed_by_the_next_one_and_by_a_beat(exchange: Exchang
     assert edge.heard() == [], "a core tells clients anew what counts"
 
 
-def test_what_is_lost_both_ways_together_is_said_again(exchange: Exchange) -> None:
+def test_messages_lost_in_both_directions_are_sent_again(exchange: Exchange) -> None:
     edge, core, client = paired(exchange)
     exchange.loss = 1.0
     edge.say(client, 1)
@@ -96,7 +96,7 @@ def test_what_is_lost_both_ways_together_is_said_again(exchange: Exchange) -> No
     assert core.heard() == [1]
 
 
-def test_what_is_said_at_the_beginning_of_an_outage_is_said_again(exchange: Exchange) -> None:
+def test_messages_from_the_start_of_an_outage_are_sent_again(exchange: Exchange) -> None:
     edge, core, client = paired(exchange)
     exchange.away = True
     edge.say(client, 1)
@@ -228,7 +228,7 @@ def test_a_frozen_core_that_believes_it_leads_is_not_heard_and_learns_it(exchang
     assert not core.gone, "a core that stood still asks nobody to go"
 
 
-def test_of_two_cores_every_edge_takes_the_higher_fencing_number(exchange: Exchange) -> None:
+def test_every_edge_follows_the_core_with_the_higher_fencing_number(exchange: Exchange) -> None:
     edges = [NotingEdge(exchange, number) for number in (5, 6, 7)]
     old, new = NotingCore(exchange, fence=3), NotingCore(exchange, fence=4)
     exchange.world.run_for(SECOND)
@@ -309,7 +309,7 @@ def test_a_buffer_that_is_full_loses_frames_and_that_is_noticed(exchange: Exchan
     assert client in core.clients
 
 
-def test_what_is_held_is_bounded_in_number_and_time(exchange: Exchange) -> None:
+def test_held_messages_are_bounded_in_number_and_time(exchange: Exchange) -> None:
     edge, core, client = paired(exchange)
     core.process.kill()
     exchange.world.run_for(SILENT_NS + 2 * BEAT_NS)

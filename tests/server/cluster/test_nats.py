@@ -151,7 +151,7 @@ anyio.run(main, backend_options={{"use_uvloop": True}})
     assert (done.stdout, done.stderr) == ("True\n", "")
 
 
-async def test_where_nobody_listens_is_told_in_one_line() -> None:
+async def test_a_refused_connection_is_reported_in_one_line() -> None:
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
     told = await refused(f"nats://127.0.0.1:{port}")
@@ -166,13 +166,13 @@ async def test_a_host_that_does_not_exist_is_told_in_one_line() -> None:
     assert "\n" not in told
 
 
-async def test_whoever_says_nothing_is_told_in_one_line() -> None:
+async def test_a_silent_server_is_reported_in_one_line() -> None:
     with socket.create_server(("127.0.0.1", 0)) as silent:
         told = await refused(f"nats://127.0.0.1:{silent.getsockname()[1]}")
     assert told.endswith(": it does not answer")
 
 
-async def test_what_is_no_nats_is_told_in_one_line() -> None:
+async def test_a_server_that_is_not_nats_is_reported_in_one_line() -> None:
     async def greet(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         writer.write(b"220 mail at your service\r\n")
         await writer.drain()
@@ -223,7 +223,7 @@ async def test_a_nats_that_takes_too_little_is_told(own_nats: NatsServer) -> Non
         )
 
 
-async def test_what_the_user_may_not_do_is_in_the_log(caplog: pytest.LogCaptureFixture) -> None:
+async def test_missing_permissions_are_logged(caplog: pytest.LogCaptureFixture) -> None:
     permissions = {"publish": ["mine.>", "_INBOX.>"], "subscribe": [">"]}
     users = [{"user": "me", "password": "it", "permissions": permissions}]
     async with (

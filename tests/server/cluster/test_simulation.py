@@ -22,7 +22,7 @@ def _quiet() -> Iterator[None]:
     logging.disable(logging.NOTSET)
 
 
-def test_where_nothing_fails_no_honest_bot_loses_its_connection_or_a_match() -> None:
+def test_without_failures_no_honest_bot_loses_its_connection_or_a_match() -> None:
     outcome = simulate(Plan(1, 40, 12, control=0, only=()))
     assert outcome.failure == ""
     assert outcome.matches > 20
@@ -30,7 +30,7 @@ def test_where_nothing_fails_no_honest_bot_loses_its_connection_or_a_match() -> 
 
 
 @pytest.mark.parametrize("cluster", [True, False], ids=["cluster", "host"])
-def test_what_must_hold_does_whatever_fails(cluster: bool) -> None:
+def test_invariants_hold_under_all_failures(cluster: bool) -> None:
     outcome = simulate(Plan(24, 40, 8, control=0, cluster=cluster))
     assert outcome.failure == "", "\n".join(outcome.story)
     assert outcome.befallen.total() > 2

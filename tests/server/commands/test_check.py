@@ -43,7 +43,7 @@ def test_json_has_every_finding() -> None:
     assert match["frames"]
 
 
-def test_what_a_bot_printed_is_shown(tmp_path: Path) -> None:
+def test_the_output_of_a_bot_is_shown(tmp_path: Path) -> None:
     file = tmp_path / "broken.py"
     file.write_text("print('no server')\n1 / 0\n")
     command = shlex.join((sys.executable, str(file)))

@@ -33,7 +33,7 @@ def test_a_wrong_game_fails_with_what_was_seen_and_the_way_there(tmp_path: Path)
     assert "end: after " in shown.stdout
 
 
-def test_what_is_no_game_is_misuse(tmp_path: Path) -> None:
+def test_an_invalid_game_is_bad_usage(tmp_path: Path) -> None:
     told = arena("check", "--game", str(tmp_path / "none.py"))
     assert told.code == 2
     assert told.stderr.startswith("arena: --game: ")

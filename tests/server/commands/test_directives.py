@@ -79,7 +79,7 @@ async def test_a_directive_ends_by_itself_and_the_last_word_on_a_subject_counts(
         ]
 
 
-def test_what_cannot_be_ordered_is_said_in_one_line(database: str) -> None:
+def test_an_invalid_directive_is_reported_in_one_line(database: str) -> None:
     fails("is not a valid name", 2, "kick", " ", "--db", database)
     fails("must be as in", 2, "ban", "anna", "--for", "soon", "--db", database)
     fails("printable characters", 2, "notice", "a\nb", "--db", database)

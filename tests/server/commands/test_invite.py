@@ -32,5 +32,5 @@ async def test_each_person_of_a_roster_has_a_link(database: str, tmp_path: Path)
         (("ada", "--expires", "soon"), "--expires: 'soon' is not a duration"),
     ],
 )
-def test_what_is_no_invitation_is_bad_usage(words: tuple[str, ...], why: str) -> None:
+def test_an_invalid_invitation_is_bad_usage(words: tuple[str, ...], why: str) -> None:
     fails(why, 2, "invite", *words)

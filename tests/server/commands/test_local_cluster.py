@@ -169,7 +169,7 @@ def test_sighup_reaches_each_of_them(postgresql: Postgresql, tmp_path: Path) -> 
 
 
 @requires("nats")
-def test_what_is_wrong_is_told_once_and_ends_it(tmp_path: Path) -> None:
+def test_an_error_is_reported_once_and_ends_the_cluster(tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
     nowhere = f"postgresql://arena@127.0.0.1:{port}/arena"

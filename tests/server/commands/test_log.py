@@ -76,7 +76,7 @@ def test_one_bot_only_as_json(kept: str) -> None:
     assert (move["what"], move["had"], move["took"], move["left"]) == ("a1", 1000, 100.0, 1000)
 
 
-def test_what_cannot_be_told(kept: str) -> None:
+def test_logs_that_cannot_be_shown(kept: str) -> None:
     fails("no match begins with 'c'", 1, "log", "c", "--db", kept)
     fails("no match begins with '%'", 1, "log", "%", "--db", kept)
     fails("several matches begin with 'a'", 1, "log", "a", "--db", kept)

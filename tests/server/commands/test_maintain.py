@@ -99,7 +99,7 @@ def test_the_store_of_a_running_server_is_not_vacuumed(
         (["stats", "--db", "sqlite:///nowhere.db"], "database nowhere.db does not exist"),
     ],
 )
-def test_what_cannot_be_meant_is_said(
+def test_invalid_arguments_are_reported(
     capsys: pytest.CaptureFixture[str],
     arguments: list[str],
     why: str,

@@ -62,7 +62,7 @@ def row_of(names: str, results: Sequence[tuple[str, str, Seat | None]]) -> list[
     return table_of_scores(list(names), scores)
 
 
-def test_who_beats_the_anchor_more_often_is_more_surely_above_it() -> None:
+def test_more_wins_against_the_anchor_raise_the_probability_of_being_above_it() -> None:
     won: list[tuple[str, str, Seat | None]] = [("x", "a", "maxie"), ("y", "a", "maxie")]
     lost: list[tuple[str, str, Seat | None]] = [("x", "a", "minnie"), ("y", "a", "minnie")]
     results = won[:1] * 9 + lost[:1] + won[1:] * 5 + lost[1:] * 5

@@ -42,7 +42,7 @@ def test_openings_can_be_played_and_differ(openings: str) -> None:
 
 
 @pytest.mark.parametrize(("game", "map"), [("riskless", "grid:3x3"), ("tictactoe", ""), ("hexapawn", "")])
-def test_what_ships_no_openings_begins_with_random_plies(game: str, map: str) -> None:
+def test_a_map_without_openings_begins_with_random_plies(game: str, map: str) -> None:
     (course,) = games_of(pool(game, map, "1+0", "shipped"))
     assert len(course.openings) >= ENOUGH
     assert {len(opening) for opening in course.openings} <= set(INSTEAD)
@@ -74,7 +74,7 @@ def test_a_file_of_openings(tmp_path: Path) -> None:
         (("riskless", "m2", "1+0", "no-such-file"), "pool.openings"),
     ],
 )
-def test_what_cannot_be_is_refused_by_its_key(options: tuple[str, str, str, str], key: str) -> None:
+def test_an_invalid_value_is_refused_with_its_key(options: tuple[str, str, str, str], key: str) -> None:
     with pytest.raises(BadSetting) as told:
         games_of(pool(*options))
     assert told.value.key == key

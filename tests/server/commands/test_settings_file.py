@@ -43,7 +43,7 @@ def test_the_example_has_every_key_and_loads_as_the_defaults(tmp_path: Path) -> 
     assert sum(line.endswith("(reload)\n") for line in described) == len(RELOADED)
 
 
-def test_what_is_read_again_are_keys() -> None:
+def test_the_reloadable_settings_are_existing_keys() -> None:
     assert set(TYPES) >= RELOADED
 
 

@@ -86,7 +86,7 @@ def test_an_export_that_cannot_be_written_leaves_the_one_before(
 
 
 @pytest.mark.parametrize("command", ["backup", "restore", "export", "import"])
-def test_what_is_not_there_is_said_in_one_line(
+def test_a_missing_store_or_file_is_reported_in_one_line(
     capsys: pytest.CaptureFixture[str], tmp_path: Path, command: str
 ) -> None:
     database = f"sqlite:///{tmp_path / 'nothere.db'}"
@@ -103,7 +103,7 @@ def test_each_command_has_an_example(capsys: pytest.CaptureFixture[str], command
     assert f"Example: arena {command}" in out
 
 
-def test_what_is_imported_counts_only_where_the_host_trusts_it(
+def test_imported_matches_count_only_if_the_host_trusts_them(
     capsys: pytest.CaptureFixture[str], played: str, other_database: str, tmp_path: Path
 ) -> None:
     file = tmp_path / "all.jsonl.gz"

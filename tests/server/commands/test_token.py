@@ -57,7 +57,7 @@ def test_a_token_from_the_command_lets_a_bot_in(capsys: pytest.CaptureFixture[st
         (("list", "--db", "sqlite:///nothere.db"), 1, "database nothere.db does not exist"),
     ],
 )
-def test_what_cannot_be_done_is_said_in_one_line(
+def test_an_impossible_request_is_reported_in_one_line(
     capsys: pytest.CaptureFixture[str], tmp_path: Path, arguments: tuple[str, ...], code: int, why: str
 ) -> None:
     database = f"sqlite:///{tmp_path / 'arena.db'}"

@@ -91,7 +91,7 @@ def test_an_event_that_was_missed_for_weeks_comes_next_in_the_future() -> None:
 
 
 @pytest.mark.parametrize("at", ["", "noon", "Fri", "Foo 20:00", "24:00", "20:61", "2026-02-30 20:00"])
-def test_what_is_no_time_is_refused(at: str) -> None:
+def test_an_invalid_time_is_refused(at: str) -> None:
     with pytest.raises(BadTime):
         next_time(at, "UTC", 0)
 

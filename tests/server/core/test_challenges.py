@@ -128,7 +128,7 @@ def test_it_expires_when_its_time_is_up() -> None:
     assert [peer.hear(ChallengeOver).outcome for peer in (anna, bert)] == ["expired"] * 2
 
 
-def test_who_leaves_takes_its_challenges_along() -> None:
+def test_the_challenges_of_a_bot_end_when_it_leaves() -> None:
     arena, anna, bert = two()
     anna.say(TO_BERT)
     bert.say(TICTACTOE)
@@ -139,7 +139,7 @@ def test_who_leaves_takes_its_challenges_along() -> None:
     assert [each.challenger for each in arena.core.listing(arena.now).challenges] == ["bert"]
 
 
-def test_who_comes_back_is_told_who_asks() -> None:
+def test_a_returning_bot_is_sent_its_open_challenges() -> None:
     _, anna, bert = two()
     anna.say(TO_BERT)
     id = bert.hear(Challenged).challenge

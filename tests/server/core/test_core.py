@@ -383,7 +383,7 @@ def test_a_match_that_had_ended_but_for_its_record_is_closed_by_the_next_core() 
     assert after.core.matches == 0
 
 
-def test_who_does_not_come_back_after_a_restart_loses() -> None:
+def test_a_bot_that_does_not_return_after_a_restart_loses() -> None:
     arena = Arena(grace_ms=500)
     anna, bert = arena.enter("anna"), arena.enter("bert")
     arena.begin(anna, bert)

@@ -151,7 +151,7 @@ def test_owners_that_always_wait_are_served_as_often_as_each_other(sizes: list[i
     assert max(served.values()) - min(served[each] for each in numbers) <= PLACES_PER_ADDRESS
 
 
-def test_who_comes_last_has_the_turn_after_the_next_of_somebody_who_waits_with_many() -> None:
+def test_a_newcomer_has_its_turn_after_the_next_turn_of_an_owner_with_many_challenges() -> None:
     queue = HouseQueue()
     for number in range(50):
         queue.enqueue(f"many {number}", "a", requester(1))
@@ -160,7 +160,7 @@ def test_who_comes_last_has_the_turn_after_the_next_of_somebody_who_waits_with_m
     assert [challenge for challenge, _ in queue.offer(PLACES, {"a": 2}, anybody)] == ["many 0", "one"]
 
 
-def test_where_too_many_wait_whoever_waits_with_most_loses_one() -> None:
+def test_a_full_queue_drops_a_challenge_of_the_owner_with_the_most() -> None:
     queue = HouseQueue()
     for number in range(MAX_QUEUED):
         assert queue.enqueue(f"many {number}", "a", requester(1)) is None
@@ -194,7 +194,7 @@ def test_before_its_engine_runs_a_challenge_waits_and_has_it_started() -> None:
     assert peer.hear(Start).players.maxie in ("guest-1", HOUSE)
 
 
-def test_whoever_must_wait_is_told_its_place_and_each_change_of_it() -> None:
+def test_a_waiting_challenger_is_sent_its_place_and_each_change() -> None:
     arena = home()
     engine = house(arena)
     playing = []
@@ -234,7 +234,7 @@ def test_the_bots_of_one_owner_have_half_of_the_places() -> None:
 
 
 @pytest.mark.parametrize("way", ["withdraws", "leaves"])
-def test_who_goes_leaves_its_place_to_the_next(way: str) -> None:
+def test_a_bot_that_leaves_gives_its_place_to_the_next(way: str) -> None:
     arena = home()
     engine = house(arena)
     peers = [guest(arena, number, "x") for number in range(PLACES_PER_ADDRESS + 1)]
@@ -345,7 +345,7 @@ def test_a_core_that_drains_offers_nothing_to_engines() -> None:
         ({"time_control": TimeControl.parse("1+11")}, "at most 900+10"),
     ],
 )
-def test_what_a_guest_may_ask_for(change: dict[str, Any], told: str | None) -> None:
+def test_limits_of_a_guest(change: dict[str, Any], told: str | None) -> None:
     why = objection(replace(GUESTS_FINE, **change), {HOUSE}, map_names())
     assert why is None if told is None else told in (why or "")
 
@@ -382,7 +382,7 @@ def test_the_guests_of_one_address_may_ask_for_so_many_matches() -> None:
     assert len(peers[0].all(Challenged)) == ASK_BURST // 2 + 1
 
 
-def test_of_all_guests_so_many_matches_begin_in_a_second() -> None:
+def test_matches_of_all_guests_start_at_a_limited_rate() -> None:
     engines = tuple(HouseEngine(f"house-{number}", "greedy") for number in range(10))
     arena = Arena(house=engines)
     bots = [arena.enter(Hello(each.name, matches=4, pool=False)) for each in engines]
@@ -407,7 +407,7 @@ def test_a_guest_plays_the_house() -> None:
     assert [(each.match, each.result.winner) for each in arena.records] == [(match, "maxie")]
 
 
-def test_who_waits_alone_is_told_whom_it_can_challenge() -> None:
+def test_a_bot_that_waits_alone_is_told_whom_it_can_challenge() -> None:
     pool = Pool(games=(PoolGame(make_game("tictactoe", {}), TimeControl.parse("2+0.1")),))
     arena = Arena(
         house=(HouseEngine("house-random", "random"), HouseEngine("house-greedy", "greedy")), pool=pool

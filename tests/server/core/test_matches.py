@@ -197,7 +197,7 @@ def test_resigning_and_crashing_are_told_apart() -> None:
     assert results[2].detail.endswith("killed")
 
 
-def test_who_breaks_the_protocol_loses_all_its_matches() -> None:
+def test_a_protocol_violation_loses_all_matches_of_the_bot() -> None:
     arena = Arena()
     anna = arena.enter(Hello("anna", matches=2))
     for name in ("bert", "carl"):
@@ -240,7 +240,7 @@ def test_a_repeated_move_is_acknowledged_again_and_changes_nothing() -> None:
     assert (len(arena.of(Append)), len(arena.of(Publish))) == before
 
 
-def test_what_is_said_of_a_move_is_bounded_before_it_is_kept() -> None:
+def test_thinking_is_bounded_before_it_is_stored() -> None:
     arena = Arena()
     anna, bert = arena.enter("anna"), arena.enter("bert")
     match = arena.begin(anna, bert)
@@ -349,7 +349,7 @@ def test_engines_and_their_threads_are_told() -> None:
     assert arena.of(OpenMatch)[0].terms.engines.maxie == engine
 
 
-def test_of_players_that_were_not_told_the_clocks_begin_anew() -> None:
+def test_clocks_start_again_for_players_that_did_not_get_their_turn() -> None:
     arena = Arena()
     anna, bert = arena.enter("anna"), arena.enter("bert")
     arena.begin(anna, bert, "1+0", margin=50)

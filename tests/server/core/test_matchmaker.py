@@ -94,7 +94,7 @@ def test_many_chosen_at_once_are_those_chosen_one_after_another(
 
 
 @given(st.integers(0, 3 * MAX_COMPARED))
-def test_of_a_crowd_all_get_a_match_the_longest_waiting_first(size: int) -> None:
+def test_in_a_crowd_all_get_a_match_and_the_longest_waiting_first(size: int) -> None:
     left = [f"bot {number:03}" for number in range(size)]
     opponents: list[str] = []
     while chosen := choose(left, history(), TurnOrder(), most=size):
@@ -509,7 +509,7 @@ def test_a_match_of_an_event_needs_no_pool() -> None:
     assert [type(given) for _, given in arena.inputs].count(MatchRequested) == 2
 
 
-def test_whoever_has_waited_longest_is_first_and_waits_anew_after_each_match() -> None:
+def test_the_bot_that_waited_longest_is_first_and_queues_again_after_each_match() -> None:
     arena = Arena(pool=None)
     anna, bert = crowd(arena, "anna", "bert", matches=2)
     crowd(arena, "carl", "dora")

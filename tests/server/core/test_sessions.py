@@ -329,7 +329,7 @@ def test_the_death_of_an_edge_costs_nobody_time() -> None:
     assert not arena.records
 
 
-def test_of_two_connections_that_edges_name_for_one_bot_the_first_is_taken() -> None:
+def test_the_first_of_two_connections_reported_for_one_bot_is_used() -> None:
     arena = Arena()
     anna = arena.enter("anna", edge=1)
     arena.give(EdgeDisconnected(1))  # it stood still, and is back with a connection that nobody uses
@@ -365,7 +365,7 @@ def test_a_resync_tells_each_bot_anew_what_it_may_have_missed() -> None:
     assert bert.back().all(Turn)[0].moves == [4]
 
 
-def test_who_was_welcomed_by_a_core_that_is_gone_plays_on_with_the_next() -> None:
+def test_a_bot_welcomed_by_an_earlier_core_plays_on_with_the_next() -> None:
     arena = Arena()
     anna, bert = arena.enter("anna", edge=1), arena.enter("bert", edge=1)
     match = arena.begin(anna, bert)

@@ -49,7 +49,7 @@ def test_every_forfeit_counts(reason: EndReason) -> None:
     assert reason.value in fail(Suspensions(), FAILURES, reason=reason)
 
 
-def test_who_resigns_before_it_has_played_counts_too() -> None:
+def test_a_resignation_before_the_first_move_counts_too() -> None:
     """A bot that raises at its first moves would lose a rated match every few milliseconds."""
     suspensions = Suspensions()
     for _ in range(FAILURES):
@@ -72,7 +72,7 @@ def test_each_suspension_lasts_twice_as_long_up_to_a_limit() -> None:
     assert lasted[-1] == MAX_SECONDS == max(lasted)
 
 
-def test_who_comes_anew_is_pardoned_but_not_forgotten() -> None:
+def test_a_new_connection_ends_a_suspension_but_keeps_its_count() -> None:
     suspensions = Suspensions()
     fail(suspensions, FAILURES)
     suspensions.pardon("anna")

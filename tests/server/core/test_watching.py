@@ -116,7 +116,7 @@ def test_so_many_matches_are_watched_at_once_and_those_that_are_over_do_not_coun
     assert eve.hear(View).match == second
 
 
-def test_who_watches_is_told_who_is_absent_and_for_how_long_the_match_waits() -> None:
+def test_a_spectator_learns_who_is_absent_and_how_long_the_match_waits() -> None:
     arena = Arena(grace_ms=5_000)
     anna, bert, eve, fay = arena.enter("anna"), arena.enter("bert"), spectator(arena), spectator(arena, "fay")
     match = arena.play(anna, bert)
@@ -208,7 +208,7 @@ def test_a_players_second_connection_does_not_see_the_plan_of_the_opponent(
 # listings
 
 
-def test_who_browses_is_told_of_comings_matches_and_goings() -> None:
+def test_a_browsing_client_learns_of_arrivals_matches_and_departures() -> None:
     arena = Arena(grace_ms=100)
     eve = spectator(arena)
     eve.say(Browse())
@@ -232,7 +232,7 @@ def test_who_browses_is_told_of_comings_matches_and_goings() -> None:
     assert len(arena.of(Publish)) <= 5, "nothing has changed"
 
 
-def test_who_asks_for_listings_all_the_time_is_told_at_once_and_then_four_times_a_second() -> None:
+def test_repeated_requests_for_listings_are_answered_at_once_and_then_four_times_a_second() -> None:
     arena = Arena()
     eve = spectator(arena)
     for _ in range(100):

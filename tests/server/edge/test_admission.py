@@ -55,7 +55,7 @@ def test_connections_wait_for_more_requests_where_there_are_few_in_all_and_of_th
     assert not guard.has_room("10.9.0.1")
 
 
-def test_who_has_one_address_of_a_network_of_version_6_has_them_all() -> None:
+def test_all_addresses_of_an_ipv6_network_count_as_one() -> None:
     guard = admission(connections=4, connections_per_address=1)
     assert guard.admit("2001:db8::1")
     assert not guard.admit("2001:db8::2")

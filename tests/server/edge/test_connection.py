@@ -41,7 +41,7 @@ def fragment(data: bytes = b"", *, first: bool = False, last: bool = False) -> b
 
 
 @virtual
-async def test_what_is_larger_than_a_piece_comes_in_whole() -> None:
+async def test_a_message_larger_than_one_read_arrives_whole() -> None:
     maps = [f"map {number} {'x' * 50}" for number in range(60)]
     async with rig() as arena:
         peer = await arena.connect()
@@ -106,7 +106,7 @@ async def test_a_move_that_waits_for_a_turn_is_stamped_with_its_arrival() -> Non
 
 
 @virtual
-async def test_of_a_connection_with_too_many_messages_waiting_one_piece_is_read_and_no_more() -> None:
+async def test_a_connection_with_too_many_waiting_messages_is_read_once_more_and_then_paused() -> None:
     limits = HostLimits(message_burst=100_000, work_ms_per_second=10**6, moves_per_second=10**6)
     async with rig(limits) as arena:
         anna, _ = await arena.enter()
@@ -227,7 +227,7 @@ async def test_a_breach_of_the_websocket_protocol_is_closed_as_rfc_6455_says_and
 
 
 @virtual
-async def test_who_sends_on_after_the_end_of_the_stream_is_read_and_not_parsed() -> None:
+async def test_data_after_the_end_of_the_stream_is_read_and_not_parsed() -> None:
     async with rig() as arena:
         anna, _ = await arena.enter()
         anna.wire.arrive(b"\x82\xff" + (10**8).to_bytes(8, "big") + bytes(4) + 10**6 * b"x")
@@ -410,7 +410,7 @@ async def test_behind_a_trusted_proxy_each_client_counts_by_itself() -> None:
 
 
 @virtual
-async def test_what_a_stranger_says_of_its_address_is_not_believed() -> None:
+async def test_a_forwarded_address_is_ignored_unless_it_comes_from_a_proxy() -> None:
     async with rig() as arena:
         peer = await arena.connect(X_Forwarded_For="203.0.113.1")
         peer.say(Hello("anna"))
@@ -448,7 +448,7 @@ async def test_an_address_that_must_be_cut_off_too_often_is_refused_and_nobody_e
 
 
 @virtual
-async def test_what_honest_bots_do_does_not_count_as_cut_off() -> None:
+async def test_disconnections_of_honest_bots_do_not_count_as_cut_off() -> None:
     async with rig(HostLimits(cut_offs=1)) as arena:
         for code in (Code.REPLACED, Code.NAME_TAKEN, Code.SHUTTING_DOWN):
             peer, client = await arena.enter()

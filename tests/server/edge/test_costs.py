@@ -24,6 +24,6 @@ def test_security_tells_what_every_message_costs() -> None:
     assert told == messages
 
 
-def test_what_is_free_costs_something_out_of_place() -> None:
+def test_free_messages_cost_something_outside_a_match() -> None:
     assert set(OUT_OF_PLACE_COSTS) == {kind for kind, cost in MESSAGE_COSTS.items() if not cost}
     assert min(OUT_OF_PLACE_COSTS.values()) > 0

@@ -35,7 +35,7 @@ async def entered(arena: Rig, name: str, address: str = HERE) -> Peer:
     ids=["name", "address", "network"],
 )
 @virtual
-async def test_who_is_removed_is_told_why_at_once_and_comes_in_no_more(directives: Directives) -> None:
+async def test_a_removed_bot_gets_the_reason_at_once_and_cannot_return(directives: Directives) -> None:
     async with rig() as arena:
         anna, bert = await entered(arena, "anna"), await entered(arena, "bert", ELSEWHERE)
         arena.edge.follow_directives(directives)

@@ -59,7 +59,7 @@ async def test_a_new_core_is_told_who_is_connected_with_the_secrets_of_their_ses
 
 
 @virtual
-async def test_what_clients_follow_is_said_again_after_it() -> None:
+async def test_followed_topics_are_sent_again_after_a_resync() -> None:
     async with rig() as arena:
         eve, client = await arena.enter("eve", role="spectator")
         eve.say(Watch("m"), Watch("over"), Watch("none"), Watch("left"), Browse())
@@ -248,7 +248,7 @@ async def test_an_edge_that_is_cut_off_sends_its_clients_away_and_lets_none_in_u
 
 @pytest.mark.parametrize(("code", "close_code"), [(Code.SHUTTING_DOWN, 1001), (Code.EVENT_OVER, 1000)])
 @virtual
-async def test_whoever_is_connected_is_told_that_the_server_ends(code: Code, close_code: int) -> None:
+async def test_every_connected_client_is_told_that_the_server_stops(code: Code, close_code: int) -> None:
     async with rig() as arena:
         anna, client = await arena.enter()
         greeting = await arena.connect(ELSEWHERE)

@@ -83,7 +83,7 @@ def test_a_client_must_offer_this_servers_subprotocol_among_others(others: list[
             assert (", ".join(others) or "none").encode() in body
 
 
-def test_what_is_told_of_an_offer_is_short_however_long_it_was() -> None:
+def test_a_refused_offer_is_quoted_shortened() -> None:
     request = Request("/", Headers([("Sec-WebSocket-Protocol", 10_000 * "x")]))
     refusal = handshake.subprotocol_missing(request)
     assert refusal is not None
@@ -110,7 +110,7 @@ async def test_a_page_is_answered_as_it_is_and_told_who_asks() -> None:
     assert response.headers["Content-Type"] == "text/plain; charset=utf-8"
 
 
-async def test_where_there_is_no_page_it_is_told_how_bots_connect() -> None:
+async def test_a_server_without_a_page_says_how_bots_connect() -> None:
     async def makes_none() -> Response | None:
         return None
 

@@ -62,7 +62,7 @@ def test_each_look_is_in_the_metrics() -> None:
     assert count() == after
 
 
-def test_what_was_there_before_is_looked_at_no_more() -> None:
+def test_objects_that_existed_before_are_not_traversed_again() -> None:
     before = Node()
     with infrequent_collections():
         since = Node()
@@ -82,7 +82,7 @@ def test_a_few_thousand_objects_are_held_with_hardly_a_look() -> None:
     assert len(seldom) < max(len(usual), 7)
 
 
-def test_what_becomes_a_cycle_meanwhile_is_collected_by_itself() -> None:
+def test_a_cycle_created_later_is_collected() -> None:
     with infrequent_collections():
         node = Node()
         node.next = node

@@ -96,7 +96,7 @@ async def test_one_connection_asks_again_and_again() -> None:
 
 @pytest.mark.parametrize("size", [1, 7, 61, 100_000])
 @virtual
-async def test_what_is_asked_before_the_answer_is_answered_in_order_however_it_is_cut(size: int) -> None:
+async def test_pipelined_requests_are_answered_in_order_however_they_are_split(size: int) -> None:
     paths = ["/0", "/quick/1", "/quick/2", "/3"]
     stream = b"".join(map(get, paths))
     async with site() as (arena, pages):
@@ -157,7 +157,7 @@ async def test_a_head_is_answered_without_a_body_and_ends_the_connection() -> No
     ],
 )
 @virtual
-async def test_what_has_a_body_or_is_no_request_ends_the_connection(request_: bytes) -> None:
+async def test_a_body_or_an_invalid_request_closes_the_connection(request_: bytes) -> None:
     async with site() as (arena, pages):
         peer = Peer(arena.edge)
         peer.wire.arrive(get("/first") + request_ + get("/hidden"))
@@ -226,7 +226,7 @@ async def test_pages_of_other_sites_may_connect_where_the_host_says_so() -> None
 
 
 @virtual
-async def test_who_does_not_read_the_answers_is_not_asked_for_more() -> None:
+async def test_no_further_request_is_read_from_a_client_that_does_not_read_answers() -> None:
     async with site() as (arena, pages):
         peer = Peer(arena.edge)
         peer.reading = False
@@ -319,7 +319,7 @@ async def test_one_connection_asks_for_so_much_and_no_more() -> None:
 
 
 @virtual
-async def test_where_there_are_many_connections_none_waits_for_another_request() -> None:
+async def test_an_address_near_its_connection_limit_gets_no_keep_alive() -> None:
     async with site(HostLimits(connections_per_address=4)) as (arena, _):
         others = [Peer(arena.edge) for _ in range(2)]
         peer = Peer(arena.edge)

@@ -107,7 +107,7 @@ async def test_a_hello_must_come_in_time() -> None:
 
 
 @virtual
-async def test_what_comes_behind_a_hello_waits_for_the_welcome() -> None:
+async def test_messages_after_a_hello_wait_for_the_welcome() -> None:
     async with rig() as arena:
         arena.core.welcomes = False
         peer = await arena.connect()
@@ -121,7 +121,7 @@ async def test_what_comes_behind_a_hello_waits_for_the_welcome() -> None:
 
 
 @virtual
-async def test_who_is_refused_by_the_core_is_told_why_and_gone_once() -> None:
+async def test_a_client_refused_by_the_core_gets_the_reason_and_leaves_once() -> None:
     async with rig() as arena:
         arena.core.welcomes = False
         peer = await arena.connect()
@@ -436,7 +436,9 @@ async def test_answers_to_start_and_turn_are_free() -> None:
 
 
 @virtual
-async def test_what_a_player_says_of_its_matches_costs_nothing_and_everything_else_its_table_says() -> None:
+async def test_messages_of_a_player_about_its_matches_are_free_and_all_others_cost_what_the_table_says() -> (
+    None
+):
     async with rig() as arena:
         anna, client = await arena.enter()
         asked: list[float] = []
@@ -503,7 +505,7 @@ async def test_a_players_move_waits_neither_for_others_nor_for_what_it_asked_for
 
 
 @virtual
-async def test_what_is_dear_waits_for_turns_and_a_players_move_does_not() -> None:
+async def test_an_expensive_request_waits_for_its_turn_and_a_move_does_not() -> None:
     async with rig() as arena:
         eve, _ = await arena.enter("eve", ELSEWHERE)
         anna, client = await arena.enter()
@@ -517,7 +519,7 @@ async def test_what_is_dear_waits_for_turns_and_a_players_move_does_not() -> Non
 
 
 @virtual
-async def test_who_goes_is_gone_however_much_it_has_asked_for_but_its_last_move_counts() -> None:
+async def test_a_disconnected_client_leaves_despite_waiting_requests_but_its_last_move_counts() -> None:
     async with rig() as arena:
         eve, client = await arena.enter()
         arena.send(client, turn())

@@ -204,7 +204,7 @@ def test_a_client_that_never_reads_fills_the_kernel_and_is_cut_off(run: Any) -> 
 
 
 @pytest.mark.parametrize("run", [asyncio.run, uvloop.run])
-def test_who_sends_a_huge_message_reads_why_it_was_refused(run: Any) -> None:
+def test_the_sender_of_a_huge_message_reads_why_it_was_refused(run: Any) -> None:
     async def main() -> None:
         async with opened() as (core, _, port):
             client = await dial(port)

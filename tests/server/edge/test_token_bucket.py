@@ -28,7 +28,7 @@ def test_never_more_than_burst_and_rate_together(rate: float, burst: int, pauses
 
 
 @given(st.integers(1, 1000), st.integers(1, 200))
-def test_who_keeps_to_the_rate_is_never_refused(rate: int, messages: int) -> None:
+def test_a_sender_within_the_rate_is_never_refused(rate: int, messages: int) -> None:
     bucket = TokenBucket(rate, 1, 0)
     step = -(-SECOND // rate) + 1
     assert all(bucket.take(number * step) for number in range(messages))

@@ -96,7 +96,7 @@ def seen(messages: list[ServerMessage]) -> list[Any]:
 
 
 @virtual
-async def test_who_watches_sees_all_so_far_then_each_move_then_the_end() -> None:
+async def test_a_spectator_sees_all_moves_so_far_then_each_move_then_the_end() -> None:
     async with rig() as arena:
         match = Match(arena)
         match.move()
@@ -126,7 +126,7 @@ async def test_each_move_tells_how_many_watch() -> None:
 
 
 @virtual
-async def test_who_watches_no_more_is_sent_no_more() -> None:
+async def test_after_unwatch_nothing_more_is_sent() -> None:
     async with rig() as arena:
         match = Match(arena)
         eve = await match.watch()
@@ -205,7 +205,7 @@ async def test_a_slow_spectator_is_left_out_and_skips_to_the_newest() -> None:
 
 
 @virtual
-async def test_whoever_watches_more_than_it_may_is_left_out_and_skips_to_the_newest() -> None:
+async def test_a_spectator_over_its_budget_misses_messages_and_continues_with_the_newest() -> None:
     async with rig(HostLimits(work_ms_per_second=1)) as arena:
         match = Match(arena)
         many = [await match.watch(f"much {number}", ELSEWHERE) for number in range(8)]
@@ -287,7 +287,7 @@ async def test_nothing_is_kept_that_everybody_has_been_sent() -> None:
 
 
 @virtual
-async def test_who_browses_is_sent_each_new_listing_and_a_slow_one_the_next() -> None:
+async def test_a_browsing_client_gets_each_new_listing_and_a_slow_client_the_next_one() -> None:
     def listing(number: int) -> Listing:
         live = LiveMatch(f"{number}", "e", "tictactoe", Players("a", "b"), CONTROL, 0)
         return Listing([live] * 40, [], [])
@@ -315,7 +315,7 @@ async def test_who_browses_is_sent_each_new_listing_and_a_slow_one_the_next() ->
 
 
 @virtual
-async def test_what_nobody_here_follows_is_not_even_encoded() -> None:
+async def test_a_topic_without_followers_is_not_encoded() -> None:
     async with rig() as arena:
         arena.core.deliver(Publish("m", Update("m", 0, Played(object(), 1.0), CLOCKS), (1,)))
 

@@ -27,7 +27,7 @@ def test_no_address_gets_more_than_it_saves_up_and_one_piece_of_work(
 
 
 @given(ASKED)
-def test_whoever_waits_as_long_as_it_is_told_is_served(asked: list[tuple[str, int, float]]) -> None:
+def test_a_client_that_waits_as_long_as_it_is_told_is_served(asked: list[tuple[str, int, float]]) -> None:
     budget, now = WorkBudget(HostLimits(work_ms_per_second=25)), 0.0
     for address, cost, pause in asked:
         now += pause

@@ -44,5 +44,5 @@ def test_another_process_of_the_same_number_is_not_the_one_that_is_gone() -> Non
 
 
 @pytest.mark.parametrize("change", [{"place": "elsewhere"}, {"place": ""}, {"started": ""}])
-def test_of_a_process_of_another_machine_nothing_is_known(change: dict[str, str]) -> None:
+def test_nothing_is_known_about_a_process_of_another_machine(change: dict[str, str]) -> None:
     assert not is_gone(replace(this_process(), pid=2**22 + 1, **change))

@@ -99,7 +99,7 @@ def test_a_closed_pipe_kills_the_command_and_its_children() -> None:
     assert gone(grandchild)
 
 
-def test_what_the_command_leaves_behind_goes_with_it() -> None:
+def test_child_processes_of_the_command_end_with_it() -> None:
     with supervised(sys.executable, "-c", GRANDCHILD) as process:
         assert process.stdout is not None
         grandchild = int(process.stdout.readline())

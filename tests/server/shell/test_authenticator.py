@@ -73,7 +73,7 @@ def test_a_new_token_takes_the_place_of_the_old_one_and_none_is_kept_in_clear() 
     assert new not in repr(vars(at))
 
 
-def test_where_anyone_may_come_a_name_with_a_token_still_needs_it() -> None:
+def test_on_an_open_server_a_name_with_a_token_still_needs_it() -> None:
     at = door(anyone=True)
     at.authenticate(request("carl"), StoredAccount())
     assert "leave the token empty" in refusal(at, request("carl", "something")).detail
@@ -105,7 +105,7 @@ def test_a_spectator_needs_no_token_and_an_admin_does() -> None:
     )
 
 
-def test_who_guesses_is_refused_even_with_the_right_token_and_nobody_else_is() -> None:
+def test_after_wrong_guesses_even_the_right_token_is_refused_for_that_client_only() -> None:
     at = door(guesses=3)
     token = at.issue_token("anna")
     for guess in "abc":
@@ -235,7 +235,7 @@ async def test_a_crowd_is_looked_up_at_once_and_whoever_is_gone_meanwhile_is_not
 
 
 @virtual
-async def test_who_comes_one_by_one_shares_a_query_and_spectators_need_none(
+async def test_logins_share_a_query_and_spectators_need_none(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     accounts, shell = opened(monkeypatch)

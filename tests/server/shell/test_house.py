@@ -81,7 +81,7 @@ def test_lists_of_engines(text: str, engines: list[tuple[str, str]]) -> None:
 
 
 @pytest.mark.parametrize("text", ["", "greedy,", ",", "x" * 70])
-def test_what_is_no_list(text: str) -> None:
+def test_an_invalid_list_is_refused(text: str) -> None:
     with pytest.raises(BadHouse, match="write greedy"):
         house_engines(text)
 

@@ -90,7 +90,7 @@ async def test_a_question_that_is_asked_again_and_again_is_not_answered_each_tim
 
 
 @virtual
-async def test_of_too_many_questions_those_beyond_a_bound_are_dropped(
+async def test_questions_beyond_the_bound_are_dropped(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     store = ListStore()

@@ -62,7 +62,7 @@ async def test_inputs_of_one_commit_share_the_next() -> None:
 
 
 @virtual
-async def test_what_has_arrived_is_handled_before_a_deadline() -> None:
+async def test_arrived_inputs_are_handled_before_a_deadline() -> None:
     """A move that arrives exactly at the deadline is in time."""
     store = ListStore()
     async with running(store) as edge:

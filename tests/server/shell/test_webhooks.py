@@ -131,7 +131,7 @@ async def test_a_message_is_tried_again_with_longer_pauses_and_keeps_its_id() ->
 
 
 @virtual
-async def test_what_is_never_received_is_dropped_and_the_next_message_follows(
+async def test_an_undeliverable_message_is_dropped_and_the_next_one_is_sent(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     receiver = Receiver(*[None] * TRIES, 404, 301)
@@ -242,6 +242,6 @@ async def test_a_host_sends_what_its_core_tells() -> None:
         "https://a/\r\nX: y",
     ],
 )
-def test_what_is_no_address_is_refused(url: str) -> None:
+def test_an_invalid_address_is_refused(url: str) -> None:
     with pytest.raises(webhooks.BadWebhook):
         WebhookURL.parse(url)

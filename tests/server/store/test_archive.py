@@ -36,9 +36,7 @@ async def fill(engine: AsyncEngine) -> list[Record]:
     ]
 
 
-async def test_what_is_exported_and_imported_is_the_same_and_rates_the_same(
-    database: str, other_database: str
-) -> None:
+async def test_export_and_import_keep_records_and_ratings(database: str, other_database: str) -> None:
     async with open_store(database) as engine, open_store(other_database) as other:
         records = await fill(engine)
         lines = await exported(engine)
@@ -63,7 +61,7 @@ async def test_an_event_can_be_exported_alone_and_matches_in_progress_are_left_o
         assert [from_line(each) for each in await exported(engine, "other")] == records[:1]
 
 
-async def test_what_is_imported_counts_for_no_rating_unless_the_host_trusts_the_file(database: str) -> None:
+async def test_imported_matches_are_unrated_unless_the_host_trusts_the_file(database: str) -> None:
     forged = [
         record(f"{number:032}", maxie="me", winner="maxie", reason=EndReason.LINE, moves=MAXIE_WINS)
         for number in range(61)
@@ -156,7 +154,7 @@ _GOOD = record("good", moves=MINNIE_WINS, winner="minnie", reason=EndReason.LINE
         ({"format": "arena-record/2"}, "no record"),
     ],
 )
-def test_what_the_store_could_not_hold_or_the_rules_do_not_bear_out_is_refused(
+def test_records_that_cannot_be_stored_or_break_the_rules_are_refused(
     change: dict[str, object], why: str
 ) -> None:
     whole = ArchivedMatch(**{**asdict(_GOOD), **change})
@@ -165,12 +163,12 @@ def test_what_the_store_could_not_hold_or_the_rules_do_not_bear_out_is_refused(
 
 
 @pytest.mark.parametrize("junk", [b"\xff\xfe", b"[" * 100_000, b'{"match": "\\ud800"}', b"null"])
-def test_what_is_no_json_of_a_record_is_refused(junk: bytes) -> None:
+def test_a_line_that_is_no_json_record_is_refused(junk: bytes) -> None:
     with pytest.raises(BadRecord, match="no record"):
         read_line(junk)
 
 
-def test_what_is_no_move_in_the_lines_of_a_record_is_not_taken_in() -> None:
+def test_invalid_moves_in_the_lines_of_a_record_are_left_out() -> None:
     kept = record("long", moves=[4, 0])
     said = [Thinking(depth=2, line=["x" * 10_000]), Thinking(depth=1, line=[0, "x"])]
     moves = [replace(move, thinking=each) for move, each in zip(kept.moves, said, strict=True)]

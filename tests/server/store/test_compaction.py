@@ -25,7 +25,7 @@ async def count(connection: AsyncConnection, table: sa.Table) -> int:
     return (await connection.execute(sa.select(sa.func.count()).select_from(table))).scalar_one()
 
 
-async def test_whoever_reads_a_match_is_given_the_same_before_it_is_packed_and_after(database: str) -> None:
+async def test_a_match_reads_the_same_before_and_after_it_is_packed(database: str) -> None:
     kinds = [
         events(MAXIE_WINS),
         events((4,), RESIGNS),

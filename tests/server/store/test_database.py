@@ -294,7 +294,7 @@ async def test_a_blocking_transaction_has_the_file_for_itself_from_its_beginning
             other.dispose()
 
 
-async def test_who_keeps_a_file_locked_is_to_be_looked_for(
+async def test_the_error_for_a_locked_file_says_to_look_for_its_holder(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(sqlite, "LOCKED_SECONDS", 0)
@@ -326,7 +326,7 @@ async def test_nobody_else_may_read_a_store_and_its_logs(tmp_path: Path) -> None
     assert modes(tmp_path) == {"arena.db": 0o600}
 
 
-async def test_who_may_read_a_store_that_is_there_is_left_to_its_host(tmp_path: Path) -> None:
+async def test_the_permissions_of_an_existing_store_are_kept(tmp_path: Path) -> None:
     async with open_store(f"sqlite:///{tmp_path / 'arena.db'}"):
         pass
     (tmp_path / "arena.db").chmod(0o640)

@@ -91,7 +91,7 @@ async def test_a_line_tells_of_the_match_what_its_record_tells(database: str) ->
     assert (shown.map, shown.time_control) == ("", kept.time_control)
 
 
-def test_what_is_too_long_or_no_database_can_hold_is_cut() -> None:
+def test_text_that_is_too_long_or_not_storable_is_cut() -> None:
     kept = record(game="riskless")
     long = Record(
         **{name: getattr(kept, name) for name in Record.__struct_fields__}

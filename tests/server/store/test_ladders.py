@@ -72,7 +72,7 @@ async def test_a_lock_that_its_holder_deletes_while_it_is_taken_is_taken_anew(
                 raise AssertionError
 
 
-async def test_what_differs_is_said(tmp_path: Path) -> None:
+async def test_differences_between_two_plans_are_named(tmp_path: Path) -> None:
     async with open_store(url(tmp_path)) as engine:
         async with claim(engine, "ladder", None, "ladder-1", PLAN):
             pass
@@ -110,7 +110,7 @@ async def test_bots_that_dial_in_are_noted_when_they_are_there(tmp_path: Path) -
 
 
 @pytest.mark.parametrize("turns", range(0, 24, 2))
-async def test_whoever_is_cancelled_leaves_no_connection_behind(tmp_path: Path, turns: int) -> None:
+async def test_a_cancelled_read_leaves_no_connection_open(tmp_path: Path, turns: int) -> None:
     async with open_store(url(tmp_path)) as engine:
         await engine.dispose()  # so that each look begins with a new connection
 
@@ -124,7 +124,9 @@ async def test_whoever_is_cancelled_leaves_no_connection_behind(tmp_path: Path, 
         assert asyncio.all_tasks() == before
 
 
-async def test_what_a_killed_ladder_left_is_gone_when_its_matches_are_played_again(database: str) -> None:
+async def test_unfinished_matches_of_a_killed_ladder_are_removed_when_they_are_replayed(
+    database: str,
+) -> None:
     async with open_store(database) as engine:
         for number in (1, 2):
             async with claim(engine, "ladder", "spring", "x", PLAN), open_journal(engine) as journal:

@@ -192,7 +192,7 @@ ALL: list[Durable] = [opens("another"), SaveSession("anna", b"1"), happens(2), e
 
 
 @pytest.mark.parametrize("effects", [ONE_EVENT, ALL], ids=["events alone", "everything"])
-async def test_who_has_been_taken_for_dead_writes_nothing_and_learns_it(
+async def test_a_holder_declared_dead_cannot_write_and_learns_it(
     database: str, effects: list[Durable]
 ) -> None:
     async with open_store(database) as engine, overtaken(engine) as journal:
@@ -220,7 +220,7 @@ async def test_other_work_of_the_journal_is_refused_too(database: str) -> None:
             assert (await connection.execute(sa.select(schema.matches.c.event))).scalar_one() == "test"
 
 
-async def test_who_does_nothing_learns_by_the_renewal_that_the_name_is_lost(database: str) -> None:
+async def test_an_idle_holder_learns_from_the_renewal_that_its_name_is_lost(database: str) -> None:
     clock = HurriedClock()
     async with open_store(database) as engine, open_journal(engine, clock=clock) as journal:
         await run_out(engine)

@@ -33,7 +33,7 @@ async def looked_after(made: Maintenance, clock: HurriedClock, times: int) -> No
         tasks.cancel_scope.cancel()
 
 
-async def test_what_is_finished_is_packed_and_what_is_old_is_removed(database: str) -> None:
+async def test_finished_matches_are_packed_and_old_ones_removed(database: str) -> None:
     async with open_store(database) as engine:
         for number in range(3):
             await keep(engine, day(1 + number), events(MAXIE_WINS))
@@ -47,7 +47,7 @@ async def test_what_is_finished_is_packed_and_what_is_old_is_removed(database: s
         assert clock.slept == [PACK_SECONDS]
 
 
-async def test_what_is_old_is_removed_once_an_hour(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_old_matches_are_removed_once_an_hour(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     removed: list[float] = []
 
     async def prune(*_: object) -> int:

@@ -11,9 +11,7 @@ MOVES = st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9)).map(list), max_
 
 
 @given(MOVES, MOVES, st.integers(0, 6))
-def test_what_was_played_first_decides_and_nothing_after_it(
-    a: list[list[int]], b: list[list[int]], opened: int
-) -> None:
+def test_only_the_first_moves_decide_the_opening(a: list[list[int]], b: list[list[int]], opened: int) -> None:
     count = opened or FIRST_PLIES
     keys = [opening_key("riskless", {"map": "m2"}, moves, opened) for moves in (a, b)]
     for moves, key in zip((a, b), keys, strict=True):

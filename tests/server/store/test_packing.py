@@ -60,7 +60,7 @@ def matches(draw: st.DrawFn) -> MatchData:
 
 
 @given(matches())
-def test_what_is_unpacked_is_what_was_packed_to_the_byte(whole: MatchData) -> None:
+def test_unpacking_restores_every_byte(whole: MatchData) -> None:
     packed = pack_match(whole)
     assert unpack_match(packed) == whole
     assert record_in(packed) == whole.record
@@ -78,7 +78,7 @@ def test_a_match_that_was_imported_has_no_events(imported: list[str]) -> None:
 
 
 @pytest.mark.parametrize("damaged", [b"", b"\x02abc", b"\x01", b"\x01nothing", b"\x01\x28\xb5\x2f\xfd\x00"])
-def test_what_cannot_be_unpacked_is_said_in_one_line(damaged: bytes) -> None:
+def test_corrupt_packed_data_is_reported_in_one_line(damaged: bytes) -> None:
     with pytest.raises(UnpackError) as caught:
         record_in(damaged)
     assert "\n" not in str(caught.value)

@@ -48,13 +48,13 @@ async def expect_timeout(engine: AsyncEngine) -> None:
     assert monotonic() - began < 10
 
 
-async def test_what_is_wrong_with_a_query_is_told_as_what_it_is(database: str) -> None:
+async def test_an_error_in_a_query_is_raised_unchanged(database: str) -> None:
     async with open_store(database) as engine:
         with pytest.raises(sa.exc.DBAPIError), anyio.fail_after(20):
             async with reading(engine) as connection:
                 await connection.execute(sa.text("SELECT nothing FROM nowhere"))
 
 
-async def test_who_has_no_deadline_waits_for_the_answer(database: str) -> None:
+async def test_a_query_without_a_deadline_waits_for_the_answer(database: str) -> None:
     async with open_store(database) as engine, reading(engine) as connection:
         assert (await connection.execute(sa.text("SELECT 1"))).scalar_one() == 1

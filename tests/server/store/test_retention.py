@@ -30,7 +30,7 @@ KINDS = (MAXIE_WINS, MINNIE_WINS, NOBODY_WINS)
     ("text", "found"),
     [("90d", Retention(days=90)), ("1000000", Retention(most=1_000_000)), ("0", Retention(most=0))],
 )
-def test_what_is_to_be_kept_is_told_in_days_or_in_matches(text: str, found: Retention) -> None:
+def test_retention_is_given_in_days_or_in_matches(text: str, found: Retention) -> None:
     assert Retention.parse(text) == found
 
 
@@ -84,7 +84,7 @@ async def test_a_store_that_was_pruned_rates_on_like_one_that_was_not(
         assert await standings(engine) == await standings(other)
 
 
-async def test_what_is_moved_to_files_can_be_imported_again(
+async def test_archived_matches_can_be_imported_again(
     database: str, other_database: str, tmp_path: Path
 ) -> None:
     folder = tmp_path / "old" / "matches"
@@ -101,7 +101,7 @@ async def test_what_is_moved_to_files_can_be_imported_again(
         assert await standings(other) == rated
 
 
-async def test_where_the_archive_cannot_be_written_nothing_is_removed(database: str, tmp_path: Path) -> None:
+async def test_nothing_is_removed_if_the_archive_cannot_be_written(database: str, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("in the way", encoding="utf-8")
     async with open_store(database) as engine:
         await keep(engine, day(1), events(MAXIE_WINS))
@@ -132,7 +132,7 @@ async def test_a_prune_that_was_cut_short_loses_nothing(database: str, tmp_path:
         assert {from_line(line).match for line in lines} == {each.match for each in played}
 
 
-async def test_by_days_the_first_young_one_and_all_after_it_stay(database: str) -> None:
+async def test_retention_by_days_keeps_the_first_recent_match_and_all_after_it(database: str) -> None:
     async with open_store(database) as engine:
         for finished in (day(1), "9999-01-01T00:00:00.000Z", day(2), now(), day(3)):
             await keep(engine, finished, events(MAXIE_WINS))
@@ -141,7 +141,7 @@ async def test_by_days_the_first_young_one_and_all_after_it_stay(database: str) 
         assert await prune(engine, Retention(days=1)) == 0
 
 
-async def test_what_is_not_counted_and_what_a_ladder_needs_stays(database: str) -> None:
+async def test_uncounted_matches_and_matches_of_a_ladder_stay(database: str) -> None:
     async with open_store(database) as engine:
         async with claim(engine, "ladder", "cup", "auto", {"bots": []}):
             cup = await keep(engine, day(1), events(MAXIE_WINS), event="cup", rated=False)

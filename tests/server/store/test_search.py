@@ -138,7 +138,7 @@ async def test_one_answer_looks_through_no_more_than_it_may(
     assert page.next.endswith(str(newest[-10]["match"]))
 
 
-async def test_of_two_bots_it_is_told_what_one_scored_by_game(engine: Engine) -> None:
+async def test_the_score_of_one_bot_against_another_is_listed_by_game(engine: Engine) -> None:
     rows = [
         {"game": game, "bot": "anna", "opponent": other, "wins": wins, "draws": 1, "losses": 2}
         for game, other, wins in (("riskless", "bert", 3), ("tictactoe", "bert", 4), ("riskless", "carl", 9))

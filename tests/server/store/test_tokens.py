@@ -34,7 +34,7 @@ async def test_a_name_has_one_token_until_it_is_revoked(database: str) -> None:
     assert (found.hash, found.role, found.revoked) == (tokens.hash_token(second), "spectator", None)
 
 
-async def test_of_two_that_create_at_once_one_succeeds(database: str) -> None:
+async def test_of_two_concurrent_creations_one_succeeds(database: str) -> None:
     made: list[str] = []
 
     async def create() -> None:
@@ -74,7 +74,7 @@ async def test_only_a_token_that_is_there_can_be_rotated_or_revoked(database: st
 
 
 @pytest.mark.parametrize("name", ["", " anna", "an\na", "a" * 65, "nul\0"])
-async def test_what_is_no_name_gets_no_token(database: str, name: str) -> None:
+async def test_an_invalid_name_gets_no_token(database: str, name: str) -> None:
     async with open_store(database) as engine:
         with pytest.raises(TokenError, match="is not a valid name"):
             await tokens.create(engine, name, "bot")

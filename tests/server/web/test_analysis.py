@@ -63,7 +63,7 @@ async def test_the_line_of_the_engine_is_legal_and_its_value_and_the_truth_are_t
         ("path4", f"{asked(START)}&depth=99", HTTPStatus.BAD_REQUEST),
     ],
 )
-async def test_what_is_no_question_starts_no_engine(name: str, query: str, status: HTTPStatus) -> None:
+async def test_an_invalid_request_starts_no_engine(name: str, query: str, status: HTTPStatus) -> None:
     assert (await analysis(name, query, seconds=0)).status == status
 
 
@@ -156,7 +156,7 @@ async def test_a_query_that_gives_no_match_is_refused() -> None:
         (to_line(recorded(make_setup("riskless", "path4"), 1, 0)[0]), "no move was played"),
     ],
 )
-async def test_what_is_not_reviewed_starts_no_engine(line: str, why: str) -> None:
+async def test_a_match_without_review_starts_no_engine(line: str, why: str) -> None:
     answer = await review(line, seconds=0)
     assert answer.status == HTTPStatus.BAD_REQUEST
     assert why in answer.body.decode()

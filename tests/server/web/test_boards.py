@@ -66,7 +66,7 @@ async def test_all_legal_moves_are_told_at_each_ply() -> None:
         ("connect4", "moves=" + "[" * 3000, 400, "must be a JSON"),
     ],
 )
-async def test_what_cannot_be_shown_is_told(name: str, query: str, status: int, why: str) -> None:
+async def test_an_invalid_board_request_is_refused(name: str, query: str, status: int, why: str) -> None:
     try:
         answer = await board(name, query)
     except BadRequest as error:

@@ -115,7 +115,7 @@ def test_a_module_that_two_bundles_need_is_in_the_first_alone() -> None:
         ('import { grow } from "./parts/tree.js";', "it imports itself, by js/main.js, js/parts/tree.js"),
     ],
 )
-def test_what_a_bundle_would_change_is_refused(line: str, why: str) -> None:
+def test_a_module_that_a_bundle_would_change_is_refused(line: str, why: str) -> None:
     files = {**FILES, "js/words.js": f"{line}\n".encode()}
     with pytest.raises(ValueError, match=r"^js/(words|parts/tree)\.js: ") as refused:
         make_bundles(files, "js/main.js", BUNDLE, FURTHER)

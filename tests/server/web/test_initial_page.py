@@ -64,13 +64,13 @@ def test_every_territory_is_shown_with_its_owner_and_armies(name: str, plies: in
         assert not areas
 
 
-def test_what_the_scripts_will_ask_for_is_asked_for_at_once() -> None:
+def test_the_page_preloads_its_map() -> None:
     for name, asked in (("usa", "/api/map/usa"), ("ring:6", None)):
         early = parsed(hero(played(name, 3)[0])).find(".//link[@rel='preload']")
         assert (None if early is None else early.get("href")) == asked
 
 
-def test_who_leads_is_told_in_one_number() -> None:
+def test_the_lead_is_shown_as_one_number() -> None:
     shown, armies = played("usa", 40)
     drawn = parsed(hero(shown))
     sums = [sum(n for n in armies if n > 0), -sum(n for n in armies if n < 0)]
@@ -94,7 +94,7 @@ def test_no_name_becomes_an_element(one: str, other: str) -> None:
     assert b"<!--" not in hero(shown)
 
 
-def test_what_cannot_be_drawn_is_not() -> None:
+def test_an_unknown_game_is_not_drawn() -> None:
     shown, _ = played("m2", 3)
     wrong: list[Data] = [[0, 0]]
     for game, moves in (("tictactoe", []), ("nothing", []), ("riskless", wrong)):
@@ -116,7 +116,7 @@ async def test_the_match_in_progress_is_shown_and_afterwards_as_it_was_seen_last
     assert await page.shown() == hero(replace(shown, live=False)), "nobody plays Riskless any more"
 
 
-async def test_where_nobody_has_played_yet_the_match_that_comes_with_the_page_is_shown() -> None:
+async def test_without_any_match_the_built_in_one_is_shown() -> None:
     async def nobody(_wanted: LiveRequest) -> LiveResponse:
         return LiveResponse()
 

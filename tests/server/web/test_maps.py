@@ -21,7 +21,7 @@ def test_every_shipped_map_is_there_with_what_was_measured_on_it() -> None:
     assert json.loads(maps_known().body)[0]["name"] == min(found)
 
 
-def test_what_is_solved_is_told_in_its_words() -> None:
+def test_the_solution_of_a_map_is_quoted() -> None:
     solved = solutions(README)
     assert solved["path4"].start == "Minnie wins in 16 plies"
     assert solved["m1"].longest == "35 plies"

@@ -146,7 +146,7 @@ REFUSED = [
 """Questions for finished matches that cannot be meant."""
 
 
-async def test_what_is_not_there_or_cannot_be_meant_is_told_in_one_line(host: Host) -> None:
+async def test_a_missing_page_or_an_invalid_query_is_reported_in_one_line(host: Host) -> None:
     for expected, path in (
         *((404, path) for path in NOT_THERE),
         *((400, f"/api/records?{query}") for query in REFUSED),
@@ -155,7 +155,7 @@ async def test_what_is_not_there_or_cannot_be_meant_is_told_in_one_line(host: Ho
         assert (status, body.count(b"\n")) == (expected, 1), path
 
 
-async def test_what_no_name_holds_never_reaches_the_database(
+async def test_an_impossible_name_never_reaches_the_database(
     database: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     """PostgreSQL complains of a NUL: anybody could have filled the log with it."""
@@ -404,7 +404,7 @@ async def test_only_get_and_head_are_answered_and_a_head_without_a_body(host: Ho
         assert await asyncio.to_thread(fetch, method) == (405, "GET, HEAD, POST"), method
 
 
-async def test_who_has_gone_before_its_turn_is_not_answered(
+async def test_a_client_that_left_before_its_turn_is_not_answered(
     host: Host, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(

@@ -46,7 +46,7 @@ async def test_matches_are_found_by_both_players_by_event_and_by_opening(host: H
         ("records?event=test&bot=anna", "cannot be combined with bot or game"),
     ],
 )
-async def test_what_cannot_be_meant_is_refused_in_one_line(host: Host, query: str, why: str) -> None:
+async def test_an_invalid_query_is_refused_in_one_line(host: Host, query: str, why: str) -> None:
     status, _, body = await get(host, f"/api/{query}")
     assert status == 400
     assert why in body.decode()

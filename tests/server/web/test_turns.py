@@ -78,7 +78,7 @@ async def test_answers_take_a_share_of_the_time(at_once: int) -> None:
     assert len(order) == 3 * at_once
 
 
-async def test_who_gives_up_takes_no_turn_away() -> None:
+async def test_an_abandoned_request_takes_no_turn() -> None:
     clock, order = Clock(), list[str]()
     turns = RequestQueue(1, clock)
     await ask(turns, "192.0.2.1", order)
@@ -94,7 +94,7 @@ async def test_who_gives_up_takes_no_turn_away() -> None:
     assert order == ["192.0.2.1", "192.0.2.3", "192.0.2.4"]
 
 
-async def test_who_gives_up_as_its_turn_comes_hands_it_on() -> None:
+async def test_a_request_abandoned_at_its_turn_passes_the_turn_on() -> None:
     clock, order = Clock(), list[str]()
     turns = RequestQueue(1, clock)
     await ask(turns, "192.0.2.1", order)
@@ -114,7 +114,7 @@ async def test_who_gives_up_as_its_turn_comes_hands_it_on() -> None:
     assert order in (["192.0.2.1", "192.0.2.3"], ["192.0.2.1", "192.0.2.2", "192.0.2.3"])
 
 
-async def test_who_waits_for_too_long_or_asks_for_too_much_at_once_is_sent_away() -> None:
+async def test_a_request_is_refused_after_too_long_a_wait_or_with_too_many_at_once() -> None:
     clock, order = Clock(), list[str]()
     turns = RequestQueue(1, clock)
     await ask(turns, "192.0.2.1", order)

@@ -100,7 +100,7 @@ def test_an_old_turn_is_ignored() -> None:
     assert machine.handle(turn([]), 0.1) == []
 
 
-def test_who_missed_messages_catches_up_with_the_moves() -> None:
+def test_a_client_that_missed_messages_catches_up_from_the_moves() -> None:
     machine = at_a_match()
     machine.handle(turn([]), 0.0)
     stop, choose = machine.handle(turn([0, 1, 2, 3]), 1.0)
@@ -295,7 +295,7 @@ def test_a_match_that_the_server_no_longer_has_is_given_up() -> None:
     assert machine.handle(start(), 1.1) != []
 
 
-def test_who_comes_back_before_it_was_told_that_no_match_comes_any_more_asks_again() -> None:
+def test_a_client_that_reconnects_before_the_answer_to_its_status_asks_again() -> None:
     machine = Machine(HELLO)
     machine.connected()
     machine.handle(welcome(), 0.0)

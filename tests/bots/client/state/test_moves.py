@@ -36,12 +36,12 @@ def test_an_illegal_move_is_sent_and_its_author_told_which_are_legal() -> None:
 
 @pytest.mark.parametrize("match", [TICTACTOE, RISKLESS], ids=["tictactoe", "riskless"])
 @pytest.mark.parametrize("nonsense", [None, "b2", 1.5, object(), (1,), (0, None), {"a": 1}, [[0], [1]], True])
-def test_what_is_no_move_is_a_bad_choice(match: Match, nonsense: object) -> None:
+def test_an_invalid_move_is_a_bad_choice(match: Match, nonsense: object) -> None:
     with pytest.raises(BadChoice, match=r"choose returned .*, which is not a move of"):
         move_message(match, 0, match.game.start(), nonsense, None)
 
 
-def test_what_would_be_a_move_is_told() -> None:
+def test_an_error_names_the_legal_moves() -> None:
     for match, told in (
         (RISKLESS, "one is (3, 4)"),
         (TICTACTOE, "a move of tictactoe must be a whole number"),

@@ -21,7 +21,7 @@ def test_pauses_grow_up_to_a_bound(tries: int, stopped: bool, playing: bool, gra
 
 @examples(100)
 @given(TRIES, st.booleans(), st.floats(1, 3600))
-def test_who_has_matches_in_play_tries_at_least_three_times_in_a_grace(
+def test_a_client_with_matches_tries_at_least_three_times_within_the_grace(
     tries: int,
     stopped: bool,
     grace: float,
@@ -33,7 +33,7 @@ def test_a_bot_that_plays_nothing_ends_at_a_minute() -> None:
     assert reconnect_delay(30, stopped=True, playing=False, grace=30) == 60
 
 
-def test_what_no_time_mends_is_final() -> None:
+def test_permanent_errors_end_the_reconnection() -> None:
     final = {
         Code.BAD_TOKEN,
         Code.BAD_NAME,

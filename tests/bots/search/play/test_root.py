@@ -51,7 +51,7 @@ def _value(case: Case, move: object, depth: int) -> int:
 
 @given(case=cases.filter(in_play), after=st.integers(0, 60))
 @examples(60)
-def test_what_was_told_before_a_stop_stands(case: Case, after: int) -> None:
+def test_a_report_before_a_stop_stands(case: Case, after: int) -> None:
     """Best so far, in search order, is truly what the moves that were searched are worth."""
     depth = max(1, case.depth)
     moves = tuple(case.game.moves(case.position))

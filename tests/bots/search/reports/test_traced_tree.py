@@ -19,7 +19,7 @@ def every(node: TracedNode) -> Iterator[TracedNode]:
 
 
 @given(case=cases)
-def test_what_was_entered_is_visited_and_nothing_else(case: Case) -> None:
+def test_exactly_the_entered_nodes_are_visited(case: Case) -> None:
     monitor = SearchMonitor(tracing=True)
     alphabeta(case.problem, case.position, case.depth, monitor)
     assert monitor.events is not None

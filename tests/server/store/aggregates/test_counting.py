@@ -113,7 +113,7 @@ async def test_servers_that_count_at_once_count_each_match_once(database: str) -
         assert await steps_in(engine) == steps_of(played)
 
 
-async def test_what_is_counted_long_ago_is_not_looked_through(tmp_path: Path) -> None:
+async def test_matches_counted_long_ago_are_not_scanned(tmp_path: Path) -> None:
     async with open_store(f"sqlite:///{tmp_path / 'arena.db'}") as engine:
         text = str(counting.UNCOUNTED.compile(dialect=engine.dialect))
         async with engine.connect() as connection:
@@ -135,7 +135,7 @@ async def test_a_time_that_is_yet_to_come_does_not_keep_the_count_from_ending(da
     assert anna.deviation < 350
 
 
-async def test_of_many_bots_each_gets_its_own_rating(database: str) -> None:
+async def test_each_of_many_bots_gets_its_own_rating(database: str) -> None:
     async with open_store(database) as engine:
         names = [f"bot {number}" for number in range(12)]
         for number, (maxie, minnie) in enumerate(pairwise(names)):

@@ -45,7 +45,7 @@ from tests.server.matches import record, terms
 from tests.server.played import MAXIE_WINS, day, events, keep
 
 
-async def test_what_is_committed_is_there_for_others_at_once(database: str) -> None:
+async def test_a_commit_is_visible_to_others_at_once(database: str) -> None:
     happened: list[tuple[int, Event]] = [
         (1, MatchOpened()),
         (5, PlayerReady(Player.MAXIE)),
@@ -267,7 +267,7 @@ async def test_each_match_that_finishes_gets_the_next_number_of_arrival(database
             assert (await connection.execute(query)).scalars().all() == names
 
 
-async def test_how_long_each_commit_took_is_told(database: str) -> None:
+async def test_the_duration_of_each_commit_is_observed(database: str) -> None:
     told: list[float] = []
     async with open_store(database) as engine, open_journal(engine, observe=told.append) as journal:
         for seq in range(3):
@@ -331,7 +331,7 @@ async def test_a_commit_whose_task_is_cancelled_is_whole_or_not_there(database: 
         assert (await events_of(engine, MATCH))[-1] == (6, MatchOpened())
 
 
-async def test_whoever_commits_again_and_again_can_be_cancelled(database: str) -> None:
+async def test_a_loop_of_commits_can_be_cancelled(database: str) -> None:
     seq = 0
     async with open_store(database) as engine, open_journal(engine) as journal:
         await journal.commit([opens()])

@@ -56,7 +56,7 @@ async def test_a_server_goes_on_with_its_own_matches_only_and_knows_its_own_sess
     }
 
 
-async def test_of_many_matches_those_without_a_record_are_found_with_what_happened_in_each(
+async def test_unfinished_matches_are_loaded_with_their_events(
     database: str,
 ) -> None:
     names = [f"match {number}" for number in range(7)]
@@ -69,7 +69,7 @@ async def test_of_many_matches_those_without_a_record_are_found_with_what_happen
     assert found == {name: [(seq, MatchOpened()) for seq in range(1, 5)] for name in names[:2]}
 
 
-async def test_of_a_crowd_all_that_decides_who_comes_in_is_known_by_one_query(database: str) -> None:
+async def test_one_query_reads_the_accounts_of_a_crowd(database: str) -> None:
     crowd = [f"bot {number}" for number in range(600)]
     async with open_store(database) as engine, open_journal(engine, "north") as journal:
         opened = await tokens.create(engine, "anna", "bot", "class")

@@ -68,7 +68,7 @@ async def trouble(journal: Journal) -> str:
     return journal.outage()
 
 
-async def test_what_was_tried_while_the_database_was_down_is_durable_when_it_is_back(
+async def test_commits_retried_while_the_database_was_down_become_durable(
     own_postgresql: Postgresql,
 ) -> None:
     url = await asyncio.to_thread(own_postgresql.new_database)
@@ -158,7 +158,7 @@ async def test_a_commit_fails_that_is_not_answered_and_load_decides_what_became_
         assert await events_of(engine, MATCH) == [*found.events, (77, MatchOpened())]
 
 
-async def test_that_the_database_is_down_is_known_where_nobody_plays(own_postgresql: Postgresql) -> None:
+async def test_an_unavailable_database_is_noticed_without_any_match(own_postgresql: Postgresql) -> None:
     url = await asyncio.to_thread(own_postgresql.new_database)
     async with open_store(url) as engine, playing(engine, lease_seconds=0.9) as journal:
         await asyncio.to_thread(own_postgresql.stop)
@@ -187,7 +187,7 @@ async def test_a_store_that_does_not_answer_is_in_trouble_until_it_does(postgres
         assert journal.outage() == ""
 
 
-async def test_what_was_tried_while_the_disk_was_full_is_durable_afterwards(tmp_path: Path) -> None:
+async def test_commits_retried_while_the_disk_was_full_become_durable(tmp_path: Path) -> None:
     async with open_store(f"sqlite:///{tmp_path / 'arena.db'}") as engine, playing(engine) as journal:
         everything: list[Durable] = [happens(2), ends(record(MATCH))]
         event: list[Durable] = [happens(2)]

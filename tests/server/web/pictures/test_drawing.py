@@ -81,7 +81,7 @@ def test_a_game_that_is_not_known_here_is_told_in_words_and_has_no_film() -> Non
         drawing.film(told)
 
 
-def test_what_is_no_record_is_told_in_one_line() -> None:
+def test_an_invalid_record_is_reported_in_one_line() -> None:
     with pytest.raises(drawing.NoPicture, match="cannot be rendered"):
         drawing.film("{}")
 
