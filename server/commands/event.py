@@ -223,12 +223,20 @@ def resume(name: NameArgument, server: ServerOption = "", db: DatabaseOption = D
     _send_request(db, server, ControlEvent(name, "resume"))
 
 
-def cancel(name: NameArgument, server: ServerOption = "", db: DatabaseOption = DATABASE) -> None:
-    """Cancel an event. The next event of a series still takes place.
+def cancel(
+    name: NameArgument,
+    series: Annotated[
+        bool,
+        typer.Option("--series", help="End the series: cancel its next event, and repeat it no more."),
+    ] = False,
+    server: ServerOption = "",
+    db: DatabaseOption = DATABASE,
+) -> None:
+    """Cancel an event. The next event of a series still takes place, unless --series is given.
 
     Example: arena event cancel weekly
     """
-    _send_request(db, server, ControlEvent(name, "cancel"))
+    _send_request(db, server, ControlEvent(name, "stop" if series else "cancel"))
 
 
 def enter(

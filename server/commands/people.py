@@ -19,7 +19,8 @@ from arena.server.commands.directives import (
     lift_directive,
 )
 from arena.server.commands.in_store import DATABASE, in_store
-from arena.server.store import people
+from arena.server.core.inputs import RenameEntry
+from arena.server.store import events, people
 from arena.server.store.database import Engine
 from arena.server.store.directives import KICK_SECONDS, in_force, issue, lift
 from arena.server.store.people import NameInEvent, NameInUse
@@ -119,7 +120,8 @@ def rename(
 ) -> None:
     """Rename a bot with its token, ratings, records and logs.
 
-    A connected bot is disconnected, and loses a match in play. The old name stays taken.
+    A connected bot is disconnected, and loses a match in play. The old name stays taken. A bot in an event that has
+    begun is renamed after its end.
 
     Example: arena rename wolf tiger
     """
@@ -140,7 +142,9 @@ def forget_command(
     """
 
     async def work(engine: Engine) -> tuple[str, int]:
-        return await _when_idle(engine, name, "the host deletes it", lambda: people.forget(engine, name))
+        deleted = await _when_idle(engine, name, "the host deletes it", lambda: people.forget(engine, name))
+        await _rename_entries(engine, name, "")
+        return deleted
 
     other, count = in_store(db, work)
     err.print(f"{name} is deleted; its {count} matches are those of {other}")
@@ -150,11 +154,18 @@ async def _rename(engine: Engine, name: str, other: str, message: str) -> int:
     """Rename a bot with its bans, and return the number of its matches. Raises CommandError."""
     banned = await _is_banned(engine, name)
     count = await _when_idle(engine, name, "the host renames it", lambda: people.rename(engine, name, other))
+    await _rename_entries(engine, name, other)
     if not banned:
         await lift(engine, "name", other)
     # For a while, bots that return under the old name get the new one as the reason, and servers drop cached answers.
     await issue(engine, "name", name, message, KICK_SECONDS)
     return count
+
+
+async def _rename_entries(engine: Engine, name: str, other: str) -> None:
+    """Rename a bot in the events that have not begun; with an empty new name, remove it. Servers do so when they run."""
+    for server in await people.servers_with_entry(engine, name):
+        await events.ask(engine, server, RenameEntry(name, other))
 
 
 async def _is_banned(engine: Engine, name: str) -> bool:
@@ -163,6 +174,10 @@ async def _is_banned(engine: Engine, name: str) -> bool:
 
 async def _when_idle(engine: Engine, name: str, why: str, work: Callable[[], Awaitable[T]]) -> T:
     """Refuse a name, and run `work` once it has no match in play. A ban in force stays. Raises CommandError."""
+    try:
+        await people.check_events(engine, name)
+    except NameInEvent as error:
+        raise CommandError(str(error)) from None
     banned = await _is_banned(engine, name)
     if not banned:
         await issue(engine, "name", name, why, LOOK_SECONDS + WAIT_SECONDS + KICK_SECONDS)

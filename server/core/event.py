@@ -185,6 +185,20 @@ class Event:
             swiss.change(change)
             self.state = replace(self.state, changes=(*self.state.changes, change))
 
+    def rename(self, bot: str, other: str) -> None:
+        """Replace the name of a bot, before the event begins. With an empty new name, remove the bot."""
+
+        def renamed(names: tuple[str, ...]) -> tuple[str, ...]:
+            return tuple(other if each == bot else each for each in names if other or each != bot)
+
+        state = self.state
+        self.state = replace(
+            state,
+            plan=replace(state.plan, invited=renamed(state.plan.invited)),
+            bots=renamed(state.bots),
+            excluded=renamed(state.excluded),
+        )
+
     # progress
 
     def begin(self, bots: Sequence[str]) -> None:

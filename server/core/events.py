@@ -7,7 +7,7 @@ forfeits it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from urllib.parse import quote
 
 from msgspec import UNSET, UnsetType
@@ -36,7 +36,7 @@ from arena.server.core.effects import (
 from arena.server.core.event import Event, EventRefused
 from arena.server.core.event_state import EventState, StoredEvent
 from arena.server.core.house import HouseEngines
-from arena.server.core.inputs import AnnounceEvent, ControlEvent, EventAction, HostCommand
+from arena.server.core.inputs import AnnounceEvent, ControlEvent, EventAction, HostCommand, RenameEntry
 from arena.server.core.lobby import Lobby, Refused
 from arena.server.core.matches import Matches
 from arena.server.core.matchmaker import UNRATED
@@ -139,7 +139,9 @@ class Events:
                 case AnnounceEvent():
                     answer = self._announce(command.request)
                 case ControlEvent():
-                    answer = self._control(command.request)
+                    answer = self._control(command.request, command.ratings)
+                case RenameEntry():
+                    answer = self._rename(command.request)
         except EventRefused as refused:
             self._lobby.effects.append(CommandAnswered(command.number, str(refused), done=False))
         else:
@@ -156,20 +158,25 @@ class Events:
         event = self._events[state.plan.event] = Event(StoredEvent(state, []))
         self._save(event)
 
-    def _control(self, command: ControlEvent) -> str:
+    def _control(self, command: ControlEvent, ratings: Mapping[str, float]) -> str:
         event = self._find(command.event, command.to, command.bot, by_host=True)
         if event is None:
             raise EventRefused(f"no event {command.event!r:.70} is open or in progress")
         match command.to:
             case "enter":
-                event.enter(command.bot, self._rating(event, command.bot), by_host=True)
+                rating = self._rating(event, command.bot, ratings.get(event.plan.game, UNRATED))
+                event.enter(command.bot, rating, by_host=True)
                 done = f"{command.bot} is in {event.name}"
             case "withdraw":
                 event.leave(command.bot, by_host=True)
                 done = f"{command.bot} plays no more in {event.name}"
+            case "stop":
+                event.control("cancel")
+                done = f"{event.name} is cancelled, and {event.plan.series or event.name} is not repeated"
             case _:
+                begun = event.state.begun
                 event.control(command.to)
-                if event.state.ended:
+                if event.state.ended and not begun:  # else the next one was announced at the start
                     self._announce_next(event)
                 done = f"{event.name} is {event.state.phase}"
         self._save(event)
@@ -217,7 +224,8 @@ class Events:
         def meant(event: Event) -> bool:
             state = event.state
             returns = bot in state.withdrawn and (by_host or bot not in state.excluded)
-            return state.begun and {"enter": returns, "withdraw": state.has(bot)}.get(to, True)
+            can_be = {"enter": returns, "withdraw": state.has(bot), "stop": False}
+            return state.begun and can_be.get(to, True)
 
         matching = [event for event in self._events.values() if name in (event.name, event.plan.series)]
         return min(
@@ -226,9 +234,19 @@ class Events:
             default=None,
         )
 
-    def _rating(self, event: Event, name: str) -> float:
+    def _rename(self, request: RenameEntry) -> str:
+        for event in self._events.values():
+            before = event.state
+            if before.phase == "open":
+                event.rename(request.bot, request.other)
+            if event.state != before:
+                self._save(event)
+        return f"{request.bot} is {request.other or 'removed'}"
+
+    def _rating(self, event: Event, name: str, stored: float = UNRATED) -> float:
+        """Return the rating of a bot; `stored` if the lobby does not know the bot."""
         bot = self._lobby.bots.get(name)
-        return UNRATED if bot is None else bot.rating(event.plan.game)
+        return stored if bot is None else bot.rating(event.plan.game)
 
     def _save(self, event: Event) -> None:
         """Store the state of an event, and schedule a check for due matches."""

@@ -145,7 +145,8 @@ class AnnounceEvent(Struct, frozen=True, tag="announce"):
     plan: EventPlan
 
 
-EventAction = Literal["pause", "resume", "cancel", "enter", "withdraw"]
+EventAction = Literal["pause", "resume", "cancel", "stop", "enter", "withdraw"]
+"""Action on an event. `stop` cancels the next event of a series and announces no further one."""
 
 
 class ControlEvent(Struct, frozen=True, tag="steer"):
@@ -157,11 +158,24 @@ class ControlEvent(Struct, frozen=True, tag="steer"):
     """Bot to enter or withdraw."""
 
 
+class RenameEntry(Struct, frozen=True, tag="rename"):
+    """Request to rename a bot in all events that have not begun."""
+
+    bot: str
+    other: str
+    """New name; empty to remove the bot."""
+
+
+EventRequest = AnnounceEvent | ControlEvent | RenameEntry
+
+
 class HostCommand(Struct, frozen=True, tag="asked"):
     """Request by a command of the host. The core answers with an `effects.CommandAnswered` of the same number."""
 
     number: int
-    request: AnnounceEvent | ControlEvent
+    request: EventRequest
+    ratings: dict[str, float] = {}
+    """Stored ratings by game of the bot that the request enters in an event; it may be disconnected."""
 
 
 class StoreRecovered(Struct, frozen=True, tag="store_back"):

@@ -17,8 +17,9 @@ from arena.clock import MONOTONIC
 from arena.match.terms import game_from_setup, setup_of_game
 from arena.server.core.calendar import utc
 from arena.server.core.event_state import EventState, StoredEvent
-from arena.server.core.inputs import AnnounceEvent, ControlEvent, HostCommand
+from arena.server.core.inputs import ControlEvent, EventRequest, HostCommand
 from arena.server.store import database
+from arena.server.store.aggregates.standings import standings_of
 from arena.server.store.schema import ladders, matches, requests
 
 EVENT = "event"
@@ -33,9 +34,7 @@ class _Plan(Struct):
 
 _encode = msgspec.json.Encoder(enc_hook=setup_of_game).encode
 _plan = msgspec.json.Decoder(_Plan, dec_hook=game_from_setup).decode
-_request: msgspec.json.Decoder[AnnounceEvent | ControlEvent] = msgspec.json.Decoder(
-    AnnounceEvent | ControlEvent, dec_hook=game_from_setup
-)
+_request: msgspec.json.Decoder[EventRequest] = msgspec.json.Decoder(EventRequest, dec_hook=game_from_setup)
 
 
 def event_row(state: EventState) -> dict[str, Any]:
@@ -149,7 +148,7 @@ class Reply(Struct, frozen=True):
     done: bool
 
 
-async def send_request(engine: AsyncEngine, server: str, request: AnnounceEvent | ControlEvent) -> int:
+async def send_request(engine: AsyncEngine, server: str, request: EventRequest) -> int:
     """Store a request to a server, and return its number."""
     values = {"server": server, "request": _encode(request).decode(), "answer": None, "done": None}
     async with engine.begin() as connection:
@@ -157,7 +156,7 @@ async def send_request(engine: AsyncEngine, server: str, request: AnnounceEvent 
     return int(key[0]) if key is not None else 0
 
 
-async def ask(engine: AsyncEngine, server: str, request: AnnounceEvent | ControlEvent) -> Reply | None:
+async def ask(engine: AsyncEngine, server: str, request: EventRequest) -> Reply | None:
     """Send a request to a server, and return its answer, or None if no server answers in `ANSWER_SECONDS`."""
     number = await send_request(engine, server, request)
     until = MONOTONIC.now() + ANSWER_SECONDS
@@ -186,5 +185,13 @@ async def pending(engine: AsyncEngine, server: str) -> list[HostCommand]:
     query = query.where(requests.c.server == server, requests.c.answer.is_(None)).order_by(requests.c.number)
     async with database.reading(engine) as connection:
         return [
-            HostCommand(row.number, _request.decode(row.request)) for row in await connection.execute(query)
+            await _command(connection, row.number, _request.decode(row.request))
+            for row in (await connection.execute(query)).all()
         ]
+
+
+async def _command(connection: AsyncConnection, number: int, request: EventRequest) -> HostCommand:
+    if not isinstance(request, ControlEvent) or request.to != "enter":
+        return HostCommand(number, request)
+    rated = await standings_of(connection, request.bot)
+    return HostCommand(number, request, {each.game: each.rating for each in rated})

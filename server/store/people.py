@@ -20,6 +20,7 @@ from arena.server.store import schema
 from arena.server.store.aggregates.counting import refresh
 from arena.server.store.database import Engine, Write, now, reading, writing
 from arena.server.store.directives import in_force
+from arena.server.store.events import unfinished_events
 from arena.server.store.names import DELETED, HIDDEN, objection
 from arena.server.store.packing import (
     MatchData,
@@ -220,10 +221,37 @@ def _require_idle(connection: sa.Connection, name: str) -> None:
     if match is not None:
         why = f"has a match in play ({match:.8}): `arena ban` it, and try again after that"
         raise NameInUse(f"{name!r:.80} {why}")
+    _require_no_event(connection, name)
+
+
+def _require_no_event(connection: sa.Connection, name: str) -> None:
+    """Raise NameInEvent if a name is in a ladder or an event that has begun and is not over."""
     going_on = sa.select(ladders.c.event, ladders.c.plan).where(ladders.c.finished.is_(None))
     for row in connection.execute(going_on).all():
-        if _replace_in_data(msgspec.json.decode(row.plan), name, "") != msgspec.json.decode(row.plan):
+        plan = msgspec.json.decode(row.plan)
+        if not _is_open(plan) and _replace_in_data(plan, name, "") != plan:
             raise NameInEvent(f"{name!r:.80} is in the event {row.event!r:.80}: wait for its end")
+
+
+def _is_open(plan: dict[str, Any]) -> bool:
+    """Return True for the plan of an event that has not begun. Its server alone changes it."""
+    return bool(plan.get("state", {}).get("phase") == "open")
+
+
+async def check_events(engine: Engine, name: str) -> None:
+    """Raise NameInEvent if a name cannot be changed before the end of an event."""
+    async with reading(engine) as connection:
+        await connection.run_sync(_require_no_event, name)
+
+
+async def servers_with_entry(engine: Engine, name: str) -> list[str]:
+    """Return the servers with an event that has not begun and in which a name is entered, invited or withdrawn."""
+    found = {
+        server
+        for server, state in await unfinished_events(engine)
+        if state.phase == "open" and name in (*state.bots, *state.excluded, *state.plan.invited)
+    }
+    return sorted(found)
 
 
 def _plays(name: str) -> sa.ColumnElement[bool]:
@@ -303,8 +331,9 @@ def _rename_others(connection: sa.Connection, name: str, other: str) -> None:
             which = table.c[column] == name
             connection.execute(sa.update(table).where(which).values({column: other}))
     for row in connection.execute(sa.select(ladders.c.event, ladders.c.plan)).all():
-        plan = msgspec.json.encode(_replace_in_data(msgspec.json.decode(row.plan), name, other)).decode()
-        if plan != row.plan:
+        known = msgspec.json.decode(row.plan)
+        plan = msgspec.json.encode(_replace_in_data(known, name, other)).decode()
+        if plan != row.plan and not _is_open(known):
             connection.execute(sa.update(ladders).where(ladders.c.event == row.event).values(plan=plan))
     mentions = sa.or_(
         *(requests.c[column].contains(name, autoescape=True) for column in ("request", "answer"))

@@ -9,15 +9,18 @@ from pathlib import Path
 
 import anyio
 import pytest
+import sqlalchemy as sa
 from msgspec.structs import replace
 
 from arena.protocol.codes import Code
-from arena.protocol.messages import Error, Hello, Start
+from arena.protocol.messages import Error, Hello, Standing, Start, Status
 from arena.server import host as hosts
 from arena.server.commands import people
+from arena.server.core.settings import OPEN_EVENT
 from arena.server.host import Host, open_host
 from arena.server.settings import private
 from arena.server.store.aggregates.counting import refresh
+from arena.server.store.schema import ladders
 from tests.bots.command_line import Result, arena, fails
 from tests.server.matches import game_of, spec
 from tests.server.peer import Peer, dial, enter
@@ -145,6 +148,41 @@ async def test_a_name_in_play_is_changed_when_its_match_is_over(database: str) -
         await anna.hear(Start)
         await bert.hear(Start)
         assert "anna is wolf now, with 1 matches" in (await run(database, "rename", "anna", "wolf")).stderr
+
+
+async def test_a_bot_of_a_weekly_event_is_renamed_and_deleted_before_the_event_begins(database: str) -> None:
+    command = partial(run, database)
+    for name in ("anna", "bert"):
+        await command("token", "create", name)
+
+    async def entries() -> str:
+        return " ".join(json.loads((await command("event", "show", "weekly", "--json", "-")).stdout)["bots"])
+
+    async with open_host(private(database=database), going_on=OPEN_EVENT):
+        words = ("--at", "Fri 20:00", "--every", "week", "--invite", "anna,bert")
+        await command("event", "new", "weekly", *words)
+        for name in ("anna", "bert"):
+            await command("event", "enter", "weekly", name)
+        await command("rename", "anna", "wolf")
+        assert await entries() == "wolf bert"
+        await command("event", "withdraw", "weekly", "wolf")
+        await command("event", "enter", "weekly", "wolf")
+        assert await entries() == "bert wolf", "the new name is invited"
+        await command("forget", "wolf")
+        assert await entries() == "bert"
+
+
+async def test_a_name_that_cannot_be_changed_during_its_event_stays_connected(database: str) -> None:
+    token = (await run(database, "token", "create", "anna")).stdout.strip()
+    async with open_host(private(database=database)) as host, dial(host.url) as anna:
+        await anna.hello("anna", token)
+        row = {"event": "cup", "uid": "u", "kind": "ladder", "named": True, "started": "2026-11-26T10:00:00Z"}
+        async with host.engine.begin() as connection:
+            await connection.execute(sa.insert(ladders).values(plan='{"bots": ["anna"]}', **row))
+        told = await anyio.to_thread.run_sync(lambda: arena("rename", "anna", "wolf", "--db", database))
+        assert (told.code, told.stderr) == (1, "arena: 'anna' is in the event 'cup': wait for its end\n")
+        await anna.say(Status())
+        await anna.hear(Standing)
 
 
 def test_whom_nobody_knows_is_said_in_one_line(database: str) -> None:

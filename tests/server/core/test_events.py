@@ -35,7 +35,14 @@ from arena.server.core.effects import (
 )
 from arena.server.core.event_state import EventPlan, EventState, Recurrence, StoredEvent
 from arena.server.core.events import PATIENCE_NS
-from arena.server.core.inputs import AnnounceEvent, ControlEvent, HostCommand, Restore
+from arena.server.core.inputs import (
+    AnnounceEvent,
+    ControlEvent,
+    EventRequest,
+    HostCommand,
+    RenameEntry,
+    Restore,
+)
 from arena.server.core.settings import PoolGame
 from tests.server.core.arena import FAST, MS, POOL, Arena, Peer, play_on
 from tests.server.matches import game_of
@@ -50,7 +57,7 @@ def plan(format: str = "swiss", **changes: Any) -> EventPlan:
     return replace(made, **changes)
 
 
-def ask(arena: Arena, request: AnnounceEvent | ControlEvent) -> CommandAnswered:
+def ask(arena: Arena, request: EventRequest) -> CommandAnswered:
     arena.give(HostCommand(1, request))
     answer: CommandAnswered = arena.of(CommandAnswered)[-1]
     return answer
@@ -396,3 +403,51 @@ def test_bots_of_one_owner_play_no_rated_match(format: str, rated: bool) -> None
         assert bool(together) != rated, "in an arena there is somebody else"
     if format == "round-robin":
         assert together, "all play all"
+
+
+WEEKLY = Recurrence("Fri 20:00", "", "UTC", 7)
+
+
+def test_a_series_ends_if_its_next_event_and_all_further_ones_are_cancelled() -> None:
+    arena = Arena()
+    ask(arena, AnnounceEvent(plan(rounds=6, event="weekly-1", series="weekly", again=WEEKLY)))
+    for name in ("anna", "bert"):
+        arena.enter(name).say(EnterEvent("weekly"))
+    arena.wait(60_100)
+    running, coming = (each.plan.event for each in arena.core.events)
+    told = ask(arena, ControlEvent("weekly", "stop")).answer
+    assert told == f"{coming} is cancelled, and weekly is not repeated"
+    arena.wait(100)
+    assert [each.plan.event for each in arena.core.events] == [running]
+    ask(arena, ControlEvent("weekly", "cancel"))
+    play_on(arena)
+    arena.wait(100)
+    assert not arena.core.events
+
+
+def test_a_bot_is_renamed_and_removed_in_all_events_that_have_not_begun() -> None:
+    arena = Arena()
+    ask(arena, AnnounceEvent(plan(invited=("anna", "bert", "carl"))))
+    entered(arena, "anna", "bert", "carl")
+    ask(arena, ControlEvent("cup", "withdraw", "carl"))
+    assert ask(arena, RenameEntry("anna", "tiger")).answer == "anna is tiger"
+    assert ask(arena, RenameEntry("carl", "")).answer == "carl is removed"
+    (known,) = arena.core.events
+    assert (known.bots, known.excluded, known.plan.invited) == (("tiger", "bert"), (), ("tiger", "bert"))
+    assert state(arena) == known
+    ask(arena, AnnounceEvent(plan(event="other", uid="8", begins=500)))
+    ask(arena, ControlEvent("other", "enter", "bert"))
+    arena.enter("tiger")
+    arena.wait(60_100)
+    ask(arena, RenameEntry("bert", "lion"))
+    assert [each.bots for each in arena.core.events] == [("bert", "tiger"), ("lion",)], "cup has begun"
+
+
+def test_a_bot_that_is_away_is_entered_by_its_stored_rating() -> None:
+    arena = Arena()
+    ask(arena, AnnounceEvent(plan(ratings=(1600, 1800))))
+    arena.give(HostCommand(1, ControlEvent("cup", "enter", "anna"), {"tictactoe": 1700.0, "riskless": 900.0}))
+    assert arena.of(CommandAnswered)[-1].done
+    arena.give(HostCommand(2, ControlEvent("cup", "enter", "bert"), {"riskless": 1700.0}))
+    told = arena.of(CommandAnswered)[-1].answer
+    assert told == "cup is open to ratings of 1600 to 1800, but 'bert' is rated 1500"
