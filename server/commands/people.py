@@ -136,6 +136,7 @@ def forget_command(
 ) -> None:
     """Delete a name's token, sessions and logs, and rename its records.
 
+    With the last bot of an owner, invitations and bans of the owner are deleted too. NAME may be an owner without bots.
     Ratings and tables stay, under the new name. Backups, archives and files of records are not changed.
 
     Example: arena forget my-bot

@@ -114,7 +114,7 @@ async def names_of(engine: Engine, owner: str) -> list[str]:
 async def stored_data(engine: Engine, names: Sequence[str]) -> dict[str, list[dict[str, Any]]]:
     """Return the stored data of these names, except their matches, by table. Hashes of secrets are left out."""
     places = {tokens: tokens.c.name, sessions: sessions.c.name, directives: directives.c.subject}
-    places |= {schema.standings: schema.standings.c.bot}
+    places |= {schema.standings: schema.standings.c.bot, invitations: invitations.c.owner}
     data: dict[str, list[dict[str, Any]]] = {}
     async with reading(engine) as connection:
         for table, column in places.items():
@@ -127,6 +127,7 @@ async def stored_data(engine: Engine, names: Sequence[str]) -> dict[str, list[di
 async def forget(engine: Engine, name: str) -> tuple[str, int]:
     """Delete the token, sessions, bans and match logs of a name, and replace the name in its records.
 
+    With the last bot of an owner, the owner's invitations and bans are deleted too; `name` may also be such an owner.
     Return the new name, and the number of matches. Raises NameInUse.
     """
     await refresh(engine)  # matches counted later would bring the name back
@@ -319,9 +320,21 @@ def _without(terms: str, players: Players, seats: set[Seat]) -> str:
 def _forget_others(connection: sa.Connection, name: str, other: str) -> None:
     """Rename a player in all tables except the matches, and delete its token, sessions and bans."""
     _rename_others(connection, name, other)
+    owner = connection.execute(sa.select(tokens.c.owner).where(tokens.c.name == name)).scalar()
     connection.execute(sa.delete(tokens).where(tokens.c.name == name))
+    for person in {name, owner or name}:
+        _forget_owner(connection, person)
     connection.execute(sa.delete(sessions).where(sessions.c.name == name))
     connection.execute(sa.delete(directives).where(directives.c.kind == "name", directives.c.subject == name))
+
+
+def _forget_owner(connection: sa.Connection, owner: str) -> None:
+    """Delete the invitations and bans of an owner without bots."""
+    has_bots = sa.select(tokens.c.name).where(tokens.c.owner == owner).limit(1)
+    if connection.execute(has_bots).scalar() is None:
+        connection.execute(sa.delete(invitations).where(invitations.c.owner == owner))
+        of_owner = directives.c.kind == "owner"
+        connection.execute(sa.delete(directives).where(of_owner, directives.c.subject == owner))
 
 
 def _rename_others(connection: sa.Connection, name: str, other: str) -> None:

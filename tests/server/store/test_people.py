@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 import pytest
 import sqlalchemy as sa
@@ -24,6 +25,7 @@ from arena.server.store.archive import export_lines
 from arena.server.store.compaction import compact
 from arena.server.store.database import open_store
 from arena.server.store.directives import issue
+from arena.server.store.invitations import invite, invited_owner, register_name
 from arena.server.store.journal.journal import open_journal
 from arena.server.store.packing import record_in, unpack_match
 from arena.server.store.people import NameInUse, forget, names_of, rename, stored_data
@@ -221,18 +223,34 @@ async def test_a_name_in_an_event_that_is_not_over_is_left_as_it_is(database: st
             await forget(engine, ADA)
 
 
+async def test_an_owner_leaves_no_trace_once_the_last_bot_is_deleted(database: str) -> None:
+    async with open_store(database) as engine:
+        codes = await invite(engine, ["ada byron", "bob"], 2, 3600)
+        for name in ("wolf", "lynx"):
+            await register_name(engine, "ada byron", name)
+        await issue(engine, "owner", "ada byron", "a ban", 3600)
+        await forget(engine, "wolf")
+        assert await invited_owner(engine, codes["ada byron"]) == "ada byron", "lynx is left"
+        await forget(engine, "lynx")
+        assert await invited_owner(engine, codes["ada byron"]) is None
+        await forget(engine, "bob")
+        assert not re.search("ada byron|bob|wolf|lynx", await everything(engine))
+
+
 async def test_an_owner_is_given_all_that_is_kept_of_its_names_and_no_secret(database: str) -> None:
     async with open_store(database) as engine:
         await fill(engine)
+        await invite(engine, ["byron"], 2, 3600)
         names = await names_of(engine, "byron")
         assert names == [ADA, "byron"]
         kept = await stored_data(engine, names)
         found = {
-            table: [row.get("name") or row.get("subject") or row.get("bot") for row in rows]
+            table: [row.get("name") or row.get("subject") or row.get("bot") or row["owner"] for row in rows]
             for table, rows in kept.items()
         }
         both = [ADA, ADA]  # in its game, and in its game with this time control
-        assert found == {"tokens": [ADA], "sessions": [ADA], "directives": [ADA], "standings": both}
+        same = {"tokens": [ADA], "sessions": [ADA], "directives": [ADA], "standings": both}
+        assert found == same | {"invitations": ["byron"]}
         assert "hash" not in str(kept)
         own = [from_line(line) async for line in export_lines(engine, bots=names)]
         assert len(own) == 6
