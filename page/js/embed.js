@@ -33,5 +33,5 @@ document.addEventListener("click", (event) => {
   replaceAddress(addressOf("embed", id, at));
   shown.go(at);
 });
-document.body.append(h("p", { class: "embedded-from" },
+document.body.append(h("footer", { class: "embedded-from" },
   h("a", { href: !isNamed ? "/" : isEvent ? addressOf("event", part) : addressOf("match", id), target: "_blank", rel: "noopener" }, "Open in Riskless Arena")));

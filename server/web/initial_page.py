@@ -104,7 +104,7 @@ def hero(hero_match: HeroMatch) -> bytes:
         f"{NAMES[seat]} has {sums[seat]} armies" for seat in NAMES
     )
     return (
-        f'<div>{early}{PITCH}<div class="hero"><section class="stage first" aria-label="A match">'
+        f'<div>{early}{PITCH}<div class="hero"><section class="stage first">'
         f'<div class="stage-head"><h2 class="stage-title"><span class="kind"{live}>'
         f"{'Live' if hero_match.live else 'Replay'} · {escape(title)}</span></h2>{link}</div>"
         f'<div class="tug">{"".join(_side(seat, players[seat], share) for seat in NAMES)}'

@@ -149,8 +149,8 @@ def test_every_map_has_its_picture_and_what_is_known_of_it(played: Arena, page: 
             """() => [...document.querySelectorAll('.maps .mini-board')].every((board) => (
                 board.querySelector('svg').getBoundingClientRect().right <= board.getBoundingClientRect().right))"""
         )
-    page.get_by_role("link", name=re.compile("path4")).click()
-    expect(page.get_by_text("It is solved. From the start, Minnie wins in 16 plies")).to_be_visible()
+    page.locator(".maps a[href='/maps/path4']").click()
+    expect(page.get_by_text("With perfect play: Minnie wins in 16 plies")).to_be_visible()
     expect(page.get_by_role("region", name="Measured").locator("tbody tr")).to_have_count(3)
     expect(page.locator(".card").first).to_be_visible()
 

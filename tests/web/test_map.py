@@ -131,14 +131,25 @@ def test_a_map_is_zoomed_by_the_wheel_and_moved_by_dragging(empty: Arena, page: 
     assert moved == pytest.approx([left + 90, top + 60], abs=2)
 
 
-def test_a_whole_map_is_in_sight_on_a_laptop(empty: Arena, page: Page, tmp_path: Path) -> None:
+IS_WHOLE = """() => {
+  const place = document.querySelector('.zoomed');
+  return place.scrollHeight <= place.clientHeight + 2 && place.scrollWidth <= place.clientWidth + 2;
+}"""
+
+
+@pytest.mark.parametrize("name", ["usa", "world", "m2"])
+def test_a_whole_map_is_in_sight_on_a_laptop_and_a_tablet(
+    empty: Arena, page: Page, tmp_path: Path, name: str
+) -> None:
     page.set_viewport_size({"width": 1280, "height": 720})
-    shown(page, empty, tmp_path / "one.jsonl", "m2")
-    place = page.locator(".zoomed")
-    assert place.evaluate("(each) => each.scrollHeight <= each.clientHeight + 2")
-    page.get_by_role("button", name="Larger").click()
-    page.get_by_role("button", name="Larger").click()
-    assert place.evaluate("(each) => each.scrollHeight > each.clientHeight + 2")
+    shown(page, empty, tmp_path / "one.jsonl", name)
+    for width, height in ((1280, 720), (1180, 800), (1024, 768), (768, 1024)):
+        page.set_viewport_size({"width": width, "height": height})
+        page.wait_for_function(IS_WHOLE)
+    larger = page.get_by_role("button", name="Larger")
+    larger.click()
+    larger.click()
+    assert not page.evaluate(IS_WHOLE)
 
 
 def test_two_fingers_zoom(empty: Arena, browser: Browser, tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ const MAX_SCALE = 6;
 const MAX_INITIAL_SCALE = 1.8; // initial scale of a picture that can be zoomed
 const LOWEST_PX = 240;
 const BELOW_PX = 172; // height of the content below the picture that should stay visible with it
+const TALLEST = 0.75; // of the window: a picture at its least scale may take so much of it before it is cut
 const NARROW_PX = 576; // width of a phone's window, on which that content takes one more line
 const LINE_PX = 24;
 const DRAG_PX = 5; // a shorter movement is a click
@@ -46,6 +47,11 @@ export class Zoom {
     return Math.max(LOWEST_PX, window.innerHeight - top - BELOW_PX - (window.innerWidth < NARROW_PX ? LINE_PX : 0));
   }
 
+  // Return the height of the picture at its least scale, if the window has room for that.
+  get smallest() {
+    return Math.min(this.size[1] * this.least, window.innerHeight * TALLEST);
+  }
+
   // Return the scale at which the whole picture is visible.
   get whole() {
     return Math.min(this.place.clientWidth / this.size[0], this.room / this.size[1], this.least ? MAX_INITIAL_SCALE : Infinity);
@@ -66,7 +72,7 @@ export class Zoom {
     this.drawn = this.size;
     this.scale = scale;
     if (this.least) {
-      this.place.style.height = `${Math.ceil(Math.min(this.room, this.size[1] * scale)) + 2}px`;
+      this.place.style.height = `${Math.ceil(Math.min(Math.max(this.room, this.smallest), this.size[1] * scale)) + 2}px`;
       this.picture.style.width = `${(this.size[0] * scale).toFixed(1)}px`;
       this.picture.style.height = `${(this.size[1] * scale).toFixed(1)}px`;
     }

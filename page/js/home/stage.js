@@ -28,7 +28,7 @@ export class Stage {
     this.place = h("div", { class: "stage-place" });
     this.finale = new GameOver();
     this.words = h("p", { class: "story" });
-    this.element = h("section", { class: "stage", "aria-label": "A match" },
+    this.element = h("section", { class: "stage" },
       h("div", { class: "stage-head" }, h("h2", { class: "stage-title" }, this.kind), this.jump, this.link, this.pause, this.skip),
       this.tug.element,
       h("div", { class: "stage-board" }, this.place, this.finale.element),

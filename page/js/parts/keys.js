@@ -3,7 +3,7 @@
 import { h } from "../dom.js";
 
 const KEYS = [
-  ["← →", "one ply back, one on"],
+  ["← →", "one move back, one on"],
   ["Home, End", "the start, the end"],
   ["Space", "play the moves, or stop"],
   ["− +", "slower, faster"],

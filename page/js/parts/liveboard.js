@@ -30,7 +30,7 @@ export class LiveBoard {
       this.due = undefined;
       const last = match.moves.length;
       this.board.show(match.last, last ? match.moves[last - 1].move : null, last ? match.positions[last - 1] : null);
-      say(this.told, `ply ${last}`);
+      say(this.told, `Move ${last}`);
     });
   }
 

@@ -73,7 +73,7 @@ export class Players {
     reached.style.width = `${Math.min(100, (100 * armies) / setup.armies_to_win).toFixed(1)}%`;
     const since = Math.max(0, ply - PACE_PLIES);
     const more = ply > since ? (armies - game.score(positions[since])[seat].armies) / (ply - since) : 0;
-    say(pace, ply > since ? `${more < 0 ? "−" : "+"}${Math.abs(more).toFixed(1)} armies a ply` : "");
+    say(pace, ply > since ? `${more < 0 ? "−" : "+"}${Math.abs(more).toFixed(1)} armies a move` : "");
   }
 
   words(thinking, ply) {

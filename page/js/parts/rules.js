@@ -1,7 +1,7 @@
 // The rules, with a map's own numbers, in a dialog for every view; and explanations of words in the text.
 
 import { h } from "../dom.js";
-import { GAME_NAMES, plural } from "../text.js";
+import { GAME_NAMES, mapTitle, plural } from "../text.js";
 
 const WORDS = {
   ply: "One move by one player. On this page 0 is the start, 1 Maxie’s first move, 2 Minnie’s answer.",
@@ -31,7 +31,7 @@ const RULES = {
     "Then every territory of both players trains one army. The one that was left has at least that one, and stays yours.",
     ...(setup ? [
       `Here: ${plural(setup.territories.length, "territory", "territories")}, at most ${setup.territory_cap} armies on each.`,
-      `Whoever has ${setup.armies_to_win} armies wins, and so does whoever takes the enemy’s last territory. After ${setup.ply_limit} plies it is a draw, and so it is when one position comes up for the third time.`,
+      `Whoever has ${setup.armies_to_win} armies wins, and so does whoever takes the enemy’s last territory. After ${setup.ply_limit} moves it is a draw, as it is when a position comes up for the third time.`,
     ] : ["Whoever has as many armies as the map asks for wins, and so does whoever takes the enemy’s last territory."]),
   ],
   tictactoe: () => ["Blue and Orange take an empty cell in turn, Blue first. Three in a row, a column or a diagonal win; a full board is a draw."],
@@ -49,7 +49,7 @@ export function showRules(game = "riskless", setup = /** @type {any} */ (null)) 
   const rules = Object.hasOwn(RULES, game) ? RULES[game](setup) : [];
   const title = GAME_NAMES[game] ?? game;
   dialog.replaceChildren(
-    h("h2", { id: "rules-title", tabindex: -1, autofocus: true }, `The rules: ${title}${setup?.map ? ` on ${setup.map}` : ""}`),
+    h("h2", { id: "rules-title", tabindex: -1, autofocus: true }, `The rules: ${title}${setup?.map ? ` on ${mapTitle(setup.map)}` : ""}`),
     h("ol", null, rules.map((each) => h("li", null, each))),
     h("h3", null, "Words"),
     h("dl", null, Object.entries(WORDS).flatMap(([name, meaning]) => [h("dt", null, name), h("dd", null, meaning)])),

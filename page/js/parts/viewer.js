@@ -72,6 +72,7 @@ export class Viewer {
       svg("svg", { class: "icon", viewBox: "0 0 16 16", "aria-hidden": "true" }, svg("path", { d: "M2 6V2h4M10 2h4v4M14 10v4h-4M6 14H2v-4" })));
     this.playback = new Playback(match, () => this.refreshSoon(), { live, atOnce: seat !== null, changed: () => this.refreshSoon() });
     this.element = this.layOut();
+    new ResizeObserver(() => this.showTrack(this.at)).observe(this.marks); // fewer marks fit a narrower window
     this.onKey = (event) => this.key(event);
     document.addEventListener("keydown", this.onKey);
     if (match.game instanceof Declared) match.game.addEventListener("known", () => this.refreshSoon());

@@ -7,7 +7,7 @@ import { LiveBoard } from "../parts/liveboard.js";
 import { pastItem } from "../parts/matchlist.js";
 import { cross, eventRows, scrolling, standing } from "../parts/tables.js";
 import { onListing } from "../spectator.js";
-import { GAME_NAMES, plural } from "../text.js";
+import { GAME_NAMES, mapTitle, plural } from "../text.js";
 
 const BOARDS = 4;
 const AGAIN_MS = 1500;
@@ -125,7 +125,7 @@ export class EventView {
 
 function about({ kind, game, maps, format, rounds, time_control, bots }) {
   const each = rounds === null ? "without end" : plural(rounds, "round");
-  const where = [GAME_NAMES[game] ?? game, maps.join(", ")].filter(Boolean).join(" ");
+  const where = [GAME_NAMES[game] ?? game, maps.map(mapTitle).join(", ")].filter(Boolean).join(" ");
   return `${kind === "match" ? "A match" : title(format)} of ${plural(Object.keys(bots).length, "bot")}, ${each} · ${where} · ${time_control}`;
 }
 

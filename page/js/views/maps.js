@@ -6,12 +6,12 @@ import { h } from "../dom.js";
 import { mapPicture } from "../parts/mappicture.js";
 import { PagedList } from "../parts/paged.js";
 import { table } from "../parts/tables.js";
-import { plural } from "../text.js";
+import { mapTitle, plural } from "../text.js";
 
 export class MapsView {
   constructor(main, [name]) {
     this.place = h("div", null, h("p", { class: "quiet" }, "Loading …"));
-    main.replaceChildren(h("h1", null, name ? `Map ${name}` : "Maps"), this.place);
+    main.replaceChildren(h("h1", null, name ? mapTitle(name) : "Maps"), this.place);
     this.load(name);
   }
 
@@ -37,26 +37,26 @@ const numbers = ({ territories, roads, continents }) =>
 
 function card(map) {
   return h("li", null, h("a", { class: "card", href: addressOf("maps", map.name) },
-    h("strong", null, map.name, map.default ? h("span", { class: "quiet" }, " · where matches are played unless a map is named") : null),
+    h("strong", null, mapTitle(map.name), map.default ? h("span", { class: "quiet" }, " · the default map") : null),
     mapPicture(map.name), h("span", null, map.description), h("span", { class: "quiet" }, numbers(map)),
-    map.solved ? h("span", { class: "outcome" }, `Solved: from the start, ${map.solved.start}`) : null));
+    map.solved ? h("span", { class: "outcome" }, `Solved: ${map.solved.start}`) : null));
 }
 
 function whole(map) {
   return [
     h("p", null, map.description),
     h("div", { class: "map-picture" }, mapPicture(map.name)),
-    h("p", null, `${numbers(map)}. Who has ${map.armies_to_win} armies wins; a territory holds ${map.territory_cap} at the most; after ${map.ply_limit} plies it is a draw.`),
-    h("p", null, h("a", { class: "button", href: "/play" }, "Play"), " ", h("a", { class: "button plain", href: `/search?map=${encodeURIComponent(map.name)}` }, "All matches on it")),
-    h("h2", null, "What is known of it"),
+    h("p", null, `${numbers(map)}. ${map.armies_to_win} armies win. A territory holds at most ${map.territory_cap}. After ${map.ply_limit} moves it is a draw.`),
+    h("p", null, h("a", { class: "button", href: "/play" }, "Play"), " ", h("a", { class: "button plain", href: `/search?map=${encodeURIComponent(map.name)}` }, "All matches")),
+    h("h2", null, "Solution"),
     map.solved
-      ? h("p", null, `It is solved. From the start, ${map.solved.start}; the longest win takes ${map.solved.longest}. Is Minnie's extra army fair? ${map.solved.fair}.`)
-      : h("p", { class: "quiet" }, "It is not solved: nobody knows who wins when both play without a fault."),
-    ...(map.measured.length ? [h("h2", null, "How matches between equals go"), measured(map.measured)] : []),
+      ? h("p", null, `With perfect play: ${map.solved.start}. The longest win takes ${map.solved.longest}. Is Minnie's extra army fair? ${map.solved.fair}.`)
+      : h("p", { class: "quiet" }, "Not solved yet: nobody knows who wins with perfect play."),
+    ...(map.measured.length ? [h("h2", null, "Matches between equal engines"), measured(map.measured)] : []),
     h("h2", null, "Latest matches"), new PagedList(`search?map=${encodeURIComponent(map.name)}`).element,
   ];
 }
 
 function measured(rows) {
-  return table("Measured", ["Nodes a move", "Drawn", "Plies", "Maxie's share"], rows.map(({ nodes, drawn, plies, maxie }) => [nodes, drawn, plies, maxie]));
+  return table("Measured", ["Nodes a move", "Drawn", "Moves", "Maxie's share"], rows.map(({ nodes, drawn, plies, maxie }) => [nodes, drawn, plies, maxie]));
 }
