@@ -107,6 +107,6 @@ def played(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Arena]:
         tmp_path_factory.mktemp("played"), "--map", "path4", "--tc", "9/move", bots=("greedy",)
     ) as running:
         running.dawdler("random", 0.005)
-        wait(lambda: len(running.ask("records")["matches"]) >= 4)
+        wait(lambda: len(running.ask("records")["matches"]) >= 4, 3 * PATIENCE)
         running.slow_down()
         yield running

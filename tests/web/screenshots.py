@@ -317,9 +317,9 @@ def maps(running: Arena, browser: Browser, folder: Path) -> None:
         file.unlink()
 
 
-def made_up(name: str) -> Record:
-    """A match of random moves on a map, as its record."""
-    game, chance = make_setup("riskless", name), random.Random(7)
+def made_up(map_name: str = "", game_name: str = "riskless") -> Record:
+    """A match of random moves, on a map if the game has maps, as its record."""
+    game, chance = make_setup(game_name, map_name), random.Random(7)
     position = game.start()
     moves: list[RecordedMove] = []
     while game.outcome(position) is None and len(moves) < 60:
@@ -331,7 +331,7 @@ def made_up(name: str) -> Record:
         format=FORMAT,
         match="m" * 32,
         event="pictures",
-        game="riskless",
+        game=game_name,
         setup=game.setup(),
         players=Players("ada", "bob"),
         time_control="10+0.1",

@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
+import io
 import itertools
 import re
+import statistics
+from collections import defaultdict
 from collections.abc import Iterator
+from pathlib import Path
+from typing import Literal
 
 import pytest
+from PIL import Image
 from playwright.sync_api import Page, expect
 
+from arena.protocol.record import to_line
 from testkit.browser import Arena, arena, wait
+from tests.web.screenshots import made_up
 
 COLOURS = """() => {
   const probe = document.body.appendChild(document.createElement('span'));
@@ -73,6 +81,48 @@ def test_light_or_dark_is_chosen_and_kept_and_both_have_contrast(served: Arena, 
     expect(page.get_by_label("Theme")).to_have_value("dark")
     expect(page.get_by_label("Sounds")).not_to_be_checked()
     assert page.evaluate(COLOURS) == found["dark"]
+
+
+GREYS = """() => [...document.querySelectorAll('.area-of, .cell')].map((area) => {
+  const { left, right, top, bottom } = area.getBoundingClientRect();
+  const [wide, high] = area.matches('.cell') ? [(right - left) / 3, (bottom - top) / 3] : [0, 0];
+  const points = [];
+  for (let x = Math.ceil(left + wide); x < right - wide; x += 2) {
+    for (let y = Math.ceil(top + high); y < bottom - high; y += 2) if (document.elementFromPoint(x, y) === area) points.push([x, y]);
+  }
+  return [area.dataset.owner, points];
+})"""
+"""Owner of each territory or square, and points of it: all that no mark of armies covers, or those in the middle of a square."""
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize(
+    ("game", "map_name"), [("riskless", "usa"), ("riskless", "italy"), ("tictactoe", ""), ("hexapawn", "")]
+)
+def test_a_grey_picture_tells_whose_a_territory_is(
+    empty: Arena, page: Page, tmp_path: Path, game: str, map_name: str, scheme: Literal["light", "dark"]
+) -> None:
+    page.set_viewport_size({"width": 1440, "height": 900})
+    page.emulate_media(color_scheme=scheme)
+    file = tmp_path / "one.jsonl"
+    file.write_text(to_line(made_up(map_name, game)) + "\n", encoding="utf-8")
+    page.goto(f"{empty.url}file")
+    page.locator("input[type=file]").set_input_files(file)
+    page.get_by_role("slider").fill("4")
+    expect(page.locator(".told")).to_contain_text("Move 4,")
+    expect(page.locator(".area-of[data-owner=minnie], .cell[data-owner=minnie]").first).to_be_visible()
+    expect(page.locator(".march > *")).to_have_count(0)
+    territories = page.evaluate(GREYS)
+    with Image.open(io.BytesIO(page.screenshot())) as picture:
+        width, greys = picture.width, picture.convert("L").tobytes()
+    seen = defaultdict(list)
+    for owner, points in territories:
+        if points:
+            seen[owner].append(statistics.median(greys[y * width + x] for x, y in points))
+    assert {"maxie", "minnie", "nobody"} == set(seen)
+    for one, other in itertools.combinations(seen.values(), 2):
+        lower, higher = sorted((one, other))
+        assert max(lower) + 20 < min(higher), "of 256 levels of grey"
 
 
 WATCH_TRAVEL = """() => {

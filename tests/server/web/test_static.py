@@ -57,6 +57,14 @@ def test_the_page_has_its_styles_and_the_policy_allows_these_alone(files: Static
     assert f"style-src 'self' 'sha256-{seal}';" in answer.headers["Content-Security-Policy"]
 
 
+@pytest.mark.parametrize("embedded", [False, True])
+def test_each_page_asks_for_the_font_of_its_styles_at_once(files: StaticFiles, embedded: bool) -> None:
+    """Otherwise a browser asks for it once it has laid out the text, and by then shows it in another font."""
+    page = files.templates.page(embedded=embedded).body.decode()
+    (font,) = re.findall(r'url\("(/web/[^"]+\.woff2)"\)', page)
+    assert f'<link rel="preload" href="{font}" as="font" type="font/woff2" crossorigin>' in page
+
+
 def test_documents_have_a_policy_and_what_is_none_has_not(files: StaticFiles) -> None:
     for name, policed in (
         ("icon.svg", True),
