@@ -19,12 +19,12 @@ def main() -> None:
     parser.add_argument(
         "--page", action="store_true", help="measure nothing: make RESULTS.md from raw results"
     )
-    given = parser.parse_args()
-    unknown = set(given.parts) - set(raw.MEASURED)
+    arguments = parser.parse_args()
+    unknown = set(arguments.parts) - set(raw.MEASURED)
     if unknown:
         names = ", ".join(raw.MEASURED)
         parser.error(f"no benchmark is called {', '.join(sorted(unknown))}: there are {names}")
-    for name in () if given.page else given.parts or raw.MEASURED:
+    for name in () if arguments.page else arguments.parts or raw.MEASURED:
         print(raw.section(name, raw.measure(name)), "\n", flush=True)
         raw.PAGE.write_text(raw.page(), encoding="utf-8")
     raw.PAGE.write_text(raw.page(), encoding="utf-8")

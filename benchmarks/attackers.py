@@ -173,13 +173,13 @@ async def _attacked(
         for horde in hordes:
             _in(horde).write(b"go\n")
         found = await window(server, load, seconds)
-        said = [await _out(horde).read() for horde in hordes]
+        messages = [await _out(horde).read() for horde in hordes]
     finally:
         for horde in hordes:
             with suppress(ProcessLookupError):
                 horde.kill()
             await horde.wait()
-    return found, [json.loads(each) for each in said]
+    return found, [json.loads(each) for each in messages]
 
 
 def _out(process: asyncio.subprocess.Process) -> asyncio.StreamReader:
@@ -334,14 +334,14 @@ def main() -> int:
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--seconds", type=float, default=3.0)
     parser.add_argument("--kinds", default=",".join(EVERY), metavar="KIND,KIND")
-    given = parser.parse_args()
-    kinds = given.kinds.split(",")
+    arguments = parser.parse_args()
+    kinds = arguments.kinds.split(",")
     unknown = set(kinds) - set(EVERY)
     if unknown:
         parser.error(f"no attack is called {', '.join(unknown)}: there are {'; '.join(EVERY)}")
-    with measured_on(f"python -m benchmarks.attackers --rounds {given.rounds}") as note:
-        turns, faults = uvloop.run(run(kinds, given.rounds, given.seconds))
-    text = f"{section(turns, given.rounds, given.seconds).markdown()}\n\n{note()}"
+    with measured_on(f"python -m benchmarks.attackers --rounds {arguments.rounds}") as note:
+        turns, faults = uvloop.run(run(kinds, arguments.rounds, arguments.seconds))
+    text = f"{section(turns, arguments.rounds, arguments.seconds).markdown()}\n\n{note()}"
     print(text)
     if set(kinds) == set(EVERY):
         write_server("attackers", text)

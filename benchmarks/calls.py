@@ -65,16 +65,16 @@ class Calls:
 
     async def of(self, what: Callable[[int], Awaitable[None]]) -> Counter[CodeType]:
         """Return the calls during one call of `what`."""
-        found: list[Counter[CodeType]] = []
+        results: list[Counter[CodeType]] = []
         for number in range(TIMES):
             self.counts = Counter()
             self._counting = True
             await what(number)
             await asyncio.sleep(QUIET_SECONDS)
             self._counting = False
-            found.append(self.counts)
-        codes = dict.fromkeys(code for each in found for code in each)
-        return Counter({code: statistics.median_low(each[code] for each in found) for code in codes})
+            results.append(self.counts)
+        codes = dict.fromkeys(code for each in results for code in each)
+        return Counter({code: statistics.median_low(each[code] for each in results) for code in codes})
 
     def close(self) -> None:
         """Stop counting."""
@@ -161,19 +161,19 @@ async def count() -> dict[str, Counter[CodeType]]:
     """Return the calls of each kind of request."""
     calls = Calls()
     pool = Pool(games=(PoolGame(make_setup("riskless", MAP), TimeControl.parse("60+1")),))
-    found = {}
+    results = {}
     try:
         with tempfile.TemporaryDirectory(prefix="arena-calls-") as folder:
             settings = private(
                 database=f"sqlite:///{folder}/arena.db", anyone=True, adjudication=DEFAULT_RULES
             )
             async with open_host(settings, pool=pool) as host:
-                found["a hello"] = await _hellos(host, calls)
-                found["a durable move"] = await _moves(host, calls)
-                found["a kept answer of /api/table"] = await _answers(host, calls)
+                results["a hello"] = await _hellos(host, calls)
+                results["a durable move"] = await _moves(host, calls)
+                results["a kept answer of /api/table"] = await _answers(host, calls)
     finally:
         calls.close()
-    return {what: found[what] for what in MOST}
+    return {what: results[what] for what in MOST}
 
 
 async def _hellos(host: Host, calls: Calls) -> Counter[CodeType]:
@@ -227,14 +227,14 @@ def main() -> int:
     """Count and print. Return 1 if there are more calls than promised."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0] if __doc__ else None)
     parser.add_argument("--list", action="store_true", help="every function, in the order of first calls")
-    given = parser.parse_args()
+    arguments = parser.parse_args()
     faults = []
     for what, counts in uvloop.run(count()).items():
         total = counts.total()
         print(f"{what}: {total} calls, promised at most {MOST[what]}")
         if total > MOST[what]:
             faults.append(f"{what}: {total} calls")
-        for code, times in (+counts).items() if given.list else ():
+        for code, times in (+counts).items() if arguments.list else ():
             file = Path(code.co_filename).relative_to(OURS)
             print(f"{times:4}  {file!s:36} {code.co_qualname}")
     return report(faults)

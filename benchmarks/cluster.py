@@ -192,27 +192,27 @@ def main() -> None:
     parser.add_argument("--bots", type=int, default=40)
     parser.add_argument("--rate", type=float, default=150.0, help="moves a second, of all bots together")
     parser.add_argument("--write", action="store_true", help="put it into benchmarks/CLUSTER.md")
-    given = parser.parse_args()
+    arguments = parser.parse_args()
     binaries = postgresql_folder()
     if binaries is None or missing("nats"):
         parser.error(str(missing("postgresql") or missing("nats")))
     forked.prepare()
     costs: dict[str, list[Cost]] = {what: [] for what in CONDITIONS}
-    command = f"python -m benchmarks.cluster --seconds {given.seconds:g} --rounds {given.rounds}"
+    command = f"python -m benchmarks.cluster --seconds {arguments.seconds:g} --rounds {arguments.rounds}"
     with (
         running_postgresql(binaries) as postgresql,
         running_nats() as nats,
         measured_on(command) as note,
     ):
-        for number in range(given.rounds):
+        for number in range(arguments.rounds):
             for what, edges in CONDITIONS.items():
                 url = postgresql.new_database()
-                cost = asyncio.run(measure(edges, given, url, postgresql, nats))
+                cost = asyncio.run(measure(edges, arguments, url, postgresql, nats))
                 costs[what].append(cost)
                 print(f"{number + 1}: {what}: {cost}", flush=True)
-    text = section(costs, given, note())
+    text = section(costs, arguments, note())
     print(text)
-    if given.write:
+    if arguments.write:
         write_cluster("cost", text)
 
 

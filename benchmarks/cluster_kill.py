@@ -123,16 +123,14 @@ def main() -> int:
         "--kinds", type=lambda words: words.split(","), default=list(KINDS), help="of the deaths, with commas"
     )
     parser.add_argument("--write", action="store_true", help="put it into benchmarks/CLUSTER.md")
-    given = parser.parse_args()
-    if unknown := sorted(set(given.kinds) - set(KINDS)):
+    arguments = parser.parse_args()
+    if unknown := sorted(set(arguments.kinds) - set(KINDS)):
         parser.error(f"there is no death {unknown[0]!r}; there are {', '.join(KINDS)}")
     binaries = postgresql_folder()
     if binaries is None or missing("nats"):
         parser.error(str(missing("postgresql") or missing("nats")))
     forked.prepare()
-    command = (
-        f"python -m benchmarks.cluster_kill --rounds {given.rounds} --bots {given.bots} --seed {given.seed}"
-    )
+    command = f"python -m benchmarks.cluster_kill --rounds {arguments.rounds} --bots {arguments.bots} --seed {arguments.seed}"
     with (
         tempfile.TemporaryDirectory(prefix="arena-deaths-") as folder,
         running_postgresql(binaries) as postgresql,
@@ -140,12 +138,12 @@ def main() -> int:
         measured_on(command) as note,
     ):
         url = postgresql.new_database()
-        report = asyncio.run(measure(given, Path(folder), url, postgresql, nats))
-    text = section(report, given, note())
+        report = asyncio.run(measure(arguments, Path(folder), url, postgresql, nats))
+    text = section(report, arguments, note())
     print(text)
     for fault in report.outcome.faults[:20]:
         print(f"FAULT: {fault}")
-    if given.write:
+    if arguments.write:
         write_cluster("deaths", text)
     return 1 if report.outcome.faults or any(each.stuck for each in report.deaths) else 0
 

@@ -25,12 +25,12 @@ def main() -> int:
     parser.add_argument("--game", default="tictactoe", help="short matches begin and end all the time")
     parser.add_argument("--map", default="path4")
     parser.add_argument("--seed", type=int, default=0)
-    given = parser.parse_args()
-    random.seed(given.seed or None)
+    arguments = parser.parse_args()
+    random.seed(arguments.seed or None)
     began = time.monotonic()
     with tempfile.TemporaryDirectory(prefix="arena-crash-") as folder:
-        options = ("--game", given.game, "--map", given.map)
-        outcome = asyncio.run(crash(given.kills, given.matches, folder=Path(folder), options=options))
+        options = ("--game", arguments.game, "--map", arguments.map)
+        outcome = asyncio.run(crash(arguments.kills, arguments.matches, folder=Path(folder), options=options))
     print(
         f"{outcome.kills} kills in {time.monotonic() - began:.0f} s: {outcome.matches} matches, "
         f"{outcome.interrupted} of them in progress at a kill, {outcome.acknowledged} acknowledged moves"

@@ -23,10 +23,10 @@ def main() -> int:
     parser.add_argument("--frames", type=int, default=1_000_000)
     parser.add_argument("--live-share", type=int, default=20)
     parser.add_argument("--seed", type=int, default=1)
-    given = parser.parse_args()
+    arguments = parser.parse_args()
     logging.disable(logging.CRITICAL)  # a line for every frame that was refused says nothing
     began = time.monotonic()
-    outcome = asyncio.run(fuzz(given.frames, live_share=given.live_share, seed=given.seed))
+    outcome = asyncio.run(fuzz(arguments.frames, live_share=arguments.live_share, seed=arguments.seed))
     print(
         f"{outcome.frames:,} frames in {time.monotonic() - began:.0f} s, {outcome.live:,} of them over sockets, beside "
         f"{outcome.beside.total():,} matches: {outcome.decoded:,} were messages"

@@ -78,7 +78,7 @@ def beside_idle(sizes: Sequence[int], seconds: float, rounds: int) -> Iterator[B
 
 def _played(running: Running, players: int, seconds: float, rounds: int) -> list[tuple[float, float]]:
     """Return the CPU time per move in µs and the moves per second, for each round of `seconds`."""
-    found = []
+    results = []
     with loads(running.url, players, kind=ARENA) as load:
         load.wait_all_in(players)
         time.sleep(WARM_SECONDS)
@@ -86,10 +86,10 @@ def _played(running: Running, players: int, seconds: float, rounds: int) -> list
             moves, cpu, began = load.moves, running.cpu, time.perf_counter()
             time.sleep(seconds)
             moves = max(1, load.moves - moves)
-            found.append((1e6 * (running.cpu - cpu) / moves, moves / (time.perf_counter() - began)))
+            results.append((1e6 * (running.cpu - cpu) / moves, moves / (time.perf_counter() - began)))
         if load.errors:
             print(f"  {load.errors} errors")
-    return found
+    return results
 
 
 def on_store(store: str, count: int, seconds: float, rounds: int) -> OnStore:
@@ -190,19 +190,19 @@ def main() -> None:
     parser.add_argument("--most", type=int, default=MATCHES[-1], help="matches of the largest store")
     parser.add_argument("--most-connections", type=int, default=CONNECTIONS[-1])
     parser.add_argument("--stores", default=",".join(NAMES))
-    given = parser.parse_args()
+    arguments = parser.parse_args()
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (min(hard, max(soft, 20_000)), hard))
     with measured_on("python -m benchmarks.growth") as note:
         beside = []
-        sizes = [size for size in CONNECTIONS if size <= given.most_connections]
-        for each in beside_idle(sizes, given.seconds, given.rounds):
+        sizes = [size for size in CONNECTIONS if size <= arguments.most_connections]
+        for each in beside_idle(sizes, arguments.seconds, arguments.rounds):
             print(f"{each.connections:,} connections: {_spread(each.cpu)} µs a move", flush=True)
             beside.append(each)
         stores = []
-        for store in given.stores.split(","):
-            for count in (size for size in MATCHES if size <= given.most):
-                one = on_store(store, count, given.seconds, given.rounds)
+        for store in arguments.stores.split(","):
+            for count in (size for size in MATCHES if size <= arguments.most):
+                one = on_store(store, count, arguments.seconds, arguments.rounds)
                 print(f"{store}, {count:,} matches: {_spread(one.cpu)} µs a move", flush=True)
                 stores.append(one)
     text = report(beside, stores, note())

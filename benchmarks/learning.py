@@ -137,10 +137,10 @@ def local_matches() -> Play:
 def command_rate(rounds: int) -> float:
     """Return the matches of `arena match` per second of CPU time, of all its processes together."""
     match = [sys.executable, "-m", "arena", "match", "random", "random"]
-    played = ["--map", MAP, "--openings", "4", "--rounds", str(rounds), "--tc", "60+1"]
+    matches = ["--map", MAP, "--openings", "4", "--rounds", str(rounds), "--tc", "60+1"]
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     with tempfile.TemporaryDirectory() as folder:  # for its record
-        subprocess.run([*match, *played], check=True, capture_output=True, cwd=folder)
+        subprocess.run([*match, *matches], check=True, capture_output=True, cwd=folder)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     return 2 * rounds / (after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
 
@@ -150,18 +150,18 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.learning", description=__doc__)
     parser.add_argument("--seconds", type=float, default=3, help="CPU time of each row")
     parser.add_argument("--rounds", type=int, default=100, help="pairs of matches of `arena match`")
-    given = parser.parse_args()
+    arguments = parser.parse_args()
     speeds: dict[str, dict[str, float]] = {}
     for title, (name, theirs) in GAMES.items():
         for row, play in rows(name, theirs):
-            speeds.setdefault(row, {})[title] = rate(play, given.seconds)
+            speeds.setdefault(row, {})[title] = rate(play, arguments.seconds)
     print(f"Steps per second of CPU time, at a load of {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores\n")
     print("| |", " | ".join(GAMES), "|\n| --- |", " | ".join("---" for _ in GAMES), "|")
     for row, found in speeds.items():
         cells = (f"{found[title]:,.0f}" if title in found else "" for title in GAMES)
         print(f"| {row} |", " | ".join(cells), "|")
     local = local_matches()
-    pairs = [(rate(local, given.seconds), command_rate(given.rounds)) for _ in range(RUNS)]
+    pairs = [(rate(local, arguments.seconds), command_rate(arguments.rounds)) for _ in range(RUNS)]
     here, there = (Ratio(found) for found in zip(*pairs, strict=True))
     print(f"\nMatches of two random bots on {MAP}, per second of CPU time\n")
     print("| | matches |\n| --- | --- |")

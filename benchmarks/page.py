@@ -106,15 +106,15 @@ def main() -> None:
     parser.add_argument(
         "--loads", type=int, default=9, help="loads of the first view, each with an empty cache"
     )
-    given = parser.parse_args()
-    if unknown := set(given.parts) - set(parts):
+    arguments = parser.parse_args()
+    if unknown := set(arguments.parts) - set(parts):
         parser.error(f"there is no {', '.join(sorted(unknown))}: there are {', '.join(parts)}")
     with chromium() as browser:
         for name, measure in parts.items():
-            if name in (given.parts or parts):
+            if name in (arguments.parts or parts):
                 print(f"load average {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores:", flush=True)
                 with tempfile.TemporaryDirectory(prefix="arena-") as folder:
-                    measure(browser, Path(folder), given.loads)
+                    measure(browser, Path(folder), arguments.loads)
 
 
 def shift(browser: Browser, folder: Path, _loads: int) -> None:
@@ -152,8 +152,8 @@ def first(browser: Browser, folder: Path, loads: int) -> None:
     """Measure the first view without a network limit."""
     with arena(folder, "--tc", "1/move", bots=("random", "greedy")) as running:
         wait(lambda: running.ask("records")["matches"])
-        found = [load(browser, running.url) for _ in range(loads)]
-    seconds, sizes, counts = zip(*found, strict=True)
+        results = [load(browser, running.url) for _ in range(loads)]
+    seconds, sizes, counts = zip(*results, strict=True)
     print(f"first view, {loads} loads with an empty cache:")
     print(f"  {max(sizes) / 1000:.1f} kB over the wire at most, in {counts[0]} answers")
     print(f"  complete after {statistics.median(seconds):.2f} s (median), {max(seconds):.2f} s at most")
@@ -293,30 +293,30 @@ def scored(tool: str, url: str, options: list[str]) -> tuple[list[int], list[str
     """Return the scores of an address in the order of `CATEGORIES`, and its audits that count and are below 100."""
     command = [tool, url, "--quiet", "--output=json", f"--only-categories={','.join(CATEGORIES)}", *options]
     command += ["--chrome-flags=--headless --no-sandbox --disable-gpu"]
-    told = subprocess.run(
+    result = subprocess.run(
         command, env={**os.environ, "CHROME_PATH": str(chromium_path())}, capture_output=True, check=False
     )
-    if told.returncode:
-        sys.exit(f"lighthouse {url} failed: {told.stderr.decode().strip().splitlines()[-1]}")
-    found = json.loads(told.stdout)
+    if result.returncode:
+        sys.exit(f"lighthouse {url} failed: {result.stderr.decode().strip().splitlines()[-1]}")
+    data = json.loads(result.stdout)
     faults = []
     for category in CATEGORIES:
-        for each in found["categories"][category]["auditRefs"]:
-            audit = found["audits"][each["id"]]
+        for each in data["categories"][category]["auditRefs"]:
+            audit = data["audits"][each["id"]]
             if each["weight"] and audit["score"] is not None and audit["score"] < 1:
                 faults.append(f"{audit['title']}: {audit.get('displayValue', audit['score'])}")
-    return [round(100 * found["categories"][category]["score"]) for category in CATEGORIES], faults
+    return [round(100 * data["categories"][category]["score"]) for category in CATEGORIES], faults
 
 
 def moves(running: Arena) -> int:
     """Return the number of moves that the server has accepted."""
     with urllib.request.urlopen(f"{running.url}metrics") as answer:  # noqa: S310  our own server
-        found = re.search(
+        match = re.search(
             r"^arena_move_seconds_count(?:\{.*\})? ([0-9.e+]+)$", answer.read().decode(), re.MULTILINE
         )
-    if found is None:
+    if match is None:
         raise ValueError("the server's metrics have no arena_move_seconds")
-    return int(float(found[1]))
+    return int(float(match[1]))
 
 
 def busy(browser: Browser, page: Page) -> float:

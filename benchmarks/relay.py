@@ -102,10 +102,10 @@ def main() -> None:
     parser.add_argument("port", type=int)
     parser.add_argument("answer_bytes", type=int)
     parser.add_argument("turn_bytes", type=int)
-    given = parser.parse_args()
-    answer = bytes([ANSWER]) + bytes(given.answer_bytes - 1)
-    turn = bytes([TURN]) + bytes(given.turn_bytes - 1)
-    uvloop.run(relay(given.port, answer, turn))
+    arguments = parser.parse_args()
+    answer = bytes([ANSWER]) + bytes(arguments.answer_bytes - 1)
+    turn = bytes([TURN]) + bytes(arguments.turn_bytes - 1)
+    uvloop.run(relay(arguments.port, answer, turn))
 
 
 if __name__ == "__main__":

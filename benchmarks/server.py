@@ -154,10 +154,10 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=5.0)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--most", type=int, default=2000, help="connections")
-    given = parser.parse_args()
+    arguments = parser.parse_args()
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (min(hard, max(soft, 20_000)), hard))
-    report = uvloop.run(_run(given.seconds, given.rounds, given.most))
+    report = uvloop.run(_run(arguments.seconds, arguments.rounds, arguments.most))
     write_server("speed", report)
 
 

@@ -63,21 +63,21 @@ class Campaign:
 
 def main() -> int:
     """Run the seeds, and print the results. Return 1 if one fails."""
-    given = _arguments()
+    arguments = _arguments()
     logging.disable(logging.CRITICAL)
     campaign = Campaign()
     with measured_on(" ".join(["python -m benchmarks.simulation", *sys.argv[1:]])) as measured:
-        match given.part:
+        match arguments.part:
             case "planted":
                 title, text = "Planted defects", _planted()
             case "cost":
                 title, text = "What an hour costs", _cost()
             case _:
-                campaign = _run_seeds(given)
-                title, text = "Seeds", _told(campaign, given.bots)
+                campaign = _run_seeds(arguments)
+                title, text = "Seeds", _told(campaign, arguments.bots)
     print(text)
-    if given.write:
-        write_simulation(given.part, f"## {title}\n\n{measured()}\n\n{text}")
+    if arguments.write:
+        write_simulation(arguments.part, f"## {title}\n\n{measured()}\n\n{text}")
     return 1 if campaign.failed else 0
 
 

@@ -267,9 +267,9 @@ def main() -> None:
     parser.add_argument("--most", type=int, default=1_000_000, help="matches of the largest store")
     parser.add_argument("--stores", default=",".join(NAMES))
     parser.add_argument("--seconds", type=float, default=5.0, help="for each question")
-    given = parser.parse_args()
+    arguments = parser.parse_args()
     with measured_on("python -m benchmarks.size") as note:
-        measured = list(_run(given.least, given.most, given.stores.split(","), given.seconds))
+        measured = list(_run(arguments.least, arguments.most, arguments.stores.split(","), arguments.seconds))
     text = report(measured, note())
     print(text)
     write_server("size", text)

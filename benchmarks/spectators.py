@@ -161,23 +161,23 @@ def main() -> None:
     parser.add_argument("--spectators", type=int, default=200)
     parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument("--watch", metavar="URL", help=argparse.SUPPRESS)
-    given = parser.parse_args()
-    if given.watch:
-        uvloop.run(watch(given.watch, given.spectators))
+    arguments = parser.parse_args()
+    if arguments.watch:
+        uvloop.run(watch(arguments.watch, arguments.spectators))
         return
     with measured_on("python -m benchmarks.spectators") as note:
-        watching = uvloop.run(measure(given.spectators, given.rounds))
+        watching = uvloop.run(measure(arguments.spectators, arguments.rounds))
     text = "\n\n".join(
         (
             "## Spectators",
             (
                 f"Two bots that think for {1000 * PAUSE:.0f} ms play matches of {len(longest())} plies, alternately without and "
-                f"with {given.spectators} spectators. The spectators connect at the start and read everything. They use the same "
+                f"with {arguments.spectators} spectators. The spectators connect at the start and read everything. They use the same "
                 "two cores as the server and the bots. p99 is that of the time from sending a move to the opponent's turn, as the "
                 "bots see it."
             ),
             claim(
-                f"p99 of a move with {given.spectators} spectators",
+                f"p99 of a move with {arguments.spectators} spectators",
                 "at most 1.2 × the p99 without",
                 f"{watching}",
             ),

@@ -30,9 +30,9 @@ class NoCable(Exception):
 
 def ip(*arguments: str) -> None:
     """Run `ip`. Raises NoCable."""
-    done = subprocess.run(["ip", *arguments], check=False, capture_output=True, text=True)
-    if done.returncode:
-        raise NoCable(f"no network namespaces here: {done.stderr.strip()}")
+    result = subprocess.run(["ip", *arguments], check=False, capture_output=True, text=True)
+    if result.returncode:
+        raise NoCable(f"no network namespaces here: {result.stderr.strip()}")
 
 
 @dataclass
@@ -161,8 +161,8 @@ def laid(folder: Path, *, between: bool = False) -> Iterator[Cable]:
     """Create a cable for the duration of the block. Raises NoCable."""
     if os.geteuid() != 0 or not shutil.which("ip") or not shutil.which("ss"):
         raise NoCable("needs root, ip and ss to lay a cable between network namespaces")
-    made = Cable(f"arena{os.getpid()}", folder, between)
-    ends = [f"{made.name}{side}" for side in made.sides]
+    cable = Cable(f"arena{os.getpid()}", folder, between)
+    ends = [f"{cable.name}{side}" for side in cable.sides]
     try:
         for end in ends:
             ip("netns", "add", end)
@@ -171,9 +171,9 @@ def laid(folder: Path, *, between: bool = False) -> Iterator[Cable]:
             _lay((ends[1], "w", NEAR), (ends[2], "v", FAR))
         else:
             _lay((ends[0], "v", SERVER), (ends[1], "v", BOTS))
-        yield made
+        yield cable
     finally:
-        for process in made.started:
+        for process in cable.started:
             process.kill()
             process.communicate()
         for end in ends:

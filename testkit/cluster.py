@@ -232,15 +232,15 @@ async def running_cluster(
     database: name of an empty database that `arena` may use
     words: options of all processes
     """
-    made = Cluster(folder, nats, postgresql, database, words)
+    cluster = Cluster(folder, nats, postgresql, database, words)
     try:
         for _ in range(cores):
-            await (await made.add("core")).wait_ready()  # the first one makes the tables
+            await (await cluster.add("core")).wait_ready()  # the first one makes the tables
         for _ in range(edges):
-            await made.add("edge")
-        for each in made.members:
+            await cluster.add("edge")
+        for each in cluster.members:
             await each.wait_ready()
-        yield made
+        yield cluster
     finally:
-        for each in made.members:
+        for each in cluster.members:
             await asyncio.to_thread(each.close)

@@ -224,10 +224,10 @@ async def _played_on(players: Sequence[Player], matches: list[str], died: float)
         for match in matches:
             if match in seconds:
                 continue
-            told = [each.turns[match] for each in players if match in each.turns]
+            turns_of_match = [each.turns[match] for each in players if match in each.turns]
             over = any(match in each.ends for each in players)
-            if over or (told and max(told) > died + POLL_SECONDS):
-                seconds[match] = max(max(told, default=time.monotonic()) - died, 0.0)
+            if over or (turns_of_match and max(turns_of_match) > died + POLL_SECONDS):
+                seconds[match] = max(max(turns_of_match, default=time.monotonic()) - died, 0.0)
         await asyncio.sleep(POLL_SECONDS)
     return list(seconds.values())
 

@@ -164,7 +164,7 @@ async def compare_with_store(
                 )
             ).all()
         records = {row.match: from_line(record_in(row.packed)) for row in rows if row.packed is not None}
-        kept = {
+        records_in_store = {
             (match, event.ply): event.move
             for match in records
             for _, event in await events_of(engine, match)
@@ -187,7 +187,7 @@ async def compare_with_store(
             moves = kept_record.moves if kept_record else []
             if len(moves) <= ply or moves[ply].move != move:
                 fault(f"{match}: the move {move} at ply {ply} was acknowledged and is not in the record")
-            if kept.get((match, ply)) != move:
+            if records_in_store.get((match, ply)) != move:
                 fault(f"{match}: the move {move} at ply {ply} was acknowledged and is not in the journal")
         for match, ends in player.ends.items():
             told = {(end.winner, end.reason, tuple(map(str, end.moves))) for end in ends}

@@ -212,8 +212,8 @@ async def _hold_nobody_else(outcome: Outcome, players: int) -> None:
     while True:
         gc.collect()
         # By their very types: a weak reference says of itself that it is what it refers to.
-        kept = Counter(type(each).__name__ for each in gc.get_objects() if issubclass(type(each), KEPT))
-        over = {name: count for name, count in kept.items() if count > players}
+        counts = Counter(type(each).__name__ for each in gc.get_objects() if issubclass(type(each), KEPT))
+        over = {name: count for name, count in counts.items() if count > players}
         if not over:
             return
         if time.monotonic() > end:

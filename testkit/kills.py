@@ -33,8 +33,8 @@ class Event:
             "--record": f"{name}.jsonl",
             "--json": f"{name}.json",
         }
-        kept = [word for pair in files.items() for word in pair]
-        return [sys.executable, "-P", "-m", "arena", "ladder", *self.words, *kept, *more]
+        words = [word for pair in files.items() for word in pair]
+        return [sys.executable, "-P", "-m", "arena", "ladder", *self.words, *words, *more]
 
     def finished(self, name: str) -> set[str]:
         """Return the ids of the matches whose records are in the store."""
@@ -50,13 +50,13 @@ class Event:
 
     def play(self, name: str) -> dict[str, Any]:
         """Play to the end, and return the output of `--json`. Raises RuntimeError with the command's error."""
-        done = subprocess.run(
+        result = subprocess.run(
             self.command(name), capture_output=True, text=True, check=False, cwd=self.folder
         )
-        if done.returncode:
-            raise RuntimeError(f"the ladder failed: {done.stderr[-2000:]}")
-        told: dict[str, Any] = json.loads((self.folder / f"{name}.json").read_text(encoding="utf-8"))
-        return told
+        if result.returncode:
+            raise RuntimeError(f"the ladder failed: {result.stderr[-2000:]}")
+        data: dict[str, Any] = json.loads((self.folder / f"{name}.json").read_text(encoding="utf-8"))
+        return data
 
     def kill(self, name: str, after: float, *, starting: bool = False) -> None:
         """Continue the event and kill it.

@@ -17,7 +17,7 @@ def with_packages(program: Path, folder: Path) -> Path:
     """Copy the program into the folder, beside `ws` and `@msgpack/msgpack`. Skip the test if npm cannot install these."""
     skip_without("node")
     try:
-        told = subprocess.run(
+        result = subprocess.run(
             ["npm", "install", "--no-audit", "--no-fund", "ws", "@msgpack/msgpack"],
             cwd=folder,
             capture_output=True,
@@ -27,6 +27,6 @@ def with_packages(program: Path, folder: Path) -> Path:
         )
     except subprocess.TimeoutExpired:
         pytest.skip(f"needs node: npm could not install the packages within {INSTALL_SECONDS} s")
-    if told.returncode != 0:
-        skip_without("node", f"npm could not install the packages: {told.stderr.strip().splitlines()[-1:]}")
+    if result.returncode != 0:
+        skip_without("node", f"npm could not install the packages: {result.stderr.strip().splitlines()[-1:]}")
     return Path(shutil.copy(program, folder))

@@ -70,8 +70,8 @@ def _referee(game: Any, moves: list[Any], loser: Player, chance: random.Random, 
     happens(MatchOpened(), 0)
     for player in Player:
         happens(PlayerReady(player), chance.randrange(MILLISECOND, 100 * MILLISECOND))
-    told = [game.move_to_data(move) for move in moves]
-    for ply, move in enumerate(told):
+    data = [game.move_to_data(move) for move in moves]
+    for ply, move in enumerate(data):
         left = TurnStarted(ply, chance.randrange(200_000, 400_000))
         happens(left, chance.randrange(MILLISECOND // 10, MILLISECOND))
         turn = at, left
@@ -80,7 +80,7 @@ def _referee(game: Any, moves: list[Any], loser: Player, chance: random.Random, 
             value=float(chance.randrange(-800, 800)),
             nodes=chance.randrange(1_000, 900_000),
             # What comes is what both expected, as far as they looked.
-            line=told[ply : ply + chance.randrange(1, LINE + 1)],
+            line=data[ply : ply + chance.randrange(1, LINE + 1)],
         )
         player = list(Player)[ply % 2]
         moved = Moved(player, ply, move, thinking)

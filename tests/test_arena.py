@@ -53,7 +53,7 @@ alike.
 
 def loaded(*runs: Sequence[str], **environment: str) -> list[set[str]]:
     """The packages that runs of the command with these words have each loaded when they end."""
-    told = subprocess.run(
+    result = subprocess.run(
         [sys.executable, "-c", LIST_LOADED, json.dumps(runs)],
         env=os.environ | environment,
         check=True,
@@ -61,9 +61,9 @@ def loaded(*runs: Sequence[str], **environment: str) -> list[set[str]]:
         text=True,
         timeout=60,
     )
-    found = [set(line.split()) for line in told.stderr.splitlines()]
-    assert len(found) == len(runs), told.stderr
-    return found
+    names = [set(line.split()) for line in result.stderr.splitlines()]
+    assert len(names) == len(runs), result.stderr
+    return names
 
 
 @pytest.mark.parametrize("name", COMMANDS)
@@ -127,10 +127,10 @@ def test_a_command_that_needs_no_store_loads_what_it_needs_alone() -> None:
 def test_the_commands_with_a_store_load_that_and_nothing_else_that_is_heavy() -> None:
     modules = sorted({COMMANDS[name][0] for name in WITH_STORE})
     code = f"import sys, {', '.join(modules)}; print(*{{name.partition('.')[0] for name in sys.modules}})"
-    told = subprocess.run(
+    result = subprocess.run(
         [sys.executable, "-c", code], check=True, capture_output=True, text=True, timeout=60
     )
-    assert not set(told.stdout.split()) & (HEAVY - STORE)
+    assert not set(result.stdout.split()) & (HEAVY - STORE)
 
 
 @pytest.mark.slow
@@ -168,7 +168,7 @@ def test_a_command_without_its_extra_names_it(
     tmp_path: Path, extra: str, package: str, words: list[str]
 ) -> None:
     program = f"import sys; sys.modules[{package!r}] = None; from arena.cli import main; main()"
-    told = subprocess.run(
+    result = subprocess.run(
         [sys.executable, "-c", program, *words],
         env=environment(),
         cwd=tmp_path,
@@ -177,8 +177,8 @@ def test_a_command_without_its_extra_names_it(
         text=True,
         timeout=50,
     )
-    assert told.returncode == 1
-    assert told.stderr == (
+    assert result.returncode == 1
+    assert result.stderr == (
         f'arena: "{words[0]}" needs the {extra} extra: pip install "riskless-arena[{extra}]"\n'
     )
 
@@ -190,25 +190,25 @@ def words_of(name: str) -> list[list[str]]:
 
 @pytest.mark.parametrize("words", [words for name in COMMANDS for words in words_of(name)], ids=" ".join)
 def test_every_command_has_help_with_an_example(words: list[str]) -> None:
-    told = arena(*words, "--help")
-    assert told.code == 0
-    assert told.stdout.startswith(f"Usage: arena {' '.join(words)} ")
-    assert f"arena {' '.join(words)}" in told.stdout.partition("Usage:")[2].partition("\n")[2]
+    result = arena(*words, "--help")
+    assert result.code == 0
+    assert result.stdout.startswith(f"Usage: arena {' '.join(words)} ")
+    assert f"arena {' '.join(words)}" in result.stdout.partition("Usage:")[2].partition("\n")[2]
 
 
 @pytest.mark.parametrize("arguments", [["nonsense"], ["--nonsense"], ["serve", "--port", "x"], ["bot"]])
 def test_bad_usage_is_one_line_and_exit_2(arguments: list[str]) -> None:
-    told = arena(*arguments)
-    assert told.code == 2
-    assert told.stderr.startswith("arena: ")
-    assert told.stderr.count("\n") == 1
-    assert told.stdout == ""
+    result = arena(*arguments)
+    assert result.code == 2
+    assert result.stderr.startswith("arena: ")
+    assert result.stderr.count("\n") == 1
+    assert result.stdout == ""
 
 
 @pytest.mark.parametrize("arguments", [[], ["maps"], ["token"]])
 def test_a_command_without_its_words_shows_its_help(arguments: list[str]) -> None:
-    told = arena(*arguments)
-    shown = told.stdout + told.stderr
+    result = arena(*arguments)
+    shown = result.stdout + result.stderr
     assert "Usage: " in shown
     assert "arena: " not in shown
     assert "Traceback" not in shown
@@ -278,10 +278,10 @@ def test_the_public_face_has_nothing_else() -> None:
 
 def test_the_public_face_is_loaded_when_it_is_asked_for() -> None:
     code = "import sys, arena; print('bots' in sys.modules); from arena import Bot; print(Bot)"
-    told = subprocess.run(
+    result = subprocess.run(
         [sys.executable, "-c", code], check=True, capture_output=True, text=True, timeout=50
     )
-    assert told.stdout == "False\n<class 'arena.bots.api.bot.Bot'>\n"
+    assert result.stdout == "False\n<class 'arena.bots.api.bot.Bot'>\n"
 
 
 def test_the_version_is_told() -> None:

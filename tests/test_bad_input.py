@@ -167,13 +167,13 @@ def test_bad_input_is_told_in_one_line(
     words = [word.replace("PORT", str(taken_port)).replace("CLOSED", str(closed_port)) for word in words]
     with pytest.raises(SystemExit) as left:
         main(words)
-    shown = capfd.readouterr()
-    said = shown.err.splitlines()
-    assert left.value.code == code, shown
-    assert len(said) == 1, shown
-    assert "Traceback" not in shown.err + shown.out
+    output = capfd.readouterr()
+    lines = output.err.splitlines()
+    assert left.value.code == code, output
+    assert len(lines) == 1, output
+    assert "Traceback" not in output.err + output.out
     for part in told:
-        assert part in said[0]
+        assert part in lines[0]
     assert {path.name for path in tmp_path.iterdir()} - {"x.db", "__pycache__"} == set(FILES), (
         "no empty record"
     )

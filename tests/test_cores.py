@@ -145,10 +145,10 @@ def test_a_machine_with_one_core_has_one(machine: Machine) -> None:
 def test_the_affinity_of_this_process_is_its_own() -> None:
     program = "import os; from arena.cores import cores; os.sched_setaffinity(0, {ONE}); print(cores())"
     one = min(os.sched_getaffinity(0))
-    done = subprocess.run(
+    result = subprocess.run(
         [sys.executable, "-c", program.replace("ONE", str(one))], capture_output=True, text=True, check=True
     )
-    assert done.stdout == f"[{one}]\n"
+    assert result.stdout == f"[{one}]\n"
     assert set(cores()) <= set(os.sched_getaffinity(0))
 
 

@@ -102,7 +102,7 @@ def imports(file: Path) -> set[str]:
 
 def test_the_import_contracts_hold() -> None:
     linter = Path(sys.executable).with_name("lint-imports")
-    done = subprocess.run(
+    result = subprocess.run(
         [linter, "--no-cache"],
         cwd=ROOT,
         stdout=subprocess.PIPE,
@@ -110,8 +110,8 @@ def test_the_import_contracts_hold() -> None:
         text=True,
         check=False,
     )
-    assert done.returncode == 0, done.stdout
-    assert " 0 broken" in done.stdout
+    assert result.returncode == 0, result.stdout
+    assert " 0 broken" in result.stdout
 
 
 def pure() -> list[str]:
@@ -150,13 +150,13 @@ def test_modules_in_pure_folders_are_pure() -> None:
 
 def test_nothing_is_set_into_an_object_of_another_file() -> None:
     """A file changes only objects of its own classes; all others get what they need when they are made."""
-    found = {
+    offenders = {
         (file.relative_to(ROOT).as_posix(), attribute)
         for file in modules(*CONNECTED)
         for attribute in set_from_outside(tree_of(file))
     }
-    assert not {f"{file}: .{attribute} =" for file, attribute in found - SET_FROM_OUTSIDE.keys()}
-    assert not SET_FROM_OUTSIDE.keys() - found, (
+    assert not {f"{file}: .{attribute} =" for file, attribute in offenders - SET_FROM_OUTSIDE.keys()}
+    assert not SET_FROM_OUTSIDE.keys() - offenders, (
         "these exceptions are needed no more: take them out of the list"
     )
 
@@ -268,10 +268,10 @@ def docstrings(file: Path) -> Iterator[str]:
 
 
 def test_no_docstring_begins_with_a_noun_clause() -> None:
-    found = [
+    offenders = [
         f"{file.relative_to(ROOT)}: {text.splitlines()[0]}"
         for file in modules(*PACKAGES, "arena", "lab")
         for text in docstrings(file)
         if NOUN_CLAUSE.match(text)
     ]
-    assert not found, "begin it with a noun or a verb"
+    assert not offenders, "begin it with a noun or a verb"

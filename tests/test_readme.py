@@ -28,8 +28,8 @@ COMMANDS = [shlex.split(line, comments=True) for line in SHELL if line.startswit
 )
 def test_quick_commands_run_as_shown(command: list[str]) -> None:
     assert ["arena", *command] in COMMANDS
-    told = arena(*command)
-    assert told.code == 0, told
+    result = arena(*command)
+    assert result.code == 0, result
 
 
 def test_the_bot_shown_is_a_bot(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -37,8 +37,8 @@ def test_the_bot_shown_is_a_bot(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     path = tmp_path / "my_bot.py"
     path.write_text(source)
     monkeypatch.setattr("sys.stdin", io.StringIO("a1\nresign\n"))
-    told = arena("play", path, "--game", "tictactoe")
-    assert told.code == 0, told
+    result = arena("play", path, "--game", "tictactoe")
+    assert result.code == 0, result
 
 
 def test_the_make_targets_shown_exist() -> None:

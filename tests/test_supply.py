@@ -16,9 +16,9 @@ PROMISES = re.findall(
 
 @pytest.mark.parametrize("number", range(len(PROMISES)))
 def test_each_promise_names_the_tests_that_hold_it(number: int) -> None:
-    found = re.search(r"\((`[^)]+`)\)$", PROMISES[number])
-    assert found is not None, PROMISES[number]
-    for path in re.findall(r"`([^`]+)`", found[1]):
+    match = re.search(r"\((`[^)]+`)\)$", PROMISES[number])
+    assert match is not None, PROMISES[number]
+    for path in re.findall(r"`([^`]+)`", match[1]):
         assert (ROOT / path).exists(), path
 
 

@@ -58,11 +58,11 @@ class Environment:
 
     def run(self, *words: str | Path, cwd: Path) -> subprocess.CompletedProcess[str]:
         """Run Python in this environment, which knows nothing of the one that runs the tests."""
-        known = {name: os.environ[name] for name in ("HOME", "LANG", "TMPDIR") if name in os.environ}
+        table = {name: os.environ[name] for name in ("HOME", "LANG", "TMPDIR") if name in os.environ}
         return subprocess.run(
             [self.python, *words],
             cwd=cwd,
-            env={**known, "PATH": f"{self.python.parent}:{os.defpath}", "COLUMNS": "200", "NO_COLOR": "1"},
+            env={**table, "PATH": f"{self.python.parent}:{os.defpath}", "COLUMNS": "200", "NO_COLOR": "1"},
             check=False,
             capture_output=True,
             text=True,
@@ -72,7 +72,7 @@ class Environment:
 
 def needed(root: Distribution, extras: set[str]) -> list[Distribution]:
     """Return the installed distributions that `root` needs with these extras, by the metadata of each."""
-    found: dict[str, Distribution] = {}
+    packages: dict[str, Distribution] = {}
     asked: set[tuple[str, str]] = set()
     waiting = [(root, extra) for extra in {"", *extras}]
     while waiting:
@@ -83,11 +83,11 @@ def needed(root: Distribution, extras: set[str]) -> list[Distribution]:
                 continue
             name = canonicalize_name(wanted.name)
             library = root if name == canonicalize_name(root.name) else distribution(name)
-            found[name] = library
+            packages[name] = library
             fresh = {(name, each) for each in ("", *wanted.extras)} - asked
             asked |= fresh
             waiting += [(library, each) for _, each in fresh]
-    return [library for library in found.values() if library is not root]
+    return [library for library in packages.values() if library is not root]
 
 
 @pytest.fixture(scope="module")
@@ -136,16 +136,16 @@ def test_modules_beside_a_bot_are_its_own(plain: Environment, tmp_path: Path, fi
     order = [own, faces] if first == "own" else [faces, own]
     owners = f"print({{each.OWNER for each in ({', '.join(SHADOWS)})}}, Bot.__module__)"
     (tmp_path / "mine.py").write_text("\n".join([*order, owners]))
-    told = plain.run("mine.py", cwd=tmp_path)
-    assert told.stdout == "{'the author'} arena.bots.api.bot\n", told.stderr
+    result = plain.run("mine.py", cwd=tmp_path)
+    assert result.stdout == "{'the author'} arena.bots.api.bot\n", result.stderr
 
 
 def test_a_bot_among_modules_of_its_own_keeps_the_protocol(plain: Environment, tmp_path: Path) -> None:
     write_modules(tmp_path, of="the author")
     check = "assert games.OWNER == server.OWNER == 'the author'"
     (tmp_path / "mine.py").write_text(BOT.format(imports="import games, server", check=check))
-    told = plain.run("-m", "arena", "check", "mine.py", cwd=tmp_path)
-    assert told.returncode == 0, told
+    result = plain.run("-m", "arena", "check", "mine.py", cwd=tmp_path)
+    assert result.returncode == 0, result
 
 
 def test_a_match_is_played_among_other_modules_of_these_names(server: Environment, tmp_path: Path) -> None:
@@ -156,10 +156,12 @@ def test_a_match_is_played_among_other_modules_of_these_names(server: Environmen
     check = "assert (console.OWNER, match.OWNER) == ('a publisher', 'the author')"
     (tmp_path / "mine.py").write_text(BOT.format(imports="import console, match", check=check))
     words = ("match", "mine.py", "random", "--game", "tictactoe", "--rounds", "1", "--record", "played")
-    told = server.run("-m", "arena", *words, cwd=tmp_path)
-    assert told.returncode == 0, told
+    result = server.run("-m", "arena", *words, cwd=tmp_path)
+    assert result.returncode == 0, result
     played = (tmp_path / "played").read_text()
-    assert played.count('"reason":"line"') + played.count('"reason":"board_full"') == 2, told.stderr + played
+    assert played.count('"reason":"line"') + played.count('"reason":"board_full"') == 2, (
+        result.stderr + played
+    )
 
 
 @pytest.mark.timeout(200)
@@ -199,17 +201,17 @@ def test_a_strict_type_checker_sees_a_bot_typed(plain: Environment, tmp_path: Pa
 def test_the_plain_package_has_all_that_a_bot_author_needs(
     plain: Environment, tmp_path: Path, words: list[str]
 ) -> None:
-    told = plain.run("-m", "arena", *words, cwd=tmp_path)
-    assert told.returncode == 0, told.stderr
+    result = plain.run("-m", "arena", *words, cwd=tmp_path)
+    assert result.returncode == 0, result.stderr
 
 
 def test_the_plain_package_installs_no_hosts_libraries(plain: Environment, tmp_path: Path) -> None:
-    found = {name.partition("-")[0].lower() for name in plain.names()}
-    assert not found & {"sqlalchemy", "aiosqlite", "pil", "prometheus_client", "numpy", "uvloop"}
-    assert {"websockets", "anyio", "msgpack", "msgspec", "typer", "rich"} <= found
-    told = plain.run("-m", "arena", "serve", cwd=tmp_path)
-    assert told.returncode == 1
-    assert told.stderr == 'arena: "serve" needs the server extra: pip install "riskless-arena[server]"\n'
+    results = {name.partition("-")[0].lower() for name in plain.names()}
+    assert not results & {"sqlalchemy", "aiosqlite", "pil", "prometheus_client", "numpy", "uvloop"}
+    assert {"websockets", "anyio", "msgpack", "msgspec", "typer", "rich"} <= results
+    result = plain.run("-m", "arena", "serve", cwd=tmp_path)
+    assert result.returncode == 1
+    assert result.stderr == 'arena: "serve" needs the server extra: pip install "riskless-arena[server]"\n'
 
 
 def test_the_command_and_the_module_are_one(plain: Environment, tmp_path: Path) -> None:

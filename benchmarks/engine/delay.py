@@ -37,12 +37,12 @@ BEYOND = 10
 async def _lateness(seconds: float) -> list[float]:
     """Return the delays of repeated sleeps of one tick, in ms."""
     loop = asyncio.get_running_loop()
-    found = []
+    delays = []
     end = loop.time() + seconds
     while (now := loop.time()) < end:
         await asyncio.sleep(TICK)
-        found.append(1000 * (loop.time() - now - TICK))
-    return found
+        delays.append(1000 * (loop.time() - now - TICK))
+    return delays
 
 
 def _think(searcher: Searcher[Any, Any], chosen: Sequence[Any], over: threading.Event) -> None:
@@ -57,13 +57,13 @@ def _think(searcher: Searcher[Any, Any], chosen: Sequence[Any], over: threading.
 
 def _overrun(searcher: Searcher[Any, Any], chosen: Sequence[Any]) -> list[float]:
     """Return the delays of a search's end after its stop function first returned True, in ms."""
-    found = []
+    overruns = []
     for i in range(STOPS):
         end = time.perf_counter() + 0.001 * (2 + i % 17)
         for _ in searcher.deepen(chosen[i % len(chosen)], stop=lambda end=end: time.perf_counter() >= end):  # type: ignore[misc]
             pass
-        found.append(1000 * (time.perf_counter() - end))
-    return found
+        overruns.append(1000 * (time.perf_counter() - end))
+    return overruns
 
 
 def told(times: Sequence[float], share: float) -> str:

@@ -78,8 +78,8 @@ def section(name: str, raw: Raw) -> str:
 
 def page() -> str:
     """Return RESULTS.md, generated from all saved results."""
-    found = {name: read(name) for name in PARTS}
-    sections = {name: section(name, raw) for name, raw in found.items() if raw is not None}
+    results = {name: read(name) for name in PARTS}
+    sections = {name: section(name, raw) for name, raw in results.items() if raw is not None}
     return whole_text(sections, PARTS, HEAD)
 
 

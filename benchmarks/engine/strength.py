@@ -61,11 +61,11 @@ class Score:
     forfeits: int
 
     def __str__(self) -> str:
-        found = difference(self.pairs)
-        if found is None:
+        elo = difference(self.pairs)
+        if elo is None:
             return f"0 | | {self.forfeits}"
-        interval = f"{found.elo - found.error:+.0f} to {found.elo + found.error:+.0f}"
-        return f"{sum(self.pairs)} | {found.elo:+.0f} ({interval}) | {self.forfeits}"
+        interval = f"{elo.elo - elo.error:+.0f} to {elo.elo + elo.error:+.0f}"
+        return f"{sum(self.pairs)} | {elo.elo:+.0f} ({interval}) | {self.forfeits}"
 
 
 def played(map: str, one: str, other: str, time_control: str, rounds: int, concurrency: int) -> Score:
@@ -84,8 +84,8 @@ def played(map: str, one: str, other: str, time_control: str, rounds: int, concu
             *("--record", str(Path(folder) / "record.jsonl"), "--json", str(table)),
         ]
         subprocess.run(command, cwd=ROOT, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        told = json.loads(table.read_text(encoding="utf-8"))
-    return Score(tuple(told["pairs"]), sum(row[fault] for row in told["table"] for fault in FORFEITS))
+        data = json.loads(table.read_text(encoding="utf-8"))
+    return Score(tuple(data["pairs"]), sum(row[fault] for row in data["table"] for fault in FORFEITS))
 
 
 def together(scores: Sequence[Score]) -> Score:
@@ -97,11 +97,11 @@ def together(scores: Sequence[Score]) -> Score:
 def rows(given: argparse.Namespace, one: str, other: str) -> Iterator[str]:
     """Yield the rows of the table as they are measured."""
     for time_control in given.tc:
-        found = []
+        results = []
         for map in given.map or HELD_OUT:
-            found.append(played(map, one, other, time_control, given.rounds, given.concurrency))
-            yield f"| {map} | {time_control} | {found[-1]} |"
-        yield f"| **all** | {time_control} | {together(found)} |"
+            results.append(played(map, one, other, time_control, given.rounds, given.concurrency))
+            yield f"| {map} | {time_control} | {results[-1]} |"
+        yield f"| **all** | {time_control} | {together(results)} |"
 
 
 def main() -> None:
@@ -116,13 +116,13 @@ def main() -> None:
     parser.add_argument("--tc", action="append", help="time control, repeatable; default 0.1/move")
     parser.add_argument("--rounds", type=int, default=10, help="pairs on each map")
     parser.add_argument("--concurrency", type=int, default=0, help="matches at once; 0: as the cores allow")
-    given = parser.parse_args()
-    given.tc = given.tc or ["0.1/move"]
-    one, other = given.one, given.other
-    if given.checkout is not None:
-        one, other = side(ROOT, one), side(given.checkout, other)
+    arguments = parser.parse_args()
+    arguments.tc = arguments.tc or ["0.1/move"]
+    one, other = arguments.one, arguments.other
+    if arguments.checkout is not None:
+        one, other = side(ROOT, one), side(arguments.checkout, other)
     print("| map | time control | pairs | Elo (95 %) | forfeits |\n| --- | --- | --- | --- | --- |")
-    for row in rows(given, one, other):
+    for row in rows(arguments, one, other):
         print(row, flush=True)
 
 

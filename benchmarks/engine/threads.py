@@ -132,11 +132,11 @@ def measured(map: str, counts: Sequence[int]) -> list[Position]:
 
 def measure(threads: Sequence[int] = THREADS) -> dict[str, Any]:
     """Measure every variant with each number of threads, on the same positions."""
-    found = [position for map in MAPS for position in measured(map, threads)]
+    results = [position for map in MAPS for position in measured(map, threads)]
     return {
         "cores": len(os.sched_getaffinity(0)),
-        "faster": {name: [each.faster(name) for each in found] for name in ways(threads)},
-        "work": {name: [each.work[name] for each in found if name in each.work] for name in ways(threads)},
+        "faster": {name: [each.faster(name) for each in results] for name in ways(threads)},
+        "work": {name: [each.work[name] for each in results if name in each.work] for name in ways(threads)},
     }
 
 

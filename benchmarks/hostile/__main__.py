@@ -35,8 +35,8 @@ def main() -> int:
     parser.add_argument("--seconds", type=float, default=SECONDS, help="of each hostile time")
     parser.add_argument("--clients", type=int, default=CLIENTS, help=f"of each of the {ADDRESSES} addresses")
     parser.add_argument("--kinds", default=";".join(KINDS), metavar="KIND;KIND")
-    given = parser.parse_args()
-    kinds = given.kinds.split(";")
+    arguments = parser.parse_args()
+    kinds = arguments.kinds.split(";")
     unknown = set(kinds) - set(KINDS)
     if unknown:
         parser.error(f"no kind is called {', '.join(unknown)}: there are {'; '.join(KINDS)}")
@@ -44,10 +44,10 @@ def main() -> int:
         tempfile.TemporaryDirectory(prefix="arena-hostile-") as folder,
         measured_on("python -m benchmarks.hostile") as note,
     ):
-        outcome = uvloop.run(run(folder, kinds, given.seconds, given.clients))
-    text = f"{section(outcome, given.seconds, given.clients).markdown()}\n\n{note()}"
+        outcome = uvloop.run(run(folder, kinds, arguments.seconds, arguments.clients))
+    text = f"{section(outcome, arguments.seconds, arguments.clients).markdown()}\n\n{note()}"
     print(text)
-    if set(kinds) == set(KINDS) and given.clients >= CLIENTS:
+    if set(kinds) == set(KINDS) and arguments.clients >= CLIENTS:
         write_server("hostile", text)
     return report(faults(outcome))
 

@@ -186,10 +186,10 @@ def challenges(**content: object) -> Kind:
 
         async def hear() -> None:
             while True:
-                told = await stranger.hear()
-                stranger.count(told, client.answers)
-                if told.type == "challenged" and told.challenger == stranger.name:
-                    opened.append(told.challenge)
+                message = await stranger.hear()
+                stranger.count(message, client.answers)
+                if message.type == "challenged" and message.challenger == stranger.name:
+                    opened.append(message.challenge)
 
         async with asyncio.TaskGroup() as tasks:
             tasks.create_task(hear())
@@ -223,19 +223,19 @@ def plays(of: str, start: Step, turn: Step | None = None, *answers: str, **conte
         to_accept = ""
         async with asyncio.TaskGroup() as tasks:
             while True:
-                told = await stranger.hear()
-                stranger.count(told, client.answers)
-                if told.type == "challenged" and not asks:
-                    to_accept = told.challenge
+                message = await stranger.hear()
+                stranger.count(message, client.answers)
+                if message.type == "challenged" and not asks:
+                    to_accept = message.challenge
                     await stranger.say(type="accept", challenge=to_accept)
-                elif told.code == "rate_limited":
+                elif message.code == "rate_limited":
                     await asyncio.sleep(REFUSED_SECONDS)
                     await (ask() if asks else stranger.say(type="accept", challenge=to_accept))
-                elif told.type == "start":
-                    tasks.create_task(_quietly(start(client, told)))
-                elif told.type == "turn" and turn is not None:
-                    await turn(client, told)
-                elif told.type == "end" and asks:
+                elif message.type == "start":
+                    tasks.create_task(_quietly(start(client, message)))
+                elif message.type == "turn" and turn is not None:
+                    await turn(client, message)
+                elif message.type == "end" and asks:
                     await ask()
 
     return Kind(of, work, frozenset(answers))
@@ -324,14 +324,14 @@ async def is_guest(client: Client) -> None:
 
     await ask()
     while True:
-        told = await stranger.hear()
-        stranger.count(told, client.answers)
-        if told.type == "start":
-            await is_ready(client, told)
-        elif told.type == "turn":
-            cell = next(cell for cell in range(9) if cell not in told.moves)
-            await stranger.say_asked(type="move", match=told.match, ply=told.ply, move=cell)
-        elif told.type == "end" or told.code:
+        message = await stranger.hear()
+        stranger.count(message, client.answers)
+        if message.type == "start":
+            await is_ready(client, message)
+        elif message.type == "turn":
+            cell = next(cell for cell in range(9) if cell not in message.moves)
+            await stranger.say_asked(type="move", match=message.match, ply=message.ply, move=cell)
+        elif message.type == "end" or message.code:
             await asyncio.sleep(REFUSED_SECONDS)
             await ask()
 

@@ -141,8 +141,8 @@ class Strangers:
         line = await self._out.readline()
         if not line:
             raise RuntimeError("the strangers' process has ended; its output above says why")
-        said: dict[str, Any] = json.loads(line)
-        return said
+        data: dict[str, Any] = json.loads(line)
+        return data
 
 
 @asynccontextmanager
@@ -302,12 +302,12 @@ class Rounds:
         before = self._server.memory
         await self._strangers.say("go")
         turns.hostile.append(await window(self._server, self._outcome.load, self._seconds))
-        said = await self._strangers.hear()
-        turns.tallies.append(TrafficCounts(**said))
+        message = await self._strangers.hear()
+        turns.tallies.append(TrafficCounts(**message))
         turns.memory.append((before, self._server.memory))
         turns.sessions.append(await asyncio.to_thread(_sessions, self._server))
         print(
-            f"{kind}: {turns.quiet[-1]} -> {turns.hostile[-1]}, {said}, {turns.memory[-1][1] / 2**20:.0f} MiB, "
+            f"{kind}: {turns.quiet[-1]} -> {turns.hostile[-1]}, {message}, {turns.memory[-1][1] / 2**20:.0f} MiB, "
             f"{turns.sessions[-1]} sessions in the store",
             flush=True,
         )

@@ -52,9 +52,9 @@ async def fill(database: str, names: Sequence[str]) -> dict[str, str]:
     engine = make_engine(database)
     try:
         await prepare(engine)
-        done = await import_lines(engine, long_records(LONG_MATCHES))
-        if done.bad:
-            raise RuntimeError(f"a record is not one: {done.bad}")
+        counts = await import_lines(engine, long_records(LONG_MATCHES))
+        if counts.bad:
+            raise RuntimeError(f"a record is not one: {counts.bad}")
         for name in REVOKED:
             await tokens.create(engine, name, "bot")
             await tokens.revoke(engine, name)

@@ -110,10 +110,10 @@ class Stranger:
         """Return the next message. Raises OSError, EOFError."""
         payload = await self._frame()
         self.tally.bytes += len(payload)
-        told = _told.decode(payload)
-        if told.type == "error":
-            self.tally.note(told.code)
-        return told
+        output = _told.decode(payload)
+        if output.type == "error":
+            self.tally.note(output.code)
+        return output
 
     async def read_all(self, expects: frozenset[str]) -> None:
         """Read to the end, and count the messages of the expected types as answers."""
@@ -164,10 +164,10 @@ async def enter(url: str, source: str, tally: TrafficCounts, **hello: Any) -> St
         raise EOFError("no websocket was opened")
     stranger = Stranger(reader, writer, tally, hello["name"])
     await stranger.say_asked(type="hello", **hello)
-    told = await stranger.hear()
-    if told.type != "welcome":
-        raise EOFError(f"not let in: {told.code}")
-    stranger.session = told.session
+    message = await stranger.hear()
+    if message.type != "welcome":
+        raise EOFError(f"not let in: {message.code}")
+    stranger.session = message.session
     return stranger
 
 

@@ -39,10 +39,10 @@ async def learn(world: World) -> None:
     """Collect ids and paths to request, and play one match."""
     tally = TrafficCounts()
     page = (await get(world.url, LEARNER, "/", tally)).decode()
-    found = re.search(r"/web/\w+/js/main\.bundle\.js", page)
-    if found is None:
+    hit = re.search(r"/web/\w+/js/main\.bundle\.js", page)
+    if hit is None:
         raise RuntimeError("the page has no module")
-    world.file = found[0]
+    world.file = hit[0]
     world.long = await finished(world, f"limit=50&bot={THINKERS[0]}")
     await _play_own(world)
     for name in world.names[:2]:
@@ -84,9 +84,9 @@ async def follow(world: World) -> None:
     async with entered(world.url, LEARNER, TrafficCounts(), name="learner", role="spectator") as learner:
         await learner.say(type="browse")
         while True:
-            told = await learner.hear()
-            if told.type == "listing":
-                world.live = [each["match"] for each in told.matches][:LINE]
+            message = await learner.hear()
+            if message.type == "listing":
+                world.live = [each["match"] for each in message.matches][:LINE]
 
 
 async def _enter(

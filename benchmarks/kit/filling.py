@@ -46,10 +46,10 @@ async def fill(engine: AsyncEngine, count: int) -> None:
         await connection.execute(sa.text("INSERT INTO samples VALUES (:place, :packed)"), pieces)
         first = int(time.time()) - SECONDS * count
         for low in range(1, count + 1, SLICE):
-            given = {"low": low, "high": min(low + SLICE - 1, count)}
-            await connection.execute(sa.text(_matches(kind)), given | {"first": first})
+            variables = {"low": low, "high": min(low + SLICE - 1, count)}
+            await connection.execute(sa.text(_matches(kind)), variables | {"first": first})
             for statement in (_RECORDS, *_STEPS):
-                await connection.execute(sa.text(statement), given)
+                await connection.execute(sa.text(statement), variables)
         for statement in _TABLES:
             await connection.execute(sa.text(statement))
         await _set_sequences(connection)

@@ -100,7 +100,7 @@ def flat_lines(seconds: float, rounds: int) -> tuple[list[str], dict[int, list[f
         "| bots | CPU, arena | relay | ratio | as often | moves/s, arena | relay | load |",
         "| --- | --- | --- | --- | --- | --- | --- | --- |",
     ]
-    found = {}
+    results = {}
     for bots in SIZES:
         runs, often = [], []
         for _ in range(rounds):
@@ -109,14 +109,14 @@ def flat_lines(seconds: float, rounds: int) -> tuple[list[str], dict[int, list[f
             often.append(flat_out(serve_relay, bots, seconds, bots / 2 / runs[-1][0].rate).server)
         cpu = [statistics.median(run[kind].server for run in runs) for kind in range(2)]
         rates = [statistics.median(run[kind].rate for run in runs) for kind in range(2)]
-        found[bots] = [arena.server / relay.server for arena, relay in runs]
+        results[bots] = [arena.server / relay.server for arena, relay in runs]
         load = " / ".join(_share([run[kind].load for run in runs]) for kind in range(2))
         lines.append(
-            f"| {bots} | {cpu[0]:.0f} | {cpu[1]:.0f} | {_spread(found[bots])} | {statistics.median(often):.0f} "
+            f"| {bots} | {cpu[0]:.0f} | {cpu[1]:.0f} | {_spread(results[bots])} | {statistics.median(often):.0f} "
             f"| {rates[0]:,.0f} | {rates[1]:,.0f} | {load} |"
         )
         print(lines[-1], flush=True)
-    return lines, found
+    return lines, results
 
 
 def goals(ratios: Mapping[int, Sequence[float]]) -> list[str]:

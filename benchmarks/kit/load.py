@@ -101,17 +101,17 @@ async def arena_bot(
             async with load.entrance:
                 connection = await stack.enter_async_context(line_to(url, source))
                 await connection.send(encode(Hello(name, token, pool=pool)))
-                told = _told.decode(await connection.recv())
-            if told.type == "welcome":
+                output = _told.decode(await connection.recv())
+            if output.type == "welcome":
                 load.connected += 1
             else:
-                load.errors.append(told.code)
+                load.errors.append(output.code)
             bot = _Bot(connection, name, load, pause, opponent)
-            await bot.arrange(told)
+            await bot.arrange(output)
             async for frame in connection:
-                told = _told.decode(frame)
-                await bot.arrange(told)
-                await bot.play(told)
+                output = _told.decode(frame)
+                await bot.arrange(output)
+                await bot.play(output)
     except (OSError, ConnectionClosed, InvalidHandshake) as error:
         load.errors.append(str(error))
 

@@ -33,8 +33,8 @@ class Running:
     def memory(self) -> int:
         """Resident memory in bytes."""
         status = Path(f"/proc/{self.process.pid}/status").read_text(encoding="ascii")
-        found = re.search(r"VmRSS:\s+(\d+)", status)
-        return int(found[1]) * 1024 if found else 0
+        match = re.search(r"VmRSS:\s+(\d+)", status)
+        return int(match[1]) * 1024 if match else 0
 
     @property
     def cpu(self) -> float:
@@ -127,8 +127,8 @@ def metrics(url: str) -> str:
 
 def histogram(url: str, name: str = "arena_move_seconds") -> dict[float, float]:
     """Return the cumulative counts of a histogram, by upper bound."""
-    found = re.findall(rf'^{name}_bucket\{{le="([^"]+)"\}} (\S+)', metrics(url), re.MULTILINE)
-    return {float(bound.replace("+Inf", "inf")): float(count) for bound, count in found}
+    buckets = re.findall(rf'^{name}_bucket\{{le="([^"]+)"\}} (\S+)', metrics(url), re.MULTILINE)
+    return {float(bound.replace("+Inf", "inf")): float(count) for bound, count in buckets}
 
 
 def quantile(counts: dict[float, float], share: float) -> float:

@@ -109,13 +109,13 @@ class Arena:
         ]
 
     def _bots(self, count: int) -> list[Bot]:
-        found: list[Bot] = []
+        bots: list[Bot] = []
         for number in range(count):
             if number % 2 == 0:
-                found.append(ClientBot(self, number))
+                bots.append(ClientBot(self, number))
             else:
-                found.append(Scripted(self, number, HABITS[number // 2 % len(HABITS)]))
-        return found
+                bots.append(Scripted(self, number, HABITS[number // 2 % len(HABITS)]))
+        return bots
 
     # what others ask
 

@@ -47,15 +47,15 @@ class Fault:
 
 def draw(dice: random.Random, until: int, *, first: int = 10 * SECOND) -> list[Fault]:
     """Draw the faults of a run."""
-    found: list[Fault] = []
+    faults: list[Fault] = []
     at = first
     while True:
         at += round(dice.uniform(*PAUSE_SECONDS) * SECOND * (0.05 if dice.random() < 0.2 else 1))
         if at >= until:
-            return found
+            return faults
         seconds = dice.uniform(0.05, 1.5) if dice.random() < 0.4 else dice.uniform(0.5, 7.0)
         kind = dice.choice(KINDS)
-        found.append(Fault(len(found) + 1, at, kind, dice.randrange(1 << 16), round(seconds * SECOND)))
+        faults.append(Fault(len(faults) + 1, at, kind, dice.randrange(1 << 16), round(seconds * SECOND)))
 
 
 def inject(arena: Arena, fault: Fault) -> None:

@@ -212,9 +212,9 @@ def in_place(arena: Arena) -> Iterator[None]:
         return call(*given)
 
     def lag(clock: Clock, observe: Callable[[float], None]) -> StallLag:
-        made = StallLag(clock, observe)
-        running().stalls.append(made)
-        return made
+        stall_lag = StallLag(clock, observe)
+        running().stalls.append(stall_lag)
+        return stall_lag
 
     bytes_dice = world.dice("bytes")
 

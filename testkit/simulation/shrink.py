@@ -24,10 +24,10 @@ def shrink(failed: Outcome, run: Callable[[Plan], Outcome] = simulate) -> Outcom
     def fails(numbers: Sequence[int]) -> bool:
         nonlocal best, runs
         runs += 1
-        tried = run(replace(failed.plan, only=tuple(numbers)))
-        if kind_of(tried.failure) != kind:
+        result = run(replace(failed.plan, only=tuple(numbers)))
+        if kind_of(result.failure) != kind:
             return False
-        best = tried
+        best = result
         return True
 
     numbers = [each.number for each in failed.faults]

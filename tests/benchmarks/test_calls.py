@@ -12,8 +12,8 @@ from benchmarks.kit.served import ROOT
 
 @pytest.mark.slow
 def test_no_more_calls_are_made_than_are_promised() -> None:
-    counted = subprocess.run(
+    result = subprocess.run(
         [sys.executable, "-m", "benchmarks.calls"], cwd=ROOT, capture_output=True, text=True, check=False
     )
-    assert counted.returncode == 0, counted.stdout + counted.stderr
-    assert counted.stdout.count("promised at most") == 3
+    assert result.returncode == 0, result.stdout + result.stderr
+    assert result.stdout.count("promised at most") == 3

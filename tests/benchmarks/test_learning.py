@@ -15,8 +15,8 @@ from testkit.parts import skip_without
 def test_both_tables_are_printed() -> None:
     skip_without("numba")
     words = [sys.executable, "-m", "benchmarks.learning", "--seconds", "0.01", "--rounds", "1"]
-    done = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    rows = [line.split(" | ")[0].strip("| ") for line in done.stdout.splitlines() if line.startswith("| ")]
+    result = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert result.returncode == 0, result.stderr
+    rows = [line.split(" | ")[0].strip("| ") for line in result.stdout.splitlines() if line.startswith("| ")]
     for row in ("`arena.batch`, 4,096 matches", "the rules in plain Python", "`play_match`", "ratio"):
-        assert row in rows, done.stdout
+        assert row in rows, result.stdout

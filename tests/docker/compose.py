@@ -28,7 +28,7 @@ Compose = Callable[..., str]
 
 def docker(*arguments: str, **environment: str) -> str:
     """Return both outputs of a `docker` command, which must succeed."""
-    done = subprocess.run(
+    result = subprocess.run(
         ["docker", *arguments],
         env={**os.environ, **environment},
         stdout=subprocess.PIPE,
@@ -37,16 +37,16 @@ def docker(*arguments: str, **environment: str) -> str:
         check=False,
         timeout=800,
     )
-    assert done.returncode == 0, done.stdout[-5000:]
-    return done.stdout
+    assert result.returncode == 0, result.stdout[-5000:]
+    return result.stdout
 
 
 def compose_project(name: str, *files: Path, **always: str) -> Compose:
     """Runs `docker compose` on a project of its own: the root's file, and others on top of it."""
-    chosen = [word for file in (ROOT / "docker-compose.yml", *files) for word in ("-f", str(file))]
+    choices = [word for file in (ROOT / "docker-compose.yml", *files) for word in ("-f", str(file))]
 
     def run(*arguments: str, **environment: str) -> str:
-        words = ("compose", "--progress", "plain", "-p", name, *chosen, *arguments)
+        words = ("compose", "--progress", "plain", "-p", name, *choices, *arguments)
         return docker(*words, **{**always, **environment})
 
     return run

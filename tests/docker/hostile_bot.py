@@ -60,8 +60,8 @@ def forked() -> int:
 
 def processes() -> list[str]:
     """Return the command lines of all processes that the bot can see."""
-    found = [each for each in Path("/proc").iterdir() if each.name.isdecimal()]
-    return [(each / "cmdline").read_text().replace("\0", " ").strip() for each in found]
+    folders = [each for each in Path("/proc").iterdir() if each.name.isdecimal()]
+    return [(each / "cmdline").read_text().replace("\0", " ").strip() for each in folders]
 
 
 def report(secret: str, path: str, port: int) -> dict[str, object]:
@@ -106,9 +106,9 @@ def make_noise() -> None:
 
 
 def fill_memory() -> None:
-    kept: list[bytearray] = []
+    blocks: list[bytearray] = []
     for _ in range(1024 * GIBIBYTES):
-        kept.append(bytearray(b"x" * len(MEBIBYTE)))
+        blocks.append(bytearray(b"x" * len(MEBIBYTE)))
 
 
 def stop_listening() -> None:

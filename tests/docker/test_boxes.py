@@ -86,14 +86,14 @@ def test_a_bot_finds_nothing_of_its_host(tmp_path: Path, image: str, monkeypatch
             assert ask(bot, MATCH.game.start(), Clock(LONG), Event()) == 0
         finally:
             bot.close()
-    told = json.loads((tmp_path / "logs" / f"{MATCH.id}.log").read_text())
-    assert not {name for name in told.pop("environment") if name.startswith(("ARENA", "DOCKER", "XDG"))}
+    data = json.loads((tmp_path / "logs" / f"{MATCH.id}.log").read_text())
+    assert not {name for name in data.pop("environment") if name.startswith(("ARENA", "DOCKER", "XDG"))}
     # Some kernels have no such files; on the others they are hidden.
-    assert told.pop("memory of the machine") in {"done: b''", "FileNotFoundError", "PermissionError"}
-    assert told.pop("restart") in {"OSError", "FileNotFoundError"}
-    assert told.pop("MiB") <= 2 * 64, "/tmp and /dev/shm, each bounded by 64 MiB"
-    assert told.pop("forks") < 64
-    assert told == {
+    assert data.pop("memory of the machine") in {"done: b''", "FileNotFoundError", "PermissionError"}
+    assert data.pop("restart") in {"OSError", "FileNotFoundError"}
+    assert data.pop("MiB") <= 2 * 64, "/tmp and /dev/shm, each bounded by 64 MiB"
+    assert data.pop("forks") < 64
+    assert data == {
         "secret": "done: []",
         "token": "FileNotFoundError",
         "server": "ConnectionRefusedError",
@@ -129,8 +129,8 @@ def test_a_ladder_goes_on_whatever_its_boxes_do(tmp_path: Path, image: str) -> N
         'game = "tictactoe"\nformat = "gauntlet"\nrounds = 1\ntime_control = "0.5/move"\nmargin = 2000\n'
         f'[[bots]]\nengine = "greedy"\n{boxes}'
     )
-    played = arena("ladder", file, "--record", record)
-    assert played.code == 0, played
+    result = arena("ladder", file, "--record", record)
+    assert result.code == 0, result
     endings: defaultdict[str, set[EndReason]] = defaultdict(set)
     for each in read(record):
         (box,) = {each.players.maxie, each.players.minnie} - {"greedy"}

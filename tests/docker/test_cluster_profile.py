@@ -58,7 +58,7 @@ class Arena:
         if os.geteuid() == 0:
             # Whoever is root already has no need of sudo.
             commands = re.sub("^sudo ", "", commands, flags=re.MULTILINE)
-        done = subprocess.run(
+        result = subprocess.run(
             ["bash", "-e", "-o", "pipefail", "-c", commands],
             cwd=self.folder,
             env={**os.environ, **self.environment},
@@ -68,8 +68,8 @@ class Arena:
             check=False,
             timeout=800,
         )
-        assert done.returncode == 0, done.stdout[-5000:] + self.compose("logs", "--tail", "40")
-        return done.stdout
+        assert result.returncode == 0, result.stdout[-5000:] + self.compose("logs", "--tail", "40")
+        return result.stdout
 
     def compose(self, *words: str) -> str:
         return docker("compose", "--profile", "cluster", *words, **self.environment)
@@ -97,12 +97,12 @@ def arena(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Arena]:
     with ExitStack() as stack:
         for image, folder in IMAGES.items():
             stack.enter_context(stand_in(image, folder))
-        made = Arena(tmp_path_factory.mktemp("cluster"))
+        arena = Arena(tmp_path_factory.mktemp("cluster"))
         try:
-            made.type(BLOCKS[0])
-            yield made
+            arena.type(BLOCKS[0])
+            yield arena
         finally:
-            made.compose("down", "--volumes", "--timeout", "5")
+            arena.compose("down", "--volumes", "--timeout", "5")
 
 
 def test_a_core_that_is_killed_costs_no_match(arena: Arena) -> None:

@@ -83,11 +83,11 @@ def exit_codes(compose: Compose) -> dict[str, int]:
     """Return the exit code of every playing container, by service and number, after all have ended."""
 
     def ended() -> dict[str, int] | None:
-        told = compose("ps", "--all", "--format", "{{.Name}} {{.State}} {{.ExitCode}}").splitlines()
-        found = {name.split("-", 3)[3]: (state, int(code)) for name, state, code in map(str.split, told)}
-        if any(state != "exited" for state, _ in found.values()):
+        lines = compose("ps", "--all", "--format", "{{.Name}} {{.State}} {{.ExitCode}}").splitlines()
+        states = {name.split("-", 3)[3]: (state, int(code)) for name, state, code in map(str.split, lines)}
+        if any(state != "exited" for state, _ in states.values()):
             return None
-        return {name: code for name, (_, code) in found.items() if name != "kernels-1"}
+        return {name: code for name, (_, code) in states.items() if name != "kernels-1"}
 
     return wait_for("end of all containers", ended)
 
@@ -121,8 +121,8 @@ def assert_told_once_and_whole(output: str, matches: int, bots: set[str]) -> Non
     known = "|", "warning: ", "drawn: ", "blunders: "
     last = told[told.index(where) + 1 :]
     assert all(line.startswith(known) or "matches lost on time" in line for line in last), output[-5000:]
-    shown = [line for line in output.splitlines() if " | " in line]
-    assert len(shown) == len(told), "only the ladder is shown"
+    rows = [line for line in output.splitlines() if " | " in line]
+    assert len(rows) == len(told), "only the ladder is shown"
 
 
 def test_up_plays_a_ladder_to_its_end_and_a_service_or_a_scale_adds_a_bot(
@@ -288,9 +288,9 @@ def test_another_processor_is_compiled_for_once_and_bots_cannot_change_what_was_
     compose("run", "--rm", *another, "kernels")
     listing = ("run", "--rm", "--no-deps", "--entrypoint", "sh", "alphabeta", "-c")
     look = "find /var/cache/arena -name '*.nbc' -exec stat -c '%n %Y' {} +"
-    made = compose(*listing, look)
-    assert made.count(".nbc") >= 4
+    result = compose(*listing, look)
+    assert result.count(".nbc") >= 4
     compose("run", "--rm", *another, "kernels")
-    assert compose(*listing, look) == made, "what is there is not made again"
-    tried = compose(*listing, "touch /var/cache/arena/x 2>&1 || true")
-    assert "Read-only file system" in tried
+    assert compose(*listing, look) == result, "what is there is not made again"
+    completed = compose(*listing, "touch /var/cache/arena/x 2>&1 || true")
+    assert "Read-only file system" in completed

@@ -38,9 +38,9 @@ def measured() -> set[str]:
 
 @pytest.mark.parametrize("expression", EXPRESSIONS)
 def test_every_query_asks_for_what_is_measured(expression: str) -> None:
-    asked = re.findall(r"arena_\w+", expression)
-    assert asked
-    assert set(asked) <= measured()
+    names = re.findall(r"arena_\w+", expression)
+    assert names
+    assert set(names) <= measured()
 
 
 @pytest.mark.parametrize("expression", EXPRESSIONS)
@@ -62,13 +62,13 @@ def test_labels_are_those_that_the_server_sets() -> None:
     metrics.finished.labels(EndReason.LINE.value).inc()
     metrics.rejections.labels(Code.STALE_PLY.value).inc()
     metrics.messages[Metrics] += 1
-    found = {
+    results = {
         family.name.removeprefix("arena_"): set(sample.labels)
         for family in metrics.registry.collect()
         for sample in family.samples
         if family.type == "counter" and sample.name.endswith("_total")
     }
-    assert {name: {label} for name, label in LABELS.items()} == {k: v for k, v in found.items() if v}
+    assert {name: {label} for name, label in LABELS.items()} == {k: v for k, v in results.items() if v}
 
 
 def test_the_first_questions_of_a_host_have_panels() -> None:
@@ -93,6 +93,6 @@ def test_panels_do_not_lie_on_each_other_and_all_ask_the_provided_source() -> No
 
 def test_the_source_knows_how_often_the_server_is_asked() -> None:
     """Else rates over short times are empty."""
-    asked = re.findall(r"scrape_interval: (\w+)", (DOCKER / "prometheus.yml").read_text(encoding="utf-8"))
+    intervals = re.findall(r"scrape_interval: (\w+)", (DOCKER / "prometheus.yml").read_text(encoding="utf-8"))
     source = (DOCKER / "grafana/provisioning/datasources/prometheus.yml").read_text(encoding="utf-8")
-    assert asked == re.findall(r"timeInterval: (\w+)", source)
+    assert intervals == re.findall(r"timeInterval: (\w+)", source)

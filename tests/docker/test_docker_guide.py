@@ -40,9 +40,9 @@ def test_the_variables_are_those_of_the_compose_file_with_their_defaults() -> No
 def test_no_service_says_a_thing_twice() -> None:
     """Compose refuses such a file as a whole. This is seen without it, where a merge has left two of a kind."""
     services = re.split(r"^(?=\S|  \S)", COMPOSE, flags=re.MULTILINE)
-    said = [re.findall(r"^    (\w+):", service, re.MULTILINE) for service in services]
-    assert max(map(len, said)) > 5
-    assert [keys for keys in said if len(keys) > len(set(keys))] == []
+    service_keys = [re.findall(r"^    (\w+):", service, re.MULTILINE) for service in services]
+    assert max(map(len, service_keys)) > 5
+    assert [keys for keys in service_keys if len(keys) > len(set(keys))] == []
 
 
 def of_this_page(text: str, folder: Path) -> str:
@@ -74,8 +74,8 @@ class TestInDocker:
         self, dockerfile: str, compose: Compose, tmp_path: Path
     ) -> None:
         (tmp_path / "my_bot").mkdir()
-        written = arena("new", tmp_path / "my_bot" / "my_bot.py")
-        assert written.code == 0, written
+        result = arena("new", tmp_path / "my_bot" / "my_bot.py")
+        assert result.code == 0, result
         (tmp_path / "my_bot" / "Dockerfile").write_text(dockerfile, encoding="utf-8")
         compose("build", "server")
         try:
@@ -96,8 +96,8 @@ class TestInDocker:
         """The reservation is what Docker is asked for; this machine need not have one."""
         (tmp_path / "gpu.yml").write_text(of_this_page(GPU, tmp_path), encoding="utf-8")
         run = compose_project(f"arena-guide-{os.getpid()}", tmp_path / "gpu.yml")
-        told = run("config", "--format", "json")
-        service = msgspec.json.decode(told[told.index("{") :])["services"]["deep"]
+        result = run("config", "--format", "json")
+        service = msgspec.json.decode(result[result.index("{") :])["services"]["deep"]
         (device,) = service["deploy"]["resources"]["reservations"]["devices"]
         assert (device["driver"], device["count"], device["capabilities"]) == ("nvidia", 1, ["gpu"])
         assert service["cap_drop"] == ["ALL"], "the rest is as with the other bots"

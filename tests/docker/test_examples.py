@@ -21,7 +21,7 @@ pytestmark = [pytest.mark.timeout(900), requires("docker")]
 def test_a_container_for_each_bot(tmp_path: Path) -> None:
     results = tmp_path / "results"
     results.mkdir()
-    given = {
+    variables = {
         "LISTEN": ANY_PORT,
         "RECORD": str(results),
         "GAME": "tictactoe",
@@ -39,14 +39,14 @@ def test_a_container_for_each_bot(tmp_path: Path) -> None:
             "-p",
             name,
             *words,
-            **given,
+            **variables,
         )
 
-    docker("compose", "-f", str(ROOT / "docker-compose.yml"), "build", "server", **given)
+    docker("compose", "-f", str(ROOT / "docker-compose.yml"), "build", "server", **variables)
     try:
-        told = compose("up", "--build")
+        result = compose("up", "--build")
         for service in ("python", "c"):
-            assert "is connected to ws://server:8765" in compose("logs", service), told[-3000:]
+            assert "is connected to ws://server:8765" in compose("logs", service), result[-3000:]
             container = compose("ps", "--all", "--quiet", service).strip()
             limits = docker(
                 "inspect", "--format", "{{.HostConfig.Memory}} {{.HostConfig.ReadonlyRootfs}}", container

@@ -60,12 +60,12 @@ class Machine:
         if HELD.match(commands):
             self._hold(commands, block)
             return
-        done = self.run(commands)
-        assert done.returncode == 0, f"{commands}\n{done.stdout[-5000:]}\n{self.journal()}"
-        missing = block.missing(done.stdout)
-        assert missing is None, f"{missing}\nis not in\n{done.stdout[-5000:]}"
+        result = self.run(commands)
+        assert result.returncode == 0, f"{commands}\n{result.stdout[-5000:]}\n{self.journal()}"
+        missing = block.missing(result.stdout)
+        assert missing is None, f"{missing}\nis not in\n{result.stdout[-5000:]}"
         if "token create ada" in commands:
-            self._token = token_in(done.stdout)
+            self._token = token_in(result.stdout)
 
     def _hold(self, commands: str, block: Block) -> None:
         name = f"held-{len(self._held)}"
@@ -152,11 +152,11 @@ def machine() -> Iterator[Machine]:
             check=True,
             timeout=60,
         )
-        made = Machine(container)
-        yield made
+        machine = Machine(container)
+        yield machine
     finally:
         docker("rm", "--force", "--volumes", container)
-    made.close()
+    machine.close()
 
 
 def test_the_guide_leads_from_an_empty_machine_to_a_public_host(machine: Machine) -> None:

@@ -68,7 +68,7 @@ class Profile:
         commands = (
             re.sub("^sudo ", "", block.commands, flags=re.MULTILINE) if os.geteuid() == 0 else block.commands
         )
-        done = subprocess.run(
+        result = subprocess.run(
             ["bash", "-e", "-c", commands],
             cwd=self.folder,
             env={**os.environ, **self.environment},
@@ -78,9 +78,9 @@ class Profile:
             check=False,
             timeout=500,
         )
-        assert done.returncode == 0, done.stdout[-5000:]
-        assert block.missing(done.stdout) is None, done.stdout[-5000:]
-        return done.stdout
+        assert result.returncode == 0, result.stdout[-5000:]
+        assert block.missing(result.stdout) is None, result.stdout[-5000:]
+        return result.stdout
 
     def compose(self, *words: str) -> str:
         return docker("compose", "--profile", "postgres", *words, **self.environment)
@@ -96,8 +96,8 @@ class Profile:
 
     def metric(self, line: str) -> float:
         """The value of a line of the metrics, or the sum of a metric's lines; 0 while there is none."""
-        found = re.findall(rf"^{re.escape(line)}(?:{{.*}})? (\S+)$", self.get("/metrics"), re.MULTILINE)
-        return sum(map(float, found))
+        values = re.findall(rf"^{re.escape(line)}(?:{{.*}})? (\S+)$", self.get("/metrics"), re.MULTILINE)
+        return sum(map(float, values))
 
     def wait(self, line: str, least: float) -> None:
         end = time.monotonic() + 60
@@ -132,12 +132,12 @@ def profile(image: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[P
         "LISTEN": address,
         "HOST_SETTINGS": str(settings),
     }
-    made = Profile(folder, environment, address)
+    profile = Profile(folder, environment, address)
     try:
-        made.do(GUIDE[0])
-        yield made
+        profile.do(GUIDE[0])
+        yield profile
     finally:
-        made.compose("down", "--volumes", "--timeout", "5")
+        profile.compose("down", "--volumes", "--timeout", "5")
 
 
 def test_the_host_waits_for_the_database_and_not_for_the_server_that_makes_it(profile: Profile) -> None:
@@ -154,10 +154,10 @@ def test_nobody_is_root_and_nothing_but_the_volumes_can_be_written(profile: Prof
         (running_as,) = re.findall(r"^Uid:\s+(.*)$", status, re.MULTILINE)
         assert set(running_as.split()) == {wanted}
         assert wanted != "0"
-        shown = docker("inspect", "--format", "{{.HostConfig.ReadonlyRootfs}}", container)
-        assert shown.strip() == "true"
-        tried = profile.compose("exec", "--user", "0", service, "sh", "-c", "touch /usr/x 2>&1 || true")
-        assert "Read-only file system" in tried
+        result = docker("inspect", "--format", "{{.HostConfig.ReadonlyRootfs}}", container)
+        assert result.strip() == "true"
+        completed = profile.compose("exec", "--user", "0", service, "sh", "-c", "touch /usr/x 2>&1 || true")
+        assert "Read-only file system" in completed
 
 
 def test_the_password_is_in_its_file_only(profile: Profile) -> None:
@@ -192,11 +192,11 @@ def bot(file: Path, name: str, profile: Profile) -> Iterator[None]:
         if name not in profile.compose("exec", "-T", "host", *TOKEN, "list", "--db", DATABASE)
         else "rotate"
     )
-    told = profile.compose("exec", "-T", "host", *TOKEN, change, name, "--db", DATABASE)
+    result = profile.compose("exec", "-T", "host", *TOKEN, change, name, "--db", DATABASE)
     command = [*ARENA, "bot", str(file), "--name", name, "--url", f"ws://{profile.address}"]
     with (file.parent / f"{name}.log").open("wb") as log:
         process = subprocess.Popen(
-            command, env=environment(ARENA_TOKEN=token_in(told)), stdout=log, stderr=log
+            command, env=environment(ARENA_TOKEN=token_in(result)), stdout=log, stderr=log
         )
     try:
         yield

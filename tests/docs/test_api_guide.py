@@ -75,11 +75,11 @@ class Guide:
         return token
 
     def _union(self) -> list[Any]:
-        found = [self._one()]
+        types = [self._one()]
         while self._tokens and self._tokens[0] == "|":
             self._take("|")
-            found.append(self._one())
-        return found
+            types.append(self._one())
+        return types
 
     def _one(self) -> Any:
         token = self._take()
@@ -107,8 +107,8 @@ class Guide:
 
     def wrong(self, value: Any, union: list[Any], at: str) -> str:
         """Return where a value is none of these types; empty where it is one."""
-        found = [self._is_not(value, each, at) for each in union]
-        return "" if "" in found else found[-1]
+        errors = [self._is_not(value, each, at) for each in union]
+        return "" if "" in errors else errors[-1]
 
     def _is_not(self, value: Any, kind: Any, at: str) -> str:
         match kind:
@@ -161,17 +161,17 @@ PATH4 = Riskless(load_map("path4"))
 
 async def play(host: Host) -> str:
     """Play a match of a knockout, one of a Swiss, and a rated one on a solved map. Return the id of that."""
-    asked = []
+    requests = []
     for format in ("knockout", "swiss"):
         async with claim(host.engine, "ladder", format, "auto", PLAN | {"format": format}) as ladder:
             schedule = Schedule(ladder.uid.hex, make_format(format, ["anna", "bert"], 1, 1, 1))
             first = schedule.startable()[0]
             terms = replace(spec(first.maxie, first.minnie), match=schedule.id_of(first), event=format)
-            asked.append(terms)
+            requests.append(terms)
     last = replace(spec("anna", "bert"), game=PATH4, rated=True)
     engine = EngineInfo("random", {"seed": "1"}, 1)
     async with enter(host, "anna", engine=engine) as anna, enter(host, "bert") as bert:
-        for terms in (*asked, last):
+        for terms in (*requests, last):
             async with anyio.create_task_group() as tasks:
                 tasks.start_soon(anna.play, terms.game)
                 tasks.start_soon(bert.play, terms.game)
@@ -182,9 +182,9 @@ async def play(host: Host) -> str:
 
 def test_the_guide_has_every_path_and_its_parameters() -> None:
     text, guide = text_of(PAGE), Guide(text_of(PAGE))
-    told = [parse(re.sub(r"=[A-Z]+", "=1", question)) for question in guide.questions]
+    queries = [parse(re.sub(r"=[A-Z]+", "=1", question)) for question in guide.questions]
     paths = {path for path in ROUTES if path.startswith("/api/")}
-    assert {asked.route for asked in told if asked is not None} == paths
+    assert {asked.route for asked in queries if asked is not None} == paths
     for path in paths:
         words = (ROUTES[path].parameters or "").replace("!", "").split()
         assert [word for word in words if not re.search(rf"[`?&]{word}[`=]", text)] == [], path

@@ -82,6 +82,6 @@ def test_the_three_commands(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     _, *three = re.findall(r"^```sh\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)[0].splitlines()
     assert [line.split()[1] for line in three] == ["new", "match"]
     for line in three:
-        told = arena(*shlex.split(line)[1:])
-        assert told.code == 0, told
-    assert "my_bot" in told.stdout
+        result = arena(*shlex.split(line)[1:])
+        assert result.code == 0, result
+    assert "my_bot" in result.stdout

@@ -19,14 +19,14 @@ OPTION = re.compile(r"--[a-z][\w-]*")
 
 def commands(text: str) -> list[list[str]]:
     """Return the `arena` commands in the fenced blocks of a page, as words, without the word `arena`."""
-    found = []
+    lines = []
     for block in FENCED.findall(text):
         for line in block.replace("\\\n", " ").splitlines():
             command, known = BEFORE.subn("", line)
             if known:
                 words = shlex.split(command, comments=True)
-                found.append(words[: next((i for i, word in enumerate(words) if word[0] in "|>&"), None)])
-    return found
+                lines.append(words[: next((i for i, word in enumerate(words) if word[0] in "|>&"), None)])
+    return lines
 
 
 SHOWN = [(page, words) for page in PAGES for words in commands(text_of(page))]

@@ -34,9 +34,9 @@ def folder(tmp_path: Path) -> Path:
 
 
 def typed(*words: str) -> str:
-    done = command_line.arena(*words)
-    assert done.code == 0, done
-    return done.stdout + done.stderr
+    result = command_line.arena(*words)
+    assert result.code == 0, result
+    return result.stdout + result.stderr
 
 
 @pytest.mark.timeout(200)
@@ -55,14 +55,14 @@ def test_the_guides_commands_work(folder: Path, monkeypatch: pytest.MonkeyPatch)
     check, match, ladder, analyse, replay = (typed(*words) for words in COMMANDS[:5])
     assert "connect4: 100 random matches, and nothing wrong was found" in check
     assert "failed" not in check
-    played = [json.loads(line) for line in (folder / "four.jsonl").read_text(encoding="utf-8").splitlines()]
+    matches = [json.loads(line) for line in (folder / "four.jsonl").read_text(encoding="utf-8").splitlines()]
     # Beside a load a match may be lost on time, all of them even, and after few plies.
-    assert "(four in a row)" in match or {each["result"]["reason"] for each in played} == {"timeout"}
+    assert "(four in a row)" in match or {each["result"]["reason"] for each in matches} == {"timeout"}
     assert "2 pairs" in match
     assert "minimax:depth=2" in ladder
     assert re.search(r"plays [a-g]1", analyse)
     assert "4 matches" in replay
-    longest = max(played, key=lambda record: len(record["moves"]))
+    longest = max(matches, key=lambda record: len(record["moves"]))
     plies = len(longest["moves"])
     stepped = typed(*COMMANDS[4], "--match", longest["match"][:8], "--ply", str(plies))
     assert f"ply {plies - 1}: {('maxie', 'minnie')[(plies - 1) % 2]}" in stepped

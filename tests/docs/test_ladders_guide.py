@@ -28,31 +28,31 @@ def test_an_event_that_lasts_is_told_again_and_not_played_twice(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    played = arena(*LASTING, "--rounds", "1", "--event", "guide")
-    assert played.code == 0, played
+    result = arena(*LASTING, "--rounds", "1", "--event", "guide")
+    assert result.code == 0, result
     again = arena(*LASTING, "--rounds", "1", "--event", "guide")
     assert again.code == 0, again
     table = re.compile(r"^\| \d \| (?:greedy|minimax|random) .*$", re.MULTILINE)
     assert len(table.findall(again.stdout)) == 3
-    assert table.findall(again.stdout) == table.findall(played.stdout)
+    assert table.findall(again.stdout) == table.findall(result.stdout)
 
 
 def test_two_sides_are_compared(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    told = arena(*COMPARED, "--rounds", "1", "--map", "path4", "--margin", "2000")
-    assert told.code == 0, told
-    assert re.search(r"^\| \d \| +four-plies .*$", told.stdout, re.MULTILINE), told
-    assert "SPRT" in told.stdout, told
+    result = arena(*COMPARED, "--rounds", "1", "--map", "path4", "--margin", "2000")
+    assert result.code == 0, result
+    assert re.search(r"^\| \d \| +four-plies .*$", result.stdout, re.MULTILINE), result
+    assert "SPRT" in result.stdout, result
 
 
 def test_openings_are_made_and_played(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    made = arena(*MAKING, "--nodes", "500", "--count", "2", "--processes", "1")
-    assert made.code == 0, made
+    result = arena(*MAKING, "--nodes", "500", "--count", "2", "--processes", "1")
+    assert result.code == 0, result
     openings = [line for line in (tmp_path / "ring12.txt").read_text().splitlines()[2:] if line]
     bots = ("--bot", "greedy", "--bot", "random", "--rounds", "2", "--tc", "0.1/move", "--margin", "2000")
-    told = arena(*OPENED, *bots, "--record", "played.jsonl")
-    assert told.code == 0, told
+    completed = arena(*OPENED, *bots, "--record", "played.jsonl")
+    assert completed.code == 0, completed
     board = Riskless(load_map("ring:12"))
     played = {
         ", ".join(
@@ -72,12 +72,12 @@ def test_bots_of_strangers_play_in_boxes(tmp_path: Path, monkeypatch: pytest.Mon
     (settings,) = re.findall(r"`(exec = [^`]*)`", PAGE.partition("| bot.toml |")[2].partition("## ")[0])
     turn = 'print(json.dumps({"move": message["legal"][-1]}), flush=True)'
     zipped(tmp_path / "camel.zip", {"bot.toml": settings, "camel.py": HONEST.replace("TURN", turn)})
-    told = arena(*BOXED, "--json", "table.json")
-    assert told.code == 0, told
-    written = json.loads((tmp_path / "table.json").read_text())
-    assert [*written["cpu_ms"]] == ["camel"]
-    assert written["cpu_ms"]["camel"] > 0
-    table = {row["bot"]: row for row in written["table"]}
+    result = arena(*BOXED, "--json", "table.json")
+    assert result.code == 0, result
+    data = json.loads((tmp_path / "table.json").read_text())
+    assert [*data["cpu_ms"]] == ["camel"]
+    assert data["cpu_ms"]["camel"] > 0
+    table = {row["bot"]: row for row in data["table"]}
     assert {name: row["games"] for name, row in table.items()} == {"greedy": 4, "camel": 4}
     assert not table["camel"]["crash"]
     added = arena(*ADDED)
@@ -90,17 +90,17 @@ def test_bots_of_strangers_play_in_boxes(tmp_path: Path, monkeypatch: pytest.Mon
 
 def test_a_match_that_is_adjudicated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    told = arena(
+    result = arena(
         *ADJUDICATED, "--map", "path4", "--tc", "0.05/move", "--margin", "1000", "--json", "table.json"
     )
-    assert told.code == 0, told
+    assert result.code == 0, result
     assert json.loads((tmp_path / "table.json").read_text())["played"] == 4
 
 
 def test_reports(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    told = arena(*REPORTED)
-    assert told.code == 0, told
+    result = arena(*REPORTED)
+    assert result.code == 0, result
     assert (tmp_path / "report.html").read_text(encoding="utf-8").startswith("<!doctype html>")
     assert (tmp_path / "table.csv").read_text(encoding="utf-8").count("\n") == 3
     assert json.loads((tmp_path / "table.json").read_text())["played"] == 4

@@ -29,11 +29,11 @@ SMALLER = (
 
 
 def ran(folder: Path, *words: str) -> str:
-    done = subprocess.run(
+    result = subprocess.run(
         [sys.executable, *words], cwd=folder, capture_output=True, text=True, check=False, timeout=900
     )
-    assert done.returncode == 0, done.stderr
-    return done.stdout
+    assert result.returncode == 0, result.stderr
+    return result.stdout
 
 
 def typed(folder: Path, line: str) -> str:
@@ -42,9 +42,9 @@ def typed(folder: Path, line: str) -> str:
     program, *arguments = shlex.split(line)
     if program == "python":
         return ran(folder, *arguments)
-    done = arena(*arguments)
-    assert done.code == 0, done
-    return done.stdout
+    result = arena(*arguments)
+    assert result.code == 0, result
+    return result.stdout
 
 
 @pytest.mark.slow
@@ -54,26 +54,26 @@ def test_the_guides_commands_work(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     skip_without("numba")
     monkeypatch.chdir(tmp_path)
     commands = "".join(text for kind, text in PARTS if kind == "sh")
-    told: dict[str, str] = {}
+    outputs: dict[str, str] = {}
     for kind, text in PARTS:
         if kind == "python":
             name = text.split("\n", 1)[0].removeprefix("# ")
             (tmp_path / name).write_text(text, encoding="utf-8")
             if name not in commands:
-                told[name] = ran(tmp_path, name)
+                outputs[name] = ran(tmp_path, name)
             continue
         for line in text.splitlines():
             if missing("learn") is None or not NEEDS_EXTRA.search(line):
-                told[line] = typed(tmp_path, line)
+                outputs[line] = typed(tmp_path, line)
             elif trained := TRAINED.search(
                 line
             ):  # the rest of the page goes on with a network of random weights
                 file_of(some_network(1), tmp_path / trained[1])
-    assert re.search(r"(wins|draw) .*reward for Maxie: -?[01]", told["one.py"])
-    assert sum(map(int, re.findall(r"\d+", told["many.py"]))) > 1000
-    assert told["data.py"].count("greedy against random") == 4
-    assert told["table.py"].startswith("4 matches; columns: match, event, game")
-    for line, text in told.items():
+    assert re.search(r"(wins|draw) .*reward for Maxie: -?[01]", outputs["one.py"])
+    assert sum(map(int, re.findall(r"\d+", outputs["many.py"]))) > 1000
+    assert outputs["data.py"].count("greedy against random") == 4
+    assert outputs["table.py"].startswith("4 matches; columns: match, event, game")
+    for line, text in outputs.items():
         if "learned" in line and line.startswith("arena match"):
             *_, crash, time, illegal, gone, other = re.findall(r"\d+", text.splitlines()[2])
             assert (crash, time, illegal, gone, other) == ("0",) * 5, text

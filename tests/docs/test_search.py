@@ -41,9 +41,9 @@ def test_a_shown_command(
     assert program == "arena"
     with pytest.raises(SystemExit) as left:
         main(words)
-    told = capsys.readouterr()
-    assert (left.value.code, told.err) == (0, "")
-    printed = "".join(f"{line.rstrip()}\n" for line in told.out.splitlines())
+    output = capsys.readouterr()
+    assert (left.value.code, output.err) == (0, "")
+    printed = "".join(f"{line.rstrip()}\n" for line in output.out.splitlines())
     pattern = ".*".join(re.escape(part) for part in re.split(r"^…\n", shown, flags=re.MULTILINE))
     assert re.fullmatch(pattern, printed, re.DOTALL), printed
     drawn = list(pictures.iterdir())

@@ -30,16 +30,16 @@ def test_a_match_shows_why_a_bot_resigned(
     monkeypatch.chdir(tmp_path)
     Path("mine.py").write_text(HEAD + body)
     rounds = TOLD_FAILURES + 1
-    played = arena(
+    result = arena(
         *("match", "mine.py", "random", "--game", "tictactoe", "--concurrency", "1"),
         *("--rounds", str(rounds), "--margin", "15000", "--sprt", "elo0=0,elo1=1"),
     )
-    assert played.code == 0, played
-    assert played.stderr.count("random beats mine in") == 2 * rounds
-    assert played.stderr.count(f"bot mine {how}") == TOLD_FAILURES
+    assert result.code == 0, result
+    assert result.stderr.count("random beats mine in") == 2 * rounds
+    assert result.stderr.count(f"bot mine {how}") == TOLD_FAILURES
     for each in told:
-        assert played.stderr.count(each) >= TOLD_FAILURES, played.stderr
-    assert "worker.py" not in played.stderr
+        assert result.stderr.count(each) >= TOLD_FAILURES, result.stderr
+    assert "worker.py" not in result.stderr
     # A test of strength that stands on crashes says so.
     said = f"mine crashed in {2 * rounds} of {2 * rounds} matches: it says little of their play"
-    assert (said in " ".join(played.stdout.split())) == (how == "crashed"), played.stdout
+    assert (said in " ".join(result.stdout.split())) == (how == "crashed"), result.stdout

@@ -124,8 +124,10 @@ async def test_a_token_proves_the_name_where_the_file_is_gone(tmp_path: Path) ->
     server = Server(tmp_path, 1, "--game", "riskless", "--map", "path4")
     ada, bob = (Deployed(tmp_path, server.url, name) for name in ("ada", "bob"))
     token = tmp_path / "made"
-    made = Forked("token", "create", "ada", "--db", server.database, cwd=tmp_path, stdout=token, stderr=token)
-    assert made.wait(PATIENCE_SECONDS) == 0
+    forked = Forked(
+        "token", "create", "ada", "--db", server.database, cwd=tmp_path, stdout=token, stderr=token
+    )
+    assert forked.wait(PATIENCE_SECONDS) == 0
     (word,) = [word for word in token.read_text().split() if len(word) > 20 and "/" not in word]
     with (ada.folder / "bot.toml").open("a") as file:
         file.write('token-file = "token"\n')

@@ -38,8 +38,8 @@ def test_bots_dial_in_play_and_end_with_the_ladder(tmp_path: Path) -> None:
             running("bot", "random", *bot, folder=tmp_path) as second,
             running("bot", "greedy", *bot, folder=tmp_path) as third,
         ):
-            told = server.output()
-            assert server.returncode == 0, told
+            output = server.output()
+            assert server.returncode == 0, output
             results = [each.output() for each in (first, second, third)]
             assert [each.returncode for each in (first, second, third)] == [0, 0, 0], results
     names = {"random", "random-2", "greedy"}
@@ -49,8 +49,8 @@ def test_bots_dial_in_play_and_end_with_the_ladder(tmp_path: Path) -> None:
     rows = msgspec.json.decode((tmp_path / "table.json").read_bytes())["table"]
     assert {row["bot"] for row in rows} == names
     assert sum(row["time"] + row["gone"] for row in rows) == 0
-    assert "random-2" in told
-    said = {
+    assert "random-2" in output
+    values = {
         bot: (int(place), float(points))
         for bot, place, points in re.findall(
             r"(\S+): ladder-\S+: the event is over: place (\d) of 3, (\S+) points?$",
@@ -58,8 +58,8 @@ def test_bots_dial_in_play_and_end_with_the_ladder(tmp_path: Path) -> None:
             re.MULTILINE,
         )
     }
-    assert {bot: points for bot, (_, points) in said.items()} == {row["bot"]: row["points"] for row in rows}
-    places = [said[row["bot"]][0] for row in rows]
+    assert {bot: points for bot, (_, points) in values.items()} == {row["bot"]: row["points"] for row in rows}
+    places = [values[row["bot"]][0] for row in rows]
     assert places == sorted(places)
     assert places[0] == 1
 
@@ -75,17 +75,17 @@ def test_a_bot_that_came_too_early_waits_for_the_next_try(tmp_path: Path) -> Non
                 running(*again, folder=tmp_path) as second,
                 running("bot", "random", "--url", url, "--wait", "60", folder=tmp_path) as other,
             ):
-                told = second.output()
-                assert second.returncode == 0, told
+                output = second.output()
+                assert second.returncode == 0, output
                 assert (bot.output(), bot.returncode, other.output(), other.returncode) is not None
                 assert bot.returncode == other.returncode == 0
 
 
 def test_too_few_bots_are_a_failure_in_one_line(tmp_path: Path) -> None:
     with chdir(tmp_path):
-        told = arena("ladder", "--external", "2", "--port", "0", "--wait", "0.1")
-    assert told.stderr.splitlines()[-1] == "arena: 0 of 2 bots came within 0.1 s: none"
-    assert told.code == 1
+        result = arena("ladder", "--external", "2", "--port", "0", "--wait", "0.1")
+    assert result.stderr.splitlines()[-1] == "arena: 0 of 2 bots came within 0.1 s: none"
+    assert result.code == 1
 
 
 def assert_table_is_last(told: list[str]) -> None:
@@ -103,21 +103,21 @@ def test_a_ladder_ends_with_its_table_and_one_that_is_refused_sends_its_bots_hom
     kept = ("--db", "sqlite:///ladder.db", "--event", "kept", "--game", "tictactoe")
     begun = ("ladder", "--bot", "greedy", "--bot", "random", "--rounds", "1", *kept)
     with running(*begun, folder=tmp_path) as first:
-        told = first.output()
-        assert first.returncode == 0, told
-    assert_table_is_last(told.splitlines())
+        output = first.output()
+        assert first.returncode == 0, output
+    assert_table_is_last(output.splitlines())
     external = ("ladder", "--external", "2", "--port", "0", "--rounds", "2", *kept)
     with running(*external, folder=tmp_path) as server:
         url = server.address()
         # A bot that finds no server looks for it for a minute: these two were told that it ends.
         bot = ("bot", "greedy", "--unique", "--url", url, "--wait", "60")
         with running(*bot, folder=tmp_path) as one, running(*bot, folder=tmp_path) as two:
-            told = server.output()
-            assert server.returncode == 1, told
+            output = server.output()
+            assert server.returncode == 1, output
             for each in (one, two):
                 assert "0 won" in each.output()
                 assert each.returncode == 0
-    refusal = told.splitlines()[-1]
+    refusal = output.splitlines()[-1]
     assert refusal.startswith("arena: event kept was started with another plan: ")
     assert "rounds was 1, now 2" in refusal
     assert refusal.endswith(

@@ -74,12 +74,12 @@ async def test_servers_come_by_tls_with_a_password_and_nobody_else(
     monkeypatch.setenv("ARENA_BUS_PASSWORD_FILE", str(tmp_path / "password"))
     async with guides_nats(tmp_path) as server:
         url = f"tls://arena@localhost:{server.port}"
-        got: list[bytes] = []
+        payloads: list[bytes] = []
         async with open_nats(url, name="test", ca=tmp_path / "cert.pem") as bus:
-            await bus.subscribe("arena.beat", got.append)
+            await bus.subscribe("arena.beat", payloads.append)
             bus.publish("arena.beat", b"x" * 1_000_000)
             with anyio.fail_after(20):
-                while not got:
+                while not payloads:
                     await anyio.sleep(0.01)
         with pytest.raises(BusError, match="its certificate is not trusted"):
             async with open_nats(url, name="test"):

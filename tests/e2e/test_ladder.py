@@ -69,7 +69,7 @@ def running(folder: Path, record: Path) -> Iterator[subprocess.Popen[str]]:
 
 
 def test_a_ladder_with_no_more_than_a_game(mark: str, tmp_path: Path) -> None:
-    done = subprocess.run(
+    result = subprocess.run(
         # the smallest game: no engine thinks long
         [*ARENA, "ladder", "--game", "hexapawn", "--rounds", "1"],
         cwd=tmp_path,
@@ -78,16 +78,16 @@ def test_a_ladder_with_no_more_than_a_game(mark: str, tmp_path: Path) -> None:
         timeout=50,
         check=False,
     )
-    assert done.returncode == 0, done.stderr
+    assert result.returncode == 0, result.stderr
     [file] = tmp_path.glob("ladder-*.jsonl")
     played = list(records.read(file))
-    assert done.stderr.splitlines()[-1] == f"20 matches are in {file.name}"
+    assert result.stderr.splitlines()[-1] == f"20 matches are in {file.name}"
     # Where other tests have the cores, time may be lost, and a match that the server was late for is played again.
     played = [record for record in played if record.result.reason is not EndReason.SERVER_FAULT]
     assert len(played) == 20
     assert not {record.result.reason for record in played} & (FORFEITS - {EndReason.TIMEOUT})
     # Below the table stands what its last columns mean, where a match was lost on time.
-    lines = [line for line in done.stdout.splitlines() if line.startswith("|")]
+    lines = [line for line in result.stdout.splitlines() if line.startswith("|")]
     header, _, *rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in lines]
     assert header[:3] == ["#", "bot", "games"]
     assert {row[1] for row in rows} == ENGINES
@@ -97,11 +97,11 @@ def test_a_ladder_with_no_more_than_a_game(mark: str, tmp_path: Path) -> None:
 
 def test_the_example_ladder(mark: str, tmp_path: Path) -> None:
     options = ("--map", "path4", "--rounds", "1", "--tc", "0.05/move", "--record", "r.jsonl", "--json", "-")
-    done = arena("ladder", str(ROOT / "examples" / "ladder.toml"), *options, folder=tmp_path)
-    assert done.code == 0, done
-    told: dict[str, Any] = json.loads(done.stdout)
-    assert (told["event"], told["matches"], told["played"], told["void"]) == ("example", 6, 6, 0)
-    assert {row["bot"] for row in told["table"]} == {"greedy", "four-plies", "mine"}
+    result = arena("ladder", str(ROOT / "examples" / "ladder.toml"), *options, folder=tmp_path)
+    assert result.code == 0, result
+    data: dict[str, Any] = json.loads(result.stdout)
+    assert (data["event"], data["matches"], data["played"], data["void"]) == ("example", 6, 6, 0)
+    assert {row["bot"] for row in data["table"]} == {"greedy", "four-plies", "mine"}
     played = list(records.read(tmp_path / "r.jsonl"))
     assert {(record.setup["map"], record.time_control) for record in played} == {("path4", "0.05/move")}
     assert all_gone(mark)
@@ -113,14 +113,14 @@ def test_a_bot_that_crashes_is_named_and_the_ladder_goes_on(mark: str, tmp_path:
         'game = "tictactoe"\ntime_control = "10/move"\nrounds = 2\nconcurrency = 1\n[[bots]]\nengine = "random"\n'
         f'[[bots]]\nname = "clumsy"\ncommand = {command}\n'
     )
-    done = arena("ladder", "ladder.toml", "--json", "table.json", folder=tmp_path)
-    assert done.code == 0, done
-    assert "bot clumsy ended unexpectedly (exit code 1); it is started again\n" in done.stderr
-    assert "\n    RuntimeError: a bug in the bot\n" in done.stderr
+    result = arena("ladder", "ladder.toml", "--json", "table.json", folder=tmp_path)
+    assert result.code == 0, result
+    assert "bot clumsy ended unexpectedly (exit code 1); it is started again\n" in result.stderr
+    assert "\n    RuntimeError: a bug in the bot\n" in result.stderr
     rows = {row["bot"]: row for row in json.loads((tmp_path / "table.json").read_text())["table"]}
     assert (rows["clumsy"]["crash"], rows["clumsy"]["games"]) == (1, 4)
     assert rows["random"]["gone"] == 0
-    assert "lost connection" in done.stdout  # the legend of what is in the table
+    assert "lost connection" in result.stdout  # the legend of what is in the table
     assert all_gone(mark)
 
 
@@ -136,10 +136,10 @@ def test_a_signal_stops_at_once_and_keeps_what_is_finished(
         assert process.returncode == 130
         assert not processes_of(mark)
     # On a busy machine a match may be void, which counts for nobody, and lines below the table say what was lost.
-    played = [each for each in records.read(record) if each.result.reason is not EndReason.SERVER_FAULT]
+    matches = [each for each in records.read(record) if each.result.reason is not EndReason.SERVER_FAULT]
     assert record.read_bytes().endswith(b"\n")
     _, _, *rows = [line.split("|") for line in told.splitlines() if line.startswith("|")]
-    assert [int(row[3]) for row in rows] == [len(played)] * 2
+    assert [int(row[3]) for row in rows] == [len(matches)] * 2
 
 
 def test_kill_9_leaves_no_process_and_whole_lines(mark: str, tmp_path: Path) -> None:
@@ -167,27 +167,27 @@ def test_a_match_tells_the_difference_and_its_error(mark: str, tmp_path: Path) -
         "m.html",
     )
     sides = ("--name-a", "strong", "--name-b", "weak", "--tc-b", "1+0.1", "--record", "m.jsonl")
-    done = arena("match", "minimax", "random", *options, *quick, *sides, folder=tmp_path)
-    assert done.code == 0, done
-    told = json.loads((tmp_path / "m.json").read_text())
-    assert told["sprt"]["verdict"] == "H1"
-    assert told["played"] < told["matches"] == 80  # it stopped when that was settled
-    assert told["difference"]["elo"] > 100
-    assert 0 < told["difference"]["error"] < 1000
+    result = arena("match", "minimax", "random", *options, *quick, *sides, folder=tmp_path)
+    assert result.code == 0, result
+    data = json.loads((tmp_path / "m.json").read_text())
+    assert data["sprt"]["verdict"] == "H1"
+    assert data["played"] < data["matches"] == 80  # it stopped when that was settled
+    assert data["difference"]["elo"] > 100
+    assert 0 < data["difference"]["error"] < 1000
     # A pair whose second match was not over when the test was settled does not count.
-    assert told["played"] - 2 <= 2 * sum(told["pairs"]) <= told["played"]
-    assert "strong is +" in done.stdout
-    assert "SPRT: H1 accepted" in done.stdout
+    assert data["played"] - 2 <= 2 * sum(data["pairs"]) <= data["played"]
+    assert "strong is +" in result.stdout
+    assert "SPRT: H1 accepted" in result.stdout
     so_far = re.findall(
         r"^(\d+) pairs?: strong is \+\S+ Elo from weak \(95 %: \S+ to \S+\), LLR (\S+) in",
-        done.stderr,
+        result.stderr,
         re.MULTILINE,
     )
-    assert [int(pairs) for pairs, _ in so_far] == list(range(1, sum(told["pairs"]) + 1))
-    assert float(so_far[-1][1]) == pytest.approx(told["sprt"]["llr"], abs=0.006)
+    assert [int(pairs) for pairs, _ in so_far] == list(range(1, sum(data["pairs"]) + 1))
+    assert float(so_far[-1][1]) == pytest.approx(data["sprt"]["llr"], abs=0.006)
     # One result has one Elo: the table's two are as far apart as the pairs say, in every form, and under one word.
-    strong, weak = told["table"]
-    assert strong["elo"] - weak["elo"] == pytest.approx(told["difference"]["elo"])
+    strong, weak = data["table"]
+    assert strong["elo"] - weak["elo"] == pytest.approx(data["difference"]["elo"])
     words, *lines = [line.split(",") for line in (tmp_path / "m.csv").read_text().splitlines()]
     assert words == list(strong)
     assert [float(line[words.index("elo")]) for line in lines] == [strong["elo"], weak["elo"]]
@@ -215,29 +215,29 @@ def test_jamboree_searches_with_the_cores_of_the_machine(mark: str, tmp_path: Pa
         "--record",
         "r.jsonl",
     )
-    done = arena("match", "jamboree", "alphabeta", *options, folder=tmp_path)
-    assert done.code == 0, done
-    told = [record.engines for record in records.read(tmp_path / "r.jsonl")]
-    found = {
+    result = arena("match", "jamboree", "alphabeta", *options, folder=tmp_path)
+    assert result.code == 0, result
+    engines_of_matches = [record.engines for record in records.read(tmp_path / "r.jsonl")]
+    threads = {
         (each.name, each.threads)
-        for engines in told
+        for engines in engines_of_matches
         if engines
         for each in (engines.maxie, engines.minnie)
         if each
     }
-    assert found == {("jamboree", min(8, len(cores()))), ("alphabeta", 1)}
+    assert threads == {("jamboree", min(8, len(cores()))), ("alphabeta", 1)}
     assert all_gone(mark)
 
 
 @pytest.mark.smoke
 def test_an_engine_against_itself(mark: str, tmp_path: Path) -> None:
     options = ("--game", "tictactoe", "--rounds", "1", "--concurrency", "1", "--json", "m.json")
-    done = arena("match", "greedy", "greedy", *options, folder=tmp_path)
-    assert done.code == 0, done
-    assert "\n1 pair, by the points of greedy: 1 × 1\n" in done.stdout
-    told = json.loads((tmp_path / "m.json").read_text())
-    assert {row["bot"] for row in told["table"]} == {"greedy", "greedy-2"}
-    assert told["difference"]["elo"] == 0
+    result = arena("match", "greedy", "greedy", *options, folder=tmp_path)
+    assert result.code == 0, result
+    assert "\n1 pair, by the points of greedy: 1 × 1\n" in result.stdout
+    data = json.loads((tmp_path / "m.json").read_text())
+    assert {row["bot"] for row in data["table"]} == {"greedy", "greedy-2"}
+    assert data["difference"]["elo"] == 0
     assert all_gone(mark)
 
 
@@ -255,14 +255,14 @@ def test_programs_play_on_either_side(mark: str, tmp_path: Path) -> None:
     (tmp_path / "lines.py").write_text(PROGRAM)
     dials = f"command:{sys.executable} -P -m arena bot greedy"
     options = ("--game", "tictactoe", "--rounds", "1", "--tc", "5+0.1", "--json", "-")
-    done = arena(
+    result = arena(
         "match", f"exec:{sys.executable} lines.py", dials, "--name-b", "dials", *options, folder=tmp_path
     )
-    assert done.code == 0, done
-    told = json.loads(done.stdout)
-    assert {row["bot"] for row in told["table"]} == {"lines", "dials"}
-    assert all(row["crash"] + row["gone"] + row["other"] == 0 for row in told["table"])
-    assert told["played"] == 2
+    assert result.code == 0, result
+    data = json.loads(result.stdout)
+    assert {row["bot"] for row in data["table"]} == {"lines", "dials"}
+    assert all(row["crash"] + row["gone"] + row["other"] == 0 for row in data["table"])
+    assert data["played"] == 2
     assert all_gone(mark)
 
 

@@ -98,9 +98,9 @@ def test_with_silent_connections_the_player_to_move_loses(line: Cable) -> None:
     line.order("freeze")
     ended = [each for each in line.wait(len(known) + 4) if each.match not in known]
     # One may be void where the server itself had no core.
-    lost = [each for each in ended if each.result.reason not in {*PLAYED, EndReason.SERVER_FAULT}]
-    assert lost, "at most two were over as the line froze"
-    for each in lost:
+    losses = [each for each in ended if each.result.reason not in {*PLAYED, EndReason.SERVER_FAULT}]
+    assert losses, "at most two were over as the line froze"
+    for each in losses:
         assert each.result.reason in (EndReason.TIMEOUT, EndReason.NO_SHOW)
         if each.result.reason is EndReason.TIMEOUT:
             assert each.result.winner == ("minnie" if len(each.moves) % 2 == 0 else "maxie")

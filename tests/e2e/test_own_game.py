@@ -47,7 +47,7 @@ engine = "jamboree"
 
 
 def run(folder: Path, code: int, *words: str, typed: str = "", **environment: str) -> str:
-    done = subprocess.run(
+    result = subprocess.run(
         [*ARENA, *words],
         cwd=folder,
         env=os.environ | environment,
@@ -57,23 +57,25 @@ def run(folder: Path, code: int, *words: str, typed: str = "", **environment: st
         check=False,
         timeout=100,
     )
-    assert done.returncode == code, done.stdout + done.stderr
-    return done.stdout + done.stderr
+    assert result.returncode == code, result.stdout + result.stderr
+    return result.stdout + result.stderr
 
 
 def forked(folder: Path, code: int, *words: str, **environment: str) -> str:
     """Return the output of a command that ends with this exit code, in a process without other user-defined games."""
-    done = arena(*words, folder=folder, env=os.environ | environment)
-    assert done.code == code, done
-    return done.stdout + done.stderr
+    result = arena(*words, folder=folder, env=os.environ | environment)
+    assert result.code == code, result
+    return result.stdout + result.stderr
 
 
 def test_played_matches_can_be_read_again(tmp_path: Path) -> None:
     (tmp_path / "ladder" / "games").mkdir(parents=True)
     file = nim(tmp_path / "ladder" / "games")
     (tmp_path / "ladder" / "ladder.toml").write_text(LADDER, encoding="utf-8")
-    told = forked(tmp_path, 0, "ladder", "ladder/ladder.toml", "--db", "sqlite:///a.db", ARENA_RECORDS="kept")
-    assert "6 matches are in kept" in told
+    result = forked(
+        tmp_path, 0, "ladder", "ladder/ladder.toml", "--db", "sqlite:///a.db", ARENA_RECORDS="kept"
+    )
+    assert "6 matches are in kept" in result
     (records,) = (tmp_path / "kept").glob("*.jsonl")
     played = list(read(records))
     assert {record.game for record in played} == {"nim"}
@@ -108,8 +110,8 @@ def test_played_matches_can_be_read_again(tmp_path: Path) -> None:
 
 def test_a_person_plays_it_at_the_terminal(tmp_path: Path) -> None:
     game = ("--game", f"{nim(tmp_path)}:Nim")
-    told = run(tmp_path, 0, "play", "random", *game, "--record", "r.jsonl", typed="1\n" * 5)
-    assert "the last one" in told
+    result = run(tmp_path, 0, "play", "random", *game, "--record", "r.jsonl", typed="1\n" * 5)
+    assert "the last one" in result
     nim(tmp_path, ("size = 9", "size = 10"))
     assert re.search(OTHER_RULES, run(tmp_path, 1, "replay", "r.jsonl", *game))
 
@@ -122,7 +124,7 @@ def job(**changes: object) -> PairJob:
         margin_ms=500, ready_ms=30_000,
     )  # fmt: skip
     matches = tuple((uuid4().hex, each) for each in Pair(0, 0, 0, "a", "b").matches())
-    given = {
+    variables = {
         "terms": to_json(terms),
         "matches": matches,
         "bots": (BotPlan("a", "greedy"), BotPlan("b", "random")),
@@ -131,7 +133,7 @@ def job(**changes: object) -> PairJob:
         "games": (spec,),
         "rules": KNOWN.rules(game),
     }
-    return PairJob(**{**given, **changes})  # type: ignore[arg-type]
+    return PairJob(**{**variables, **changes})  # type: ignore[arg-type]
 
 
 def test_a_worker_of_a_cluster_plays_it() -> None:

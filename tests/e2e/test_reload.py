@@ -150,6 +150,8 @@ def test_without_a_file_sighup_ends_a_server_as_any_program(tmp_path: Path) -> N
 
 def test_a_wrong_key_is_refused_with_its_line(tmp_path: Path) -> None:
     (tmp_path / "arena.toml").write_text(f"{FIVE_LINES}[limits]\nconections = 5\n")
-    told = arena("serve", "arena.toml", folder=tmp_path)
-    assert told.code == 2
-    assert told.stderr == 'arena: arena.toml:7: limits.conections: unknown key; did you mean "connections"?\n'
+    result = arena("serve", "arena.toml", folder=tmp_path)
+    assert result.code == 2
+    assert (
+        result.stderr == 'arena: arena.toml:7: limits.conections: unknown key; did you mean "connections"?\n'
+    )

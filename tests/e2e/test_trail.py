@@ -15,13 +15,13 @@ async def test_the_log_of_a_match_and_the_lines_about_it_are_told(tmp_path: Path
     async with open_store(url) as engine:
         await keep(engine, day(1), events((), NO_SHOW), match=match)
     log = tmp_path / "server.log"
-    shown = [f"stands still match='{match}'", "gone bot='anna'", "the bus is unavailable"]
-    log.write_text("\n".join([*shown, f"stands still match='{other}'", "gone bot='carl'"]))
-    told = (await trails(url, [f"{match} ended as no_show"], [log])).splitlines()
-    assert told[0] == f"{match} ended as no_show"
-    assert told[1].startswith(f"match {match}, anna against bert: no_show, ")
-    assert "start sent to both" in told[2]
-    assert told[-4:] == ["-- server.log", *shown]
+    rows = [f"stands still match='{match}'", "gone bot='anna'", "the bus is unavailable"]
+    log.write_text("\n".join([*rows, f"stands still match='{other}'", "gone bot='carl'"]))
+    lines = (await trails(url, [f"{match} ended as no_show"], [log])).splitlines()
+    assert lines[0] == f"{match} ended as no_show"
+    assert lines[1].startswith(f"match {match}, anna against bert: no_show, ")
+    assert "start sent to both" in lines[2]
+    assert lines[-4:] == ["-- server.log", *rows]
 
 
 async def test_a_match_that_is_nowhere_is_said_to_be(tmp_path: Path) -> None:

@@ -162,6 +162,6 @@ def servers(folder: Path, stack: ExitStack) -> tuple[Server, Server]:
 def server(folder: Path, stack: ExitStack, database: str, *options: str) -> Server:
     """Start a server on a store, with a separate log and port."""
     folder.mkdir()
-    made = Server(folder, 2, "--game", "tictactoe", "--db", database, *options)
-    stack.callback(made.close)
-    return made
+    server = Server(folder, 2, "--game", "tictactoe", "--db", database, *options)
+    stack.callback(server.close)
+    return server

@@ -52,5 +52,5 @@ def _lines(file: Path, log: MatchLog) -> list[str]:
             return log.match in named
         return "bot=" not in line or any(repr(name) in line for name in (log.maxie, log.minnie))
 
-    shown = [line for line in file.read_text(encoding="utf-8").splitlines() if matters(line)]
-    return [f"-- {file.name}", *shown[-LINES:]]
+    rows = [line for line in file.read_text(encoding="utf-8").splitlines() if matters(line)]
+    return [f"-- {file.name}", *rows[-LINES:]]

@@ -46,7 +46,7 @@ def ladder(folder: Path, game: str, bots: dict[str, list[str]]) -> None:
     ]
     head = f'game = "{game}"\nmaps = ["m2"]\nrounds = 1\ntime_control = "20+1"\nmargin = 5000\n'
     (folder / "ladder.toml").write_text(head + "\n".join(tables))
-    told = subprocess.run(
+    result = subprocess.run(
         [*ARENA, "ladder", "ladder.toml", "--record", "record.jsonl"],
         cwd=folder,
         env=environment(),
@@ -55,13 +55,13 @@ def ladder(folder: Path, game: str, bots: dict[str, list[str]]) -> None:
         check=False,
         timeout=100,
     )
-    assert told.returncode == 0, told.stderr
+    assert result.returncode == 0, result.stderr
     records = list(read(folder / "record.jsonl"))
     count = len(bots) + 1
     assert len(records) == count * (count - 1)
     by_the_rules = {EndReason.LINE, EndReason.BOARD_FULL, EndReason.ELIMINATION, EndReason.ARMIES}
     by_the_rules |= {EndReason.BOTH_ARMIES, EndReason.PLY_LIMIT, EndReason.ADJUDICATED}
-    assert {record.result.reason for record in records} <= by_the_rules, told.stdout
+    assert {record.result.reason for record in records} <= by_the_rules, result.stdout
 
 
 @pytest.mark.parametrize("game", ["tictactoe", "riskless"])

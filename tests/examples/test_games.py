@@ -41,9 +41,9 @@ def winner_by_picture(cells: str) -> Player | None:
     """Return the player with four in a row, found in the text of the board by patterns instead of the game's own lines."""
     text = "/".join(cells[row : row + 7] for row in range(0, 42, 7))
     for gap in (0, 7, 6, 8):
-        found = re.search(rf"(?=([XO])(?:.{{{gap}}}\1){{3}})", text)
-        if found:
-            return MAXIE if found[1] == "X" else MAXIE.opponent
+        match = re.search(rf"(?=([XO])(?:.{{{gap}}}\1){{3}})", text)
+        if match:
+            return MAXIE if match[1] == "X" else MAXIE.opponent
     return None
 
 

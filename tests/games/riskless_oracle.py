@@ -21,12 +21,12 @@ class Oracle:
         return {v: ("maxie" if n > 0 else "minnie", abs(n)) for v, n in enumerate(armies) if n}
 
     def legal(self, held: Held, mover: str) -> list[tuple[int, int]]:
-        found = []
+        moves = []
         for source in range(len(self.map.territories)):
             for target in self.map.neighbours[source]:
                 if source in held and held[source][0] == mover:
-                    found.append((source, target))
-        return found
+                    moves.append((source, target))
+        return moves
 
     def after(self, held: Held, mover: str, source: int, target: int) -> Held:
         board = dict(held)

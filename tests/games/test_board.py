@@ -126,15 +126,15 @@ def test_maps_go_to_data_and_back(map: RisklessMap) -> None:
 @given(st.data())
 def test_a_spoiled_map_is_refused_or_whole(data: st.DataObject) -> None:
     sent = data.draw(spoiled(GOOD).filter(lambda value: isinstance(value, dict)))
-    told = refusal(lambda: RisklessMap.from_data(sent))
-    if told is None:
+    error = refusal(lambda: RisklessMap.from_data(sent))
+    if error is None:
         map = RisklessMap.from_data(sent)
         assert is_simple(map.neighbours)
         assert is_undirected(map.neighbours)
         assert is_connected(map.neighbours)
         assert RisklessMap.from_data(map.to_data()) == map
     else:
-        assert len(told) < 300
+        assert len(error) < 300
 
 
 def test_territories_are_found_by_name_and_number() -> None:

@@ -32,13 +32,13 @@ def test_an_illegal_move_stays_one_line_and_keeps_the_whole_list(count: int) -> 
     assert isinstance(error, GameError)
     assert isinstance(error, ValueError)
     assert error.legal == tuple(legal)
-    told = str(error)
-    assert told.startswith("illegal move x9: there is no such cell; legal: ")
-    assert told.count("move") == 1 + min(count, IllegalMove.SHOWN)
+    text = str(error)
+    assert text.startswith("illegal move x9: there is no such cell; legal: ")
+    assert text.count("move") == 1 + min(count, IllegalMove.SHOWN)
     if count > IllegalMove.SHOWN:
-        assert told.endswith(f" and {count - IllegalMove.SHOWN} more")
+        assert text.endswith(f" and {count - IllegalMove.SHOWN} more")
     if count == 0:
-        assert told.endswith("legal: none")
+        assert text.endswith("legal: none")
 
 
 @given(low=st.integers(-50, 50), span=st.integers(0, 50), value=st.integers(-120, 120))

@@ -163,10 +163,10 @@ def test_whatever_comes_is_whole_or_refused(game: AnyGame, data: st.DataObject) 
     ]
     for read, write, source in attempts:
         sent = data.draw(source)
-        told = refusal(partial(read, sent))
-        if told is None:
+        error = refusal(partial(read, sent))
+        if error is None:
             kept = write(read(sent))
             assert write(read(kept)) == kept
         else:
-            assert "\n" not in told
-            assert len(told) < 500
+            assert "\n" not in error
+            assert len(error) < 500

@@ -112,7 +112,7 @@ for name in ("lost", "other", "no"):
     except GameError as error:
         print(error)
 """
-    told = subprocess.run(
+    lines = subprocess.run(
         [sys.executable, "-c", code],
         env={"PYTHONPATH": str(tmp_path)},
         capture_output=True,
@@ -120,11 +120,13 @@ for name in ("lost", "other", "no"):
         check=True,
         timeout=50,
     ).stdout.splitlines()
-    assert told[0] == "['tictactoe', 'riskless', 'hexapawn', 'lost', 'nim', 'no', 'other']"
-    assert told[1] == "Heap(left=9, ply=0) nim"
-    assert told[2].startswith("the game lost of own-nim (nothing:Here) cannot be loaded: ModuleNotFoundError")
-    assert told[3].endswith("is named 'nim': its entry point must have the same name")
-    assert told[4].endswith("must be a subclass of Game")
+    assert lines[0] == "['tictactoe', 'riskless', 'hexapawn', 'lost', 'nim', 'no', 'other']"
+    assert lines[1] == "Heap(left=9, ply=0) nim"
+    assert lines[2].startswith(
+        "the game lost of own-nim (nothing:Here) cannot be loaded: ModuleNotFoundError"
+    )
+    assert lines[3].endswith("is named 'nim': its entry point must have the same name")
+    assert lines[4].endswith("must be a subclass of Game")
     assert metadata.version("riskless-arena")
 
 

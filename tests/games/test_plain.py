@@ -65,12 +65,12 @@ def test_a_tuple_comes_back_by_the_likeness_of_another(value: tuple[int, Player,
 @given(plain)
 def test_whatever_comes_is_whole_or_refused_in_one_line(data: Any) -> None:
     for like in (FIRST, (1, "a"), 5, "a", Place(0, 0)):
-        told = refusal(lambda like=like: from_plain(data, like))  # type: ignore[misc]
-        if told is None:
+        error = refusal(lambda like=like: from_plain(data, like))  # type: ignore[misc]
+        if error is None:
             assert hash(from_plain(data, like)) is not None
         else:
-            assert "\n" not in told
-            assert len(told) < 500
+            assert "\n" not in error
+            assert len(error) < 500
 
 
 def test_an_object_without_a_plain_form_is_named() -> None:

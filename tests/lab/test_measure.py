@@ -41,9 +41,9 @@ def measured(matches: int, seed: int, told: list[int]) -> MeasuredMap:
 
 
 def test_all_matches_are_counted_and_a_seed_gives_the_same_figures_again() -> None:
-    told: list[int] = []
-    found = measured(6, 3, told)
-    assert sum(told) == matches_of(1, 6, strengths=2)
+    counts: list[int] = []
+    found = measured(6, 3, counts)
+    assert sum(counts) == matches_of(1, 6, strengths=2)
     assert [equals.nodes for equals in found.equals] == [50, 200]
     for equals in found.equals:
         assert equals.matches == equals.endings.total() == equals.wins.total() == len(equals.courses) == 6

@@ -31,10 +31,10 @@ if __name__ == "__main__":
 @pytest.mark.parametrize("processes", [1, 2])
 def test_results_come_in_the_order_of_the_parts_which_are_taken_as_needed(processes: int) -> None:
     """Run in a separate program, because the pool leaves a process behind that ends with its parent."""
-    told = subprocess.run(
+    result = subprocess.run(
         [sys.executable, "-P", "-c", PROGRAM, str(processes)], capture_output=True, text=True, check=True
     )
-    in_order, taken = told.stdout.split()
+    in_order, taken = result.stdout.split()
     assert in_order == "True"
     assert int(taken) <= 20 + 2 * processes
 

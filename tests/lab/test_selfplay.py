@@ -42,33 +42,33 @@ def test_an_opening_is_shorter_where_no_match_lasts_so_long() -> None:
 
 def test_a_match_is_a_line_of_legal_moves_to_its_end() -> None:
     one = searcher()
-    played = play(M1, M1.start(), dict.fromkeys(Player, one), NODES)
+    ladder = play(M1, M1.start(), dict.fromkeys(Player, one), NODES)
     one.close()
     position = M1.start()
-    for seen, report in zip(played.positions, played.reports, strict=True):
+    for seen, report in zip(ladder.positions, ladder.reports, strict=True):
         assert seen == position
         position = M1.play(position, report.move)
     outcome = M1.outcome(position)
     if outcome is None:
-        assert (played.winner, played.reason) == (None, REPETITION)
+        assert (ladder.winner, ladder.reason) == (None, REPETITION)
     else:
-        assert (played.winner, played.reason) == (outcome.winner, outcome.word)
+        assert (ladder.winner, ladder.reason) == (outcome.winner, outcome.word)
 
 
 def test_a_match_can_be_cut_short() -> None:
     one = searcher()
-    played = play(M1, M1.start(), dict.fromkeys(Player, one), 50, longest=4)
+    ladder = play(M1, M1.start(), dict.fromkeys(Player, one), 50, longest=4)
     one.close()
-    assert (len(played.positions), played.winner, played.reason) == (4, None, CUT)
+    assert (len(ladder.positions), ladder.winner, ladder.reason) == (4, None, CUT)
 
 
 def test_a_match_that_goes_in_circles_is_a_draw_when_a_position_comes_up_for_the_third_time() -> None:
     one = searcher()
-    played = play(M1, M1.start(), dict.fromkeys(Player, one), NODES)
+    ladder = play(M1, M1.start(), dict.fromkeys(Player, one), NODES)
     one.close()
-    assert (played.winner, played.reason) == (None, REPETITION), "a start that goes in circles is needed here"
-    last = M1.successor(played.positions[-1], played.reports[-1].move)
-    places = [(each.armies, each.player) for each in (*played.positions, last)]
+    assert (ladder.winner, ladder.reason) == (None, REPETITION), "a start that goes in circles is needed here"
+    last = M1.successor(ladder.positions[-1], ladder.reports[-1].move)
+    places = [(each.armies, each.player) for each in (*ladder.positions, last)]
     assert places.count(places[-1]) == 3
     assert max(places[:-1].count(place) for place in places) == 2
 

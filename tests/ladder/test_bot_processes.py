@@ -78,38 +78,38 @@ async def settle(host: Host, *bots: BotPlan) -> None:
 
 
 async def test_a_bot_that_crashes_is_named_and_started_again_until_it_is_lost(host: Host) -> None:
-    told: list[str] = []
+    lines: list[str] = []
     async with open_bot_processes(
-        host, [bot("a", "crash")], folder=ROOT, patience=QUICK, notice=told.append
+        host, [bot("a", "crash")], folder=ROOT, patience=QUICK, notice=lines.append
     ) as fleet:
         await until_lost(fleet, "a")
-    assert told == [
+    assert lines == [
         "bot a ended unexpectedly (exit code 1); it is started again\n    the disk is full",
         "bot a ended unexpectedly (exit code 1); it is lost, and so are its matches\n    the disk is full",
     ]
 
 
 async def test_a_bot_that_never_comes_is_named_and_lost(host: Host) -> None:
-    told: list[str] = []
+    lines: list[str] = []
     patience = RestartPolicy(start=0.3, settle=0.1, restarts=1, backoff=0.01, stop=0.2)
     async with open_bot_processes(
-        host, [bot("a", "never")], folder=ROOT, patience=patience, notice=told.append
+        host, [bot("a", "never")], folder=ROOT, patience=patience, notice=lines.append
     ) as fleet:
         await fleet.settle()  # does not wait for it forever
         await until_lost(fleet, "a")
-    assert told == [
+    assert lines == [
         "bot a hung: it did not connect within 0.3 s; it is started again",
         "bot a hung: it did not connect within 0.3 s; it is lost, and so are its matches",
     ]
 
 
 async def test_the_last_lines_of_a_bots_output_are_kept(host: Host) -> None:
-    told: list[str] = []
+    lines: list[str] = []
     async with open_bot_processes(
-        host, [bot("a", "babble")], folder=ROOT, patience=QUICK, notice=told.append
+        host, [bot("a", "babble")], folder=ROOT, patience=QUICK, notice=lines.append
     ) as fleet:
         await until_lost(fleet, "a")
-    first, *kept = told[0].split("\n")
+    first, *kept = lines[0].split("\n")
     assert first == "bot a ended unexpectedly (exit code 3); it is started again"
     assert len(kept) == TAIL_LINES
     assert kept[0].startswith(f"    {1000 - TAIL_LINES + 1} xxx")
@@ -118,8 +118,10 @@ async def test_the_last_lines_of_a_bots_output_are_kept(host: Host) -> None:
 
 
 async def test_a_bot_that_stays_silent_is_killed_and_started_again(host: Host) -> None:
-    told: list[str] = []
-    async with open_bot_processes(host, [bot("a")], folder=ROOT, patience=QUICK, notice=told.append) as fleet:
+    lines: list[str] = []
+    async with open_bot_processes(
+        host, [bot("a")], folder=ROOT, patience=QUICK, notice=lines.append
+    ) as fleet:
         await fleet.settle()
         assert fleet.reserve("a") == "a"
         fleet.finish_match("a", "a", answered=False)
@@ -127,7 +129,7 @@ async def test_a_bot_that_stays_silent_is_killed_and_started_again(host: Host) -
         with anyio.fail_after(30):
             while fleet.reserve("a") is None:
                 await fleet.wait_changed()
-    [notice] = told
+    [notice] = lines
     assert notice.startswith("bot a hung: it did not answer in 1 matches in a row; it is started again")
 
 
@@ -155,8 +157,10 @@ def test_an_engines_command_hides_its_token_and_the_folders_files() -> None:
 async def test_arena_and_python_are_those_of_the_ladder(host: Host, tmp_path: Path) -> None:
     shown = tmp_path / "shown"
     show = BotPlan("a", None, ("sh", "-c", f"command -v python > {shown}; env >> {shown}; exit 1"))
-    told: list[str] = []
-    async with open_bot_processes(host, [show], folder=tmp_path, patience=QUICK, notice=told.append) as fleet:
+    texts: list[str] = []
+    async with open_bot_processes(
+        host, [show], folder=tmp_path, patience=QUICK, notice=texts.append
+    ) as fleet:
         await until_lost(fleet, "a")
     lines = shown.read_text().splitlines()
     assert Path(lines[0]).parent == Path(sys.executable).parent

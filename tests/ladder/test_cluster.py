@@ -235,9 +235,9 @@ async def test_the_same_event_as_on_one_machine_also_when_a_worker_dies(tmp_path
         verify(each)
     with closing(sqlite3.connect(tmp_path / "arena.db")) as store:
         packed = store.execute("select match, packed from matches join records using (number)")
-        kept = {match: record_in(piece) for match, piece in packed}
-    assert kept == {each.match: to_line(each) for each in written}
-    assert len(kept) == 12
+        stored = {match: record_in(piece) for match, piece in packed}
+    assert stored == {each.match: to_line(each) for each in written}
+    assert len(stored) == 12
 
     # Once more: there is nothing left to be played, and no cluster is asked.
     again = ladder(tmp_path / "there.jsonl", *bots)
@@ -295,11 +295,14 @@ async def test_a_program_by_lines_of_json_has_the_time_of_its_own(shared: Cluste
     program = engine_bot(f"exec:{sys.executable} first.py")
     odds = replace(program, name="lines", time_control=TimeControl.parse("900+30"))
     watch = Watch()
-    played = ladder(tmp_path / "record.jsonl", odds, bot("a"), rounds=1, folder=tmp_path)
+    finished_ladder = ladder(tmp_path / "record.jsonl", odds, bot("a"), rounds=1, folder=tmp_path)
     with anyio.fail_after(100):
-        await run_ladder(played, watch, patience=QUICK, cluster=shared.address)
+        await run_ladder(finished_ladder, watch, patience=QUICK, cluster=shared.address)
     assert watch.notices == []
-    assert {record.result.reason for record in played.records} <= {EndReason.LINE, EndReason.BOARD_FULL}
+    assert {record.result.reason for record in finished_ladder.records} <= {
+        EndReason.LINE,
+        EndReason.BOARD_FULL,
+    }
     for each in records.read(tmp_path / "record.jsonl"):
         own = TimeOdds(**{"maxie" if each.players.maxie == "lines" else "minnie": "900+30"})
         assert (each.time_control, each.time_odds) == ("5+0", own)

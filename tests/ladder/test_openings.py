@@ -19,31 +19,31 @@ GAMES = {name: make_setup(name) for name in ("tictactoe", "riskless", "hexapawn"
 @given(st.sampled_from(["tictactoe", "riskless"]), st.integers())
 def test_openings_differ_from_round_to_round(name: str, seed: int) -> None:
     openings = RandomOpenings([GAMES[name]], 6, seed)
-    drawn = [openings.of(round, 0) for round in range(20)]
-    assert len(set(map(repr, drawn))) == 20
+    drawn_openings = [openings.of(round, 0) for round in range(20)]
+    assert len(set(map(repr, drawn_openings))) == 20
     # Asked in another order, as when an event goes on, they are the same.
-    assert RandomOpenings([GAMES[name]], 6, seed).of(19, 0) == drawn[19]
+    assert RandomOpenings([GAMES[name]], 6, seed).of(19, 0) == drawn_openings[19]
 
 
 def test_openings_repeat_after_all_have_been_played() -> None:
     openings = RandomOpenings([GAMES["tictactoe"]], 1, 0)
-    drawn = [openings.of(round, 0) for round in range(30)]
-    assert {move for (move,) in drawn} == set(range(9))
+    drawn_openings = [openings.of(round, 0) for round in range(30)]
+    assert {move for (move,) in drawn_openings} == set(range(9))
 
 
 def test_a_game_that_has_few_is_not_searched_for_others_again_and_again() -> None:
-    asked: list[int] = []
+    calls: list[int] = []
 
     class Counted(TicTacToe):
         def start(self) -> Board:
-            asked.append(1)
+            calls.append(1)
             return super().start()
 
     openings = RandomOpenings([cast("AnyGame", Counted())], 1, 0)
     openings.of(100, 0)
-    before = len(asked)
+    before = len(calls)
     openings.of(200, 0)
-    assert len(asked) - before == 100
+    assert len(calls) - before == 100
 
 
 def test_each_map_has_its_own() -> None:

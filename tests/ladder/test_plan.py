@@ -45,11 +45,11 @@ def test_names_differ_even_where_engines_do_not() -> None:
 
 @given(st.lists(st.sampled_from(["a", "b", "a-2", "a-3", "b-2"]), max_size=12))
 def test_names_differ_and_nobody_is_renamed_without_need(names: list[str]) -> None:
-    found = [bot.name for bot in unique_bots(BotPlan(name) for name in names)]
-    assert len(set(found)) == len(found) == len(names)
-    assert all(after == before for before, after in zip(names[:1], found[:1], strict=True))
+    unique = [bot.name for bot in unique_bots(BotPlan(name) for name in names)]
+    assert len(set(unique)) == len(unique) == len(names)
+    assert all(after == before for before, after in zip(names[:1], unique[:1], strict=True))
     assert all(
-        after == before or after.startswith(f"{before}-") for before, after in zip(names, found, strict=True)
+        after == before or after.startswith(f"{before}-") for before, after in zip(names, unique, strict=True)
     )
 
 

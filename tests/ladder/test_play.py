@@ -60,13 +60,13 @@ def files(folder: Path) -> list[Path]:
 
 async def test_every_match_is_in_the_file_before_it_is_told(tmp_path: Path) -> None:
     watch = Watch()
-    played = ladder(tmp_path / "record.jsonl", bot("a"), bot("b"), bot("c"), concurrency=2)
+    finished_ladder = ladder(tmp_path / "record.jsonl", bot("a"), bot("b"), bot("c"), concurrency=2)
     with anyio.fail_after(30):
-        await run_ladder(played, watch, patience=QUICK)
+        await run_ladder(finished_ladder, watch, patience=QUICK)
     assert watch.on_file == [1, 2, 3, 4, 5, 6]
     assert not watch.notices
-    assert not played.stopped
-    assert {record.event for record in played.records} == {"test"}
+    assert not finished_ladder.stopped
+    assert {record.event for record in finished_ladder.records} == {"test"}
 
 
 @pytest.mark.parametrize(
@@ -76,10 +76,10 @@ async def test_adjudicated_matches_have_valid_records(
     tmp_path: Path, rules: Adjudication, plies: set[int]
 ) -> None:
     file, url = tmp_path / "record.jsonl", f"sqlite:///{tmp_path / 'arena.db'}"
-    played = ladder(file, bot("a"), bot("b"))
-    played.plan = replace(played.plan, adjudication=rules)
+    finished_ladder = ladder(file, bot("a"), bot("b"))
+    finished_ladder.plan = replace(finished_ladder.plan, adjudication=rules)
     with anyio.fail_after(30):
-        await run_ladder(played, Watch(), database=url, patience=QUICK)
+        await run_ladder(finished_ladder, Watch(), database=url, patience=QUICK)
     finished = list(records.read(file))
     assert len(finished) == 2
     for record in finished:
@@ -111,10 +111,10 @@ async def test_an_event_that_is_over_is_only_told_again(tmp_path: Path) -> None:
     file, database = tmp_path / "record.jsonl", tmp_path / "arena.db"
     tables = []
     for _ in range(2):
-        played = ladder(file, bot("a"), bot("b"))
+        finished_ladder = ladder(file, bot("a"), bot("b"))
         with anyio.fail_after(30):
-            await run_ladder(played, Watch(), database=f"sqlite:///{database}", patience=QUICK)
-        tables.append(table(played.bots, played.records))
+            await run_ladder(finished_ladder, Watch(), database=f"sqlite:///{database}", patience=QUICK)
+        tables.append(table(finished_ladder.bots, finished_ladder.records))
     assert tables[0] == tables[1]
     written = [record.match for record in records.read(file)]
     assert len(written) == len(set(written)) == 2
@@ -167,19 +167,21 @@ async def test_another_plan_is_refused_in_one_line(tmp_path: Path) -> None:
 
 async def test_matches_that_nobody_could_play_are_in_the_store_too(tmp_path: Path) -> None:
     url = f"sqlite:///{tmp_path / 'arena.db'}"
-    played = ladder(tmp_path / "r", bot("a"), bot("b", "crash"))
+    finished_ladder = ladder(tmp_path / "r", bot("a"), bot("b", "crash"))
     with anyio.fail_after(30):
-        await run_ladder(played, Watch(), database=url, patience=QUICK)
-    assert {record.result.reason for record in played.records} == {EndReason.NO_SHOW}
-    assert set(in_store(tmp_path / "arena.db")) == {record.match for record in played.records}
+        await run_ladder(finished_ladder, Watch(), database=url, patience=QUICK)
+    assert {record.result.reason for record in finished_ladder.records} == {EndReason.NO_SHOW}
+    assert set(in_store(tmp_path / "arena.db")) == {record.match for record in finished_ladder.records}
 
 
 async def test_enough_stops_it(tmp_path: Path) -> None:
-    played = ladder(tmp_path / "record.jsonl", bot("a"), bot("b"), rounds=100, concurrency=1)
+    finished_ladder = ladder(tmp_path / "record.jsonl", bot("a"), bot("b"), rounds=100, concurrency=1)
     with anyio.fail_after(30):
-        await run_ladder(played, Watch(), enough=lambda: len(played.played) >= 3, patience=QUICK)
-    assert len(played.played) == 3
-    assert not played.stopped
+        await run_ladder(
+            finished_ladder, Watch(), enough=lambda: len(finished_ladder.played) >= 3, patience=QUICK
+        )
+    assert len(finished_ladder.played) == 3
+    assert not finished_ladder.stopped
 
 
 async def test_a_ladder_that_cannot_start_says_why(tmp_path: Path) -> None:

@@ -20,9 +20,11 @@ A, B, C = BotPlan("a", "greedy"), BotPlan("b", "random"), BotPlan("c")
 
 
 def ladder(*bots: BotPlan, rounds: int | None = 2) -> Ladder:
-    made = Ladder(LadderPlan(bots, event="test", game="tictactoe", rounds=rounds), [game_of()], Path("none"))
-    made.begin(uuid.UUID(int=1))
-    return made
+    ladder = Ladder(
+        LadderPlan(bots, event="test", game="tictactoe", rounds=rounds), [game_of()], Path("none")
+    )
+    ladder.begin(uuid.UUID(int=1))
+    return ladder
 
 
 def won(maxie: str, minnie: str, winner: str) -> Record:
@@ -61,13 +63,13 @@ def test_the_list_of_due_matches_is_bounded() -> None:
 
 @pytest.mark.parametrize("rounds", [1, None])
 def test_the_sequential_test_stands_as_the_pairs_say(rounds: int | None) -> None:
-    made = ladder(A, B, rounds=rounds)
+    finished_ladder = ladder(A, B, rounds=rounds)
     test = Sprt(0, 50)
-    assert made.schedule is not None
-    first = made.schedule.startable()[0]
+    assert finished_ladder.schedule is not None
+    first = finished_ladder.schedule.startable()[0]
     for pairing in first.pair.matches():
-        made.add(pairing, won(pairing.maxie, pairing.minnie, "a"))
-    told = progress_of(made, test).sprt
+        finished_ladder.add(pairing, won(pairing.maxie, pairing.minnie, "a"))
+    told = progress_of(finished_ladder, test).sprt
     assert told is not None
     assert told.pairs == 1
     assert (told.lower, told.upper) == (test.lower, test.upper)

@@ -72,7 +72,7 @@ async def run(
     terms: EventTerms = TERMS,
 ) -> tuple[list[tuple[Pairing, Record]], list[str]]:
     """Return the matches of a round-robin of these bots, and the observed events."""
-    played: list[tuple[Pairing, Record]] = []
+    matches: list[tuple[Pairing, Record]] = []
     noticed: list[str] = []
     pairs = round_robin([each.name for each in bots], rounds, len(terms.starts), 0)
     refused = None
@@ -84,7 +84,7 @@ async def run(
             with anyio.fail_after(40):
                 await fleet.settle()
                 threads = Threads(bots, cores=2, by_hand=concurrency)
-                runner = Runner(host, fleet, terms, threads, lambda *each: played.append(each))
+                runner = Runner(host, fleet, terms, threads, lambda *each: matches.append(each))
                 await runner.run(
                     Schedule("1", Rounds([each.name for each in bots], rounds, len(terms.starts), 0))
                 )
@@ -92,13 +92,13 @@ async def run(
             refused = error
     if refused:
         raise refused
-    assert Counter(pairing for pairing, _ in played) == Counter(
+    assert Counter(pairing for pairing, _ in matches) == Counter(
         each for pair in pairs for each in pair.matches()
     )
-    for pairing, record in played:
+    for pairing, record in matches:
         assert (record.players.maxie, record.players.minnie) == (pairing.maxie, pairing.minnie)
-    assert len({record.match for _, record in played}) == len(played)
-    return played, noticed
+    assert len({record.match for _, record in matches}) == len(matches)
+    return matches, noticed
 
 
 async def test_every_match_is_played_once_and_some_at_once(host: Host) -> None:
@@ -192,11 +192,11 @@ async def test_a_host_that_fails_ends_no_wait(host: Host) -> None:
 
 
 async def test_enough_is_enough(host: Host) -> None:
-    played: list[Record] = []
+    matches: list[Record] = []
     async with open_bot_processes(
         host, [bot("a"), bot("b")], folder=ROOT, patience=QUICK, notice=pytest.fail
     ) as fleet:
-        runner = Runner(host, fleet, TERMS, Threads((), 1), lambda _, record: played.append(record))
+        runner = Runner(host, fleet, TERMS, Threads((), 1), lambda _, record: matches.append(record))
         with anyio.fail_after(20):
-            await runner.run(Schedule("1", Rounds(["a", "b"], 50, 1, 0)), lambda: len(played) >= 3)
-    assert len(played) == 3
+            await runner.run(Schedule("1", Rounds(["a", "b"], 50, 1, 0)), lambda: len(matches) >= 3)
+    assert len(matches) == 3

@@ -20,9 +20,9 @@ M1 = Riskless(load_map("m1"))
 def test_each_position_is_counted_by_its_armies_and_its_mover(seed: int) -> None:
     positions = random_match(M1, seed).positions
     seen = RepetitionCounter(M1)
-    told = [seen.add(position) for position in positions]
+    counts = [seen.add(position) for position in positions]
     places = [(position.armies, position.player) for position in positions]
-    assert told == [places[: ply + 1].count(place) for ply, place in enumerate(places)]
+    assert counts == [places[: ply + 1].count(place) for ply, place in enumerate(places)]
 
 
 def test_the_ply_and_nothing_else_may_differ() -> None:

@@ -15,17 +15,17 @@ READY, GRACE = 1000 * MS, 5000 * MS
 
 
 def asked(*, ready: int = 1000, grace: int = 5000) -> Readiness:
-    made = Readiness(terms(ready=ready, grace=grace))
-    made.ask(7)
-    return made
+    readiness = Readiness(terms(ready=ready, grace=grace))
+    readiness.ask(7)
+    return readiness
 
 
 def test_nobody_is_ready_and_no_time_runs_before_the_players_are_asked() -> None:
-    made = Readiness(terms())
-    assert not made.mark_ready(MAXIE)
-    made.resume(3)
-    made.reconnect(MAXIE, 4)
-    assert (made.started, made.deadline, made.missing) == (False, None, [MAXIE, MINNIE])
+    readiness = Readiness(terms())
+    assert not readiness.mark_ready(MAXIE)
+    readiness.resume(3)
+    readiness.reconnect(MAXIE, 4)
+    assert (readiness.started, readiness.deadline, readiness.missing) == (False, None, [MAXIE, MINNIE])
 
 
 def test_a_player_is_ready_once_and_not_after_it_is_forgotten() -> None:

@@ -100,16 +100,16 @@ def test_a_match_of_legal_moves_is_believed_and_a_longer_shorter_or_stolen_one_i
         moves.append(game.move_to_data(move))
         position = game.successor(position, move)
     winner: Seat | None = outcome.winner.value if outcome.winner else None
-    played = record(moves=moves, winner=winner, reason=EndReason.of(outcome.word), game="riskless")
-    verify(played)
-    twice = [*played.moves, RecordedMove(moves[-1], 1.0)]
+    match_record = record(moves=moves, winner=winner, reason=EndReason.of(outcome.word), game="riskless")
+    verify(match_record)
+    twice = [*match_record.moves, RecordedMove(moves[-1], 1.0)]
     with pytest.raises(BadRecord, match="over already"):
-        verify(replace(played, moves=twice))
+        verify(replace(match_record, moves=twice))
     with pytest.raises(BadRecord):
-        verify(replace(played, moves=played.moves[:-1]))
+        verify(replace(match_record, moves=match_record.moves[:-1]))
     other: Seat = "minnie" if winner == "maxie" else "maxie"
     with pytest.raises(BadRecord, match="its moves say"):
-        verify(replace(played, result=Result(other, played.result.reason)))
+        verify(replace(match_record, result=Result(other, match_record.result.reason)))
 
 
 GAMES = {
@@ -127,17 +127,17 @@ def test_a_true_record_gives_its_positions(name: str, seed: int, plies: int | No
     record, positions = recorded(GAMES[name], seed, plies)
     opened = min(opening, len(record.moves) - 1)
     moves = [replace(each, opening=ply < opened) for ply, each in enumerate(record.moves)]
-    played = verify(replace(record, moves=moves))
-    assert list(played.positions) == positions
-    assert played.plies == len(record.moves)
+    replay = verify(replace(record, moves=moves))
+    assert list(replay.positions) == positions
+    assert replay.plies == len(record.moves)
 
 
 def test_each_ply_is_told_with_its_figures() -> None:
     record, _ = recorded(GAMES["tictactoe"], 1)
-    played = verify(record)
-    first = played.game.move_to_text(record.moves[0].move)
-    assert played.move_line(1) == f"ply 0: maxie (one) plays {first}, 1.5 ms, depth 2, value 3, 1,234 nodes"
-    assert played.move_line(0) == f"match id: {summary(record)}"
+    replay = verify(record)
+    first = replay.game.move_to_text(record.moves[0].move)
+    assert replay.move_line(1) == f"ply 0: maxie (one) plays {first}, 1.5 ms, depth 2, value 3, 1,234 nodes"
+    assert replay.move_line(0) == f"match id: {summary(record)}"
     assert "one (maxie) - two (minnie), tictactoe, 1/move: " in summary(record)
 
 

@@ -51,18 +51,18 @@ def test_a_player_gets_what_it_asks_for_and_no_more_than_it_is_allowed(
 
 
 def test_terms_that_are_older_than_engines_are_read() -> None:
-    kept = json.decode(to_json(terms()))
-    del kept["engines"], kept["thread_limits"]
-    kept["threads"] = 2
-    read = from_json(json.encode(kept).decode())
+    data = json.decode(to_json(terms()))
+    del data["engines"], data["thread_limits"]
+    data["threads"] = 2
+    read = from_json(json.encode(data).decode())
     assert (read.engines, read.thread_limits, read.threads("maxie")) == (Engines(), ThreadLimits(), 1)
 
 
 def test_terms_of_a_game_that_is_not_known_here_are_refused_by_its_name() -> None:
-    kept = json.decode(to_json(terms()))
-    kept["game"]["name"] = "no-such-game"
+    data = json.decode(to_json(terms()))
+    data["game"]["name"] = "no-such-game"
     with pytest.raises(GameError, match=r"^no game is called 'no-such-game': .*--game FILE.py:Class\)$"):
-        from_json(json.encode(kept).decode())
+        from_json(json.encode(data).decode())
 
 
 def test_an_engine_in_words_is_what_a_person_types() -> None:

@@ -115,10 +115,10 @@ def test_the_largest_view_is_a_frame_and_the_largest_record_is_within_its_bound(
     limit = ThinkingLimit(RISKLESS)
     said = Thinking(depth=100_000, value=-123456.789012345, nodes=2**62, line=[[15, 14]] * 64)
     thoughts = [limit.limited(player, said) for _, player in product(range(50_000), Player)]
-    shown = [Played([999, 998], 12345.678, each) for each in thoughts]
+    rows = [Played([999, 998], 12345.678, each) for each in thoughts]
     name = "ß" * 64
     view = View(
-        "m" * 64, "e" * 128, "riskless", setup, Players(name, name), TimeControl(1), shown, Clocks(1, 1), None
+        "m" * 64, "e" * 128, "riskless", setup, Players(name, name), TimeControl(1), rows, Clocks(1, 1), None
     )
     assert len(encode(view)) <= MAX_SERVER_FRAME
     moves = [RecordedMove([999, 998], 12345.678, each, 1234.567) for each in thoughts]

@@ -24,10 +24,10 @@ def reasons_table() -> str:
 def filled(text: str) -> str:
     """`text` with each generated part made anew. Raises ValueError where the marks of one are missing."""
     for name, table in (("codes", codes_table()), ("reasons", reasons_table())):
-        found = re.search(rf"<!-- {name}:[^\n]*-->\n(.*?)<!-- end of {name} -->", text, re.DOTALL)
-        if found is None:
+        match = re.search(rf"<!-- {name}:[^\n]*-->\n(.*?)<!-- end of {name} -->", text, re.DOTALL)
+        if match is None:
             raise ValueError(f"the marks around the table of {name} are missing")
-        text = f"{text[: found.start(1)]}{table}\n{text[found.end(1) :]}"
+        text = f"{text[: match.start(1)]}{table}\n{text[match.end(1) :]}"
     return text
 
 

@@ -18,16 +18,16 @@ moves = st.lists(plain, max_size=40)
 
 @given(moves, moves)
 def test_a_prefix_of_the_moves_is_unchanged_by_later_moves(before: list[Data], after: list[Data]) -> None:
-    made = MoveList(before)
-    so_far = MovesSoFar(made)
+    move_list = MoveList(before)
+    so_far = MovesSoFar(move_list)
     for move in after:
-        made.append(move)
+        move_list.append(move)
     assert so_far == before
     assert list(so_far) == before
     assert so_far[:3] == before[:3]
     assert len(so_far) == len(before)
     assert repr(so_far) == repr(before)
-    assert MovesSoFar(made) == before + after
+    assert MovesSoFar(move_list) == before + after
     assert msgpack.unpackb(MovesSoFar.to_raw(so_far), strict_map_key=False) == before
 
 

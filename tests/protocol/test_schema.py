@@ -40,7 +40,7 @@ def test_it_ends_quietly_where_nobody_reads_on() -> None:
     reader, writer = os.pipe()
     os.close(reader)
     try:
-        done = subprocess.run(
+        result = subprocess.run(
             [sys.executable, "-m", "arena.protocol.schema"],
             stdout=writer,
             stderr=subprocess.PIPE,
@@ -48,4 +48,4 @@ def test_it_ends_quietly_where_nobody_reads_on() -> None:
         )
     finally:
         os.close(writer)
-    assert done.stderr == b""
+    assert result.stderr == b""

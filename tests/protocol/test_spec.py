@@ -108,9 +108,9 @@ def decode(frame: bytes) -> Message:
 
 
 def section(heading: str) -> str:
-    found = re.search(rf"^### {heading}\n(.*?)(?=^##)", TEXT, re.MULTILINE | re.DOTALL)
-    assert found, f"no section {heading}"
-    return found[1]
+    match = re.search(rf"^### {heading}\n(.*?)(?=^##)", TEXT, re.MULTILINE | re.DOTALL)
+    assert match, f"no section {heading}"
+    return match[1]
 
 
 def test_every_message_has_its_section() -> None:

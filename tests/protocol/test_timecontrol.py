@@ -79,9 +79,9 @@ def test_anything_else_is_refused_with_what_would_be_right(text: str) -> None:
 @given(st.floats(0, 10**7))
 def test_the_text_is_exact_to_the_last_unit(seconds: float) -> None:
     units = {"s": 1.0, "min": 60.0, "h": 3600.0}
-    told = re.findall(r"([0-9.]+) (s|min|h)", duration_in_words(seconds))
-    last = 0.06 if seconds < 1 else units[told[-1][1]]
-    assert abs(sum(float(number) * units[unit] for number, unit in told) - seconds) <= last
+    parts = re.findall(r"([0-9.]+) (s|min|h)", duration_in_words(seconds))
+    last = 0.06 if seconds < 1 else units[parts[-1][1]]
+    assert abs(sum(float(number) * units[unit] for number, unit in parts) - seconds) <= last
 
 
 def test_a_challenge_that_names_no_time_control_has_the_usual_one() -> None:

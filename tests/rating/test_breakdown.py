@@ -22,15 +22,15 @@ def played(*winners: Seat | None) -> list[tuple[Pairing, Record]]:
 
 
 def test_the_first_move_and_the_seats() -> None:
-    told = breakdown(["anna", "bert"], played("maxie", "maxie", "maxie", None))
-    assert (told.first_move.games, told.first_move.score) == (4, 0.875)
-    assert told.first_move.elo is not None
-    assert told.first_move.elo > 0
-    maxie = [part for part in told.by_seat if part.of == "maxie"]
+    scores = breakdown(["anna", "bert"], played("maxie", "maxie", "maxie", None))
+    assert (scores.first_move.games, scores.first_move.score) == (4, 0.875)
+    assert scores.first_move.elo is not None
+    assert scores.first_move.elo > 0
+    maxie = [part for part in scores.by_seat if part.of == "maxie"]
     assert sum(part.wins for part in maxie) == 3
-    assert sum(part.games for part in told.by_seat) == 8
-    assert {part.of for part in told.by_map} == {"tictactoe"}
-    assert all(part.wins == other.losses for part, other in zip(*[iter(told.by_opponent)] * 2, strict=True))
+    assert sum(part.games for part in scores.by_seat) == 8
+    assert {part.of for part in scores.by_map} == {"tictactoe"}
+    assert all(part.wins == other.losses for part, other in zip(*[iter(scores.by_opponent)] * 2, strict=True))
 
 
 def test_pairs_are_counted_by_who_met_whom() -> None:
@@ -42,7 +42,7 @@ def test_pairs_are_counted_by_who_met_whom() -> None:
 
 def test_void_matches_count_nowhere() -> None:
     void = [(pairing, record(reason=EndReason.SERVER_FAULT, winner=None)) for pairing, _ in played("maxie")]
-    told = breakdown(["anna", "bert"], void)
-    assert not told.by_seat
-    assert told.first_move.elo is None
-    assert told.duels[0].superiority is None
+    scores = breakdown(["anna", "bert"], void)
+    assert not scores.by_seat
+    assert scores.first_move.elo is None
+    assert scores.duels[0].superiority is None

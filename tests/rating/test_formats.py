@@ -27,32 +27,32 @@ def names(n: int) -> list[str]:
 
 def play(format: Format, strength: dict[str, float], dice: Random) -> list[Pair]:
     """Every pair is won by the stronger bot; of those that can be played, a random one is over first."""
-    played: list[Pair] = []
+    matches: list[Pair] = []
     open_ = format.next_pairs(dry=True)
     while open_:
         pair = open_.pop(dice.randrange(len(open_)))
         first = strength[pair.first] - strength[pair.second]
         won = 2.0 if first > 0 else 0.0 if first < 0 else 1.0
-        played.append(pair)
+        matches.append(pair)
         format.record_pair(pair, won, 2 - won)
         open_ += format.next_pairs(dry=not open_)
-    return played
+    return matches
 
 
 @settings(deadline=None)
 @given(st.integers(2, 7), st.integers(1, 3), st.integers(1, 2))
 def test_rounds_are_the_round_robin_given_piece_by_piece(bots: int, rounds: int, starts: int) -> None:
     format = Rounds(names(bots), rounds, starts, 5)
-    played = play(format, dict.fromkeys(names(bots), 0.0), Random(1))
-    assert sorted(played, key=lambda pair: pair.number) == round_robin(names(bots), rounds, starts, 5)
-    assert format.matches == 2 * len(played)
+    ladder = play(format, dict.fromkeys(names(bots), 0.0), Random(1))
+    assert sorted(ladder, key=lambda pair: pair.number) == round_robin(names(bots), rounds, starts, 5)
+    assert format.matches == 2 * len(ladder)
 
 
 def test_a_gauntlet_is_one_against_all() -> None:
     format = make_format("gauntlet", names(4), 2, 2, 0)
-    played = play(format, dict.fromkeys(names(4), 0.0), Random(1))
-    assert Counter((pair.first, pair.second) for pair in played) == {("b0", f"b{i}"): 4 for i in (1, 2, 3)}
-    assert sorted(pair.number for pair in played) == list(range(12))
+    ladder = play(format, dict.fromkeys(names(4), 0.0), Random(1))
+    assert Counter((pair.first, pair.second) for pair in ladder) == {("b0", f"b{i}"): 4 for i in (1, 2, 3)}
+    assert sorted(pair.number for pair in ladder) == list(range(12))
     assert format.matches == 24
 
 
@@ -61,10 +61,10 @@ def test_a_gauntlet_is_one_against_all() -> None:
 def test_in_a_swiss_everybody_plays_once_a_round(bots: int, rounds: int, dice: Random) -> None:
     format = Swiss(names(bots), rounds, 1)
     strength = {bot: dice.random() for bot in names(bots)}
-    played = play(format, strength, dice)
-    assert format.matches == 2 * len(played)
+    ladder = play(format, strength, dice)
+    assert format.matches == 2 * len(ladder)
     by_round: dict[int, list[str]] = defaultdict(list)
-    for pair in played:
+    for pair in ladder:
         by_round[pair.round] += [pair.first, pair.second]
     assert sorted(by_round) == list(range(rounds))
     sat_out: Counter[str] = Counter()
@@ -79,16 +79,16 @@ def test_in_a_swiss_everybody_plays_once_a_round(bots: int, rounds: int, dice: R
 def test_a_swiss_of_enough_rounds_finds_the_best_and_pairs_equals() -> None:
     strength = {bot: float(-i) for i, bot in enumerate(names(16))}
     format = Swiss(names(16), 4, 1)
-    played = play(format, strength, Random(3))
-    met = Counter(frozenset((pair.first, pair.second)) for pair in played)
-    assert set(met.values()) == {1}
+    ladder = play(format, strength, Random(3))
+    meetings = Counter(frozenset((pair.first, pair.second)) for pair in ladder)
+    assert set(meetings.values()) == {1}
     points: Counter[str] = Counter()
-    for pair in sorted(played, key=lambda pair: pair.number):
+    for pair in sorted(ladder, key=lambda pair: pair.number):
         if pair.round < 3:
             points[max(pair.first, pair.second, key=strength.__getitem__)] += 1
         else:
             assert abs(points[pair.first] - points[pair.second]) <= 1
-    last = [pair for pair in played if pair.round == 3 and "b0" in (pair.first, pair.second)]
+    last = [pair for pair in ladder if pair.round == 3 and "b0" in (pair.first, pair.second)]
     assert len(last) == 1
     assert points["b0"] == 3
 
@@ -99,27 +99,27 @@ def test_a_knockout_is_won_by_the_strongest(bots: int, rounds: int, starts: int,
     format = Knockout(names(bots), rounds, starts)
     dice = Random(seed)
     strength = {bot: dice.random() for bot in names(bots)}
-    played = play(format, strength, dice)
+    ladder = play(format, strength, dice)
     assert format.winner == max(strength, key=strength.__getitem__)
-    assert len({pair.number for pair in played}) == len(played) == (bots - 1) * rounds * starts
-    assert format.matches == 2 * len(played)
-    lost: Counter[str] = Counter()
-    for two in {frozenset((pair.first, pair.second)) for pair in played}:
-        lost[min(two, key=strength.__getitem__)] += 1
-    assert set(lost.values()) == {1}
+    assert len({pair.number for pair in ladder}) == len(ladder) == (bots - 1) * rounds * starts
+    assert format.matches == 2 * len(ladder)
+    counts: Counter[str] = Counter()
+    for two in {frozenset((pair.first, pair.second)) for pair in ladder}:
+        counts[min(two, key=strength.__getitem__)] += 1
+    assert set(counts.values()) == {1}
 
 
 def test_the_best_two_seeds_meet_in_the_final_only() -> None:
     strength = {bot: float(-i) for i, bot in enumerate(names(8))}
-    played = play(Knockout(names(8), 1, 1), strength, Random(0))
-    assert {played[-1].first, played[-1].second} == {"b0", "b1"}
+    ladder = play(Knockout(names(8), 1, 1), strength, Random(0))
+    assert {ladder[-1].first, ladder[-1].second} == {"b0", "b1"}
 
 
 def test_a_drawn_encounter_gets_a_few_pairs_more_and_then_the_seed_decides() -> None:
     format = Knockout(["a", "b"], 2, 1)
-    played = play(format, {"a": 0, "b": 0}, Random(0))
-    assert len(played) == 2 + TIE_BREAKS
-    assert sorted(pair.round for pair in played) == list(range(2 + TIE_BREAKS))
+    ladder = play(format, {"a": 0, "b": 0}, Random(0))
+    assert len(ladder) == 2 + TIE_BREAKS
+    assert sorted(pair.round for pair in ladder) == list(range(2 + TIE_BREAKS))
     assert format.winner == "a"
 
 
@@ -171,10 +171,10 @@ def test_the_table_of_a_swiss_is_by_points_with_byes_and_then_by_buchholz(
     bots: int, rounds: int, starts: int, dice: Random
 ) -> None:
     format = Swiss(names(bots), rounds, starts)
-    played = play(format, {bot: dice.random() for bot in names(bots)}, dice)
+    ladder = play(format, {bot: dice.random() for bot in names(bots)}, dice)
     strength = {bot: format.place(bot).buchholz for bot in names(bots)}
     points: Counter[str] = Counter()
-    for pair in played:
+    for pair in ladder:
         points[pair.first] += 0
     rows = in_format_order(rows_of(names(bots), points), format)
     assert rows == sorted(rows, key=lambda row: (-row.points, -(row.buchholz or 0)))
@@ -203,7 +203,7 @@ def test_the_pairings_of_200_bots_are_made_at_once() -> None:
     dice = Random(1)
     strength = {bot: dice.random() for bot in names(200)}
     format = Swiss(names(200), 9, 1)
-    played = play(format, strength, dice)
-    met = Counter(frozenset((pair.first, pair.second)) for pair in played)
-    assert set(met.values()) == {1}
-    assert len(played) == 900
+    ladder = play(format, strength, dice)
+    meetings = Counter(frozenset((pair.first, pair.second)) for pair in ladder)
+    assert set(meetings.values()) == {1}
+    assert len(ladder) == 900

@@ -16,8 +16,8 @@ def test_every_two_bots_meet_once_a_round_on_every_start(
     bots: list[str], rounds: int, starts: int, seed: int
 ) -> None:
     pairs = round_robin(bots, rounds, starts, seed)
-    met = Counter((pair.round, pair.start, frozenset((pair.first, pair.second))) for pair in pairs)
-    assert met == {
+    meetings = Counter((pair.round, pair.start, frozenset((pair.first, pair.second))) for pair in pairs)
+    assert meetings == {
         (round, start, frozenset(two)): 1
         for round in range(rounds)
         for start in range(starts)

@@ -55,20 +55,20 @@ def test_seen_from_the_other_side(counts: tuple[int, ...]) -> None:
 
 @given(COUNTS)
 def test_everything_is_finite_and_no_error_is_nothing(counts: tuple[int, ...]) -> None:
-    found = difference(counts)
-    assert found is not None
-    assert math.isfinite(found.elo)
-    assert 0 < found.error < math.inf
-    assert 0 <= found.superiority <= 1
+    elo = difference(counts)
+    assert elo is not None
+    assert math.isfinite(elo.elo)
+    assert 0 < elo.error < math.inf
+    assert 0 <= elo.superiority <= 1
 
 
 @given(COUNTS)
 def test_the_interval_has_the_difference_and_agrees_with_the_likelihood(counts: tuple[int, ...]) -> None:
-    found = difference(counts)
-    assert found is not None
-    assert found.low <= found.elo <= found.high
-    if abs(found.superiority - 0.975) > 1e-9:
-        assert (found.low > 0) == (found.superiority > 0.975)
+    elo = difference(counts)
+    assert elo is not None
+    assert elo.low <= elo.elo <= elo.high
+    if abs(elo.superiority - 0.975) > 1e-9:
+        assert (elo.low > 0) == (elo.superiority > 0.975)
 
 
 def test_a_sweep_has_at_least_the_elo_of_all_but_one_and_an_open_interval() -> None:
@@ -109,7 +109,9 @@ def test_a_better_score_never_has_less_elo(pairs: int, data: st.DataObject) -> N
     scores = st.lists(st.integers(0, 4), min_size=pairs, max_size=pairs)
     swept = [st.just([each] * pairs) for each in range(5)]
     some, others = (data.draw(st.one_of(scores, *swept)) for _ in range(2))
-    found = [difference(pair_counts(each / 2 for each in those)) for those in sorted((some, others), key=sum)]
-    assert found[0] is not None
-    assert found[1] is not None
-    assert found[0].elo <= found[1].elo + 1e-9
+    results = [
+        difference(pair_counts(each / 2 for each in those)) for those in sorted((some, others), key=sum)
+    ]
+    assert results[0] is not None
+    assert results[1] is not None
+    assert results[0].elo <= results[1].elo + 1e-9

@@ -44,8 +44,8 @@ def outcome(match: str, pairing: Pairing) -> Record:
 def play(schedule: Schedule, dice: Random, most: int = 10**6, at_once: int = 3) -> dict[str, Record]:
     """Plays at most so many matches, some at once, in a random order of starting and of ending."""
     playing: list[tuple[str, Pairing]] = []
-    told: dict[str, Record] = {}
-    while len(told) < most:
+    records: dict[str, Record] = {}
+    while len(records) < most:
         heads = schedule.startable()
         if heads and len(playing) < at_once and (not playing or dice.random() < 0.6):
             chosen = dice.choice(heads)
@@ -53,11 +53,11 @@ def play(schedule: Schedule, dice: Random, most: int = 10**6, at_once: int = 3) 
             schedule.start(chosen)
         elif playing:
             match, pairing = playing.pop(dice.randrange(len(playing)))
-            told[match] = outcome(match, pairing)
-            schedule.record_result(pairing, told[match])
+            records[match] = outcome(match, pairing)
+            schedule.record_result(pairing, records[match])
         else:
             break
-    return told
+    return records
 
 
 def make(name: str, bots: int, rounds: int, starts: int) -> Schedule:
@@ -152,13 +152,13 @@ def test_an_endless_event_always_has_more_and_can_be_resumed() -> None:
 
 def test_a_slow_bot_delays_only_itself() -> None:
     schedule = Schedule(EVENT, Rounds(["slow", "a", "b"], 50, 1, 0))
-    met: Counter[bool] = Counter()
+    meetings: Counter[bool] = Counter()
     for _ in range(100):
         for head in schedule.startable():
             if "slow" not in (head.maxie, head.minnie):
                 schedule.start(head)
-                met[True] += 1
-    assert met[True] == 100
+                meetings[True] += 1
+    assert meetings[True] == 100
 
 
 def test_players_that_did_not_come_count_for_nobody() -> None:

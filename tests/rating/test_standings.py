@@ -71,8 +71,8 @@ def test_the_table_adds_up(records: list[Record]) -> None:
 
 @given(RECORDS)
 def test_void_matches_change_nothing(records: list[Record]) -> None:
-    kept = [each for each in records if each.result.reason is not EndReason.SERVER_FAULT]
-    assert table(BOTS, records) == table(BOTS, kept)
+    valid = [each for each in records if each.result.reason is not EndReason.SERVER_FAULT]
+    assert table(BOTS, records) == table(BOTS, valid)
 
 
 @given(RECORDS)

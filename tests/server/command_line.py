@@ -11,6 +11,6 @@ def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, 
     """The exit code, what went to the output, and what to the error output."""
     with pytest.raises(SystemExit) as ended:
         main(list(arguments))
-    told = capsys.readouterr()
+    output = capsys.readouterr()
     assert isinstance(ended.value.code, int)
-    return ended.value.code, told.out, told.err
+    return ended.value.code, output.out, output.err

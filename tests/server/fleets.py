@@ -22,7 +22,7 @@ def bot(name: str, mode: str = "play", file: Path | None = None) -> BotPlan:
 
 def processes_of(mark: str) -> list[int]:
     """The ids of the running processes that have `mark` in their environment."""
-    found = []
+    processes = []
     for folder in Path("/proc").glob("[0-9]*"):
         try:
             environment = (folder / "environ").read_bytes()
@@ -30,8 +30,8 @@ def processes_of(mark: str) -> list[int]:
         except (FileNotFoundError, ProcessLookupError, PermissionError):
             continue
         if mark.encode() in environment and state != "Z":
-            found.append(int(folder.name))
-    return found
+            processes.append(int(folder.name))
+    return processes
 
 
 def all_gone(mark: str, seconds: float = 30) -> bool:

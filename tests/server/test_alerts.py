@@ -231,5 +231,5 @@ def test_every_alert_is_told_of_on_the_page_of_troubles() -> None:
 
 
 def test_every_alert_is_made_to_happen_here() -> None:
-    made = re.findall(r'fires\("(\w+)"\)', Path(__file__).read_text(encoding="utf-8"))
-    assert set(made) == RULES.keys() - {"ArenaDown"}, "`up` is Prometheus's own"
+    names = re.findall(r'fires\("(\w+)"\)', Path(__file__).read_text(encoding="utf-8"))
+    assert set(names) == RULES.keys() - {"ArenaDown"}, "`up` is Prometheus's own"

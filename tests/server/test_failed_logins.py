@@ -12,32 +12,32 @@ def failed_logins() -> FailedLogins:
 
 
 def test_the_last_allowed_guess_shuts_the_door_for_the_pause() -> None:
-    counted = failed_logins()
+    logins = failed_logins()
     for at in (0, 1):
-        counted.wrong("10.0.0.1", at)
-        assert counted.wait("10.0.0.1", at) == 0
-    counted.wrong("10.0.0.1", 2)
-    assert counted.wait("10.0.0.1", 2) == 300
-    assert counted.wait("10.0.0.1", 301.5) == 0.5
-    assert counted.wait("10.0.0.1", 302) == 0
+        logins.wrong("10.0.0.1", at)
+        assert logins.wait("10.0.0.1", at) == 0
+    logins.wrong("10.0.0.1", 2)
+    assert logins.wait("10.0.0.1", 2) == 300
+    assert logins.wait("10.0.0.1", 301.5) == 0.5
+    assert logins.wait("10.0.0.1", 302) == 0
 
 
 def test_slow_mistakes_are_forgiven() -> None:
-    counted = failed_logins()
+    logins = failed_logins()
     for at in range(0, 3000, 30):
-        counted.wrong("10.0.0.1", at)
-        assert counted.wait("10.0.0.1", at) == 0 or at % 60 == 0
-    counted = failed_logins()
+        logins.wrong("10.0.0.1", at)
+        assert logins.wait("10.0.0.1", at) == 0 or at % 60 == 0
+    logins = failed_logins()
     for at in range(0, 6000, 60):
-        counted.wrong("10.0.0.1", at)
-        assert counted.wait("10.0.0.1", at) == 0
+        logins.wrong("10.0.0.1", at)
+        assert logins.wait("10.0.0.1", at) == 0
 
 
 def test_others_are_not_refused() -> None:
-    counted = failed_logins()
+    logins = failed_logins()
     for _ in range(3):
-        counted.wrong("10.0.0.1", 0)
-    assert counted.wait("10.0.0.2", 0) == 0
+        logins.wrong("10.0.0.1", 0)
+    assert logins.wait("10.0.0.2", 0) == 0
 
 
 @pytest.mark.parametrize(
@@ -59,13 +59,13 @@ def test_addresses_that_count_as_one(one: str, other: str, same: bool) -> None:
 
 @given(st.lists(st.tuples(st.integers(0, 9), st.floats(0, 100)), max_size=200))
 def test_within_any_window_nobody_gets_more_guesses_than_allowed(tries: list[tuple[int, float]]) -> None:
-    counted = failed_logins()
+    logins = failed_logins()
     now, allowed = 0.0, dict[str, list[float]]()
     for number, passed in tries:
         now += passed
         address = f"10.0.0.{number}"
-        if counted.wait(address, now) == 0:
-            counted.wrong(address, now)
+        if logins.wait(address, now) == 0:
+            logins.wrong(address, now)
             allowed.setdefault(address, []).append(now)
     for times in allowed.values():
         # a window may end, and the next begin, within 60 s: so twice the limit less one at the very most
@@ -75,10 +75,10 @@ def test_within_any_window_nobody_gets_more_guesses_than_allowed(tries: list[tup
 
 @given(st.lists(st.integers(0, 10_000), min_size=300, max_size=600))
 def test_however_many_come_the_memory_is_bounded(numbers: list[int]) -> None:
-    counted = failed_logins()
+    logins = failed_logins()
     for at, number in enumerate(numbers):
-        counted.wrong(f"2001:db8:{number:x}::1", at)
-        assert len(vars(counted)["_tries"]) <= 100
+        logins.wrong(f"2001:db8:{number:x}::1", at)
+        assert len(vars(logins)["_tries"]) <= 100
 
 
 @given(st.floats(0.001, 3600))

@@ -345,8 +345,8 @@ def check_matches(arena: Semester) -> None:
     assert [len(pairs) for pairs in rounds] == [12, 11, 11, 11], "24 bots, 23 with a bye, and 22"
     assert left_of(arena) == {"quitter-22": 1, "quitter-23": 2}
     assert all(len(two) == 2 for pairs in rounds for two in pairs.values())
-    met = Counter(pair for pairs in rounds for pair in pairs)
-    assert set(met.values()) == {1}, "nobody meets somebody again"
+    meetings = Counter(pair for pairs in rounds for pair in pairs)
+    assert set(meetings.values()) == {1}, "nobody meets somebody again"
 
 
 def check_tables(

@@ -125,17 +125,17 @@ def written(text: str, rows: dict[str, str]) -> str:
     """The page with these rows in the place of their maps' rows; all are in the order of CASES."""
     before, rest = text.split(BEGIN)
     between, after = rest.split(END)
-    found = {
+    results = {
         match[1]: match[0] for match in re.finditer(r"^\| (.+?) \| [\d,]+ \|.*\|$", between, re.MULTILINE)
     }
-    lines = [(found | rows)[case.name] for case in CASES if case.name in found | rows]
+    lines = [(results | rows)[case.name] for case in CASES if case.name in results | rows]
     return before + BEGIN + HEAD + "".join(f"{line}\n" for line in lines) + END + after
 
 
 def wrong(table: Table) -> str:
     """Return the faults that the second program finds in a table; empty if there are none."""
-    found = verify(table, len(cores()), lambda _done, _total: None)
-    return str(found.fault or "") or "; ".join(found.lies)
+    replay = verify(table, len(cores()), lambda _done, _total: None)
+    return str(replay.fault or "") or "; ".join(replay.lies)
 
 
 def main() -> int:
@@ -150,25 +150,25 @@ def main() -> int:
         action="store_true",
         help="`arena solve --verify` has checked these tables: do not do it again",
     )
-    given = parser.parse_args()
-    unknown = set(given.maps) - {case.map for case in CASES}
+    arguments = parser.parse_args()
+    unknown = set(arguments.maps) - {case.map for case in CASES}
     if unknown:
         parser.error(f"{min(unknown)} is none of them: there are {', '.join(case.map for case in CASES)}")
-    if given.list:
+    if arguments.list:
         print(*(case.name for case in CASES), sep="\n")  # noqa: T201
         return 0
     rows = {}
     for case in CASES:
-        if case.map not in given.maps and (given.maps or not case.small):
+        if case.map not in arguments.maps and (arguments.maps or not case.small):
             continue
         map, began = case.load(), time.monotonic()
         table = table_of(map)
         solved = time.monotonic()
-        if not given.verified and (why := wrong(table)):
+        if not arguments.verified and (why := wrong(table)):
             print(f"{case.name}: {table.path} is not true: {why}")  # noqa: T201
             return 1
         rows[case.name] = row(case.name, map, table)
-        checked = "" if given.verified else f", verified in {time.monotonic() - solved:.1f} s"
+        checked = "" if arguments.verified else f", verified in {time.monotonic() - solved:.1f} s"
         print(f"{case.name}: {solved - began:.1f} s{checked}, {table.size:,} bytes", flush=True)  # noqa: T201
         README.write_text(written(README.read_text(encoding="utf-8"), rows), encoding="utf-8")
     return 0

@@ -61,7 +61,7 @@ def test_a_winner_is_told_by_name(solve: Solve) -> None:
     solve(path_map())
     solution = solution_of(Riskless(path_map()))
     assert solution is not None
-    found = {
+    results = {
         truth: solution.winner(Armies(armies, player, 0))
         for armies, player, truth in [
             ((3, 0, -1), Player.MAXIE, Value.WIN),
@@ -69,8 +69,8 @@ def test_a_winner_is_told_by_name(solve: Solve) -> None:
         ]
         if solution.truth(Armies(armies, player, 0)).value is truth
     }
-    assert set(found.values()) <= {Player.MAXIE, Player.MINNIE}
-    assert found
+    assert set(results.values()) <= {Player.MAXIE, Player.MINNIE}
+    assert results
 
 
 def test_a_game_without_a_table_has_no_solution(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

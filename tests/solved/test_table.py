@@ -25,10 +25,10 @@ def refused(path: Path, *words: str) -> None:
         table = Table(path)
         for block in range(table.header.blocks):
             table.block(block)
-    told = str(error.value)
-    assert "\n" not in told
-    assert path.name in told
-    assert all(word in told for word in words), told
+    text = str(error.value)
+    assert "\n" not in text
+    assert path.name in text
+    assert all(word in text for word in words), text
 
 
 def test_a_table_is_found_by_its_map_and_by_no_other(solve: Solve) -> None:

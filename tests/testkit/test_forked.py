@@ -33,8 +33,8 @@ def test_it_is_in_its_folder_and_has_its_environment(tmp_path: Path) -> None:
     assert Forked("new", "mine.py", cwd=tmp_path).wait(30) == 0
     assert (tmp_path / "mine.py").exists()
     err = tmp_path / "err"
-    given = {**os.environ, "ARENA_URL": "nonsense"}
-    assert Forked("bot", "random", cwd=tmp_path, env=given, stderr=err).wait(30) == 2
+    variables = {**os.environ, "ARENA_URL": "nonsense"}
+    assert Forked("bot", "random", cwd=tmp_path, env=variables, stderr=err).wait(30) == 2
     assert "'nonsense' is not a server URL" in err.read_text()
     assert (Path.cwd(), os.environ.get("ARENA_URL")) == (here, None)
 

@@ -43,8 +43,8 @@ def test_each_missing_part_is_listed_in_one_line_at_the_end(pytester: pytest.Pyt
     pytester.makepyfile(LACKED)
     ran = pytester.runpytest_subprocess("-p", "no:cacheprovider")
     ran.assert_outcomes(passed=1, skipped=4)
-    told = [line for line in ran.outlines if line.startswith("not tested: ")]
-    assert told == [
+    lines = [line for line in ran.outlines if line.startswith("not tested: ")]
+    assert lines == [
         "not tested: the example in C (1 test); to have it, install gcc",
         "not tested: a proxy (2 tests); to have it, install nginx",
     ]

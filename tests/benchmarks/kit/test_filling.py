@@ -30,13 +30,13 @@ async def test_a_store_that_was_filled_is_one_that_a_server_could_have_written(d
         assert await record_of(engine, shown[0].match)
         name = shown[1].match
         await tell_truly(engine, [name])
-        told = await match_log(engine, name[:16])
-        assert (told.match, told.maxie) == (name, shown[1].players.maxie)
-        assert sum(step.ply is not None for step in told.steps) == PLIES
+        log = await match_log(engine, name[:16])
+        assert (log.match, log.maxie) == (name, shown[1].players.maxie)
+        assert sum(step.ply is not None for step in log.steps) == PLIES
         assert f'"match":"{name}"' in (await record_of(engine, name) or "")
-        found = await rating_tables(engine)
-        assert len({each.bot for each in found.standings}) == BOTS
-        assert sum(each.matches for each in found.standings) == 2 * (COUNT - COUNT // 10)
+        tables = await rating_tables(engine)
+        assert len({each.bot for each in tables.standings}) == BOTS
+        assert sum(each.matches for each in tables.standings) == 2 * (COUNT - COUNT // 10)
         assert await event_table(engine, EVENT)
         # What is counted afterwards goes on from there.
         assert await refresh(engine) == 0

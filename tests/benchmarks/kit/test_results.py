@@ -13,10 +13,10 @@ ORDER = ("first", "second", "third")
 def section(title: str, found: str) -> str:
     """Return a section as the command writes it."""
     ratios = Ratio([3.0, 1.0, 2.0])
-    made = Section(
+    section = Section(
         title, "So.", ["", "ratio"], [["a", str(ratios)]], "A note.", [claim(title, "at least 1.5 ×", found)]
     )
-    return f"{made.markdown()}\n\nMeasured on a day."
+    return f"{section.markdown()}\n\nMeasured on a day."
 
 
 def test_a_part_that_is_measured_again_replaces_itself_alone(tmp_path: Path) -> None:

@@ -40,28 +40,28 @@ async def test_a_match_is_played_and_told() -> None:
 
 
 async def test_hooks_come_in_order_with_the_match_already_known() -> None:
-    told: list[object] = []
+    calls: list[object] = []
 
     class Hooked(First):
         def prepare(self) -> None:
-            told.append(("prepare", self.seat, self.threads, self.match.opponent, self.game.name))
+            calls.append(("prepare", self.seat, self.threads, self.match.opponent, self.game.name))
 
         def choose(self, position: Any, clock: Clock) -> Any:
-            told.append("choose")
+            calls.append("choose")
             self.thinking = Thinking(depth=3, value=1, nodes=9, line=[0, 1])
             return super().choose(position, clock)
 
         def opponent_moved(self, move: Any, position: Any) -> None:
-            told.append(("opponent", move, self.game.position_to_text(position)))
+            calls.append(("opponent", move, self.game.position_to_text(position)))
 
         def ended(self, ending: Ending) -> None:
-            told.append(("ended", ending.winner, ending.reason))
+            calls.append(("ended", ending.winner, ending.reason))
 
     async def script(peer: Peer) -> None:
         await peer.let_in()
         await peer.say(start(seat="minnie"))
         await peer.hear(Ready)
-        assert told == [("prepare", "minnie", 2, "one", "tictactoe")]
+        assert calls == [("prepare", "minnie", 2, "one", "tictactoe")]
         await peer.say(turn([4]))
         move = await peer.hear(Move)
         assert move.thinking.depth == 3  # type: ignore[union-attr]
@@ -69,7 +69,7 @@ async def test_hooks_come_in_order_with_the_match_already_known() -> None:
         await peer.say(end([4], winner="minnie"), STOP)
 
     await played(Hooked, script)
-    assert told[1:] == [
+    assert calls[1:] == [
         ("opponent", 4, "....X...."),
         "choose",
         ("ended", "minnie", EndReason.RESIGNATION),
@@ -166,12 +166,12 @@ async def test_an_exception_at_the_end_is_told_too() -> None:
 
 
 async def test_a_bot_thinks_on_while_the_connection_is_away() -> None:
-    chosen: list[int] = []
+    choices: list[int] = []
     thinks, back = threading.Event(), threading.Event()
 
     class Slow(First):
         def choose(self, position: Any, clock: Clock) -> Any:
-            chosen.append(self.game.ply(position))
+            choices.append(self.game.ply(position))
             thinks.set()
             back.wait(30)
             return super().choose(position, clock)
@@ -194,7 +194,7 @@ async def test_a_bot_thinks_on_while_the_connection_is_away() -> None:
         await peer.say(end([0], winner="maxie"), STOP)
 
     await played(Slow, first, second)
-    assert chosen == [0]
+    assert choices == [0]
 
 
 async def test_a_server_that_goes_away_for_good_is_told() -> None:
@@ -295,9 +295,9 @@ async def test_its_rating_and_what_a_match_changed_are_told() -> None:
         await peer.say(STOP)
 
     watched = await played(First, script)
-    told = [line for line in watched.told if "rated" in line]
+    lines = [line for line in watched.told if "rated" in line]
     page = watched.client._options.url.replace("ws", "http", 1)
-    assert told == [
+    assert lines == [
         f"me is rated 1500 ± 700 provisional in tictactoe; its page: {page}/bot/me",
         "me is rated 1512 ± 130 in tictactoe (+12)",
         f"me is rated 1530 in tictactoe; its page: {page}/bot/me",

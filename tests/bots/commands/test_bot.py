@@ -279,6 +279,6 @@ async def test_a_refusal_is_a_line() -> None:
 
 @pytest.mark.parametrize("command", ["bot", "new", "play", "replay"])
 def test_every_command_has_an_example(command: str) -> None:
-    told = arena(command, "--help")
-    assert told.code == 0
-    assert f"Example: arena {command}" in told.stdout
+    result = arena(command, "--help")
+    assert result.code == 0
+    assert f"Example: arena {command}" in result.stdout

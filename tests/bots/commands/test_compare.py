@@ -16,8 +16,8 @@ SVG = "{http://www.w3.org/2000/svg}"
 def run(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, str, str]:
     with pytest.raises(SystemExit) as left:
         main(list(words))
-    told = capsys.readouterr()
-    return int(left.value.code or 0), told.out, told.err
+    output = capsys.readouterr()
+    return int(left.value.code or 0), output.out, output.err
 
 
 def test_compare(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
@@ -26,13 +26,13 @@ def test_compare(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     code, printed, _ = run(capsys, *words, "--svg", str(path), "--json", str(table))
     assert code == 0
     assert "Depth reached in equal leaves" in printed
-    told = json.loads(table.read_text(encoding="utf-8"))
-    assert [row["minimax"] for row in told["leaves"]] == [9, 72, 504, 3024]
-    assert [row["q^p"] for row in told["leaves"]] == [9, 72, 504, 3024]
-    for row in told["leaves"]:
+    data = json.loads(table.read_text(encoding="utf-8"))
+    assert [row["minimax"] for row in data["leaves"]] == [9, 72, 504, 3024]
+    assert [row["q^p"] for row in data["leaves"]] == [9, 72, 504, 3024]
+    for row in data["leaves"]:
         assert row["alphabeta"] <= row["lazy"] <= row["minimax"]
         assert row["q^(p/2)"] <= row["q^(3p/4)"] <= row["q^p"]
-    reach = told["depth_in_equal_leaves"]
+    reach = data["depth_in_equal_leaves"]
     assert [row["minimax"] for row in reach] == [1, 2, 3, 4]
     assert reach[-1]["alphabeta"] > 4
     assert reach[-1]["ordered"] > 4

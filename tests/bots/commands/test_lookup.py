@@ -23,8 +23,8 @@ def test_a_wrong_spec_is_misuse_in_one_line(spec: str) -> None:
 def run(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, str, str]:
     with pytest.raises(SystemExit) as left:
         main(list(words))
-    told = capsys.readouterr()
-    return int(left.value.code or 0), told.out, told.err
+    output = capsys.readouterr()
+    return int(left.value.code or 0), output.out, output.err
 
 
 def test_hexapawn_of_any_size(capsys: pytest.CaptureFixture[str]) -> None:

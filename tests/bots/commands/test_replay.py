@@ -43,9 +43,9 @@ def three(tmp_path: Path) -> Path:
 
 
 def test_without_a_terminal_all_plies_are_printed(one: Path) -> None:
-    told = arena("replay", one)
-    assert told.code == 0
-    lines = told.stdout.splitlines()
+    result = arena("replay", one)
+    assert result.code == 0
+    lines = result.stdout.splitlines()
     assert lines[0] == "match id: one (maxie) - two (minnie), tictactoe, 1/move: maxie wins, line, 5 plies"
     assert [line for line in lines if line.startswith("ply ")] == [
         f"ply {ply}: {who} plays {cell}, 1 ms"
@@ -61,15 +61,15 @@ def test_without_a_terminal_all_plies_are_printed(one: Path) -> None:
 
 
 def test_one_ply_is_printed(one: Path) -> None:
-    told = arena("replay", one, "--ply", "1")
-    assert told.stdout.splitlines()[-4:-1] == ["1 X . .", "2 . . .", "3 . . ."]
+    result = arena("replay", one, "--ply", "1")
+    assert result.stdout.splitlines()[-4:-1] == ["1 X . .", "2 . . .", "3 . . ."]
     fails("--ply must be from 0 to 5, the end of this match, not 6", 2, "replay", one, "--ply", "6")
 
 
 def test_several_matches_are_listed_until_one_is_chosen(three: Path, tmp_path: Path) -> None:
-    told = arena("replay", three)
-    assert told.code == 0
-    assert "3 matches; choose one with --match" in told.stdout
+    result = arena("replay", three)
+    assert result.code == 0
+    assert "3 matches; choose one with --match" in result.stdout
     assert arena("replay", three, "--match", "b").stdout.startswith("match b: ")
     fails("--match: no match in", 2, "replay", three, "--match", "c")
     fails("--match: 2 matches in", 2, "replay", three, "--match", "aa")

@@ -21,8 +21,8 @@ class Answers(BaseHTTPRequestHandler):
 
     def do_GET(self) -> None:
         match = self.path.removeprefix("/api/record/")
-        known = {RECORD.match: (200, to_line(RECORD)), "junk": (200, "{}")}
-        status, body = known.get(match, (404, "no finished match is called that"))
+        table = {RECORD.match: (200, to_line(RECORD)), "junk": (200, "{}")}
+        status, body = table.get(match, (404, "no finished match is called that"))
         self.send_response(status)
         self.end_headers()
         self.wfile.write(body.encode())

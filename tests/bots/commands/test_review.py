@@ -33,32 +33,32 @@ def blunder(tmp_path: Path) -> Path:
 
 def test_a_thrown_game_is_marked(blunder: Path, tmp_path: Path) -> None:
     picture = tmp_path / "values.svg"
-    told = arena("replay", blunder, "--analyse", "alphabeta", "--svg", picture)
-    assert told.code == 0, told
+    result = arena("replay", blunder, "--analyse", "alphabeta", "--svg", picture)
+    assert result.code == 0, result
     rows = [
-        [cell.strip() for cell in line.split("│")[1:-1]] for line in told.stdout.splitlines() if "│" in line
+        [cell.strip() for cell in line.split("│")[1:-1]] for line in result.stdout.splitlines() if "│" in line
     ]
     # c1, the best cell, only makes the loss later: a2 at ply 1 was the move that lost the match.
     assert rows[1] == ["1", "minnie", "a2", "??", "maxie in 6", "100 %", "the match", "b2"]
     assert rows[3][:5] == ["3", "minnie", "b2", "", "maxie in 2"]
     assert rows[3][-2:] == ["2 plies", "c1"]
-    assert "999998" not in told.stdout
+    assert "999998" not in result.stdout
     marks = sum(bool(row[3]) for row in rows)
-    assert "minnie: 1 of 2 moves marked, 26" in told.stdout
-    drawn = ET.fromstring(picture.read_text())
-    tags = [child.tag.rpartition("}")[2] for child in drawn]
+    assert "minnie: 1 of 2 moves marked, 26" in result.stdout
+    root = ET.fromstring(picture.read_text())
+    tags = [child.tag.rpartition("}")[2] for child in root]
     assert tags.count("polyline") == 3
     assert tags.count("circle") == marks
-    texts = [child.text for child in drawn if child.tag.endswith("text")]
+    texts = [child.text for child in root if child.tag.endswith("text")]
     assert texts.count("??") == 1 == marks
     assert any("values in hundreds" in (text or "") for text in texts)
 
 
 def test_json_has_every_move(blunder: Path) -> None:
-    told = arena("replay", blunder, "--analyse", "minimax:reference", "--depth", "2", "--json", "-")
-    found = json.loads(told.stdout)
-    rows = found["moves"]
-    assert (found["engine"], found["players"]["minnie"]["moves"]) == ("minimax:reference", 2)
+    result = arena("replay", blunder, "--analyse", "minimax:reference", "--depth", "2", "--json", "-")
+    data = json.loads(result.stdout)
+    rows = data["moves"]
+    assert (data["engine"], data["players"]["minnie"]["moves"]) == ("minimax:reference", 2)
     assert (rows[3]["mark"], rows[3]["line"][0], rows[4]["line"]) == ("??", "c1", [])
     assert [row["move"] for row in rows] == ["a1", "a2", "b1", "b2", "c1"]
     assert rows[3]["better"] == "c1"

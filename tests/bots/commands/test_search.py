@@ -17,8 +17,8 @@ SVG = "{http://www.w3.org/2000/svg}"
 def run(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, str, str]:
     with pytest.raises(SystemExit) as left:
         main(list(words))
-    told = capsys.readouterr()
-    return int(left.value.code or 0), told.out, told.err
+    output = capsys.readouterr()
+    return int(left.value.code or 0), output.out, output.err
 
 
 def test_trace_prints_the_closing_lines(capsys: pytest.CaptureFixture[str]) -> None:
@@ -49,10 +49,10 @@ def test_trace_as_json(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> No
         '{"player": "minnie", "tree": {"children": [{"value": 2}, {"value": 1}]}}', encoding="utf-8"
     )
     code, printed, _ = run(capsys, "trace", str(path), "failsoft", "--json", "-")
-    told = json.loads(printed)
-    assert (code, told["value"], told["move"], told["nodes"]) == (0, 1, 1, 3)
-    assert told["trace"][-2:] == ["Terminals visited: 2", "Overall choice: move 1[right]"]
-    assert (told["held"], told["savings"]) == (0, [])
+    data = json.loads(printed)
+    assert (code, data["value"], data["move"], data["nodes"]) == (0, 1, 1, 3)
+    assert data["trace"][-2:] == ["Terminals visited: 2", "Overall choice: move 1[right]"]
+    assert (data["held"], data["savings"]) == (0, [])
 
 
 def test_svg_to_the_output(capsys: pytest.CaptureFixture[str]) -> None:
@@ -64,12 +64,12 @@ def test_analyse_reports_every_depth(capsys: pytest.CaptureFixture[str]) -> None
     words = ("analyse", "--game", "tictactoe", "--position", "XX.OO....", "--depth", "5", "--json", "-")
     for engine in ("minimax", "alphabeta", "jamboree:form=course,prune=0.2,threads=2"):
         code, printed, _ = run(capsys, *words, "--engine", engine)
-        told = json.loads(printed)
+        data = json.loads(printed)
         assert code == 0
-        assert [each["depth"] for each in told["reports"]] == [1]
-        assert (told["reports"][0]["move"], told["reports"][0]["value"]) == (2, 999_999)
-        assert told["lines"] == told["reports"]
-        assert told["lines"][0]["chance"] == 1
+        assert [each["depth"] for each in data["reports"]] == [1]
+        assert (data["reports"][0]["move"], data["reports"][0]["value"]) == (2, 999_999)
+        assert data["lines"] == data["reports"]
+        assert data["lines"][0]["chance"] == 1
     code, printed, _ = run(capsys, *words, "--engine", "minimax:reference")
     assert json.loads(printed)["trace"] is None
     code, printed, _ = run(capsys, *words, "--engine", "scouts")
@@ -97,15 +97,15 @@ def test_lines_are_the_best_moves_of_an_engine(capsys: pytest.CaptureFixture[str
     words = ("analyse", "--nodes", "2000", "--lines", "3")
     _, printed, _ = run(capsys, *words)
     _, written, _ = run(capsys, *words, "--json", "-")
-    told = json.loads(written)
-    assert len({tuple(each["move"]) for each in told["lines"]}) == 3
-    assert all(0 < each["chance"] < 1 for each in told["lines"])
+    data = json.loads(written)
+    assert len({tuple(each["move"]) for each in data["lines"]}) == 3
+    assert all(0 < each["chance"] < 1 for each in data["lines"])
     table = printed.splitlines()[printed.splitlines().index("") + 1 :]
     assert [row.split()[0] for row in table[:-1] if row[:6].strip()] == [
         "depth",
-        *(str(each["depth"]) for each in told["lines"]),
+        *(str(each["depth"]) for each in data["lines"]),
     ]
-    assert table[-1] == f"maxie plays {told['lines'][0]['line'][0]}"
+    assert table[-1] == f"maxie plays {data['lines'][0]['line'][0]}"
 
 
 @pytest.mark.parametrize(
@@ -229,13 +229,13 @@ def test_a_tree_deeper_than_recursion_goes(capsys: pytest.CaptureFixture[str], t
 def test_a_map_is_traced_as_deep_as_is_said(capsys: pytest.CaptureFixture[str]) -> None:
     """The look-ahead goes on where armies are under attack, and what that saves is told."""
     code, printed, _ = run(capsys, "trace", "path4", "lazy:dynamic=2", "--depth", "3", "--json", "-")
-    told = json.loads(printed)
+    data = json.loads(printed)
     assert code == 0
-    assert any("maxie 4" in line for line in told["trace"]), "a ply beyond the depth"
-    assert told["trace"][-1].startswith("3 plies, up to 5 where armies are attacked: ")
-    assert [each["nodes"] for each in told["savings"]] == [told["nodes"]] * 2
-    assert told["savings"][0]["whole_nodes"] < told["nodes"] < told["savings"][1]["whole_nodes"]
-    assert 0 < told["held"] < told["nodes"]
+    assert any("maxie 4" in line for line in data["trace"]), "a ply beyond the depth"
+    assert data["trace"][-1].startswith("3 plies, up to 5 where armies are attacked: ")
+    assert [each["nodes"] for each in data["savings"]] == [data["nodes"]] * 2
+    assert data["savings"][0]["whole_nodes"] < data["nodes"] < data["savings"][1]["whole_nodes"]
+    assert 0 < data["held"] < data["nodes"]
     code, _, complaint = run(capsys, "trace", "path4", "minimax")
     assert (code, complaint) == (
         2,
@@ -255,12 +255,12 @@ def test_an_analysis_tells_what_a_lazy_search_held_and_saved(
     words = ("analyse", "--map", "italy", "--depth", "2", "--engine", engine)
     _, printed, _ = run(capsys, *words)
     _, written, _ = run(capsys, *words, "--json", "-")
-    told = json.loads(written)
-    nodes = told["reports"][0]["nodes"]
-    assert f"In memory at once: at most {told['held']:,} of {nodes:,} nodes\n" in printed
-    assert (told["held"] == nodes) == ("keep" in engine)
-    assert len(told["savings"]) == (2 if "dynamic" in engine else "keep" not in engine)
-    for each in told["savings"]:
+    data = json.loads(written)
+    nodes = data["reports"][0]["nodes"]
+    assert f"In memory at once: at most {data['held']:,} of {nodes:,} nodes\n" in printed
+    assert (data["held"] == nodes) == ("keep" in engine)
+    assert len(data["savings"]) == (2 if "dynamic" in engine else "keep" not in engine)
+    for each in data["savings"]:
         share = each["nodes"] / each["whole_nodes"]
         assert (
             f"That is {share:.0%} of the nodes" if share < 1 else f"That is {share:.1f} × the nodes"

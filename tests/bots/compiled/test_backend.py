@@ -48,15 +48,15 @@ def test_a_map_that_is_too_large_is_searched_in_python_and_it_says_so(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     assert isinstance(made("alphabeta", make_setup("riskless", "grid:9x8")), PythonBackend)
-    told = capsys.readouterr().err
+    errors = capsys.readouterr().err
     assert (
-        told
+        errors
         == "alphabeta searches in Python: its compiled search has no riskless of these rules and this size\n"
     )
 
 
 def test_without_the_extra_the_reference_searches_and_one_line_says_so() -> None:
-    done = subprocess.run([sys.executable, "-c", PROGRAM], capture_output=True, text=True, check=True)
-    assert done.stdout == "PythonBackend [0, 1, 2]\n"
-    assert done.stderr.count("\n") == 1
-    assert "alphabeta searches in Python: its compiled search needs the extra `engine`" in done.stderr
+    result = subprocess.run([sys.executable, "-c", PROGRAM], capture_output=True, text=True, check=True)
+    assert result.stdout == "PythonBackend [0, 1, 2]\n"
+    assert result.stderr.count("\n") == 1
+    assert "alphabeta searches in Python: its compiled search needs the extra `engine`" in result.stderr

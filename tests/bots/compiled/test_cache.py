@@ -37,14 +37,14 @@ for folders in sys.argv[2:]:
 def run(folder: Path, *made_before: tuple[Path, ...], kernels: int = 1, **given: str) -> list[str]:
     """Return the results of compiling so many kernels in a process with this cache, for each of these lists of folders."""
     named = [os.pathsep.join(map(str, folders)) for folders in made_before or [()]]
-    done = subprocess.run(
+    result = subprocess.run(
         [sys.executable, "-c", PROGRAM, str(kernels), *named],
         env={**os.environ, "XDG_CACHE_HOME": str(folder), **given},
         capture_output=True,
         text=True,
         check=True,
     )
-    return done.stdout.split()
+    return result.stdout.split()
 
 
 @pytest.fixture(scope="module")
@@ -106,10 +106,10 @@ def test_the_first_folder_that_can_be_written_is_taken(tmp_path: Path) -> None:
 def test_without_a_home_kernels_are_kept_in_the_virtual_environment() -> None:
     code = "from arena.bots.compiled.cache import chosen_folder; print(chosen_folder())"
     environment = {**os.environ, "XDG_CACHE_HOME": "", "HOME": "/dev/null"}
-    done = subprocess.run(
+    result = subprocess.run(
         [sys.executable, "-c", code], env=environment, check=True, capture_output=True, text=True, timeout=50
     )
-    assert Path(done.stdout.strip()) == cache.inside(Path(sys.prefix) / "cache")
+    assert Path(result.stdout.strip()) == cache.inside(Path(sys.prefix) / "cache")
 
 
 def test_without_a_writable_cache_a_new_folder_is_used(tmp_path: Path) -> None:

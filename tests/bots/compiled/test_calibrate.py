@@ -16,11 +16,11 @@ from arena.maps.loader import load_map
 def test_the_tempo_is_a_quarter_of_the_second_difference() -> None:
     game = Riskless(load_map("m2"))
     noise = {1: 0, 2: 30, 3: 0}
-    asked: list[Any] = []
+    requests: list[Any] = []
 
     def value(position: Any, depth: int) -> int:
-        asked.append(position)
-        sign = -1 if len(asked) // 3 % 2 else 1
+        requests.append(position)
+        sign = -1 if len(requests) // 3 % 2 else 1
         return 1000 + (140 if depth % 2 else -140) + sign * noise[depth]
 
     # who moved last is better off by 2 × 140; every second position moves by 30 up, every other down

@@ -34,13 +34,13 @@ def test_other_games_have_no_compiled_search() -> None:
 
 def test_it_is_told_without_loading_anything() -> None:
     program = f"import sys; from arena.bots.compiled.limits import installed; installed(); print({set(EXTRA)!r} & set(sys.modules))"
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
-    assert done.stdout == "set()\n"
+    result = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert result.stdout == "set()\n"
     assert installed()
 
 
 @pytest.mark.parametrize("missing", EXTRA)
 def test_without_one_of_its_packages_the_extra_is_not_there(missing: str) -> None:
     program = f"import sys; sys.modules[{missing!r}] = None; from arena.bots.compiled.limits import installed; print(installed())"
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
-    assert done.stdout == "False\n"
+    result = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert result.stdout == "False\n"

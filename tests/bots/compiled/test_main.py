@@ -19,8 +19,8 @@ def compiled(module: str, cache: Path) -> dict[str, int]:
     """Run the module with a cache of its own. Return when each kernel there was written."""
     environment = {**os.environ, "XDG_CACHE_HOME": str(cache)}
     words = [sys.executable, "-m", module]
-    done = subprocess.run(words, env=environment, capture_output=True, text=True, check=False)
-    assert (done.returncode, done.stderr) == (0, "")
+    result = subprocess.run(words, env=environment, capture_output=True, text=True, check=False)
+    assert (result.returncode, result.stderr) == (0, "")
     return {path.name: path.stat().st_mtime_ns for path in inside(cache).glob("*.nbc")}
 
 

@@ -153,13 +153,13 @@ def test_reports_are_plain_values(make: Callable[..., Any]) -> None:
 def boards_of_path4(count: int, seed: int) -> list[Armies]:
     """Positions in play; some are near the ply limit."""
     rng = random.Random(seed)
-    found: list[Armies] = []
-    while len(found) < count:
+    boards: list[Armies] = []
+    while len(boards) < count:
         ply = rng.choice((0, PATH.map.ply_limit - rng.randint(1, 20)))
         position = Armies(tuple(rng.randint(-10, 10) for _ in range(4)), rng.choice(list(Player)), ply)
         if any(position.armies) and PATH.outcome(position) is None:
-            found.append(position)
-    return found
+            boards.append(position)
+    return boards
 
 
 def test_only_the_moves_that_it_is_given_are_searched_at_the_root(make: Callable[..., Any]) -> None:

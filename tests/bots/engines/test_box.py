@@ -133,13 +133,13 @@ os.kill(os.getpid(), signal.SIGKILL)
 
 def test_a_container_does_not_outlive_the_process_of_its_bot(tmp_path: Path, engine: Path) -> None:
     os.mkfifo(engine / "removed")
-    done = subprocess.run(
+    result = subprocess.run(
         [sys.executable, "-c", DYING, submitted(tmp_path)],
         check=False,
         cwd=ROOT,
         env={**os.environ, "TMPDIR": str(tmp_path / "temporary")},
     )
-    assert done.returncode == -9
+    assert result.returncode == -9
     name = (engine / "removed").read_text()
     assert f"--name={name}" in json.loads((engine / "created.json").read_text())
 

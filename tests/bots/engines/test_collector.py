@@ -46,8 +46,8 @@ def test_in_a_process_of_its_own() -> None:
 def what_thinking_left_is_set_aside_until_it_is_tidied() -> None:
     collector = Collector()
     with collector.paused():
-        kept = [[number] for number in range(1000)]
-    assert gc.get_freeze_count() >= len(kept)
+        objects = [[number] for number in range(1000)]
+    assert gc.get_freeze_count() >= len(objects)
     collector.collect()
     assert gc.get_freeze_count() == 0
 

@@ -47,7 +47,7 @@ def spec(text: str) -> Spec:
 def specs(draw: st.DrawFn) -> str:
     """An engine with some of its options, each at a value that it can have."""
     name = draw(st.sampled_from(sorted(name for name, options in ENGINES.items() if options)))
-    told = []
+    messages = []
     for option in draw(st.lists(st.sampled_from(sorted(ENGINES[name])), unique=True)):
         declared = ENGINES[name][option]
         if isinstance(declared, WholeNumber):
@@ -56,16 +56,16 @@ def specs(draw: st.DrawFn) -> str:
             value = draw(st.sampled_from([0, 0.25, 0.5, 1]))
         else:
             value = draw(st.sampled_from(declared.choices or ("plain", "features")))
-        told.append(f"{option}={value}")
-    return name + (":" + ",".join(told) if told else "")
+        messages.append(f"{option}={value}")
+    return name + (":" + ",".join(messages) if messages else "")
 
 
 def mended(parsed: Spec, told: str) -> str:
     """The spec as the refusal says that it would be right: with what it says, or without the option that it names."""
     kept = {name: str(parsed.values[name]) for name in parsed.explicit}
-    said = re.search(r"use (\S+)$", told)
-    if said:
-        kept |= dict(part.split("=") for part in said[1].split(","))
+    match = re.search(r"use (\S+)$", told)
+    if match:
+        kept |= dict(part.split("=") for part in match[1].split(","))
     else:
         assert " exact " in told
         del kept["exact"]
@@ -83,25 +83,25 @@ def test_an_option_is_known_to_the_form_or_refused_with_the_valid_ones(
     for _ in range(5):  # there may be as many things to refuse
         parsed = spec(text)
         try:
-            chosen = choose(parsed, game)
+            choice = choose(parsed, game)
         except BadSpec as error:
-            told = str(error)
+            message = str(error)
         else:
             break
-        assert "\n" not in told
-        assert told.startswith(f"{parsed.name}: ")
+        assert "\n" not in message
+        assert message.startswith(f"{parsed.name}: ")
         assert (
-            "its compiled search" in told
-            or "form=course" in told
-            or "evaluator=plain" in told
-            or "truth=" in told
+            "its compiled search" in message
+            or "form=course" in message
+            or "evaluator=plain" in message
+            or "truth=" in message
         )
-        text = mended(parsed, told)
+        text = mended(parsed, message)
     else:
-        pytest.fail(f"{text} is still refused: {told}")
-    assert parsed.explicit - {"form"} <= chosen.spec.values.keys()
+        pytest.fail(f"{text} is still refused: {message}")
+    assert parsed.explicit - {"form"} <= choice.spec.values.keys()
     if "form" in parsed.explicit:
-        assert chosen.spec.values.get("form", "course") == parsed.values["form"]
+        assert choice.spec.values.get("form", "course") == parsed.values["form"]
     assert set(always_known(parsed)) >= parsed.explicit
 
 
@@ -169,9 +169,11 @@ def test_an_engine_resigns_a_match_for_whose_game_it_cannot_follow_its_options()
 
 def test_without_the_extra_the_engine_says_so_before_any_match() -> None:
     texts = ("jamboree:form=tests", "alphabeta:exact=no", "jamboree:prune=0.2", "jamboree")
-    done = subprocess.run([sys.executable, "-c", WITHOUT, *texts], capture_output=True, text=True, check=True)
+    result = subprocess.run(
+        [sys.executable, "-c", WITHOUT, *texts], capture_output=True, text=True, check=True
+    )
     why = "(its compiled search needs the extra `engine`, which is not installed)"
-    assert done.stdout.splitlines() == [
+    assert result.stdout.splitlines() == [
         f"jamboree: form=tests needs {PYTHON} {why}: use form=course",
         f"alphabeta: exact needs {PYTHON} {why}, which is always exact",
         "jamboree:depth=100,evaluator=features,prune=0.2, 2 threads",
@@ -180,8 +182,8 @@ def test_without_the_extra_the_engine_says_so_before_any_match() -> None:
 
 
 def test_outcomes_are_looked_up_in_python_only() -> None:
-    chosen = choose(spec("alphabeta:evaluator=outcomes"), M2)
-    assert not chosen.compiled
-    assert "looks up no outcomes" in chosen.why
+    choice = choose(spec("alphabeta:evaluator=outcomes"), M2)
+    assert not choice.compiled
+    assert "looks up no outcomes" in choice.why
     with pytest.raises(BadSpec, match="hexapawn has no position categories: use evaluator=plain"):
         choose(spec("minimax:evaluator=outcomes"), SMALL)

@@ -128,7 +128,7 @@ def test_it_loads_from_any_folder_whatever_lies_there(tmp_path: Path) -> None:
     text = "import random, helper\nassert helper.answer == 42 and random.randint\n" + GOOD.format(name="Mine")
     written(tmp_path, text, "random.py")
     code = "import arena, sys; from arena.bots.engines.registry import make_engine; print(make_engine('random.py').make().choose)"
-    found = subprocess.run(
+    result = subprocess.run(
         [sys.executable, "-P", "-c", code],
         cwd=tmp_path,
         env={key: value for key, value in os.environ.items() if key != "PYTHONPATH"},
@@ -137,5 +137,5 @@ def test_it_loads_from_any_folder_whatever_lies_there(tmp_path: Path) -> None:
         timeout=30,
         check=False,
     )
-    assert found.stderr == ""
-    assert "Mine.choose" in found.stdout
+    assert result.stderr == ""
+    assert "Mine.choose" in result.stdout

@@ -80,8 +80,8 @@ def test_the_hooks_are_called_and_what_it_prints_is_no_answer(
     assert ask(bot, position, LONG, Event()) == 4
     bot.ended(Ending(Player.MINNIE, EndReason.LINE, "three in a line", 1, position))
     bot.close()
-    told = capsys.readouterr().err
-    assert [line.partition(": ")[2] for line in told.splitlines()] == [
+    errors = capsys.readouterr().err
+    assert [line.partition(": ")[2] for line in errors.splitlines()] == [
         "moved 0",
         "at maxie",
         "ended line minnie 1",

@@ -22,9 +22,9 @@ CLOCK = Clock(mine=1.0, per_move=True)
 
 
 def solution() -> Solution:
-    found = solution_of(PATH)
-    assert found is not None
-    return found
+    solution = solution_of(PATH)
+    assert solution is not None
+    return solution
 
 
 def seated() -> PerfectBot:
@@ -36,12 +36,12 @@ def seated() -> PerfectBot:
 
 def random_positions(count: int) -> list[Armies]:
     rng = Random(4)
-    found: list[Armies] = []
-    while len(found) < count:
+    positions: list[Armies] = []
+    while len(positions) < count:
         position = Armies(tuple(rng.randint(-10, 10) for _ in range(4)), MAXIE, 0)
         if any(position.armies) and PATH.outcome(position) is None:
-            found.append(position)
-    return found
+            positions.append(position)
+    return positions
 
 
 def test_it_wins_in_the_fewest_plies_and_loses_in_the_most() -> None:
@@ -68,22 +68,22 @@ def test_two_of_them_end_a_match_after_as_many_plies_as_the_table_says() -> None
 
 def test_among_draws_it_leaves_the_most_ways_to_lose() -> None:
     known, bot = solution(), seated()
-    drawn = [
+    positions = [
         position
         for number in range(0, known.table.boards.count, 7)
         if any(board := known.table.boards.board(number))
         and PATH.outcome(position := Armies(board, MAXIE, 0)) is None
         and known.truth(position).value is Value.DRAW
     ]
-    assert len(drawn) > 50
-    for position in drawn:
-        chosen = bot.choose(position, CLOCK)
+    assert len(positions) > 50
+    for position in positions:
+        choice = bot.choose(position, CLOCK)
         most = max(
             losing_replies(known, position, move)
             for move, truth in known.moves(position)
             if truth.value is Value.DRAW
         )
-        assert losing_replies(known, position, chosen) == most
+        assert losing_replies(known, position, choice) == most
 
 
 @pytest.mark.parametrize(

@@ -112,7 +112,7 @@ def test_tictactoe_is_never_lost_and_drawn_against_itself(name: str, seated: Sea
 def test_a_number_of_nodes_makes_a_match_that_repeats_itself(name: str, seated: Seated) -> None:
     """The same moves, values and nodes, however much time there is."""
     spec = f"{name}:nodes=400" + (",threads=1" if name == "jamboree" else "")
-    played = []
+    matches = []
     for seconds in (20.0, 500.0):
         bots = {seat: seated(spec, M2, seat) for seat in Player}
         position, told = M2.start(), []
@@ -122,8 +122,8 @@ def test_a_number_of_nodes_makes_a_match_that_repeats_itself(name: str, seated: 
             assert bot.thinking is not None
             told.append((move, bot.thinking.value, bot.thinking.nodes))
             position = M2.play(position, move)
-        played.append(told)
-    assert played[0] == played[1]
+        matches.append(told)
+    assert matches[0] == matches[1]
 
 
 def test_nodes_end_a_search_in_python() -> None:

@@ -50,9 +50,11 @@ def test_files_are_unpacked_as_they_were_packed(tmp_path: Path) -> None:
         "bot.py",
         "--hard",
     ]
-    found = {str(each.relative_to(folder)): each.read_bytes() for each in folder.rglob("*") if each.is_file()}
-    told = {name: text.encode() if isinstance(text, str) else text for name, text in files.items()}
-    assert found == {**told, "run": b"/etc/passwd"}
+    unpacked = {
+        str(each.relative_to(folder)): each.read_bytes() for each in folder.rglob("*") if each.is_file()
+    }
+    contents = {name: text.encode() if isinstance(text, str) else text for name, text in files.items()}
+    assert unpacked == {**contents, "run": b"/etc/passwd"}
     modes = {each.name: stat.S_IMODE(each.stat().st_mode) for each in (folder, *folder.rglob("*"))}
     assert modes == {
         "unpacked": 0o755,
@@ -180,11 +182,11 @@ def test_a_broken_zip_file_is_refused_in_one_line(
     for _ in range(data.draw(st.integers(1, 4))):
         raw[data.draw(st.integers(0, len(raw) - 1))] = data.draw(st.integers(0, 255))
     file.write_bytes(raw[: data.draw(st.integers(1, len(raw)))] if data.draw(st.booleans()) else raw)
-    told = str(file)
+    text = str(file)
     try:
         unpack(file, folder)
     except BadSpec as error:
-        told = str(error)
-    assert told.startswith(str(file))
-    assert "\n" not in told
+        text = str(error)
+    assert text.startswith(str(file))
+    assert "\n" not in text
     assert {each.name for each in place.iterdir()} == {"bot.zip", "unpacked"}

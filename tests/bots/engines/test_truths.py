@@ -29,9 +29,9 @@ M2 = Riskless(load_map("m2"))
 
 
 def solution() -> Solution:
-    found = solution_of(PATH)
-    assert found is not None
-    return found
+    solution = solution_of(PATH)
+    assert solution is not None
+    return solution
 
 
 def choose(bot: Bot, position: Any) -> Any:
@@ -41,8 +41,8 @@ def choose(bot: Bot, position: Any) -> Any:
 def random_positions(count: int, drawn: int) -> list[Armies]:
     """Return so many boards in play, and so many drawn boards with a choice of drawing moves."""
     rng, known = Random(12), solution()
-    found: list[Armies] = []
-    while len(found) < count or drawn:
+    positions: list[Armies] = []
+    while len(positions) < count or drawn:
         position = Armies(tuple(rng.randint(-10, 10) for _ in range(4)), MAXIE, 0)
         if not any(position.armies) or PATH.outcome(position) is not None:
             continue
@@ -50,19 +50,19 @@ def random_positions(count: int, drawn: int) -> list[Armies]:
         choice = truth.value is Value.DRAW and len(moves) > 1
         if choice and drawn:
             drawn -= 1
-            found.append(position)
-        elif len(found) < count:
-            found.append(position)
-    return found
+            positions.append(position)
+        elif len(positions) < count:
+            positions.append(position)
+    return positions
 
 
 @pytest.mark.parametrize("name", ["minimax", "alphabeta", "jamboree"])
 def test_no_move_gives_anything_away_and_wins_are_the_quickest(name: str, seated: Seated) -> None:
-    known = solution()
+    table = solution()
     bot = seated(f"{name}:depth=2,truth=root", PATH)
     searched = 0
     for position in random_positions(60, 8):
-        best, moves = known.best(position)
+        best, moves = table.best(position)
         assert choose(bot, position) in moves, position
         assert bot.thinking is not None
         if best.plies is not None:
@@ -74,9 +74,9 @@ def test_no_move_gives_anything_away_and_wins_are_the_quickest(name: str, seated
 
 def test_among_draws_the_search_decides_and_not_the_order(seated: Seated) -> None:
     bot = seated("alphabeta:depth=4,truth=root", PATH)
-    known = solution()
-    drawn = [each for each in random_positions(0, 30) if known.truth(each).value is Value.DRAW]
-    assert any(choose(bot, each) != known.best(each)[1][0] for each in drawn)
+    table = solution()
+    positions = [each for each in random_positions(0, 30) if table.truth(each).value is Value.DRAW]
+    assert any(choose(bot, each) != table.best(each)[1][0] for each in positions)
 
 
 def test_without_a_table_the_engine_says_so_and_searches(
@@ -125,7 +125,7 @@ def test_a_block_that_is_damaged_ends_the_truth_and_not_the_match(
     game = Riskless(map)
     bot = seated("alphabeta:depth=2,truth=root", game)
     assert choose(bot, game.start()) in game.moves(game.start())
-    told = capfd.readouterr().err
-    assert "alphabeta goes on without truth" in told
-    assert "its checksum differs" in told
-    assert len(told.splitlines()) == 1
+    errors = capfd.readouterr().err
+    assert "alphabeta goes on without truth" in errors
+    assert "its checksum differs" in errors
+    assert len(errors.splitlines()) == 1

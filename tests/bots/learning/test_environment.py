@@ -98,8 +98,8 @@ def test_batch_makes_it_in_one_call() -> None:
 def test_a_position_is_a_picture_for_notebooks(env: Environment) -> None:
     positions = walk(env, 2)
     pictures = [env.show(position) for position in (positions[0], positions[-1])]
-    drawn = [ET.fromstring(picture._repr_svg_()) for picture in pictures]
-    assert all(each.tag.endswith("svg") for each in drawn)
+    numbers = [ET.fromstring(picture._repr_svg_()) for picture in pictures]
+    assert all(each.tag.endswith("svg") for each in numbers)
     assert pictures[0]._repr_svg_() != pictures[1]._repr_svg_()
     assert str(pictures[0]) == env.game.picture(positions[0])
 
@@ -113,8 +113,8 @@ def test_a_match_is_a_chart_of_its_estimates(env: Environment) -> None:
     assert len(positions) == len(record.moves) + 1
     picture = env.show_match(record)
     assert len(str(picture).splitlines()) == len(positions)
-    drawn = ET.fromstring(picture._repr_svg_())
-    (curve,) = drawn.iter("{http://www.w3.org/2000/svg}polyline")
+    root = ET.fromstring(picture._repr_svg_())
+    (curve,) = root.iter("{http://www.w3.org/2000/svg}polyline")
     heights = [float(point.split(",")[1]) for point in curve.attrib["points"].split()]
     estimates = [env.game.estimate(position) for position in positions]
     assert [heights[n] < heights[0] for n in range(len(heights))] == [
@@ -127,8 +127,8 @@ def test_a_search_is_the_tree_that_it_visited() -> None:
     position = walk(env, 1)[4]
     whole = env.show_search(position, "minimax", 2)
     replies = [len(env.legal_moves(env.play(position, move))) for move in env.legal_moves(position)]
-    drawn = ET.fromstring(whole._repr_svg_())
-    assert f"minimax, depth 2: {1 + len(replies) + sum(replies)} nodes" in "".join(drawn.itertext())
+    picture = ET.fromstring(whole._repr_svg_())
+    assert f"minimax, depth 2: {1 + len(replies) + sum(replies)} nodes" in "".join(picture.itertext())
     assert len(str(env.show_search(position, "alphabeta", 2))) < len(str(whole))
     with pytest.raises(BadSpec, match="no algorithm is called 'alfabeta'"):
         env.show_search(position, "alfabeta")

@@ -101,14 +101,14 @@ def test_engines_play_from_the_opening_of_a_seed() -> None:
 
 
 def test_records_are_columns(tmp_path: Path) -> None:
-    played = [play_match(First, First, game) for game in ("tictactoe", make("riskless", map="path4"))]
+    matches = [play_match(First, First, game) for game in ("tictactoe", make("riskless", map="path4"))]
     file = tmp_path / "played.jsonl"
-    file.write_text("".join(to_line(record).rstrip("\n") + "\n" for record in played))
+    file.write_text("".join(to_line(record).rstrip("\n") + "\n" for record in matches))
     table = records(file)
     assert tuple(table) == COLUMNS
     assert table["game"] == ["tictactoe", "riskless"]
     assert table["map"] == [None, "path4"]
-    assert table["match"] == [record.match for record in played]
+    assert table["match"] == [record.match for record in matches]
     assert table["plies"] == [len(moves) for moves in table["moves"]] == [len(ms) for ms in table["ms"]]
     assert table["winner"][0] == "maxie"
     file.write_text("nonsense\n")

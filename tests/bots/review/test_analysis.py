@@ -45,13 +45,13 @@ def test_every_algorithm_and_every_exact_engine_has_minimaxs_value(depth: int) -
 
 
 def test_an_engine_keeps_its_nodes_and_answers_alike_each_time() -> None:
-    found = []
+    results = []
     for nodes in (2_000, 2_000, 40_000):
         with engine(ITALY, "alphabeta", SearchLimits(nodes)) as analyst:
-            found.append(analyst.reports(ITALY.start()))
-            assert nodes / 2 < found[-1][-1].nodes < 1.1 * nodes + 1_000
-    assert found[0] == found[1]
-    assert found[2][-1].depth > found[1][-1].depth
+            results.append(analyst.reports(ITALY.start()))
+            assert nodes / 2 < results[-1][-1].nodes < 1.1 * nodes + 1_000
+    assert results[0] == results[1]
+    assert results[2][-1].depth > results[1][-1].depth
 
 
 @pytest.mark.parametrize("option", ["nodes=2000", "depth=4"])

@@ -63,12 +63,12 @@ def test_the_loss_of_a_move_equals_that_by_plain_minimax(
     name: str, map_: str, seed: int, engine: str
 ) -> None:
     game = make_setup(name, map_)
-    played = by_chance(game, seed, 12)
+    match = by_chance(game, seed, 12)
     spec, _ = parse_engine(f"{engine}:reference")
-    judged = list(review(played, ReferenceAnalyst(game, spec, DEPTH)))
-    assert [each.ply for each in judged] == list(range(played.plies))
+    judged = list(review(match, ReferenceAnalyst(game, spec, DEPTH)))
+    assert [each.ply for each in judged] == list(range(match.plies))
     for each in judged:
-        position, after = played.positions[each.ply : each.ply + 2]
+        position, after = match.positions[each.ply : each.ply + 2]
         sign = game.player(position).sign
         value = minimax(game, position, DEPTH)
         got = minimax(game, after, DEPTH - 1, 1)
@@ -81,8 +81,8 @@ def test_the_loss_of_a_move_equals_that_by_plain_minimax(
 
 
 def test_a_player_is_counted_apart() -> None:
-    played = by_chance(make_setup("tictactoe"), 1, 4)
-    judged = judged_by_engine(played, 1_000)
+    match = by_chance(make_setup("tictactoe"), 1, 4)
+    judged = judged_by_engine(match, 1_000)
     assert [each.moves for each in player_reviews(judged).values()] == [2, 2]
     assert list(player_reviews(judged[:1])) == ["maxie"]
     assert player_reviews([]) == {}
@@ -131,9 +131,9 @@ def judged_by_engine(played: Replay, nodes: int) -> list[ReviewedMove]:
     ("name", "map_"), [("riskless", "italy"), ("riskless", "path4"), ("tictactoe", "m2")]
 )
 def test_an_engine_judges_alike_each_time_and_a_mark_is_a_loss_of_chance(name: str, map_: str) -> None:
-    played = by_chance(make_setup(name, map_), 4, 12)
-    judged = judged_by_engine(played, 2_000)
-    assert judged == judged_by_engine(played, 2_000)
+    match = by_chance(make_setup(name, map_), 4, 12)
+    judged = judged_by_engine(match, 2_000)
+    assert judged == judged_by_engine(match, 2_000)
     assert any(each.mark for each in judged), "moves by chance lose something"
     for each in judged:
         sign = Player(each.player).sign
@@ -160,5 +160,5 @@ def test_a_review_does_not_blame_the_engines_own_moves() -> None:
             position = game.play(position, move)
         record, _ = recorded(game)
         result = Result("maxie", EndReason.RESIGNATION)
-        played = verify(structs.replace(record, moves=moves, result=result))
-        assert [each.lost for each in review(played, analyst)] == [0] * 10
+        replay = verify(structs.replace(record, moves=moves, result=result))
+        assert [each.lost for each in review(replay, analyst)] == [0] * 10

@@ -15,10 +15,10 @@ def test_the_better_value_is_kept_and_of_equals_the_old_one_unless_only_the_new_
     old: Edge, new: Edge
 ) -> None:
     for keep, best in ((max_alpha, max), (min_beta, min)):
-        kept = keep(old, new)
-        assert kept.value == best(old.value, new.value)
+        better = keep(old, new)
+        assert better.value == best(old.value, new.value)
         if old.value == new.value:
-            assert kept is (new if old.move is None and new.move is not None else old)
+            assert better is (new if old.move is None and new.move is not None else old)
 
 
 @given(st.integers(-(10**9), 10**9))

@@ -85,16 +85,16 @@ def test_the_question_mark_of_000() -> None:
 
 
 def test_omit_leaves_a_list_at_its_first_number_that_is_low_enough() -> None:
-    asked: list[int] = []
+    evaluations: list[int] = []
 
     def numbers(*values: int) -> Iterator[int]:
         for value in values:
-            asked.append(value)
+            evaluations.append(value)
             yield value
 
     later = [LazyList(numbers(*values)) for values in ((7, 2, 9), (5, 4), (4, 8), (6, 5))]
     assert list(omit(3, enumerate(later))) == [(1, 4), (3, 5)]
-    assert asked == [7, 2, 5, 4, 4, 6, 5]
+    assert evaluations == [7, 2, 5, 4, 4, 6, 5]
     assert list(mapmin([[4, 3], [3, 9], [8, 5], [6]])) == [3, 5, 6]
     assert list(mapmin([])) == []
 

@@ -39,21 +39,21 @@ def counted(made: list[int]) -> Tree[int]:
 
 
 def test_a_lazy_list_computes_each_element_once() -> None:
-    asked: list[int] = []
+    evaluations: list[int] = []
 
     def numbers() -> Iterator[int]:
         for n in count():
-            asked.append(n)
+            evaluations.append(n)
             yield n
 
     endless = LazyList(numbers())
     assert endless
-    assert asked == [0]
+    assert evaluations == [0]
     assert minleq(LazyList([4, 3, 9]), 3)
     assert not minleq(LazyList([4, 3, 9]), 2)
     for _ in range(2):
         assert next(n for n in endless if n == 3) == 3
-        assert asked == [0, 1, 2, 3]
+        assert evaluations == [0, 1, 2, 3]
     assert not LazyList()
 
 
@@ -68,14 +68,14 @@ def test_an_infinite_tree_costs_what_is_looked_at() -> None:
 
 
 def test_labels_are_computed_only_at_the_tips() -> None:
-    asked: list[int] = []
+    evaluations: list[int] = []
 
     def static(n: int) -> int:
-        asked.append(n)
+        evaluations.append(n)
         return n
 
     maximize(maptree(static, prune(4, counted([]))))
-    assert sorted(asked) == list(range(16, 32))
+    assert sorted(evaluations) == list(range(16, 32))
 
 
 @given(case=explicit_cases(), keep=st.integers(1, 3))

@@ -48,11 +48,11 @@ def test_the_events_of_forks_are_joined_in_order(counts: list[int]) -> None:
 
 
 def test_a_stop_is_asked_at_every_node_and_a_fork_may_have_its_own() -> None:
-    asked: list[int] = []
+    polls: list[int] = []
 
     def stop() -> bool:
-        asked.append(len(asked))
-        return len(asked) > 2
+        polls.append(len(polls))
+        return len(polls) > 2
 
     monitor = SearchMonitor(stop)
     monitor.enter((), "position", 1)

@@ -24,19 +24,19 @@ def maps(*arguments: str) -> Result:
 
 
 def test_list_tells_every_map() -> None:
-    done = maps("list")
-    assert (done.code, done.stderr) == (0, "")
-    rows = {row.split()[0]: row.split() for row in done.stdout.splitlines()}
+    result = maps("list")
+    assert (result.code, result.stderr) == (0, "")
+    rows = {row.split()[0]: row.split() for row in result.stdout.splitlines()}
     assert set(map_names()) <= set(rows)
     assert rows["m2"][1:6] == ["16", "24", "10", "80", "400"]
-    assert "ring:N and grid:WxH" in done.stdout
+    assert "ring:N and grid:WxH" in result.stdout
 
 
 def test_list_as_json(tmp_path: Path) -> None:
     path = tmp_path / "maps.json"
-    done = maps("list", "--json", str(path))
-    assert done.code == 0
-    assert "world" in done.stdout
+    result = maps("list", "--json", str(path))
+    assert result.code == 0
+    assert "world" in result.stdout
     facts = {each["map"]: each for each in json.loads(path.read_text())}
     assert set(facts) == set(map_names())
     assert (facts["world"]["territories"], facts["world"]["roads"]) == (42, 83)
@@ -45,17 +45,17 @@ def test_list_as_json(tmp_path: Path) -> None:
 
 
 def test_show_draws_and_tells_the_starts() -> None:
-    done = maps("show", "usa")
-    assert (done.code, done.stderr) == (0, "")
-    assert "48 territories, 105 roads, cap 100; 980 armies win, ply 1000 is a draw" in done.stdout
-    assert "39 Tennessee" in done.stdout
-    assert "Maxie, who moves first: California (2), Florida (2)" in done.stdout
-    assert "⠤" in done.stdout
-    assert max(map(len, done.stdout.splitlines())) <= 100
+    result = maps("show", "usa")
+    assert (result.code, result.stderr) == (0, "")
+    assert "48 territories, 105 roads, cap 100; 980 armies win, ply 1000 is a draw" in result.stdout
+    assert "39 Tennessee" in result.stdout
+    assert "Maxie, who moves first: California (2), Florida (2)" in result.stdout
+    assert "⠤" in result.stdout
+    assert max(map(len, result.stdout.splitlines())) <= 100
 
 
 def test_show_without_unicode_is_ascii() -> None:
-    done = subprocess.run(
+    result = subprocess.run(
         [*ARENA, "maps", "show", "m2"],
         capture_output=True,
         encoding="ascii",
@@ -63,14 +63,14 @@ def test_show_without_unicode_is_ascii() -> None:
         check=False,
         env={**os.environ, "PYTHONIOENCODING": "ascii"},
     )
-    assert (done.returncode, done.stderr) == (0, "")
-    assert "a1 -2 ......" in done.stdout
+    assert (result.returncode, result.stderr) == (0, "")
+    assert "a1 -2 ......" in result.stdout
 
 
 def test_show_writes_svg(tmp_path: Path) -> None:
     path = tmp_path / "world.svg"
-    done = maps("show", "world", "--svg", str(path))
-    assert (done.code, done.stdout, done.stderr) == (0, f"wrote {path}\n", "")
+    result = maps("show", "world", "--svg", str(path))
+    assert (result.code, result.stdout, result.stderr) == (0, f"wrote {path}\n", "")
     assert path.read_text(encoding="utf-8").startswith("<svg ")
     assert maps("show", "world", "--svg", "-").stdout == path.read_text(encoding="utf-8")
     assert maps("show", "ring:5", "--svg", "-").stdout.count('class="road"') == 5
@@ -78,16 +78,16 @@ def test_show_writes_svg(tmp_path: Path) -> None:
 
 def test_check_says_ok_or_what_is_wrong(tmp_path: Path) -> None:
     shipped = [str(SHIPPED / f"{name}.toml") for name in map_names()]
-    done = maps("check", *shipped)
-    assert (done.code, done.stderr) == (0, "")
-    assert done.stdout.splitlines()[-1] == f"{shipped[-1]}: ok, 42 territories, 83 roads"
+    result = maps("check", *shipped)
+    assert (result.code, result.stderr) == (0, "")
+    assert result.stdout.splitlines()[-1] == f"{shipped[-1]}: ok, 42 territories, 83 roads"
     good, bad, none = (tmp_path / name for name in ("good.toml", "bad.toml", "none.toml"))
     good.write_text(GOOD)
     bad.write_text(GOOD.replace("armies_to_win", "armies_to_vin"))
-    done = maps("check", str(bad), str(good), str(none))
-    assert done.code == 1
-    assert done.stdout == f"{good}: ok, 3 territories, 2 roads\n"
-    assert done.stderr.splitlines() == [
+    result = maps("check", str(bad), str(good), str(none))
+    assert result.code == 1
+    assert result.stdout == f"{good}: ok, 3 territories, 2 roads\n"
+    assert result.stderr.splitlines() == [
         f"{bad}: armies_to_vin: no such key; did you mean armies_to_win?",
         f"{none}: cannot be read: No such file or directory",
     ]
@@ -111,14 +111,14 @@ def test_check_says_ok_or_what_is_wrong(tmp_path: Path) -> None:
     ],
 )
 def test_a_mistake_is_told_in_one_line(arguments: list[str], code: int, told: str) -> None:
-    done = maps(*arguments)
-    assert (done.code, done.stdout) == (code, "")
-    assert done.stderr.startswith(told)
-    assert len(done.stderr.splitlines()) == 1
+    result = maps(*arguments)
+    assert (result.code, result.stdout) == (code, "")
+    assert result.stderr.startswith(told)
+    assert len(result.stderr.splitlines()) == 1
 
 
 @pytest.mark.parametrize("command", ["list", "show", "check"])
 def test_help_has_an_example(command: str) -> None:
-    done = maps(command, "--help")
-    assert done.code == 0
-    assert f"Example: arena maps {command}" in done.stdout
+    result = maps(command, "--help")
+    assert result.code == 0
+    assert f"Example: arena maps {command}" in result.stdout

@@ -63,7 +63,7 @@ def test_an_unmeasurable_map_is_reported_in_one_line(
 
 
 def test_a_terminal_has_a_table_of_how_matches_decide_and_one_of_what_there_is_to_watch() -> None:
-    done = subprocess.run(
+    result = subprocess.run(
         [sys.executable, "-m", "arena", "maps", "measure", "path4", "--matches", "2", "--processes", "1"],
         env=os.environ | {"FORCE_COLOR": "1", "NO_COLOR": "1", "TERM": "dumb", "COLUMNS": "200"},
         capture_output=True,
@@ -71,7 +71,7 @@ def test_a_terminal_has_a_table_of_how_matches_decide_and_one_of_what_there_is_t
         check=True,
         timeout=50,
     )
-    plain = re.sub(r"\x1b\[[0-9;]*m", "", done.stdout)
+    plain = re.sub(r"\x1b\[[0-9;]*m", "", result.stdout)
     decide, watch = plain.split("\n map ")[1:]
     assert "endings" not in watch
     assert "comebacks" not in decide

@@ -19,9 +19,9 @@ def test_a_file_that_ladders_take_and_that_the_same_seed_makes_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    told = arena("openings", "make", "--map", "m1", *QUICK)
-    assert told.code == 0, told
-    assert told.stderr.splitlines()[-1] == "5 openings are in m1-openings.txt"
+    result = arena("openings", "make", "--map", "m1", *QUICK)
+    assert result.code == 0, result
+    assert result.stderr.splitlines()[-1] == "5 openings are in m1-openings.txt"
     again = arena("openings", "make", "--map", "m1", *QUICK, "--output", "-")
     file = tmp_path / "m1-openings.txt"
     assert again.stdout == file.read_text()
@@ -32,11 +32,11 @@ def test_a_file_that_ladders_take_and_that_the_same_seed_makes_again(
     assert len({repr(listed.of(round, 0)) for round in range(5)}) == 5
     with pytest.raises(BadOpenings, match="made for another map"):
         read_openings(file, [make_setup("riskless", "m2")])
-    played = arena(
+    completed = arena(
         "match", "greedy", "random", "--map", "m1", "--openings", "m1-openings.txt", "--rounds", "1",
         "--tc", "0.2/move", "--margin", "1000", "--record", "played.jsonl",
     )  # fmt: skip
-    assert played.code == 0, played
+    assert completed.code == 0, completed
     fails(
         "made for riskless",
         2,
@@ -65,10 +65,10 @@ def test_fewer_than_were_asked_for_are_told(tmp_path: Path) -> None:
         "--gap",
         "0",
     )
-    told = arena("openings", "make", "--map", "m1", *how, "--output", tmp_path / "few.txt")
-    assert told.code == 0, told
-    assert "4 openings are in" in told.stderr
-    assert "which is all that were found among 4" in told.stderr
+    result = arena("openings", "make", "--map", "m1", *how, "--output", tmp_path / "few.txt")
+    assert result.code == 0, result
+    assert "4 openings are in" in result.stderr
+    assert "which is all that were found among 4" in result.stderr
 
 
 def test_two_processes_make_what_one_does(tmp_path: Path) -> None:

@@ -21,9 +21,9 @@ def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_the_shipped_tables_are_told_at_once_and_are_true() -> None:
-    done = arena("solve", "path4", "--verify", "--json", "-")
-    assert done.code == 0, done.stderr
-    row = json.loads(done.stdout)
+    result = arena("solve", "path4", "--verify", "--json", "-")
+    assert result.code == 0, result.stderr
+    row = json.loads(result.stdout)
     assert (row["open"], row["won"], row["lost"], row["drawn"]) == (141_126, 80_660, 59_542, 924)
     assert (row["value"], row["plies"], row["longest"]) == ("loss", 16, 17)
     assert row["seconds"] is None
@@ -32,11 +32,11 @@ def test_the_shipped_tables_are_told_at_once_and_are_true() -> None:
 
 
 def test_a_map_with_other_numbers_is_solved_into_the_cache(own_cache: Path) -> None:
-    done = arena("solve", "ring:4:cap=4", "--verify")
-    assert done.code == 0, done.stderr
-    assert "from the start" in done.stdout
-    assert "verified" in done.stdout
-    assert "6,561 boards" in done.stderr
+    result = arena("solve", "ring:4:cap=4", "--verify")
+    assert result.code == 0, result.stderr
+    assert "from the start" in result.stdout
+    assert "verified" in result.stdout
+    assert "6,561 boards" in result.stderr
     (file,) = own_cache.glob("*.solved")
     first = file.read_bytes()
     again = arena("solve", "ring:4:cap=4")
@@ -78,14 +78,14 @@ def test_a_damaged_checkpoint_is_refused_in_one_line(own_cache: Path) -> None:
     assert arena("solve", "ring:4:cap=3,goal=9").code == 0
     (file,) = own_cache.glob("*.solved")
     file.with_name(f"{file.name}.part").write_bytes(b"nonsense")
-    done = arena("solve", "ring:4:cap=3,goal=9", "--again")
-    assert done.code == 1
-    assert "is damaged: delete it" in done.stderr.splitlines()[-1]
+    result = arena("solve", "ring:4:cap=3,goal=9", "--again")
+    assert result.code == 1
+    assert "is damaged: delete it" in result.stderr.splitlines()[-1]
 
 
 def test_a_file_that_cannot_be_written_is_told_in_one_line(own_cache: Path) -> None:
     own_cache.parent.mkdir(parents=True)
     own_cache.write_text("where there should be a folder")
-    done = arena("solve", "ring:4:cap=3,goal=9")
-    assert done.code == 1
-    assert "cannot write" in done.stderr.splitlines()[-1]
+    result = arena("solve", "ring:4:cap=3,goal=9")
+    assert result.code == 1
+    assert "cannot write" in result.stderr.splitlines()[-1]

@@ -17,8 +17,8 @@ def test_the_command_climbs_and_says_how(tmp_path: Path) -> None:
     first.write_text("[weights]\n" + "".join(f"{name} = 50\n" for name in NAMES), encoding="utf-8")
     options = ["--map", "m1", "--generations", "0", "--climb", "3", "--nodes", "60", "--seed", "3"]
     options += ["--from", str(first)]
-    done = arena("tune", *options, "--out", str(to))
-    assert done.code == 0, done.stderr
+    result = arena("tune", *options, "--out", str(to))
+    assert result.code == 0, result.stderr
     text = to.read_text(encoding="utf-8")
     assert "arena tune --map m1 --generations 0 --climb 3 --nodes 60 --seed 3" in text
     assert "climb: 3 rounds, 6 pairs" in text
@@ -29,8 +29,8 @@ def test_tictactoe_learns_from_nothing_by_the_same_command(tmp_path: Path) -> No
     to, same = tmp_path / "mine.toml", tmp_path / "same.toml"
     options = ["--game", "tictactoe", "--matches", "40", "--generations", "2", "--nodes", "50"]
     for file in (to, same):
-        done = arena("tune", *options, "--seed", "3", "--out", str(file))
-        assert done.code == 0, done.stderr
+        result = arena("tune", *options, "--seed", "3", "--out", str(file))
+        assert result.code == 0, result.stderr
     weights = load_weights(to, tictactoe.NAMES)
     assert weights == load_weights(same, tictactoe.NAMES)
     assert any(weights.values())
@@ -41,8 +41,8 @@ def test_the_command_writes_weights_with_how_they_were_made(tmp_path: Path) -> N
     to = tmp_path / "mine.toml"
     options = ["--map", "path4", "--map", "m1", "--matches", "5", "--generations", "1", "--nodes", "60"]
     options += ["--without", "attacks", "--without", "goal"]
-    done = arena("tune", *options, "--seed", "3", "--out", str(to))
-    assert done.code == 0, done.stderr
+    result = arena("tune", *options, "--seed", "3", "--out", str(to))
+    assert result.code == 0, result.stderr
     text = to.read_text(encoding="utf-8")
     how = "--map path4 --map m1 --matches 5 --generations 1 --without attacks --without goal --nodes 60 --seed 3"
     assert f"arena tune {how}" in text
@@ -55,9 +55,9 @@ def test_the_command_writes_weights_with_how_they_were_made(tmp_path: Path) -> N
 def test_outcomes_are_counted_and_can_be_played_by(tmp_path: Path) -> None:
     to = tmp_path / "mine-outcomes.toml"
     options = ["--outcomes", "--game", "tictactoe", "--matches", "20", "--nodes", "50"]
-    done = arena("tune", *options, "--seed", "3", "--out", str(to))
-    assert done.code == 0, done.stderr
-    assert f"outcomes in {to}" in done.stdout
+    result = arena("tune", *options, "--seed", "3", "--out", str(to))
+    assert result.code == 0, result.stderr
+    assert f"outcomes in {to}" in result.stdout
     assert "arena tune --outcomes --game tictactoe --matches 20 --nodes 50 --seed 3" in to.read_text(
         encoding="utf-8"
     )
@@ -82,7 +82,7 @@ def test_outcomes_are_counted_and_can_be_played_by(tmp_path: Path) -> None:
     ],
 )
 def test_a_mistake_is_told_in_one_line(options: list[str], told: str) -> None:
-    done = arena("tune", *options, "--matches", "5")
-    assert done.code == 2
-    assert told in done.stderr
-    assert "Traceback" not in done.stderr
+    result = arena("tune", *options, "--matches", "5")
+    assert result.code == 2
+    assert told in result.stderr
+    assert "Traceback" not in result.stderr

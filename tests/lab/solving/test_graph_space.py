@@ -15,11 +15,11 @@ from tests.lab.solving.graph_space import TooMany, solve_game
 
 def test_tictactoe_is_a_draw_as_everybody_knows() -> None:
     with ThreadPoolExecutor(1) as workers:
-        known = solve_game(TicTacToe(), workers)
-    assert len(known) == 5478, "the positions that can be reached"
+        solution = solve_game(TicTacToe(), workers)
+    assert len(solution) == 5478, "the positions that can be reached"
     game = TicTacToe()
-    assert known[game.start()] == Truth(Value.DRAW, None)
-    over = [game.outcome(position) for position in known]
+    assert solution[game.start()] == Truth(Value.DRAW, None)
+    over = [game.outcome(position) for position in solution]
     assert sum(each is not None and each.winner is MAXIE for each in over) == 626
     assert sum(each is not None and each.winner is MINNIE for each in over) == 316
     assert sum(each is not None and each.winner is None for each in over) == 16
@@ -32,8 +32,8 @@ def test_tictactoe_is_a_draw_as_everybody_knows() -> None:
 def test_hexapawn_is_lost_for_whoever_begins_as_gardner_found(width: int, height: int, truth: Truth) -> None:
     game = Hexapawn(width, height)
     with ThreadPoolExecutor(1) as workers:
-        known = solve_game(game, workers)
-    found = known[game.start()]
+        solution = solve_game(game, workers)
+    found = solution[game.start()]
     assert found == truth
     proven = forced(cast("AnyGame", game), game.start(), 2000)
     assert proven is not None

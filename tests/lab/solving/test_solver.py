@@ -33,9 +33,9 @@ def test_the_compiled_rules_find_what_the_game_itself_finds(map: RisklessMap, tm
     in_play = [each for each in boards if any(each.armies) and game.outcome(each) is None]
     assert len(in_play) == table.header.totals.open > 20
     with ThreadPoolExecutor(1) as workers:
-        known = solve_game(game, workers, in_play, seen_as=seen_as)
+        solution = solve_game(game, workers, in_play, seen_as=seen_as)
     for position in in_play:
-        assert table.probe(position.armies) == known[position], position
+        assert table.probe(position.armies) == solution[position], position
 
 
 def test_the_file_is_the_same_with_any_number_of_threads(tmp_path: Path) -> None:

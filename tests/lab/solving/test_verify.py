@@ -25,10 +25,10 @@ from tests.solved.conftest import path_map
 @pytest.mark.parametrize("map", MAPS, ids=lambda each: each.name)
 def test_the_second_program_agrees_and_counts_the_same(map: RisklessMap, tmp_path: Path) -> None:
     table = solved(map, tmp_path)
-    found = verify(table, 2, lambda _done, _total: None)
-    assert found.fault is None
-    assert found.lies == []
-    assert found.totals == table.header.totals
+    replay = verify(table, 2, lambda _done, _total: None)
+    assert replay.fault is None
+    assert replay.lies == []
+    assert replay.totals == table.header.totals
     totals = table.header.totals
     assert totals.open == totals.won + totals.lost + totals.drawn
     longest = table.boards.board(table.header.longest_board)
@@ -38,23 +38,23 @@ def test_the_second_program_agrees_and_counts_the_same(map: RisklessMap, tmp_pat
 def test_the_second_program_finds_every_wrong_value(tmp_path: Path) -> None:
     table = solved(path_map(), tmp_path)
     right = table.block(0)
-    told = [
+    numbers = [
         table.boards.number(board)
         for board in map(table.boards.board, range(table.boards.count))
         if table.boards.representative(board) == table.boards.number(board)
         and Endless(path_map()).outcome(Armies(board, MAXIE, 0)) is None
         and any(board)
     ]
-    assert len(told) > 50
+    assert len(numbers) > 50
     rng = Random(3)
-    for number in told:
+    for number in numbers:
         codes = bytearray(right)
         codes[number] = rng.choice([code for code in (0, *range(4, 12)) if code != codes[number]])
         block = compress_codes(bytes(codes), 1)
         path = tmp_path / "wrong.solved"
         path.write_bytes(encode(table.header, [block]) + block)
-        found = verify(Table(path), 1, lambda _done, _total: None)
-        assert found.fault is not None, table.boards.board(number)
+        replay = verify(Table(path), 1, lambda _done, _total: None)
+        assert replay.fault is not None, table.boards.board(number)
 
 
 def test_the_second_program_finds_a_lie_of_the_header(tmp_path: Path) -> None:
@@ -64,9 +64,9 @@ def test_the_second_program_finds_a_lie_of_the_header(tmp_path: Path) -> None:
     block = compress_codes(table.block(0), 1)
     path = tmp_path / "lie.solved"
     path.write_bytes(encode(header, [block]) + block)
-    found = verify(Table(path), 1, lambda _done, _total: None)
-    assert found.fault is None
-    assert len(found.lies) == 2
+    replay = verify(Table(path), 1, lambda _done, _total: None)
+    assert replay.fault is None
+    assert len(replay.lies) == 2
 
 
 @given(st.integers(2, 5), st.integers(1, 3), st.data())
@@ -80,9 +80,9 @@ def test_maps_drawn_at_random_are_solved_as_the_second_program_says(
     start = (1, *[0] * (size - 2), -1)
     map = RisklessMap("drawn", tuple(map_names(size)), near, cap, goal, 9, start, ((0.0, 0.0),) * size)
     with tempfile.TemporaryDirectory() as folder:
-        found = verify(solved(map, Path(folder)), 1, lambda _done, _total: None)
-    assert found.fault is None
-    assert found.lies == []
+        replay = verify(solved(map, Path(folder)), 1, lambda _done, _total: None)
+    assert replay.fault is None
+    assert replay.lies == []
 
 
 def map_names(size: int) -> list[str]:

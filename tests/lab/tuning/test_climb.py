@@ -10,9 +10,9 @@ START = dict.fromkeys(NAMES, 0) | {"armies": 100, "territories": 50, "borders": 
 
 
 def test_zero_weights_stay_and_equal_seeds_give_equal_climbs() -> None:
-    asked: list[None] = []
+    calls: list[None] = []
     one, same, other = (
-        climb([M1], START, rounds=10, nodes=60, seed=seed, progress=lambda: asked.append(None))
+        climb([M1], START, rounds=10, nodes=60, seed=seed, progress=lambda: calls.append(None))
         for seed in (1, 1, 2)
     )
     assert one == same
@@ -20,7 +20,7 @@ def test_zero_weights_stay_and_equal_seeds_give_equal_climbs() -> None:
     assert [name for name in NAMES if not one.weights[name]] == [name for name in NAMES if not START[name]]
     assert list(one.weights) == list(NAMES)
     assert (one.rounds, one.pairs, len(one.stages)) == (10, 20, 10)
-    assert len(asked) == 30
+    assert len(calls) == 30
 
 
 def test_weights_go_where_they_win() -> None:

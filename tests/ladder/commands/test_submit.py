@@ -17,11 +17,11 @@ pytestmark = pytest.mark.smoke
 
 
 def listed() -> list[dict[str, object]]:
-    told = arena("submit", "list", "--json", "-")
-    assert told.code == 0, told
-    found = json.loads(told.stdout)
-    assert isinstance(found, list)
-    return found
+    result = arena("submit", "list", "--json", "-")
+    assert result.code == 0, result
+    data = json.loads(result.stdout)
+    assert isinstance(data, list)
+    return data
 
 
 def test_a_submission_is_kept_under_its_name_and_listed(
@@ -30,9 +30,9 @@ def test_a_submission_is_kept_under_its_name_and_listed(
     monkeypatch.chdir(tmp_path)
     assert listed() == []
     file = zipped(tmp_path / "bot.zip")
-    told = arena("submit", "add", file, "--name", "camel")
-    assert told.code == 0, told
-    assert 'submit = "submissions/camel.zip"' in told.stdout
+    result = arena("submit", "add", file, "--name", "camel")
+    assert result.code == 0, result
+    assert 'submit = "submissions/camel.zip"' in result.stdout
     assert (tmp_path / "submissions" / "camel.zip").read_bytes() == file.read_bytes()
     assert arena("submit", "add", file).code == 0
     assert [(each["name"], each["runs"]) for each in listed()] == [

@@ -54,9 +54,9 @@ def ladder(map: str, drawn: int, matches: int = 4) -> Ladder:
     """An event on a map, or of tic-tac-toe where it has none."""
     game = "riskless" if map else "tictactoe"
     plan = LadderPlan((engine_bot("anna"), engine_bot("bert")), game=game, maps=(map or "m2",))
-    made = Ladder(plan, [game_of(game)])
-    made.begin(UUID(int=1))
-    pairings = [each for pair in round_robin(made.bots, matches, 1, 0) for each in pair.matches()]
+    ladder = Ladder(plan, [game_of(game)])
+    ladder.begin(UUID(int=1))
+    pairings = [each for pair in round_robin(ladder.bots, matches, 1, 0) for each in pair.matches()]
     for number, pairing in enumerate(pairings[:matches]):
         winner, reason = (None, EndReason.PLY_LIMIT) if number < drawn else ("maxie", EndReason.LINE)
         drawn_or_won = record(
@@ -67,8 +67,8 @@ def ladder(map: str, drawn: int, matches: int = 4) -> Ladder:
             reason=reason,
             game=game,
         )
-        made.add(pairing, replace(drawn_or_won, setup={"map": map} if map else {}))
-    return made
+        ladder.add(pairing, replace(drawn_or_won, setup={"map": map} if map else {}))
+    return ladder
 
 
 @pytest.mark.parametrize(

@@ -35,10 +35,10 @@ class Reader(HTMLParser):
 
 def ladder() -> Ladder:
     plan = LadderPlan(unique_bots((engine_bot("anna"), engine_bot(EVIL))), event="<spring>", game="tictactoe")
-    made = Ladder(plan, [game_of()])
-    made.begin(UUID(int=1))
+    ladder = Ladder(plan, [game_of()])
+    ladder.begin(UUID(int=1))
     for number, pairing in enumerate(
-        each for pair in round_robin(made.bots, 3, 1, 0) for each in pair.matches()
+        each for pair in round_robin(ladder.bots, 3, 1, 0) for each in pair.matches()
     ):
         won = "maxie" if (pairing.maxie == "anna") != (number == 5) else "minnie"
         finished = record(
@@ -49,8 +49,8 @@ def ladder() -> Ladder:
             winner=won,  # type: ignore[arg-type]
             reason=EndReason.LINE,
         )
-        made.played.append((pairing, finished))
-    return made
+        ladder.played.append((pairing, finished))
+    return ladder
 
 
 def test_the_page_is_whole_and_needs_nothing_else() -> None:
@@ -83,23 +83,23 @@ def test_the_page_has_what_it_was_played_with_and_what_decided_it() -> None:
 
 
 def test_a_bot_has_one_colour_wherever_it_stands() -> None:
-    made = ladder()
-    text = page(made)
-    own = colours([row.bot for row in made.table()])
+    finished_ladder = ladder()
+    text = page(finished_ladder)
+    own = colours([row.bot for row in finished_ladder.table()])
     assert len(set(own.values())) == len(own)
     found = set(re.findall(r"hsl\(\d+ 65% 38%\)", text))
     assert found == set(own.values())
 
 
 def test_a_surprise_is_what_the_weaker_bot_won() -> None:
-    made = ladder()
-    rows = table(made.bots, made.records)
-    assert [each.match for each in upsets(rows, made.records)] == ["5"]
+    finished_ladder = ladder()
+    rows = table(finished_ladder.bots, finished_ladder.records)
+    assert [each.match for each in upsets(rows, finished_ladder.records)] == ["5"]
 
 
 def test_a_ladder_without_matches_has_a_page_too() -> None:
-    made = ladder()
-    made.played.clear()
+    finished_ladder = ladder()
+    finished_ladder.played.clear()
     reader = Reader()
-    reader.feed(page(made))
+    reader.feed(page(finished_ladder))
     assert reader.open == []

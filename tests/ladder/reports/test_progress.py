@@ -40,9 +40,9 @@ def test_progress_without_a_terminal_is_a_line_a_match() -> None:
 def test_progress_on_a_terminal_is_a_table_and_a_bar(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TERM", "xterm")  # a dumb one has no bars
     file = io.StringIO()
-    played = ladder()
-    play(played, Console(file=file, width=100, force_terminal=True, color_system=None))
+    finished_ladder = ladder()
+    play(finished_ladder, Console(file=file, width=100, force_terminal=True, color_system=None))
     text = file.getvalue()
     assert "2/2" in text
     assert "bot [bert] crashed" in text
-    assert f"{table(played.bots, played.records)[0].elo:+.0f}" in text
+    assert f"{table(finished_ladder.bots, finished_ladder.records)[0].elo:+.0f}" in text

@@ -134,5 +134,5 @@ class NotingCore:
 
     def heard(self) -> list[int]:
         """Return the clients' messages in order."""
-        said = [each.message for each in self.of(MessageReceived)]
-        return [each.quota for each in said if isinstance(each, Status) and isinstance(each.quota, int)]
+        messages = [each.message for each in self.of(MessageReceived)]
+        return [each.quota for each in messages if isinstance(each, Status) and isinstance(each.quota, int)]

@@ -67,10 +67,10 @@ async def arrives(bus: NatsBus, got: list[bytes], subject: str) -> None:
 
 
 async def test_subscriptions_outlive_a_nats_that_is_killed_and_started_again(own_nats: NatsServer) -> None:
-    got: list[bytes] = []
+    payloads: list[bytes] = []
     async with opened(own_nats.url) as bus:
-        await bus.subscribe("a.b", got.append)
-        await arrives(bus, got, "a.b")
+        await bus.subscribe("a.b", payloads.append)
+        await arrives(bus, payloads, "a.b")
         await asyncio.to_thread(own_nats.kill)
         await until(lambda: not bus.connected)
         assert not bus.publish("a.b", b"lost")
@@ -78,20 +78,20 @@ async def test_subscriptions_outlive_a_nats_that_is_killed_and_started_again(own
         await bus.subscribe("a.c", late.append)
         await asyncio.to_thread(own_nats.start)
         await until(lambda: bus.connected)
-        await arrives(bus, got, "a.b")
+        await arrives(bus, payloads, "a.b")
         await arrives(bus, late, "a.c")
-    assert got == [b"x", b"x"]
+    assert payloads == [b"x", b"x"]
 
 
 @pytest.mark.parametrize("how", ["frozen", "cut"])
 async def test_a_nats_that_falls_silent_is_lost_and_the_event_loop_goes_on(
     own_nats: NatsServer, how: str
 ) -> None:
-    got: list[bytes] = []
+    payloads: list[bytes] = []
     async with over_a_line(own_nats) as line:
         url = own_nats.url if how == "frozen" else f"nats://127.0.0.1:{line.port}"
         async with opened(url) as bus:
-            await bus.subscribe("a", got.append)
+            await bus.subscribe("a", payloads.append)
             frozen = own_nats.frozen()
             began = time.monotonic()
             if how == "frozen":
@@ -114,18 +114,18 @@ async def test_a_nats_that_falls_silent_is_lost_and_the_event_loop_goes_on(
                 await asyncio.to_thread(line.order, "mend")
             await until(lambda: bus.connected, 20)
             await until(lambda: bus.publish("a", b"last"))
-            await until(lambda: bool(got) and got[-1] == b"last")
+            await until(lambda: bool(payloads) and payloads[-1] == b"last")
 
 
 async def test_an_answer_that_comes_after_its_time_does_no_harm(
     own_nats: NatsServer, caplog: pytest.LogCaptureFixture
 ) -> None:
-    got: list[bytes] = []
+    payloads: list[bytes] = []
     async with opened(own_nats.url) as bus:
         with own_nats.frozen():
-            await bus.subscribe("a", got.append)
+            await bus.subscribe("a", payloads.append)
             assert bus.connected
-        await until(lambda: bus.publish("a", b"x") and bool(got), 20)
+        await until(lambda: bus.publish("a", b"x") and bool(payloads), 20)
     assert [each.getMessage() for each in caplog.records if each.levelname == "ERROR"] == []
 
 
@@ -154,22 +154,22 @@ anyio.run(main, backend_options={{"use_uvloop": True}})
 async def test_a_refused_connection_is_reported_in_one_line() -> None:
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
-    told = await refused(f"nats://127.0.0.1:{port}")
+    error = await refused(f"nats://127.0.0.1:{port}")
     assert (
-        told == f"cannot use the NATS at nats://127.0.0.1:{port}: Connect call failed ('127.0.0.1', {port})"
+        error == f"cannot use the NATS at nats://127.0.0.1:{port}: Connect call failed ('127.0.0.1', {port})"
     )
 
 
 async def test_a_host_that_does_not_exist_is_told_in_one_line() -> None:
-    told = await refused("nats://does-not-exist.invalid")
-    assert told.startswith("cannot use the NATS at nats://does-not-exist.invalid:4222: ")
-    assert "\n" not in told
+    error = await refused("nats://does-not-exist.invalid")
+    assert error.startswith("cannot use the NATS at nats://does-not-exist.invalid:4222: ")
+    assert "\n" not in error
 
 
 async def test_a_silent_server_is_reported_in_one_line() -> None:
     with socket.create_server(("127.0.0.1", 0)) as silent:
-        told = await refused(f"nats://127.0.0.1:{silent.getsockname()[1]}")
-    assert told.endswith(": it does not answer")
+        error = await refused(f"nats://127.0.0.1:{silent.getsockname()[1]}")
+    assert error.endswith(": it does not answer")
 
 
 async def test_a_server_that_is_not_nats_is_reported_in_one_line() -> None:
@@ -179,36 +179,36 @@ async def test_a_server_that_is_not_nats_is_reported_in_one_line() -> None:
         writer.close()
 
     async with await asyncio.start_server(greet, "127.0.0.1", 0) as server:
-        told = await refused(f"nats://127.0.0.1:{server.sockets[0].getsockname()[1]}")
-    assert told.endswith(": no NATS listens there")
+        error = await refused(f"nats://127.0.0.1:{server.sockets[0].getsockname()[1]}")
+    assert error.endswith(": no NATS listens there")
 
 
 async def test_another_of_several_servers_is_taken(nats: NatsServer) -> None:
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
-    got: list[bytes] = []
+    payloads: list[bytes] = []
     async with opened(f"nats://127.0.0.1:{port},{nats.url}") as bus:
-        await bus.subscribe("several", got.append)
-        await arrives(bus, got, "several")
+        await bus.subscribe("several", payloads.append)
+        await arrives(bus, payloads, "several")
 
 
 async def test_a_password_lets_in_and_a_wrong_one_does_not(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     async with made(authorization={"user": "me", "password": "a:b/c@d"}) as server:
-        got: list[bytes] = []
+        payloads: list[bytes] = []
         async with opened(f"nats://me:a%3Ab%2Fc%40d@127.0.0.1:{server.port}") as bus:
-            await bus.subscribe("a", got.append)
-            await arrives(bus, got, "a")
+            await bus.subscribe("a", payloads.append)
+            await arrives(bus, payloads, "a")
         (tmp_path / "password").write_text("a:b/c@d\n")
         with monkeypatch.context() as here:
             here.setenv("ARENA_BUS_PASSWORD_FILE", str(tmp_path / "password"))
             async with opened(f"nats://me@127.0.0.1:{server.port}") as bus:
                 assert bus.connected
         for credentials in ("me:wrong@", "", "word@"):
-            told = await refused(f"nats://{credentials}127.0.0.1:{server.port}")
-            assert told.endswith(": it does not know this user, password or token")
-            assert "wrong" not in told
+            error = await refused(f"nats://{credentials}127.0.0.1:{server.port}")
+            assert error.endswith(": it does not know this user, password or token")
+            assert "wrong" not in error
     async with (
         made(authorization={"token": "word"}) as server,
         opened(f"nats://word@127.0.0.1:{server.port}") as bus,
@@ -260,18 +260,18 @@ async def test_tls_needs_a_certificate_that_is_trusted_and_made_out_for_the_host
     right = await asyncio.to_thread(certificate, tmp_path, "127.0.0.1")
     other = await asyncio.to_thread(certificate, tmp_path, "127.0.0.2")
     async with made(tls=right) as server:
-        got: list[bytes] = []
+        payloads: list[bytes] = []
         for scheme in ("tls", "nats"):
             url = f"{scheme}://127.0.0.1:{server.port}"
             async with opened(url, ca=Path(right["cert_file"])) as bus:
-                await bus.subscribe("a", got.append)
-                await arrives(bus, got, "a")
-            told = await refused(url)
-            assert "its certificate is not trusted (" in told
-            assert told.endswith("; set bus.ca to the CA bundle")
+                await bus.subscribe("a", payloads.append)
+                await arrives(bus, payloads, "a")
+            error = await refused(url)
+            assert "its certificate is not trusted (" in error
+            assert error.endswith("; set bus.ca to the CA bundle")
     async with made(tls=other) as server:
-        told = await refused(f"tls://127.0.0.1:{server.port}", ca=Path(other["cert_file"]))
-        assert "127.0.0.1" in told.partition("not trusted")[2]
+        error = await refused(f"tls://127.0.0.1:{server.port}", ca=Path(other["cert_file"]))
+        assert "127.0.0.1" in error.partition("not trusted")[2]
 
 
 @requires("openssl")
@@ -288,9 +288,9 @@ async def test_nothing_is_told_in_clear_to_one_without_tls(tmp_path: Path) -> No
     ca = Path((await asyncio.to_thread(certificate, tmp_path, "127.0.0.1"))["cert_file"])
     async with await asyncio.start_server(listen, "127.0.0.1", 0) as server:
         port = server.sockets[0].getsockname()[1]
-        told = await refused(f"tls://me:secret@127.0.0.1:{port}", ca=ca)
-        assert told.endswith(": it offers no TLS, and nothing may be sent to it unencrypted")
+        error = await refused(f"tls://me:secret@127.0.0.1:{port}", ca=ca)
+        assert error.endswith(": it offers no TLS, and nothing may be sent to it unencrypted")
     assert heard == b""
     async with made() as plain:
-        told = await refused(f"tls://127.0.0.1:{plain.port}", ca=ca)
-        assert told.endswith(": it offers no TLS, and nothing may be sent to it unencrypted")
+        error = await refused(f"tls://127.0.0.1:{plain.port}", ca=ca)
+        assert error.endswith(": it offers no TLS, and nothing may be sent to it unencrypted")

@@ -18,15 +18,15 @@ GENEROUS = ("--margin", "15000", "--patience", "15")
 
 
 def test_a_fault_is_told_with_its_frames() -> None:
-    told = arena("check", "--command", FAULTY + "moves.illegal", "--only", "tictactoe as maxie", *GENEROUS)
-    assert told.code == 1
-    assert "| tictactoe as maxie | failed  | ply 2: illegal move b2" in told.stdout
-    assert '  > {"type":"move","match":' in told.stdout
-    assert told.stderr.endswith("arena: 1 of 2 checks failed: tictactoe as maxie\n")
+    result = arena("check", "--command", FAULTY + "moves.illegal", "--only", "tictactoe as maxie", *GENEROUS)
+    assert result.code == 1
+    assert "| tictactoe as maxie | failed  | ply 2: illegal move b2" in result.stdout
+    assert '  > {"type":"move","match":' in result.stdout
+    assert result.stderr.endswith("arena: 1 of 2 checks failed: tictactoe as maxie\n")
 
 
 def test_json_has_every_finding() -> None:
-    told = arena(
+    result = arena(
         "check",
         "--command",
         FAULTY + "moves.wrong_ply",
@@ -36,8 +36,8 @@ def test_json_has_every_finding() -> None:
         "-",
         *GENEROUS,
     )
-    assert told.code == 1
-    handshake, match = json.loads(told.stdout)
+    assert result.code == 1
+    handshake, match = json.loads(result.stdout)
     assert (handshake["check"], handshake["verdict"], handshake["why"]) == ("handshake", "passed", "")
     assert "not 2" in match["why"]
     assert match["frames"]
@@ -47,14 +47,14 @@ def test_the_output_of_a_bot_is_shown(tmp_path: Path) -> None:
     file = tmp_path / "broken.py"
     file.write_text("print('no server')\n1 / 0\n")
     command = shlex.join((sys.executable, str(file)))
-    told = arena("check", "--command", command, *GENEROUS)
-    assert told.code == 1
-    assert "ZeroDivisionError" in told.stdout
-    assert told.stdout.count("| ") < 12  # the handshake alone, not twenty checks that it could not reach
+    result = arena("check", "--command", command, *GENEROUS)
+    assert result.code == 1
+    assert "ZeroDivisionError" in result.stdout
+    assert result.stdout.count("| ") < 12  # the handshake alone, not twenty checks that it could not reach
     skipped = re.search(
-        r"^(\d+) more checks are skipped: the bot could not be reached$", told.stderr, re.MULTILINE
+        r"^(\d+) more checks are skipped: the bot could not be reached$", result.stderr, re.MULTILINE
     )
-    failed = re.search(r"^arena: 1 of (\d+) checks failed: handshake$", told.stderr, re.MULTILINE)
+    failed = re.search(r"^arena: 1 of (\d+) checks failed: handshake$", result.stderr, re.MULTILINE)
     assert skipped
     assert failed
     assert int(skipped[1]) + 1 == int(failed[1]) > 20
@@ -62,9 +62,9 @@ def test_the_output_of_a_bot_is_shown(tmp_path: Path) -> None:
 
 def test_only_what_is_asked_runs_and_passes() -> None:
     command = shlex.join([sys.executable, str(EXAMPLES / "bot.py")])
-    told = arena("check", "--command", command, "--only", "two at once", "--only", "dropped", *GENEROUS)
-    assert told.code == 0, told
-    assert [line.split("|")[1].strip() for line in told.stdout.splitlines()[2:]] == [
+    result = arena("check", "--command", command, "--only", "two at once", "--only", "dropped", *GENEROUS)
+    assert result.code == 0, result
+    assert [line.split("|")[1].strip() for line in result.stdout.splitlines()[2:]] == [
         "handshake",
         "two at once",
         "dropped",
@@ -79,16 +79,16 @@ def test_a_file_whose_matches_share_what_they_should_not_is_caught(tmp_path: Pat
         "    def choose(self, position, clock):\n"
         "        return self.game.moves(position)[0 if Shared.latest is self else 99]\n"
     )
-    told = arena("check", file, "--only", "two at once", "--only", "tictactoe as minnie", *GENEROUS)
-    assert told.code == 1
-    assert told.stderr.endswith("arena: 1 of 3 checks failed: two at once\n")
-    assert "IndexError" in told.stdout
+    result = arena("check", file, "--only", "two at once", "--only", "tictactoe as minnie", *GENEROUS)
+    assert result.code == 1
+    assert result.stderr.endswith("arena: 1 of 3 checks failed: two at once\n")
+    assert "IndexError" in result.stdout
 
 
 def test_a_check_that_there_is_not_is_told_with_those_that_there_are() -> None:
-    told = arena("check", "random", "--only", "weather", *GENEROUS)
-    assert told.code == 2
-    assert "arena: --only: no check is called weather: there are handshake, tictactoe" in told.stderr
+    result = arena("check", "random", "--only", "weather", *GENEROUS)
+    assert result.code == 2
+    assert "arena: --only: no check is called weather: there are handshake, tictactoe" in result.stderr
 
 
 @pytest.mark.parametrize(
@@ -112,10 +112,10 @@ def test_it_ends_on_a_bot_that_never_moves(tmp_path: Path) -> None:
         "from arena import Bot\n\nclass Hangs(Bot):\n    def choose(self, position, clock):\n"
         "        while True:\n            pass\n"
     )
-    told = arena("check", file, "--only", "tictactoe as maxie", "--tc", "0.1/move", "--patience", "15")
-    assert told.code == 1
-    assert "| tictactoe as maxie | failed  |" in told.stdout
-    assert told.stderr.endswith("arena: 1 of 2 checks failed: tictactoe as maxie\n")
+    result = arena("check", file, "--only", "tictactoe as maxie", "--tc", "0.1/move", "--patience", "15")
+    assert result.code == 1
+    assert "| tictactoe as maxie | failed  |" in result.stdout
+    assert result.stderr.endswith("arena: 1 of 2 checks failed: tictactoe as maxie\n")
 
 
 @pytest.mark.parametrize(
@@ -132,5 +132,5 @@ def test_it_ends_on_a_bot_that_never_moves(tmp_path: Path) -> None:
     ],
 )
 def test_a_bot_that_does_not_exist_is_told_in_one_line(bot: str, told: str) -> None:
-    done = arena("check", bot, *GENEROUS)
-    assert (done.code, done.stdout, done.stderr) == (2, "", told)
+    result = arena("check", bot, *GENEROUS)
+    assert (result.code, result.stdout, result.stderr) == (2, "", told)

@@ -11,37 +11,37 @@ from tests.games.own import nim
 
 
 def test_a_right_game_passes_every_check(tmp_path: Path) -> None:
-    told = arena("check", "--game", f"{nim(tmp_path)}:Nim", "--matches", "5")
-    assert told.code == 0, told
-    assert told.stdout.count("passed") == len(RULES)
-    assert "nim: 5 random matches, and nothing wrong was found" in told.stdout
+    result = arena("check", "--game", f"{nim(tmp_path)}:Nim", "--matches", "5")
+    assert result.code == 0, result
+    assert result.stdout.count("passed") == len(RULES)
+    assert "nim: 5 random matches, and nothing wrong was found" in result.stdout
 
 
 def test_a_wrong_game_fails_with_what_was_seen_and_the_way_there(tmp_path: Path) -> None:
     file = nim(tmp_path, ("return None if position.left else", "return None if position.left > 2 else"))
-    told = arena("check", "--game", str(file), "--json", str(tmp_path / "found.json"))
-    assert told.code == 1
-    assert told.stderr == f"arena: 1 of {len(RULES)} checks failed: end\n"
-    found = {
+    result = arena("check", "--game", str(file), "--json", str(tmp_path / "found.json"))
+    assert result.code == 1
+    assert result.stderr == f"arena: 1 of {len(RULES)} checks failed: end\n"
+    results = {
         each["check"]: each for each in json.loads((tmp_path / "found.json").read_text(encoding="utf-8"))
     }
-    assert set(found) == set(RULES)
-    assert found["end"]["verdict"] == "failed"
-    assert "moves must be empty then" in found["end"]["why"]
-    assert found["end"]["moves"]
-    shown = arena("check", "--game", str(file))
-    assert "end: after " in shown.stdout
+    assert set(results) == set(RULES)
+    assert results["end"]["verdict"] == "failed"
+    assert "moves must be empty then" in results["end"]["why"]
+    assert results["end"]["moves"]
+    completed = arena("check", "--game", str(file))
+    assert "end: after " in completed.stdout
 
 
 def test_an_invalid_game_is_bad_usage(tmp_path: Path) -> None:
-    told = arena("check", "--game", str(tmp_path / "none.py"))
-    assert told.code == 2
-    assert told.stderr.startswith("arena: --game: ")
-    assert told.stderr.count("\n") == 1
+    result = arena("check", "--game", str(tmp_path / "none.py"))
+    assert result.code == 2
+    assert result.stderr.startswith("arena: --game: ")
+    assert result.stderr.count("\n") == 1
 
 
 def test_a_match_that_the_limit_of_plies_draws_is_warned_of(tmp_path: Path) -> None:
     file = nim(tmp_path, ('name = "nim"', 'name = "nim"\n    ply_limit = 2'))
-    told = arena("check", "--game", str(file), "--matches", "5")
-    assert told.code == 0, told
-    assert "plies, and is a draw after 2: raise ply_limit" in told.stderr
+    result = arena("check", "--game", str(file), "--matches", "5")
+    assert result.code == 0, result
+    assert "plies, and is a draw after 2: raise ply_limit" in result.stderr

@@ -173,16 +173,16 @@ def test_an_error_is_reported_once_and_ends_the_cluster(tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
     nowhere = f"postgresql://arena@127.0.0.1:{port}/arena"
-    told = arena(*SERVE, "--set=server.processes=2", "--port", "0", "--db", nowhere, folder=tmp_path)
-    assert told.code == 1
-    assert told.stderr.startswith("arena: cannot use postgresql+asyncpg://arena@127.0.0.1:")
-    assert told.stderr.count("\n") == 1
+    result = arena(*SERVE, "--set=server.processes=2", "--port", "0", "--db", nowhere, folder=tmp_path)
+    assert result.code == 1
+    assert result.stderr.startswith("arena: cannot use postgresql+asyncpg://arena@127.0.0.1:")
+    assert result.stderr.count("\n") == 1
 
 
 def test_a_store_that_cannot_be_shared_is_told(tmp_path: Path) -> None:
-    told = arena(*SERVE, "--set=server.processes=2", folder=tmp_path)
-    assert told.code == 2
-    assert told.stderr == (
+    result = arena(*SERVE, "--set=server.processes=2", folder=tmp_path)
+    assert result.code == 2
+    assert result.stderr == (
         "arena: --set server.processes: edges and cores share a PostgreSQL: set store.url = postgresql://…\n"
     )
 
@@ -191,9 +191,9 @@ def test_a_port_that_is_in_use_is_told(tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = str(taken.getsockname()[1])
         words = ("--set=server.processes=2", "--db", "postgresql://arena@127.0.0.1/arena", "--port", port)
-        told = arena(*SERVE, *words, folder=tmp_path)
-    assert told.code == 1
-    assert told.stderr == (
+        result = arena(*SERVE, *words, folder=tmp_path)
+    assert result.code == 1
+    assert result.stderr == (
         f"arena: cannot listen on 127.0.0.1:{port}: the port is in use; choose another, or 0 for any free one\n"
     )
 

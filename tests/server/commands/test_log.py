@@ -32,9 +32,9 @@ def kept(database: str) -> str:
 
 
 def test_each_move_is_a_line_and_the_end_is_told(kept: str) -> None:
-    told = arena("log", "aaa", "--db", kept)
-    assert told.code == 0, told
-    lines = told.stdout.splitlines()
+    result = arena("log", "aaa", "--db", kept)
+    assert result.code == 0, result
+    lines = result.stdout.splitlines()
     assert (
         lines[0] == f"match {'aa' * 16}: tictactoe, anna (maxie) against bert (minnie), 1+0.1, margin 50 ms"
     )
@@ -61,18 +61,18 @@ def test_the_engines_are_told_as_far_as_the_bots_said(database: str) -> None:
     lines = arena("log", match, "--db", database).stdout.splitlines()
     assert lines[1] == "maxie: jamboree:depth=8,form=co?urse, 2 threads"
     assert not lines[2].startswith("minnie")
-    told = json.loads(arena("log", match, "--db", database, "--json", "-").stdout)
-    assert told["engines"] == {
+    data = json.loads(arena("log", match, "--db", database, "--json", "-").stdout)
+    assert data["engines"] == {
         "maxie": {"name": "jamboree", "options": {"depth": "8", "form": "co\x1burse"}, "threads": 2},
         "minnie": None,
     }
 
 
 def test_one_bot_only_as_json(kept: str) -> None:
-    told = json.loads(arena("log", "ab", "--bot", "anna", "--db", kept, "--json", "-").stdout)
-    assert (told["winner"], told["reason"]) == ("maxie", "resignation")
-    assert {step["player"] for step in told["steps"]} == {None, "maxie"}
-    (move,) = (step for step in told["steps"] if step["ply"] is not None)
+    data = json.loads(arena("log", "ab", "--bot", "anna", "--db", kept, "--json", "-").stdout)
+    assert (data["winner"], data["reason"]) == ("maxie", "resignation")
+    assert {step["player"] for step in data["steps"]} == {None, "maxie"}
+    (move,) = (step for step in data["steps"] if step["ply"] is not None)
     assert (move["what"], move["had"], move["took"], move["left"]) == ("a1", 1000, 100.0, 1000)
 
 

@@ -32,25 +32,25 @@ def played(database: str) -> str:
 def stats(capsys: pytest.CaptureFixture[str], database: str) -> dict[str, object]:
     code, out, err = run(capsys, "store", "stats", "--db", database, "--json", "-")
     assert (code, err) == (0, "")
-    found: dict[str, object] = json.loads(out)
-    return found
+    data: dict[str, object] = json.loads(out)
+    return data
 
 
 def test_stats_tell_what_is_there_and_what_it_takes(capsys: pytest.CaptureFixture[str], played: str) -> None:
-    found = stats(capsys, played)
-    assert {name: found[name] for name in ("matches", "packed", "in_progress", "oldest", "newest")} == {
+    counts = stats(capsys, played)
+    assert {name: counts[name] for name in ("matches", "packed", "in_progress", "oldest", "newest")} == {
         "matches": 5,
         "packed": 0,
         "in_progress": 0,
         "oldest": day(1),
         "newest": day(5),
     }
-    tables = found["tables"]
+    tables = counts["tables"]
     assert isinstance(tables, dict)
     assert tables["events"] > 0
-    assert isinstance(found["bytes"], int)
-    assert found["bytes"] >= sum(tables.values())
-    assert found["bytes_a_match"]
+    assert isinstance(counts["bytes"], int)
+    assert counts["bytes"] >= sum(tables.values())
+    assert counts["bytes_a_match"]
     code, out, _ = run(capsys, "store", "stats", "--db", played)
     assert code == 0
     assert "| finished matches" in out
@@ -68,8 +68,8 @@ def test_prune_removes_and_vacuum_packs_and_gives_back(
     code, out, err = run(capsys, "store", "vacuum", "--db", played)
     assert code == 0
     assert err.startswith("the store is ")
-    found = stats(capsys, played)
-    assert (found["matches"], found["packed"], found["free"]) == (2, 2, 0)
+    counts = stats(capsys, played)
+    assert (counts["matches"], counts["packed"], counts["free"]) == (2, 2, 0)
     assert run(capsys, "ratings", "--recompute", "--db", played)[:2] == (0, rated)
     code, _, err = run(capsys, "import", str(file), "--db", played)
     assert (code, err.startswith("3 matches are new")) == (0, True)

@@ -64,8 +64,8 @@ def row_of(names: str, results: Sequence[tuple[str, str, Seat | None]]) -> list[
 
 def test_more_wins_against_the_anchor_raise_the_probability_of_being_above_it() -> None:
     won: list[tuple[str, str, Seat | None]] = [("x", "a", "maxie"), ("y", "a", "maxie")]
-    lost: list[tuple[str, str, Seat | None]] = [("x", "a", "minnie"), ("y", "a", "minnie")]
-    results = won[:1] * 9 + lost[:1] + won[1:] * 5 + lost[1:] * 5
+    losses: list[tuple[str, str, Seat | None]] = [("x", "a", "minnie"), ("y", "a", "minnie")]
+    results = won[:1] * 9 + losses[:1] + won[1:] * 5 + losses[1:] * 5
     found = {each.bot: each for each in marks_of(row_of("axy", results), "a")}
     assert found["x"].above > 0.95 > found["y"].above
     assert found["y"].above == pytest.approx(0.5, abs=0.05)

@@ -32,11 +32,11 @@ async def test_every_signal_is_waited_for_and_none_is_lost_between_two_waits(
     assert early.cancelled_caught
     tell(number)
     await anyio.sleep(0.01)
-    told = [stop.received]
+    states = [stop.received]
     await stop.wait()
-    told.append(stop.received)
+    states.append(stop.received)
     await stop.wait()
-    assert told == [False, True]
+    assert states == [False, True]
     with anyio.move_on_after(0.01) as scope:
         await stop.wait_again()
     assert scope.cancelled_caught

@@ -40,8 +40,8 @@ def test_a_token_from_the_command_lets_a_bot_in(capsys: pytest.CaptureFixture[st
     assert (listed["name"], listed["role"]) == ("my bot", "spectator")
     assert listed["created"] <= listed["rotated"] <= listed["revoked"]
     assert "hash" not in listed
-    shown = run(capsys, "token", "list", "--db", database)[1].splitlines()
-    cells = [cell.strip() for cell in shown[2].strip("|").split("|")]
+    lines = run(capsys, "token", "list", "--db", database)[1].splitlines()
+    cells = [cell.strip() for cell in lines[2].strip("|").split("|")]
     assert cells == [listed[column] for column in ("name", "role", "owner", "created", "rotated", "revoked")]
 
 

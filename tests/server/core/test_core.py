@@ -438,11 +438,11 @@ def test_a_rate_limit_allows_its_burst_and_then_its_rate(gaps: list[int]) -> Non
 
 def test_draws_of_one_seed_are_the_same_and_no_two_alike() -> None:
     draws, again = RandomIds(b"seed"), RandomIds(b"seed")
-    drawn = [draws.hex() for _ in range(1000)]
-    assert drawn == [again.hex() for _ in range(1000)]
-    assert len(set(drawn)) == 1000
-    assert {len(each) for each in drawn} == {32}
-    assert RandomIds(b"other").hex() not in drawn
+    ids = [draws.hex() for _ in range(1000)]
+    assert ids == [again.hex() for _ in range(1000)]
+    assert len(set(ids)) == 1000
+    assert {len(each) for each in ids} == {32}
+    assert RandomIds(b"other").hex() not in ids
 
 
 @pytest.mark.parametrize("watched", [False, True])

@@ -187,9 +187,9 @@ def test_before_its_engine_runs_a_challenge_waits_and_has_it_started() -> None:
     assert peer.hear(Queued).place == 1
     engine = house(arena)
     arena.wait(50)
-    asked = engine.hear(Challenged)
-    assert (asked.challenger, asked.expires_ms) == ("guest-1", 60_000)
-    engine.say(Accept(asked.challenge))
+    message = engine.hear(Challenged)
+    assert (message.challenger, message.expires_ms) == ("guest-1", 60_000)
+    engine.say(Accept(message.challenge))
     assert peer.hear(ChallengeOver).outcome == "accepted"
     assert peer.hear(Start).players.maxie in ("guest-1", HOUSE)
 
@@ -212,10 +212,10 @@ def test_a_waiting_challenger_is_sent_its_place_and_each_change() -> None:
     peer, match = playing[0]
     peer.say(Resign(match))
     arena.wait(50)
-    asked = engine.hear(Challenged)
-    assert asked.challenger == "guest-10"
+    message = engine.hear(Challenged)
+    assert message.challenger == "guest-10"
     assert waiting[1].hear(Queued).place == 1
-    engine.say(Accept(asked.challenge))
+    engine.say(Accept(message.challenge))
     assert waiting[0].hear(ChallengeOver).outcome == "accepted"
 
 
@@ -259,14 +259,14 @@ def test_an_engine_that_comes_back_is_told_again_and_goes_on_with_its_matches() 
     for each in (engine, other):
         each.say(Ready(match))
     peer.say(GUESTS_FINE)
-    asked = engine.hear(Challenged)
+    message = engine.hear(Challenged)
     arena.give(BotCrashed(HOUSE, "killed"))
     engine.leave()
     again = house(arena)
     arena.wait(50)
     assert again.hear(Start).match == match, "nobody wins by our crash"
-    assert again.hear(Challenged).challenge == asked.challenge
-    again.say(Accept(asked.challenge))
+    assert again.hear(Challenged).challenge == message.challenge
+    again.say(Accept(message.challenge))
     assert peer.hear(ChallengeOver).outcome == "accepted"
 
 

@@ -58,11 +58,11 @@ def test_the_choice_is_among_the_waiting_and_meets_the_least_met(rounds: list[se
     known, met = history(), Counter[frozenset[str]]()
     maxies = Counter[tuple[str, str]]()
     for waiting in rounds:
-        chosen = choose(sorted(waiting), known, TurnOrder())
+        choice = choose(sorted(waiting), known, TurnOrder())
         if len(waiting) < 2:
-            assert not chosen
+            assert not choice
             continue
-        (pair,) = chosen
+        (pair,) = choice
         assert set(pair) <= waiting
         assert met[frozenset(pair)] == min(met[frozenset(each)] for each in combinations(waiting, 2))
         met[frozenset(pair)] += 1
@@ -85,12 +85,12 @@ def test_many_chosen_at_once_are_those_chosen_one_after_another(
     for a, b in met:
         if a != b:
             known.begin(f"bot {a}", f"bot {b}")
-    chosen = choose(names, known, TurnOrder(), rating=ratings.__getitem__, most=most)
-    for pair in chosen:
+    choice = choose(names, known, TurnOrder(), rating=ratings.__getitem__, most=most)
+    for pair in choice:
         assert choose(names, known, TurnOrder(), rating=ratings.__getitem__) == [pair]
         known.begin(*pair)
         names = [name for name in names if name not in pair]
-    assert len(chosen) == min(most, len(ratings) // 2)
+    assert len(choice) == min(most, len(ratings) // 2)
 
 
 @given(st.integers(0, 3 * MAX_COMPARED))
@@ -110,9 +110,9 @@ def test_no_owner_waits_longer_than_each_other_has_had_a_turn(sizes: list[int], 
     known, turns, waited = history(), TurnOrder[str](), Counter[str]()
     waiting = list(owners)
     for _ in range(30):
-        chosen = choose(waiting, known, turns, owner=owners.__getitem__, most=slots)
-        served = [owners[name] for pair in chosen for name in pair]
-        for pair in chosen:
+        choice = choose(waiting, known, turns, owner=owners.__getitem__, most=slots)
+        served = [owners[name] for pair in choice for name in pair]
+        for pair in choice:
             known.begin(*pair)
             turns.serve(*(owners[name] for name in pair))
         for whose in set(owners.values()):
@@ -158,9 +158,9 @@ def test_bots_are_kept_busy_with_each_other_and_meet_alike() -> None:
                     for each in arena.peers.values():
                         each.say(Ready(start.match))
                     finish(arena, start)
-    met = Counter(frozenset((each.players.maxie, each.players.minnie)) for each in arena.records)
-    assert len(met) == 3
-    assert max(met.values()) - min(met.values()) <= 1
+    meetings = Counter(frozenset((each.players.maxie, each.players.minnie)) for each in arena.records)
+    assert len(meetings) == 3
+    assert max(meetings.values()) - min(meetings.values()) <= 1
     assert {each.event for each in arena.records} == {"open"}
 
 
@@ -195,8 +195,8 @@ def test_bots_that_run_elsewhere_all_play_at_once_and_owners_have_like_shares() 
     for _ in range(60):
         play_on(arena)
         arena.wait(50)
-    played = Counter(name for each in arena.records for name in (each.players.maxie, each.players.minnie))
-    assert max(played.values()) <= 1.5 * min(played.values())
+    counts = Counter(name for each in arena.records for name in (each.players.maxie, each.players.minnie))
+    assert max(counts.values()) <= 1.5 * min(counts.values())
 
 
 def test_bots_of_one_owner_meet_only_where_nothing_is_rated() -> None:
@@ -346,14 +346,14 @@ def test_a_quota_counts_down_and_ends() -> None:
 def test_a_bot_is_told_how_it_stands_with_an_event_that_is_played_here() -> None:
     arena = Arena()
     (anna, late) = crowd(arena, "anna", "late")
-    told = []
+    messages = []
     for entrants in (None, ("anna", "bert")):
         arena.give(Reconfigure(replace(arena.settings, event="cup", entrants=entrants)))
         for peer in (anna, late):
             peer.say(Status())
-            told.append(peer.hear(Standing))
-    assert [each.state for each in told] == ["waiting", "waiting", "waiting", "idle"]
-    assert [each.detail for each in told[1:]] == [
+            messages.append(peer.hear(Standing))
+    assert [each.state for each in messages] == ["waiting", "waiting", "waiting", "idle"]
+    assert [each.detail for each in messages[1:]] == [
         "the event cup has yet to begin",
         "in the event cup: its next match is due when both bots are free",
         "the event cup began without it: it gets no match here unless it is challenged",

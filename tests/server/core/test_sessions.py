@@ -164,8 +164,8 @@ def test_a_bot_that_drops_returns_to_its_matches_and_its_clock_has_run() -> None
     again = anna.back()
     assert [type(each) for each in again.heard] == [Welcome, Start, Turn]
     assert again.all(Turn)[0].clocks.maxie_ms == 1600
-    told = [each for each in arena.effects if isinstance(each, Send) and isinstance(each.message, Turn)]
-    assert told[-1].ran == 400 * MS, "its edge measures on from there"
+    messages = [each for each in arena.effects if isinstance(each, Send) and isinstance(each.message, Turn)]
+    assert messages[-1].ran == 400 * MS, "its edge measures on from there"
     again.say(Move(match, 0, 4), 500 * MS)
     assert bert.hear(Turn).moves == [4]
 

@@ -193,10 +193,10 @@ def test_a_players_second_connection_does_not_see_the_plan_of_the_opponent(
         mover.hear(Turn)
         mover.say(Move(match, ply, cell, thought_of(ply)))
         third.say(Watch(match))
-        told = [at for at, each in enumerate(third.all(View)[-1].moves) if each.thinking is not None]
-        assert told == (list(range(ply)) if visibility == "reply" else [])
+        plies = [at for at, each in enumerate(third.all(View)[-1].moves) if each.thinking is not None]
+        assert plies == (list(range(ply)) if visibility == "reply" else [])
         seen = [each.ply for each in second.all(Thought)]
-        assert seen == told
+        assert seen == plies
     anna.say(Move(match, 4, LINE[4], thought_of(4)))
     assert {each.ply: each.thinking for each in second.all(Thought)} == {
         ply: thought_of(ply) for ply in range(5)

@@ -19,9 +19,9 @@ def test_every_message_has_its_line() -> None:
 
 
 def test_security_tells_what_every_message_costs() -> None:
-    told = {name: int(cost.replace(",", "")) for name, cost in TABLE}
+    costs = {name: int(cost.replace(",", "")) for name, cost in TABLE}
     messages = {str(kind.__struct_config__.tag): cost for kind, cost in MESSAGE_COSTS.items()}
-    assert told == messages
+    assert costs == messages
 
 
 def test_free_messages_cost_something_outside_a_match() -> None:

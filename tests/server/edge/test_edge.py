@@ -52,8 +52,8 @@ async def test_a_new_core_is_told_who_is_connected_with_the_secrets_of_their_ses
         [here] = arena.core.given
         assert isinstance(here, EdgeResynced)
         assert here.edge == arena.edge.number
-        told = [(each.client, each.hello.name, each.hello.session, each.role) for each in here.clients]
-        assert told == [(first, "anna", SECRET, "bot"), (second, "eve", "", "spectator")]
+        clients = [(each.client, each.hello.name, each.hello.session, each.role) for each in here.clients]
+        assert clients == [(first, "anna", SECRET, "bot"), (second, "eve", "", "spectator")]
         for peer in (anna, eve):
             assert not any(isinstance(each, Error) for each in peer.heard())
 
@@ -162,8 +162,8 @@ async def test_the_page_sees_a_match_in_play_and_the_listing() -> None:
         assert await live.listing() == NOTHING
         [request] = arena.core.all(AdmissionRequest)
         assert request.hello.role == "spectator"
-        said = [each.message for each in arena.core.all(MessageReceived)]
-        assert said == [Watch("m"), Unwatch("m"), Watch("none"), Browse()]
+        messages = [each.message for each in arena.core.all(MessageReceived)]
+        assert messages == [Watch("m"), Unwatch("m"), Watch("none"), Browse()]
 
 
 @virtual

@@ -96,14 +96,14 @@ def test_a_client_with_too_many_connections_is_told_so() -> None:
 
 
 async def test_a_page_is_answered_as_it_is_and_told_who_asks() -> None:
-    asked: list[tuple[str, str]] = []
+    requests: list[tuple[str, str]] = []
 
     def pages(request: Request, address: str) -> Response | None:
-        asked.append((request.path, address))
+        requests.append((request.path, address))
         return text("well")
 
     answer = handshake.page(pages, Request("/health?full", Headers()), "192.0.2.1")
-    assert asked == [("/health?full", "192.0.2.1")]
+    assert requests == [("/health?full", "192.0.2.1")]
     assert isinstance(answer, Response)
     response, body = read(answer)
     assert (response.status, body) == (200, b"well\n")

@@ -29,11 +29,11 @@ def own_logging() -> Iterator[None]:
 
 
 def record(message: str = "hello %s", **about: object) -> logging.LogRecord:
-    made = logging.LogRecord("arena.dispatch", logging.WARNING, __file__, 1, message, ("you",), None)
-    made.created = 1_790_000_000.5
+    log_record = logging.LogRecord("arena.dispatch", logging.WARNING, __file__, 1, message, ("you",), None)
+    log_record.created = 1_790_000_000.5
     for name, value in about.items():
-        setattr(made, name, value)
-    return made
+        setattr(log_record, name, value)
+    return log_record
 
 
 def test_a_line_of_text_says_when_where_what_and_about_whom() -> None:
@@ -59,12 +59,12 @@ def test_a_line_of_json_is_one_object() -> None:
 
 @pytest.mark.parametrize("formatter", [logs.LineFormatter(), logs.JsonFormatter()])
 def test_a_fault_of_ours_shows_its_stack(formatter: logging.Formatter) -> None:
-    made = record()
+    log_record = record()
     try:
         int("where")
     except ValueError:
-        made.exc_info = sys.exc_info()
-    assert "test_a_fault_of_ours_shows_its_stack" in formatter.format(made)
+        log_record.exc_info = sys.exc_info()
+    assert "test_a_fault_of_ours_shows_its_stack" in formatter.format(log_record)
 
 
 async def test_the_wire_trace_shows_messages_both_ways_and_no_secret(
@@ -74,12 +74,12 @@ async def test_the_wire_trace_shows_messages_both_ways_and_no_secret(
     token = host.issue_token("anna")
     async with dial(host.url) as peer:
         session = (await peer.hello("anna", token)).session
-    told = capsys.readouterr().err
-    assert "arena.wire: < " in told
-    assert "arena.wire: > " in told
-    assert "name='anna'" in told
-    assert token not in told
-    assert session not in told
+    errors = capsys.readouterr().err
+    assert "arena.wire: < " in errors
+    assert "arena.wire: > " in errors
+    assert "name='anna'" in errors
+    assert token not in errors
+    assert session not in errors
 
 
 def test_without_the_switches_only_warnings_are_told(capsys: pytest.CaptureFixture[str]) -> None:
@@ -109,12 +109,14 @@ thread.join()
 Fails()
 raise RuntimeError("the end")
 """
-    done = subprocess.run(
+    result = subprocess.run(
         [sys.executable, "-c", program], check=False, capture_output=True, text=True, timeout=20
     )
-    told = [json.loads(line) for line in done.stderr.splitlines()]
-    assert [each["level"] for each in told] == ["warning", "error", "error", "error", "error", "critical"]
+    lines = [json.loads(line) for line in result.stderr.splitlines()]
+    assert [each["level"] for each in lines] == ["warning", "error", "error", "error", "error", "critical"]
     for each, words in zip(
-        told, ["careful", "a task\nfails", "there", "ZeroDivisionError", "destructor", "the end"], strict=True
+        lines,
+        ["careful", "a task\nfails", "there", "ZeroDivisionError", "destructor", "the end"],
+        strict=True,
     ):
         assert words in each["message"] + each.get("stack", "")

@@ -171,10 +171,14 @@ async def test_the_log_tells_of_bots_that_come_and_go(caplog: pytest.LogCaptureF
         bert, _ = await arena.enter("bert")
         bert.say(b"garbage")
         await bert.refused()
-        told = [(getattr(each, "bot", ""), each.getMessage()) for each in caplog.records]
-    assert told[:3] == [("anna", f"here from {HERE} ()"), ("anna", "gone"), ("bert", f"here from {HERE} ()")]
-    assert told[3][0] == "bert"
-    assert told[3][1].startswith("protocol error: ")
+        messages = [(getattr(each, "bot", ""), each.getMessage()) for each in caplog.records]
+    assert messages[:3] == [
+        ("anna", f"here from {HERE} ()"),
+        ("anna", "gone"),
+        ("bert", f"here from {HERE} ()"),
+    ]
+    assert messages[3][0] == "bert"
+    assert messages[3][1].startswith("protocol error: ")
 
 
 # closing
@@ -401,10 +405,10 @@ async def test_the_time_from_arrival_to_announcement_is_measured() -> None:
 async def test_as_many_messages_at_once_as_are_allowed_are_each_given_in_order() -> None:
     async with rig(HostLimits(message_burst=100)) as arena:
         anna, _ = await arena.enter()
-        asked = [Watch(f"match {number}") for number in range(100)]
-        anna.say(*asked)
+        requests = [Watch(f"match {number}") for number in range(100)]
+        anna.say(*requests)
         await asyncio.sleep(5)
-        assert messages(arena) == asked
+        assert messages(arena) == requests
 
 
 @virtual
@@ -441,23 +445,23 @@ async def test_messages_of_a_player_about_its_matches_are_free_and_all_others_co
 ):
     async with rig() as arena:
         anna, client = await arena.enter()
-        asked: list[float] = []
+        requests: list[float] = []
 
         def ask(address: str, cost: float, now: float) -> float:
-            asked.append(cost)
+            requests.append(cost)
             return 0.0
 
         arena.edge.work.spend = ask  # type: ignore[method-assign]
         arena.send(client, START, turn())
         anna.say(Ready("m"), Move("m", 0, 1), Move("m", 0, 1), Resign("m"))
         await settle()
-        assert not asked
+        assert not requests
         assert len(messages(arena)) == 4
         arena.send(client, End("m", "maxie", EndReason.RESIGNATION, "", [], CLOCKS))
         anna.say(Ready("m"), Move("m", 0, 1), Resign("m"), Hello("anna"), Browse(), Watch("x"))
         await asyncio.sleep(1)
         places = OUT_OF_PLACE_COSTS
-        assert asked == [
+        assert requests == [
             *(places[each] for each in (Ready, Move, Resign, Hello)),
             *(MESSAGE_COSTS[each] for each in (Browse, Watch)),
         ]

@@ -63,8 +63,8 @@ class Match:
         self.arena.send(client, self.view())
 
     def view(self) -> View:
-        played = [Played(move, 1.0) for move in self.moves]
-        return View("m", "e", "tictactoe", {}, Players("a", "b"), CONTROL, played, CLOCKS, "maxie")
+        matches = [Played(move, 1.0) for move in self.moves]
+        return View("m", "e", "tictactoe", {}, Players("a", "b"), CONTROL, matches, CLOCKS, "maxie")
 
     def move(self) -> None:
         self.moves.append([len(self.moves), *self.padding * [7]])
@@ -303,15 +303,15 @@ async def test_a_browsing_client_gets_each_new_listing_and_a_slow_client_the_nex
         for number in range(1, 30):
             arena.publish(LISTING, listing(number))
             await asyncio.sleep(0.3)
-        found = [each.matches[0].match for each in eve.heard() if isinstance(each, Listing)]
-        assert found == [f"{number}" for number in range(30)]
+        numbers = [each.matches[0].match for each in eve.heard() if isinstance(each, Listing)]
+        assert numbers == [f"{number}" for number in range(30)]
         assert slow.wire.get_write_buffer_size() < MAX_BACKLOG_BYTES + len(frame_of(listing(0)))
         slow.read()
         arena.publish(LISTING, listing(30))
         await asyncio.sleep(0.3)
-        told = [each for each in slow.heard() if isinstance(each, Listing)]
-        assert told[-1] == listing(30)
-        assert len(told) < 30
+        messages = [each for each in slow.heard() if isinstance(each, Listing)]
+        assert messages[-1] == listing(30)
+        assert len(messages) < 30
 
 
 @virtual

@@ -95,12 +95,12 @@ def pauses(runs_for: float) -> list[float]:
 
 @virtual
 async def test_the_pause_before_a_restart_doubles_up_to_its_limit() -> None:
-    told: list[str] = []
-    bot = made(told, connects_after=0.5, lasts=10)
+    lines: list[str] = []
+    bot = made(lines, connects_after=0.5, lasts=10)
     await bot.run()
     assert bot.state is BotState.LOST
     assert pauses(10) == pytest.approx([0.25, 0.5, 1, 2, 4, 5, 5])
-    assert [line.partition(";")[0] for line in told] == ["bot a ended unexpectedly (exit code 1)"] * 8
+    assert [line.partition(";")[0] for line in lines] == ["bot a ended unexpectedly (exit code 1)"] * 8
 
 
 @virtual
@@ -118,8 +118,8 @@ async def test_a_move_makes_the_pauses_begin_anew() -> None:
 
 @virtual
 async def test_a_bot_that_never_comes_is_given_up_after_its_time() -> None:
-    told: list[str] = []
-    bot = made(told, connects_after=math.inf, lasts=math.inf)
+    lines: list[str] = []
+    bot = made(lines, connects_after=math.inf, lasts=math.inf)
     await bot.run()
     assert pauses(60) == pytest.approx([0.25, 0.5, 1, 2, 4, 5, 5])
-    assert told[0].startswith("bot a hung: it did not connect within 60 s; it is started again")
+    assert lines[0].startswith("bot a hung: it did not connect within 60 s; it is started again")

@@ -23,14 +23,14 @@ def test_a_process_is_gone_as_soon_as_it_was_killed_and_not_before() -> None:
         [sys.executable, "-c", PROGRAM], stdin=subprocess.PIPE, stdout=subprocess.PIPE
     ) as other:
         assert other.stdout is not None
-        told = msgspec.json.decode(other.stdout.readline(), type=Process)
-        assert told.pid == other.pid
-        assert not is_gone(told)
+        data = msgspec.json.decode(other.stdout.readline(), type=Process)
+        assert data.pid == other.pid
+        assert not is_gone(data)
         other.kill()
         os.waitid(os.P_PID, other.pid, os.WEXITED | os.WNOWAIT)  # it has ended, and keeps its number
-        assert is_gone(told)
+        assert is_gone(data)
         other.wait()
-        assert is_gone(told)
+        assert is_gone(data)
 
 
 def test_the_process_that_asks_is_there() -> None:

@@ -231,6 +231,6 @@ async def test_with_other_rules_than_the_servers_it_is_refused_and_told_in_a_lin
         with anyio.fail_after(10):
             while house_of(host):
                 await host.wait_change()
-    told = [line for notice in notices for line in notice.splitlines() if "rules" in line]
-    assert len(told) == 1
-    assert re.search(r"nim-of-the-house has other rules there \(\w{16}\) than here \(\w{16}\)", told[0])
+    lines = [line for notice in notices for line in notice.splitlines() if "rules" in line]
+    assert len(lines) == 1
+    assert re.search(r"nim-of-the-house has other rules there \(\w{16}\) than here \(\w{16}\)", lines[0])

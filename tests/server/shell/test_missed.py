@@ -95,15 +95,15 @@ async def test_questions_beyond_the_bound_are_dropped(
 ) -> None:
     store = ListStore()
     async with played(store) as (_, anna, _):
-        asked: list[str] = []
+        requests: list[str] = []
 
         async def record(match: str) -> None:
-            asked.append(match)
+            requests.append(match)
             await anyio.sleep(0.001)
 
         store.record = record  # type: ignore[method-assign]
         for number in range(MAX_QUEUED + 100):
             anna.say(Ready(f"m{number}"))
         await until(lambda: len(anna.all(Error)) >= MAX_QUEUED)
-        assert len(asked) <= MAX_QUEUED + 1
+        assert len(requests) <= MAX_QUEUED + 1
     assert "too many ask for ends of matches" in caplog.text

@@ -33,10 +33,10 @@ Answer = int | Exception | None
 
 def guide_function() -> Callable[[str, Mapping[str, str], bytes], bool]:
     """The check of a signature that docs/events.md shows."""
-    found = re.search(r"^```python\n(.*?)^```", text_of("docs/events.md"), re.MULTILINE | re.DOTALL)
-    assert found is not None
+    match = re.search(r"^```python\n(.*?)^```", text_of("docs/events.md"), re.MULTILINE | re.DOTALL)
+    assert match is not None
     names: dict[str, Any] = {}
-    exec(found[1], names)
+    exec(match[1], names)
     return cast("Callable[[str, Mapping[str, str], bytes], bool]", names["is_genuine"])
 
 

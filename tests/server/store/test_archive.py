@@ -87,8 +87,8 @@ async def test_importing_twice_changes_nothing(database: str) -> None:
 async def test_a_file_longer_than_a_chunk_goes_in_whole(database: str) -> None:
     async with open_store(database) as engine:
         lines = [line(record(f"{number:032}")) for number in range(2 * archive.CHUNK + 5)]
-        done = await import_lines(engine, [*lines, lines[0]])
-        assert (done.added, done.known, done.bad) == (len(lines), 1, {})
+        counts = await import_lines(engine, [*lines, lines[0]])
+        assert (counts.added, counts.known, counts.bad) == (len(lines), 1, {})
 
 
 async def test_bad_lines_are_named_and_the_others_go_in(database: str) -> None:
@@ -99,7 +99,7 @@ async def test_bad_lines_are_named_and_the_others_go_in(database: str) -> None:
             change = sa.update(schema.matches).where(schema.matches.c.match == "running")
             await connection.execute(change.values(finished=None, arrival=None))
             await connection.execute(sa.delete(schema.records).where(schema.records.c.number > 1))
-        done = await import_lines(
+        counts = await import_lines(
             engine,
             [
                 b"{}",
@@ -109,13 +109,13 @@ async def test_bad_lines_are_named_and_the_others_go_in(database: str) -> None:
                 line(record("liar", moves=MAXIE_WINS, winner="minnie", reason=EndReason.LINE)),
             ],
         )
-    assert done.added == 1
-    assert {number: why for number, why in done.bad.items() if number > 1} == {
+    assert counts.added == 1
+    assert {number: why for number, why in counts.bad.items() if number > 1} == {
         3: "match known is in the store already, as another record",
         4: "match running is in progress in this store",
         5: "match liar: it says minnie wins by line, but its moves say maxie wins by line",
     }
-    assert done.bad[1].startswith("no record: ")
+    assert counts.bad[1].startswith("no record: ")
 
 
 def test_a_record_that_says_not_when_it_finished_finished_no_earlier_than_its_moves_take() -> None:
@@ -169,10 +169,10 @@ def test_a_line_that_is_no_json_record_is_refused(junk: bytes) -> None:
 
 
 def test_invalid_moves_in_the_lines_of_a_record_are_left_out() -> None:
-    kept = record("long", moves=[4, 0])
-    said = [Thinking(depth=2, line=["x" * 10_000]), Thinking(depth=1, line=[0, "x"])]
-    moves = [replace(move, thinking=each) for move, each in zip(kept.moves, said, strict=True)]
-    archived = read_line(line(replace(kept, moves=moves)))
+    long_record = record("long", moves=[4, 0])
+    lines = [Thinking(depth=2, line=["x" * 10_000]), Thinking(depth=1, line=[0, "x"])]
+    moves = [replace(move, thinking=each) for move, each in zip(long_record.moves, lines, strict=True)]
+    archived = read_line(line(replace(long_record, moves=moves)))
     assert [move.thinking for move in archived.moves] == [Thinking(depth=2), Thinking(depth=1, line=[0])]
 
 

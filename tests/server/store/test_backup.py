@@ -109,10 +109,10 @@ async def test_a_backup_of_a_store_in_use_is_of_one_moment(database: str, tmp_pa
             await backup(database, file)
             after = appended
             async with open_store(f"sqlite:///{file}") as copied:
-                found = [at for at, _ in await events_of(copied, "m" * 32)]
-            assert found == list(range(len(found)))
+                times = [at for at, _ in await events_of(copied, "m" * 32)]
+            assert times == list(range(len(times)))
             # one may be committed whose writer has not been told yet
-            assert before <= len(found) <= after + 1
+            assert before <= len(times) <= after + 1
         tasks.cancel_scope.cancel()
 
 

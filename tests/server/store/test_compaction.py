@@ -42,11 +42,11 @@ async def test_a_match_reads_the_same_before_and_after_it_is_packed(database: st
                 [each.terms.match for each in await started_matches(engine, match.match)],
                 await match_log(engine, match.match),
             )
-            for match in played
+            for match in matches
         ] + [await records_of(engine, "test")]
 
     async with open_store(database) as engine:
-        played = [await keep(engine, day(1), kind) for kind in kinds]
+        matches = [await keep(engine, day(1), kind) for kind in kinds]
         await refresh(engine)
         before = await told(engine)
         assert await compact(engine) == len(kinds)

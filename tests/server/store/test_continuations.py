@@ -36,7 +36,7 @@ async def engine(database: str) -> AsyncIterator[Engine]:
 
 def played(game: Any, count: int) -> list[tuple[Record, list[Any]]]:
     """Matches by chance, each with its positions: a quarter is drawn, and the others end a ply before in the three ways."""
-    found = []
+    records = []
     for seed in range(count):
         drawn = seed % 4 == 0
         record, positions = recorded(game, seed, None if drawn else 5)
@@ -44,8 +44,8 @@ def played(game: Any, count: int) -> list[tuple[Record, list[Any]]]:
         record = structs.replace(record, match=f"{game.map.name}-{seed}", started=started)
         if not drawn:
             record = structs.replace(record, result=ENDINGS[seed % 4 - 1])
-        found.append((record, positions))
-    return found
+        records.append((record, positions))
+    return records
 
 
 async def keep(engine: Engine, *found: tuple[Record, list[Any]]) -> None:
@@ -72,20 +72,20 @@ async def test_the_moves_from_a_position_are_counted_however_it_was_reached(engi
     positions = {position for _, reached in found for position in reached}
     assert len(positions) > 20
     for position in positions:
-        told = await continuations(engine, GAME, position)
-        assert told.examined == 30, "a void match counts for nothing, nor one on another map"
-        assert len(told.moves) <= MAX_MOVES
-        assert set(told.moves) == by_hand(found, position)
-        counts = [each.maxie + each.drawn + each.minnie for each in told.moves]
+        answer = await continuations(engine, GAME, position)
+        assert answer.examined == 30, "a void match counts for nothing, nor one on another map"
+        assert len(answer.moves) <= MAX_MOVES
+        assert set(answer.moves) == by_hand(found, position)
+        counts = [each.maxie + each.drawn + each.minnie for each in answer.moves]
         assert counts == sorted(counts, reverse=True)
 
 
 async def test_the_newest_matches_are_examined_and_no_more(engine: Engine) -> None:
     found = played(GAME, 12)
     await keep(engine, *found)
-    told = await continuations(engine, GAME, GAME.start(), most=4)
-    assert told.examined == 3, "one of the four is void"
-    assert set(told.moves) == by_hand(found[-4:], GAME.start())
+    answer = await continuations(engine, GAME, GAME.start(), most=4)
+    assert answer.examined == 3, "one of the four is void"
+    assert set(answer.moves) == by_hand(found[-4:], GAME.start())
 
 
 async def test_a_match_on_another_version_of_the_map_counts_for_nothing(engine: Engine) -> None:

@@ -21,7 +21,7 @@ from tests.server.played import MAXIE_WINS, MINNIE_WINS, day, events, keep
 async def fill(engine: AsyncEngine, seed: int) -> list[tuple[str, Record]]:
     """Matches of two games between four bots, of which some finished at the very same time."""
     chance = random.Random(seed)
-    played = []
+    matches = []
     for number in range(30):
         maxie, minnie = chance.sample(["anna", "bert", "carl", "dora"], 2)
         if number % 5 == 0:
@@ -37,8 +37,8 @@ async def fill(engine: AsyncEngine, seed: int) -> list[tuple[str, Record]]:
             async with engine.begin() as connection:
                 mine = schema.matches.c.match == kept.match
                 await connection.execute(sa.update(schema.matches).where(mine).values(finished=at))
-        played.append((at, kept))
-    return played
+        matches.append((at, kept))
+    return matches
 
 
 async def all_of(engine: AsyncEngine, limit: int, bot: str, game: str) -> list[MatchSummary]:
@@ -77,24 +77,24 @@ async def test_every_list_is_what_a_look_at_all_matches_gives(database: str, see
 
 async def test_a_line_tells_of_the_match_what_its_record_tells(database: str) -> None:
     async with open_store(database) as engine:
-        kept = await keep(engine, day(1), events(MINNIE_WINS))
+        stored = await keep(engine, day(1), events(MINNIE_WINS))
         (shown,) = (await search(engine, Filter(), 5)).matches
-        assert await record_of(engine, kept.match) == to_line(kept)
+        assert await record_of(engine, stored.match) == to_line(stored)
         assert await record_of(engine, "another") is None
     assert (shown.match, shown.event, shown.game, shown.players) == (
-        kept.match,
+        stored.match,
         "test",
         "tictactoe",
-        kept.players,
+        stored.players,
     )
-    assert (shown.finished, shown.plies, shown.result) == (day(1), len(kept.moves), kept.result)
-    assert (shown.map, shown.time_control) == ("", kept.time_control)
+    assert (shown.finished, shown.plies, shown.result) == (day(1), len(stored.moves), stored.result)
+    assert (shown.map, shown.time_control) == ("", stored.time_control)
 
 
 def test_text_that_is_too_long_or_not_storable_is_cut() -> None:
-    kept = record(game="riskless")
+    plain_record = record(game="riskless")
     long = Record(
-        **{name: getattr(kept, name) for name in Record.__struct_fields__}
+        **{name: getattr(plain_record, name) for name in Record.__struct_fields__}
         | {"setup": {"map": "m\0" * 200}, "result": Result(None, EndReason.BOARD_FULL, "x" * 5000)}
     )
     shown = summary_columns(long)
@@ -103,7 +103,7 @@ def test_text_that_is_too_long_or_not_storable_is_cut() -> None:
     assert len(shown["detail"]) == finished.MAX_LENGTHS["detail"]
     assert (
         summary_columns(
-            Record(**{**{n: getattr(kept, n) for n in Record.__struct_fields__}, "setup": {"map": 7}})
+            Record(**{**{n: getattr(plain_record, n) for n in Record.__struct_fields__}, "setup": {"map": 7}})
         )["map"]
         == ""
     )
@@ -111,16 +111,16 @@ def test_text_that_is_too_long_or_not_storable_is_cut() -> None:
 
 async def test_every_list_is_read_from_an_index_in_its_order(tmp_path: object) -> None:
     async with open_store(f"sqlite:///{tmp_path}/arena.db") as engine:
-        asked: list[tuple[str, tuple[object, ...]]] = []
+        requests: list[tuple[str, tuple[object, ...]]] = []
         sa.event.listen(
-            engine.sync_engine, "before_cursor_execute", lambda *told: asked.append((told[2], told[3]))
+            engine.sync_engine, "before_cursor_execute", lambda *told: requests.append((told[2], told[3]))
         )
         await keep(engine, day(1), events(MAXIE_WINS))
-        asked.clear()
+        requests.clear()
         for bot, game in (("", ""), ("", "tictactoe"), ("anna", ""), ("anna", "tictactoe")):
             for before in (None, (day(2), "0" * 32)):
                 await search(engine, Filter(bot=bot, game=game), 20, before)
-        questions = [(text, values) for text, values in asked if text.startswith("SELECT")]
+        questions = [(text, values) for text, values in requests if text.startswith("SELECT")]
         assert len(questions) >= 8
         async with engine.connect() as connection:
             for text, values in questions:

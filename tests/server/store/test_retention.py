@@ -45,7 +45,7 @@ def test_any_other_text_is_refused_in_one_line(text: str) -> None:
 @pytest.mark.parametrize("packed", [False, True])
 async def test_the_oldest_go_and_ratings_and_tables_stay_right(database: str, *, packed: bool) -> None:
     async with open_store(database) as engine:
-        played = [
+        matches = [
             await keep(engine, day(1 + number), events(KINDS[number % 3]), maxie=("anna", "carl")[number % 2])
             for number in range(8)
         ]
@@ -60,7 +60,7 @@ async def test_the_oldest_go_and_ratings_and_tables_stay_right(database: str, *,
             await event_table(engine, "test"),
         ) == before
         shown = await search(engine, Filter(), 50)
-        assert [each.match for each in shown.matches] == [each.match for each in played[:4:-1]]
+        assert [each.match for each in shown.matches] == [each.match for each in matches[:4:-1]]
         assert (await recompute(engine)).matches == 3
         await keep(engine, day(20), events(MAXIE_WINS))
         await refresh(engine)
@@ -89,13 +89,13 @@ async def test_archived_matches_can_be_imported_again(
 ) -> None:
     folder = tmp_path / "old" / "matches"
     async with open_store(database) as engine, open_store(other_database) as other:
-        played = [await keep(engine, day(1 + number), events(KINDS[number % 3])) for number in range(5)]
+        matches = [await keep(engine, day(1 + number), events(KINDS[number % 3])) for number in range(5)]
         await refresh(engine)
         rated = await standings(engine)
         assert await prune(engine, Retention(most=0, archive=folder)) == 5
         (file,) = folder.iterdir()
         lines = gzip.decompress(file.read_bytes()).splitlines()
-        assert [from_line(line) for line in lines] == played
+        assert [from_line(line) for line in lines] == matches
         assert await import_lines(other, lines, trust=True) == ImportCounts(added=5)
         await refresh(other)
         assert await standings(other) == rated
@@ -113,7 +113,7 @@ async def test_nothing_is_removed_if_the_archive_cannot_be_written(database: str
 
 async def test_a_prune_that_was_cut_short_loses_nothing(database: str, tmp_path: Path) -> None:
     async with open_store(database) as engine:
-        played = [
+        matches = [
             await keep(engine, day(1 + number), events(MAXIE_WINS)) for number in range(retention.CHUNK + 5)
         ]
         await refresh(engine)
@@ -129,7 +129,7 @@ async def test_a_prune_that_was_cut_short_loses_nothing(database: str, tmp_path:
         assert await prune(engine, Retention(most=0, archive=tmp_path)) == 5
         texts = [gzip.decompress(file.read_bytes()) for file in tmp_path.glob("*.gz")]
         lines = [line for text in texts for line in text.splitlines()]
-        assert {from_line(line).match for line in lines} == {each.match for each in played}
+        assert {from_line(line).match for line in lines} == {each.match for each in matches}
 
 
 async def test_retention_by_days_keeps_the_first_recent_match_and_all_after_it(database: str) -> None:

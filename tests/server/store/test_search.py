@@ -161,9 +161,9 @@ async def test_a_match_says_which_opening_it_had(engine: Engine, kept: list[dict
 async def test_indices_are_used(engine: Engine, kept: list[dict[str, object]]) -> None:
     if engine.dialect.name != "sqlite":
         pytest.skip("PostgreSQL reads a small table as a whole")
-    told: list[tuple[str, Any]] = []
+    statements: list[tuple[str, Any]] = []
     sa.event.listen(
-        engine.sync_engine, "before_cursor_execute", lambda *given: told.append((given[2], given[3]))
+        engine.sync_engine, "before_cursor_execute", lambda *given: statements.append((given[2], given[3]))
     )
     for wanted, index in {
         Filter("anna", "bert"): "pair",
@@ -173,9 +173,9 @@ async def test_indices_are_used(engine: Engine, kept: list[dict[str, object]]) -
         Filter(event="e", bot="anna"): "event",
         Filter(result="armies"): "finished",
     }.items():
-        told.clear()
+        statements.clear()
         await search(engine, wanted, 5)
-        statement, given = next(each for each in told if "LIMIT" in each[0])
+        statement, given = next(each for each in statements if "LIMIT" in each[0])
         async with engine.connect() as connection:
             plan = (await connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {statement}", given)).all()
         assert any(f"ix_matches_{index}" in str(row) for row in plan), (wanted, plan)

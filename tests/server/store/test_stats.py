@@ -11,10 +11,10 @@ from tests.server.played import MAXIE_WINS, day, events, keep
 
 async def test_an_empty_store_has_no_oldest_match_and_no_bytes_for_each(database: str) -> None:
     async with open_store(database) as engine:
-        found = await stats(engine)
-    assert (found.matches, found.in_progress, found.packed) == (0, 0, 0)
-    assert (found.oldest, found.newest, found.bytes_a_match) == (None, None, None)
-    assert found.bytes > 0
+        counts = await stats(engine)
+    assert (counts.matches, counts.in_progress, counts.packed) == (0, 0, 0)
+    assert (counts.oldest, counts.newest, counts.bytes_a_match) == (None, None, None)
+    assert counts.bytes > 0
 
 
 async def test_matches_are_counted_and_a_vacuum_packs_them(database: str) -> None:

@@ -38,18 +38,18 @@ def asked(position: str) -> str:
 async def test_the_line_of_the_engine_is_legal_and_its_value_and_the_truth_are_told() -> None:
     answer = await analysis("path4", asked(RULES.position_to_text(SEVERAL)))
     assert answer.status == HTTPStatus.OK
-    told = json.loads(answer.body)
-    assert told["engine"] == "alphabeta"
-    assert told["depth"] > 0
-    assert isinstance(told["value"], float)
-    assert 0 <= told["chance"] <= 1
-    assert told["lines"][0]["line"] == told["line"]
-    assert len({each["line"][0] for each in told["lines"]}) == len(told["lines"]) == len(RULES.moves(SEVERAL))
-    for each in told["lines"]:
+    data = json.loads(answer.body)
+    assert data["engine"] == "alphabeta"
+    assert data["depth"] > 0
+    assert isinstance(data["value"], float)
+    assert 0 <= data["chance"] <= 1
+    assert data["lines"][0]["line"] == data["line"]
+    assert len({each["line"][0] for each in data["lines"]}) == len(data["lines"]) == len(RULES.moves(SEVERAL))
+    for each in data["lines"]:
         position = SEVERAL
         for text in each["line"]:
             position = RULES.play(position, RULES.move_from_text(text))
-    assert told["truth"] is not None, "path4 is solved, and its table ships"
+    assert data["truth"] is not None, "path4 is solved, and its table ships"
 
 
 @pytest.mark.parametrize(
@@ -97,16 +97,16 @@ def test_a_review_is_that_of_the_command_line(tmp_path: Path) -> None:
     line = to_line(recorded(make_setup("riskless", "italy"), 3, 12)[0])
     answer = anyio.run(review, line)
     assert answer.status == HTTPStatus.OK
-    told = json.loads(answer.body)
+    data = json.loads(answer.body)
     file, found = tmp_path / "match.jsonl", tmp_path / "found.json"
     file.write_text(line + "\n", encoding="utf-8")
     assert arena("replay", file, "--analyse", "alphabeta", "--json", found).code == 0
     expected = json.loads(found.read_text(encoding="utf-8"))
-    assert len(told["moves"]) == 12
-    assert any(each["mark"] for each in told["moves"]), "moves by chance lose something"
-    for each, other in zip(told["moves"], expected["moves"], strict=True):
+    assert len(data["moves"]) == 12
+    assert any(each["mark"] for each in data["moves"]), "moves by chance lose something"
+    for each, other in zip(data["moves"], expected["moves"], strict=True):
         assert each.items() <= other.items()
-    assert {seat: each["accuracy"] for seat, each in told["players"].items()} == {
+    assert {seat: each["accuracy"] for seat, each in data["players"].items()} == {
         seat: each["accuracy"] for seat, each in expected["players"].items()
     }
 

@@ -53,11 +53,11 @@ def owner(armies: int) -> str:
 @pytest.mark.parametrize("plies", [0, 25])
 def test_every_territory_is_shown_with_its_owner_and_armies(name: str, plies: int) -> None:
     shown, armies = played(name, plies)
-    drawn = parsed(hero(shown))
-    spots = drawn.findall(".//g[@class='spot']")
+    picture = parsed(hero(shown))
+    spots = picture.findall(".//g[@class='spot']")
     assert [each.get("data-owner") for each in spots] == [owner(n) for n in armies]
     assert ["".join(each.itertext()) for each in spots] == [str(abs(n)) if n else "" for n in armies]
-    areas = drawn.findall(".//path[@class='area-of']")
+    areas = picture.findall(".//path[@class='area-of']")
     if name in map_names():
         assert [each.get("data-owner") for each in areas] == [owner(n) for n in armies]
     else:
@@ -72,15 +72,15 @@ def test_the_page_preloads_its_map() -> None:
 
 def test_the_lead_is_shown_as_one_number() -> None:
     shown, armies = played("usa", 40)
-    drawn = parsed(hero(shown))
+    picture = parsed(hero(shown))
     sums = [sum(n for n in armies if n > 0), -sum(n for n in armies if n < 0)]
     share = chance(sums[0] - sums[1], "usa", load_file("usa").map.armies_to_win)
-    shares = [each.text or "" for each in drawn.findall(".//strong[@class='share-of']")]
+    shares = [each.text or "" for each in picture.findall(".//strong[@class='share-of']")]
     assert shares == [f"{round(100 * each)} %" if each >= 0.5 else "" for each in (share, 1 - share)]
-    bar = drawn.find(".//rect[@class='maxie']")
+    bar = picture.find(".//rect[@class='maxie']")
     assert bar is not None
     assert bar.get("width") == f"{100 * share:.1f}"
-    assert drawn.find(".//a[@href='/match/m']") is not None
+    assert picture.find(".//a[@href='/match/m']") is not None
 
 
 @given(st.text(max_size=30), st.text(max_size=30))
@@ -88,9 +88,9 @@ def test_no_name_becomes_an_element(one: str, other: str) -> None:
     markup = f"<script>alert('{one}')</script><!-- head -->&amp;\"{other}"
     printed = "".join(each for each in markup if each.isprintable())
     shown, _ = played("m2", 3, Players(printed, "<!-- first -->"))
-    drawn = parsed(hero(shown))
-    assert [each.text for each in drawn.findall(".//span[@class='name']")] == [printed, "<!-- first -->"]
-    assert drawn.find(".//script") is None
+    picture = parsed(hero(shown))
+    assert [each.text for each in picture.findall(".//span[@class='name']")] == [printed, "<!-- first -->"]
+    assert picture.find(".//script") is None
     assert b"<!--" not in hero(shown)
 
 
@@ -122,10 +122,10 @@ async def test_without_any_match_the_built_in_one_is_shown() -> None:
 
     made = await InitialPage(nobody).shown()
     assert made == hero(demo())
-    drawn = parsed(made)
-    assert drawn.find(".//svg") is not None
-    assert drawn.find(".//section//a") is None, "it has no address"
-    assert drawn.find(".//span[@data-live]") is None
+    picture = parsed(made)
+    assert picture.find(".//svg") is not None
+    assert picture.find(".//section//a") is None, "it has no address"
+    assert picture.find(".//span[@data-live]") is None
 
 
 async def test_the_start_page_shows_a_match_in_progress_and_no_other_view_does(host: Host) -> None:

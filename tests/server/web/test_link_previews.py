@@ -22,8 +22,8 @@ from tests.server.web.test_pages import get, pages_of, play
 
 
 def told(body: bytes) -> dict[str, str]:
-    found = re.findall(r'<meta property="og:([a-z_:]+)" content="([^"]*)">', body.decode())
-    return {name: unescape(value) for name, value in found}
+    tags = re.findall(r'<meta property="og:([a-z_:]+)" content="([^"]*)">', body.decode())
+    return {name: unescape(value) for name, value in tags}
 
 
 async def test_a_finished_match_says_who_played_and_how_it_ended(host: Host) -> None:

@@ -10,15 +10,15 @@ from arena.server.web.maps import README, built_in_maps, maps_known, measurement
 
 
 def test_every_shipped_map_is_there_with_what_was_measured_on_it() -> None:
-    found = {each.name: each for each in built_in_maps()}
-    assert sorted(found) == sorted(map_names())
-    assert [each.name for each in found.values() if each.default] == ["italy"]
-    assert found["m1"].measured
-    for each in found.values():
+    maps_by_name = {each.name: each for each in built_in_maps()}
+    assert sorted(maps_by_name) == sorted(map_names())
+    assert [each.name for each in maps_by_name.values() if each.default] == ["italy"]
+    assert maps_by_name["m1"].measured
+    for each in maps_by_name.values():
         # A map whose numbers were changed has none until it is measured again.
         assert [measured.nodes for measured in each.measured] in ([], ["500", "4,000", "32,000"]), each.name
         assert all(re.match(r"\d+ ± \d+ %$", measured.drawn) for measured in each.measured)
-    assert json.loads(maps_known().body)[0]["name"] == min(found)
+    assert json.loads(maps_known().body)[0]["name"] == min(maps_by_name)
 
 
 def test_the_solution_of_a_map_is_quoted() -> None:

@@ -47,6 +47,6 @@ async def test_a_session_opens_the_matches_that_began_in_it_and_a_token_all(data
 
 async def test_an_address_that_sends_many_wrong_tokens_is_answered_no_more(host: Host) -> None:
     wrong = {"Authorization": basic("anna", "a guess")}
-    found = [(await get(host, "/api/log/none", **wrong))[0] for _ in range(11)]
-    assert found == [401] * 10 + [429]
+    codes = [(await get(host, "/api/log/none", **wrong))[0] for _ in range(11)]
+    assert codes == [401] * 10 + [429]
     assert (await get(host, "/api/table"))[0] == 200, "whatever needs no token is answered"

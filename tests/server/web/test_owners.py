@@ -36,9 +36,9 @@ async def post(host: Host, path: str, authorization: str = "", **headers: str) -
 async def done(host: Host, path: str, authorization: str) -> dict[str, object]:
     status, body = await post(host, path, authorization)
     assert status == 200, body
-    told = json.loads(body)
-    assert isinstance(told, dict)
-    return told
+    data = json.loads(body)
+    assert isinstance(data, dict)
+    return data
 
 
 async def token(host: Host, path: str, authorization: str) -> str:
@@ -179,6 +179,6 @@ async def test_pages_of_other_sites_and_whoever_guesses_are_refused(host: Host) 
     assert (await post(host, "join", code, Origin="https://evil.example"))[0] == 403
     assert (await post(host, "join", code, Origin=host.url.replace("ws", "http")))[0] == 200
     assert (await get(host, "/api/join", Authorization=code))[0] == 405
-    found = [(await post(host, "me", basic("tiger", "a guess")))[0] for _ in range(11)]
-    assert found == [401] * 10 + [429]
+    statuses = [(await post(host, "me", basic("tiger", "a guess")))[0] for _ in range(11)]
+    assert statuses == [401] * 10 + [429]
     assert (await post(host, "join", code))[0] == 429

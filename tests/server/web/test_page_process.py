@@ -70,7 +70,7 @@ async def url(tmp_path: Path) -> str:
 @pytest.fixture
 async def pages(url: str) -> AsyncIterator[Pages]:
     engine = make_engine(url)
-    made = Pages(
+    pages = Pages(
         About("test", anyone=True),
         engine,
         Nothing(),
@@ -78,8 +78,8 @@ async def pages(url: str) -> AsyncIterator[Pages]:
         WorkBudget(HostLimits(work_ms_per_second=1e6)),
         lambda: "",
     )
-    yield made
-    made.close()
+    yield pages
+    pages.close()
     await close(engine)
 
 
@@ -119,17 +119,17 @@ async def test_matches_are_played_while_a_question_waits(host: Host) -> None:
     pid = pages_of(host).process.pid
     assert pid is not None
     os.kill(pid, signal.SIGSTOP)
-    found: list[tuple[int, str]] = []
+    results: list[tuple[int, str]] = []
 
     async def ask() -> None:
-        found.append(await get(pages_of(host), "/api/bot/anna"))
+        results.append(await get(pages_of(host), "/api/bot/anna"))
 
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(ask)
         (match,) = await play(host, 1)
-        assert not found
+        assert not results
         os.kill(pid, signal.SIGCONT)
-    ((status, body),) = found
+    ((status, body),) = results
     assert status == 200
     assert [each["match"] for each in json.loads(body)["matches"]] == [match]
 
@@ -141,17 +141,17 @@ async def test_a_page_process_that_is_killed_is_started_again(
     pid = pages.process.pid
     assert pid is not None
     os.kill(pid, signal.SIGSTOP)  # so that the question is under way when it ends
-    found: list[int] = []
+    results: list[int] = []
 
     async def ask() -> None:
-        found.append((await get(pages, "/api/bot/anna"))[0])
+        results.append((await get(pages, "/api/bot/anna"))[0])
 
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(ask)
         while not pages.process.questions > 1:
             await anyio.lowlevel.checkpoint()
         os.kill(pid, signal.SIGKILL)
-    assert found == [503]
+    assert results == [503]
     assert (await get(pages, "/api/bot/anna"))[0] == 404
     assert pages.process.pid not in (None, pid)
     assert [each.getMessage() for each in caplog.records if each.name == "arena.pages"] == [
@@ -192,8 +192,8 @@ async def main():
 
 asyncio.run(main())
 """
-    done = await anyio.run_process([sys.executable, "-c", code], check=False, stderr=subprocess.STDOUT)
-    status, pid = map(int, done.stdout.split())
+    result = await anyio.run_process([sys.executable, "-c", code], check=False, stderr=subprocess.STDOUT)
+    status, pid = map(int, result.stdout.split())
     assert status == 200
     with anyio.fail_after(30):
         while runs(pid):

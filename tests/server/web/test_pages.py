@@ -197,15 +197,15 @@ async def test_finished_matches_come_newest_first_and_page_by_page(host: Host) -
     ids = await play(host, 3)
     first = await ask(host, "records?limit=2")
     rest = await ask(host, f"records?limit=2&before={quote(first['next'])}")
-    shown = [*first["matches"], *rest["matches"]]
-    assert [each["match"] for each in shown] == ids[::-1]
+    rows = [*first["matches"], *rest["matches"]]
+    assert [each["match"] for each in rows] == ids[::-1]
     assert rest["next"] is None
-    assert shown[0]["players"] == {"maxie": "anna", "minnie": "bert"}
+    assert rows[0]["players"] == {"maxie": "anna", "minnie": "bert"}
     status, headers, body = await get(host, f"/api/record/{ids[0]}?download")
     assert status == 200
     assert headers["Content-Disposition"].startswith("attachment")
     record = from_line(body.strip())
-    assert (record.match, len(record.moves)) == (ids[0], shown[-1]["plies"])
+    assert (record.match, len(record.moves)) == (ids[0], rows[-1]["plies"])
     status, headers, body = await get(host, f"/api/record/{ids[0][:10]}")
     assert (status, headers["Cache-Control"]) == (200, "no-cache")
     assert from_line(body.strip()) == record
@@ -367,8 +367,8 @@ async def test_a_list_reads_no_record_and_is_short_however_long_the_records_are(
     for bot in ("", "anna", "bert"):
         asked = parse(f"/api/records?limit=50&game=tictactoe&bot={bot}")
         assert asked is not None
-        shown = json.loads((await pages.answer(asked, gzip=False)).body)
-        assert [each["match"] for each in shown["matches"]] == ids[::-1]
+        data = json.loads((await pages.answer(asked, gzip=False)).body)
+        assert [each["match"] for each in data["matches"]] == ids[::-1]
     assert len((await ask(host, "bot/anna"))["matches"]) == 3
     # What is packed meanwhile is no list's.
     assert not [each for each in statements if "packed" in each and "whole" not in each]

@@ -34,9 +34,9 @@ def test_each_page_asks_for_its_bundles_at_once(
     answer = files.templates.page(start=start, embedded=embedded)
     page = answer.body.decode()
     assert answer.headers["Link"] == f"</web/{files.digest}/js/{bundles[0]}>; rel=modulepreload"
-    asked = re.findall(r'(?:src|href)="/web/([^"]+\.js)"', page)
-    assert [each.removeprefix(f"{files.digest}/js/") for each in asked] == bundles
-    for name in asked:
+    names = re.findall(r'(?:src|href)="/web/([^"]+\.js)"', page)
+    assert [each.removeprefix(f"{files.digest}/js/") for each in names] == bundles
+    for name in names:
         assert files.file(name, gzip=False) is not None
 
 

@@ -38,7 +38,7 @@ def test_leaves_that_are_valued_together_are_those_that_a_trace_has_one_by_one(
     case: Case, depths: list[int]
 ) -> None:
     moves = tuple(case.game.moves(case.position))
-    found = []
+    results = []
     for tracing in (False, True):
         search: AlphaBeta[Any, Any] = AlphaBeta(case.problem.evaluator, table=Table(64))
         for depth in depths:
@@ -48,9 +48,9 @@ def test_leaves_that_are_valued_together_are_those_that_a_trace_has_one_by_one(
                 case.game, case.position, depth, order=moves, monitor=monitor, progress=lambda _: None
             )
             assert next(asked) == monitor.nodes
-            found.append((tracing, result, monitor.nodes, monitor.leaves, monitor.horizon, monitor.hints))
+            results.append((tracing, result, monitor.nodes, monitor.leaves, monitor.horizon, monitor.hints))
     half = len(depths)
-    assert [each[1:] for each in found[:half]] == [each[1:] for each in found[half:]]
+    assert [each[1:] for each in results[:half]] == [each[1:] for each in results[half:]]
 
 
 @given(case=cases.filter(in_play), allowed=st.integers(0, 60))

@@ -52,15 +52,15 @@ def test_value_and_leftmost_move_in_any_order(case: Case, random: Any) -> None:
         for each in range(1, depth + 1):
             random.shuffle(moves)
             expected = minimax(case.problem, case.position, each)
-            told: list[SearchResult[Any]] = []
+            reports: list[SearchResult[Any]] = []
             found = search(
                 case.game,
                 case.position,
                 each,
                 order=tuple(moves),
                 monitor=SearchMonitor(),
-                progress=told.append,
+                progress=reports.append,
             )
             assert (found.value, found.move) == (expected.value, expected.move), name
             assert found.line[0] == found.move
-            assert told[-1] == found
+            assert reports[-1] == found

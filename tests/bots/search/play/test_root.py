@@ -63,7 +63,7 @@ def test_a_report_before_a_stop_stands(case: Case, after: int) -> None:
             asked += 1
             return asked > after
 
-        told: list[SearchResult[Any]] = []
+        reports: list[SearchResult[Any]] = []
         try:
             searches(case)[name](
                 case.game,
@@ -71,12 +71,12 @@ def test_a_report_before_a_stop_stands(case: Case, after: int) -> None:
                 depth,
                 order=moves,
                 monitor=SearchMonitor(stop),
-                progress=told.append,
+                progress=reports.append,
             )
         except Stopped:
             sign = case.game.player(case.position).sign
-            values = [_value(case, move, depth) for move in moves[: len(told)]]
-            for count, each in enumerate(told, 1):
+            values = [_value(case, move, depth) for move in moves[: len(reports)]]
+            for count, each in enumerate(reports, 1):
                 best = max(sign * value for value in values[:count])
                 assert sign * each.value == best
                 assert each.move == moves[[sign * value for value in values].index(best)]

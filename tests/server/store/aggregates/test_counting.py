@@ -78,39 +78,41 @@ async def test_whatever_times_matches_tell_the_steps_are_those_of_the_order_in_w
         time_control = chance.choice(["1+0.1", "0.1/move"])
         waiting.append((at, match | {"happened": how, "time_control": time_control}))
     chance.shuffle(waiting)
-    played: list[tuple[str, Record]] = []
+    matches: list[tuple[str, Record]] = []
     async with open_store(database) as engine:
         for at, match in waiting:
-            played.append((at, await keep(engine, at, **match)))
+            matches.append((at, await keep(engine, at, **match)))
             if chance.random() < 0.2:
                 await refresh(engine)
-                assert await steps_in(engine) == steps_of(played)
+                assert await steps_in(engine) == steps_of(matches)
         await refresh(engine)
-        assert await steps_in(engine) == steps_of(played)
+        assert await steps_in(engine) == steps_of(matches)
         assert await refresh(engine) == 0
 
 
 async def test_more_matches_than_one_transaction_takes_are_all_counted(database: str) -> None:
     async with open_store(database) as engine:
-        played = [(day(1), await keep(engine, day(1), events(MAXIE_WINS))) for _ in range(counting.CHUNK + 3)]
-        assert await refresh(engine) == len(played)
-        assert await steps_in(engine) == steps_of(played)
+        matches = [
+            (day(1), await keep(engine, day(1), events(MAXIE_WINS))) for _ in range(counting.CHUNK + 3)
+        ]
+        assert await refresh(engine) == len(matches)
+        assert await steps_in(engine) == steps_of(matches)
 
 
 async def test_servers_that_count_at_once_count_each_match_once(database: str) -> None:
-    counted: list[int] = []
+    counts: list[int] = []
 
     async def count() -> None:
         async with open_store(database) as engine:
-            counted.append(await refresh(engine))
+            counts.append(await refresh(engine))
 
     async with open_store(database) as engine:
-        played = [(day(1 + n), await keep(engine, day(1 + n), events(MAXIE_WINS))) for n in range(10)]
+        matches = [(day(1 + n), await keep(engine, day(1 + n), events(MAXIE_WINS))) for n in range(10)]
         async with anyio.create_task_group() as tasks:
             for _ in range(3):
                 tasks.start_soon(count)
-        assert sum(counted) == 10
-        assert await steps_in(engine) == steps_of(played)
+        assert sum(counts) == 10
+        assert await steps_in(engine) == steps_of(matches)
 
 
 async def test_matches_counted_long_ago_are_not_scanned(tmp_path: Path) -> None:
@@ -118,8 +120,8 @@ async def test_matches_counted_long_ago_are_not_scanned(tmp_path: Path) -> None:
         text = str(counting.UNCOUNTED.compile(dialect=engine.dialect))
         async with engine.connect() as connection:
             plan = (await connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {text}", (1, 0))).all()
-        told = [row.detail for row in plan]
-        assert told == ["SCAN matches USING INDEX ix_matches_uncounted"]
+        details = [row.detail for row in plan]
+        assert details == ["SCAN matches USING INDEX ix_matches_uncounted"]
 
 
 async def test_a_time_that_is_yet_to_come_does_not_keep_the_count_from_ending(database: str) -> None:

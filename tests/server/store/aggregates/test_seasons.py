@@ -74,12 +74,12 @@ async def test_a_season_begins_like_an_empty_store_and_keeps_the_tables_of_the_l
         )
         assert await standings(engine, season="spring") == before
         assert await standings(engine, "tictactoe", "", "1+0.1", "spring") == of_clock
-        found = await rating_tables(engine, season="spring")
-        assert found.standings == before
-        assert {(each.bot, each.opponent): each for each in found.crosses["tictactoe"]} == {
+        tables = await rating_tables(engine, season="spring")
+        assert tables.standings == before
+        assert {(each.bot, each.opponent): each for each in tables.crosses["tictactoe"]} == {
             (each.bot, each.opponent): each for each in crossed
         }
-        assert [each.time_control for each in found.categories] == ["1+0.1"]
+        assert [each.time_control for each in tables.categories] == ["1+0.1"]
         mine = await crosses(engine, Category("tictactoe", season=2), NAMES)
         assert mine == await crosses(other, Category("tictactoe"), NAMES)
         async with engine.connect() as connection:

@@ -67,13 +67,13 @@ async def test_the_kept_table_is_what_a_count_of_all_matches_gives(database: str
 
 async def test_the_last_ratings_of_more_bots_than_one_query_asks_for(database: str) -> None:
     keys = [(Category("tictactoe"), f"bot {number}") for number in range(BOTS_AT_ONCE + 5)]
-    known = {key: CurrentRating(1500.0 + number, 60.0, 0.06, day(1)) for number, key in enumerate(keys)}
+    table = {key: CurrentRating(1500.0 + number, 60.0, 0.06, day(1)) for number, key in enumerate(keys)}
     async with open_store(database) as engine, exclusive(engine) as connection:
-        await connection.run_sync(store_bases, known)
+        await connection.run_sync(store_bases, table)
         await connection.run_sync(store_bases, {keys[0]: CurrentRating(1700.0, 50.0, 0.06, day(2))})
         kept = await connection.run_sync(bases)
         assert await connection.run_sync(last_ratings, keys) == {}
-    assert kept == known | {keys[0]: CurrentRating(1700.0, 50.0, 0.06, day(2))}
+    assert kept == table | {keys[0]: CurrentRating(1700.0, 50.0, 0.06, day(2))}
     assert kept[keys[0]].after() == Rating(1700.0, 50.0, 0.06)
 
 

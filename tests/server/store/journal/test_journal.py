@@ -268,12 +268,12 @@ async def test_each_match_that_finishes_gets_the_next_number_of_arrival(database
 
 
 async def test_the_duration_of_each_commit_is_observed(database: str) -> None:
-    told: list[float] = []
-    async with open_store(database) as engine, open_journal(engine, observe=told.append) as journal:
+    durations: list[float] = []
+    async with open_store(database) as engine, open_journal(engine, observe=durations.append) as journal:
         for seq in range(3):
             await journal.commit([happens(seq)])
-    assert len(told) == 3
-    assert min(told) > 0
+    assert len(durations) == 3
+    assert min(durations) > 0
 
 
 CROWD = 200
@@ -424,10 +424,10 @@ async def test_nobody_counts_while_a_number_of_arrival_is_given_that_is_not_ther
     postgresql: Postgresql, postgresql_database: str
 ) -> None:
     """Else a match could come in with a lower number than one that is counted already."""
-    counted: list[int] = []
+    counts: list[int] = []
 
     async def count() -> None:
-        counted.append(await refresh(engine))
+        counts.append(await refresh(engine))
 
     async with open_store(postgresql_database) as engine:
         await keep(engine, day(1), events(MAXIE_WINS))
@@ -438,8 +438,8 @@ async def test_nobody_counts_while_a_number_of_arrival_is_given_that_is_not_ther
             with anyio.fail_after(30):
                 while not await somebody_waits(one):
                     await anyio.sleep(0.01)
-            assert counted == []
-        assert counted == [1]
+            assert counts == []
+        assert counts == [1]
 
 
 async def somebody_waits(connection: AsyncConnection) -> bool:

@@ -45,10 +45,10 @@ async def test_a_server_goes_on_with_its_own_matches_only_and_knows_its_own_sess
         for server in ("north", "south"):
             async with open_journal(engine, server) as journal:
                 await journal.commit([opens(f"of the {server}"), SaveSession("anna", server.encode())])
-        found = {server: await load(engine, server, "test") for server in ("north", "south", "")}
+        results = {server: await load(engine, server, "test") for server in ("north", "south", "")}
     assert {
         server: ([each.terms.match for each in restore.matches], restore.sessions)
-        for server, restore in found.items()
+        for server, restore in results.items()
     } == {
         "north": (["of the north"], {"anna": b"north"}),
         "south": (["of the south"], {"anna": b"south"}),
@@ -65,8 +65,8 @@ async def test_unfinished_matches_are_loaded_with_their_events(
         for seq in range(1, 5):
             await journal.commit([happens(seq, match=name) for name in names[: 2 * seq]])
         await journal.commit([ends(record(name)) for name in names[2:]])
-        found = {each.terms.match: each.events for each in (await journal.load("test")).matches}
-    assert found == {name: [(seq, MatchOpened()) for seq in range(1, 5)] for name in names[:2]}
+        results = {each.terms.match: each.events for each in (await journal.load("test")).matches}
+    assert results == {name: [(seq, MatchOpened()) for seq in range(1, 5)] for name in names[:2]}
 
 
 async def test_one_query_reads_the_accounts_of_a_crowd(database: str) -> None:
@@ -83,10 +83,10 @@ async def test_one_query_reads_the_accounts_of_a_crowd(database: str) -> None:
             [SaveSession("anna", b"1"), SaveSession("carl", b"2"), SaveSession("dora", b"3")]
         )
         await journal.commit([SaveSession("anna", b"4"), DeleteSession("dora")])
-        asked: list[str] = []
-        sa.event.listen(engine.sync_engine, "before_cursor_execute", lambda *told: asked.append(told[2]))
+        requests: list[str] = []
+        sa.event.listen(engine.sync_engine, "before_cursor_execute", lambda *told: requests.append(told[2]))
         found = await accounts(engine, "north", ["anna", "bert", "carl", "dora", "eve", *crowd[:100]])
-        assert len([each for each in asked if "UNION" in each]) == 1
+        assert len([each for each in requests if "UNION" in each]) == 1
         assert found.pop("anna") == StoredAccount(
             tokens.hash_token(opened), "bot", False, b"4", {"tictactoe": rated["anna"]}, "class"
         )

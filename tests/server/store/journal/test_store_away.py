@@ -127,9 +127,9 @@ async def test_nothing_that_was_told_is_lost_or_doubled_when_the_database_is_kil
             await asyncio.to_thread(own_postgresql.start)
         tasks.cancel_scope.cancel()
     async with open_store(url) as engine:
-        found = [at for at, _ in await events_of(engine, MATCH)]
-    assert found[:told] == list(range(1, told + 1))
-    assert len(found) - told in (0, 1), "the last one may be durable and not have been told yet"
+        times = [at for at, _ in await events_of(engine, MATCH)]
+    assert times[:told] == list(range(1, told + 1))
+    assert len(times) - told in (0, 1), "the last one may be durable and not have been told yet"
 
 
 async def test_a_commit_waits_for_a_database_that_stands_still_and_goes_on(

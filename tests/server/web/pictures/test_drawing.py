@@ -59,12 +59,12 @@ def test_a_film_has_a_picture_of_each_ply_and_holds_the_last() -> None:
     assert film.format == "GIF"
     assert film.size == drawing.FILM
     assert film.n_frames == 6  # type: ignore[attr-defined]
-    shown = []
+    rows = []
     for frame in range(6):
         film.seek(frame)
-        shown.append((film.info["duration"], film.convert("RGB").tobytes()))
-    assert [each for each, _ in shown] == [drawing.FRAME_MS] * 5 + [drawing.LAST_MS]
-    assert len({body for _, body in shown}) == 6
+        rows.append((film.info["duration"], film.convert("RGB").tobytes()))
+    assert [each for each, _ in rows] == [drawing.FRAME_MS] * 5 + [drawing.LAST_MS]
+    assert len({body for _, body in rows}) == 6
 
 
 def test_a_match_in_progress_is_drawn_from_what_spectators_see() -> None:

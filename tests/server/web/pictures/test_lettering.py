@@ -16,9 +16,9 @@ from arena.server.web.pictures.lettering import FONT_FILE, SMALLEST, text
 @example("00000:<AEILLPV*\x1f\x1f\x1f\x1f\x1f\x1f\x1fKeU\x1fio®×ðð", 499.75, 22.0)
 def test_a_text_fits_whatever_it_says(words: str, wide: float, size: float) -> None:
     drawn = text(10, 20, size, words, wide)
-    found = re.search(r"font: ([\d.]+)px", drawn)
-    assert found is not None
-    shown = float(found[1])
+    match = re.search(r"font: ([\d.]+)px", drawn)
+    assert match is not None
+    shown = float(match[1])
     said = ET.fromstring(drawn).text or ""
     assert SMALLEST * size - 0.1 <= shown <= size + 0.1
     long = ImageFont.truetype(str(FONT_FILE), 100).getlength(said) * shown / 100
