@@ -11,10 +11,12 @@ from typing import Any
 import msgspec
 import sqlalchemy as sa
 from msgspec import Struct
+from msgspec.structs import replace
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
 from arena.clock import MONOTONIC
 from arena.match.terms import game_from_setup, setup_of_game
+from arena.protocol.messages import EventPhase
 from arena.server.core.calendar import utc
 from arena.server.core.event_state import EventState, StoredEvent
 from arena.server.core.inputs import ControlEvent, EventRequest, HostCommand
@@ -102,13 +104,41 @@ async def all_events(engine: AsyncEngine) -> list[EventState]:
         return [state_of(text) for text in (await connection.execute(query)).scalars()]
 
 
-async def unfinished_events(engine: AsyncEngine) -> list[tuple[str, EventState]]:
-    """Return the open and the running events, the earliest first, each with the name of its server."""
+class PlanOfEntries(Struct):
+    """Plan of an event, without its games."""
+
+    event: str
+    begins: int
+    closes: int
+    invited: tuple[str, ...] = ()
+
+
+class Entries(Struct):
+    """Entries of an event, as in `EventState`. Without the games, reading them is cheap."""
+
+    plan: PlanOfEntries
+    phase: EventPhase
+    bots: tuple[str, ...]
+    withdrawn: tuple[str, ...]
+    excluded: tuple[str, ...]
+    server: str = ""
+    """Name of the server of the event."""
+
+
+class _PlanWithEntries(Struct):
+    state: Entries
+
+
+_entries = msgspec.json.Decoder(_PlanWithEntries).decode
+
+
+async def unfinished_entries(engine: AsyncEngine) -> list[Entries]:
+    """Return the entries of the open and the running events, the earliest first."""
     table = ladders.c
     query = sa.select(table.server, table.plan).where(table.kind == EVENT, table.finished.is_(None))
     async with database.reading(engine) as connection:
         rows = (await connection.execute(query.order_by(table.started))).all()
-    return [(row.server, state_of(row.plan)) for row in rows]
+    return [replace(_entries(row.plan).state, server=row.server) for row in rows]
 
 
 MAX_EVENTS = 500

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Iterable
+from functools import lru_cache
 
 DELETED = "deleted-"
 """Prefix of the names that replace deleted ones."""
@@ -49,6 +50,7 @@ _LIKE = {
 _FOLDED = str.maketrans({char: letter for letter, chars in _LIKE.items() for char in chars})
 
 
+@lru_cache(maxsize=65_536)
 def skeleton(name: str) -> str:
     """Return a key that is equal for names that look alike."""
     plain = unicodedata.normalize("NFKD", name.translate(_FOLDED)).translate(_FOLDED).casefold()

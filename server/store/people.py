@@ -20,7 +20,7 @@ from arena.server.store import schema
 from arena.server.store.aggregates.counting import refresh
 from arena.server.store.database import Engine, Write, now, reading, writing
 from arena.server.store.directives import in_force
-from arena.server.store.events import unfinished_events
+from arena.server.store.events import unfinished_entries
 from arena.server.store.names import DELETED, HIDDEN, objection
 from arena.server.store.packing import (
     MatchData,
@@ -247,12 +247,9 @@ async def check_events(engine: Engine, name: str) -> None:
 
 async def servers_with_entry(engine: Engine, name: str) -> list[str]:
     """Return the servers with an event that has not begun and in which a name is entered, invited or withdrawn."""
-    found = {
-        server
-        for server, state in await unfinished_events(engine)
-        if state.phase == "open" and name in (*state.bots, *state.excluded, *state.plan.invited)
-    }
-    return sorted(found)
+    found = await unfinished_entries(engine)
+    entered = [each for each in found if name in (*each.bots, *each.excluded, *each.plan.invited)]
+    return sorted({each.server for each in entered if each.phase == "open"})
 
 
 def _plays(name: str) -> sa.ColumnElement[bool]:

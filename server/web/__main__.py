@@ -31,6 +31,7 @@ from arena.server.web.initial_page import PLAIN, InitialPage
 from arena.server.web.link_previews import LinkPreviews
 from arena.server.web.maps import map_shown, maps_known
 from arena.server.web.match_log import MatchLogs
+from arena.server.web.owners import Owners
 from arena.server.web.routes import ROUTES, BadRequest, Route
 from arena.server.web.store_pages import StorePages
 
@@ -59,6 +60,7 @@ class RequestHandler:
         self._previews = LinkPreviews(engine, ask_live)
         self._store = StorePages(engine, ask_live)
         self._logs = MatchLogs(engine, anyone=setup.anyone)
+        self._owners = Owners(engine)
         self._guests = setup.guests
 
     async def reply(self, question: PageRequest) -> PageResponse:
@@ -90,6 +92,8 @@ class RequestHandler:
                 return await event_calendar(self._engine, question.origin)
             case "/api/log/":
                 return await self._logs.answer(route_match.name, question.authorization)
+            case "/api/join" | "/api/me":
+                return await self._owners.answer(route_match, question.authorization)
             case "/api/game/":
                 return await board(route_match.name, route_match.query)
             case "/api/advice/" | "/api/review" | "/api/review/" if not self._guests:

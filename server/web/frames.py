@@ -35,7 +35,7 @@ class PageSetup(Struct, frozen=True, tag="setup"):
 
 
 class PageRequest(Struct, frozen=True, tag="question"):
-    """GET request to answer."""
+    """Request to answer; it changes nothing."""
 
     number: int
     route_match: RouteMatch

@@ -1,6 +1,7 @@
 """Answers for owners, who register, rotate and retire names with an invitation code or a bot's token.
 
-They change the store, so they use POST, and the process that serves matches answers them.
+They have a secret or change the store, so they use POST. The process that serves matches makes the changes, because a
+process with a lower priority would keep the store locked; the page process makes all other answers.
 """
 
 from __future__ import annotations
@@ -99,15 +100,13 @@ class Owners:
     async def _change_entry(self, to: EventAction, event: str, owner: str, name: str) -> None:
         """Enter a bot of the owner in an event, or withdraw it. Raises TokenError, EventRefused, TimeoutError."""
         await self._check_own(owner, name)
-        unfinished = [
-            each for each in await events.unfinished_events(self._engine) if each[1].plan.event == event
-        ]
-        if not unfinished:
+        unfinished = await events.unfinished_entries(self._engine)
+        entries = next((each for each in unfinished if each.plan.event == event), None)
+        if entries is None:
             raise EventRefused(f"no event {event!r:.70} is open or in progress")
-        [(server, state)] = unfinished
-        if state.phase == "open" and utc(state.plan.closes) <= database.now():
+        if entries.phase == "open" and utc(entries.plan.closes) <= database.now():
             raise EventRefused(f"the entries of {event} are closed: it is about to begin")
-        reply = await events.ask(self._engine, server, ControlEvent(event, to, name))
+        reply = await events.ask(self._engine, entries.server, ControlEvent(event, to, name))
         if reply is None:
             raise TimeoutError
         if not reply.done:
@@ -115,8 +114,8 @@ class Owners:
 
     async def _check_own(self, owner: str, name: str) -> None:
         """Raise TokenError if an owner has no such bot, or has retired it."""
-        own = (await invitations.owner_of(self._engine, owner)).bots
-        if not any(each.name == name and each.revoked is None for each in own):
+        token = await tokens.find(self._engine, name)
+        if token is None or (token.owner, token.role, token.revoked) != (owner, "bot", None):
             raise TokenError(f"{owner!r:.70} has no bot {name!r:.70}")
 
     async def _change(self, route: str, owner: str, name: str) -> str:
@@ -135,11 +134,11 @@ class Owners:
         names = {each.name for each in line.bots}
         coming = [
             OwnEvent(
-                state.plan.event,
-                state.phase,
-                utc(state.plan.begins),
-                [bot for bot in state.bots if bot in names and state.has(bot)],
+                each.plan.event,
+                each.phase,
+                utc(each.plan.begins),
+                [bot for bot in each.bots if bot in names and bot not in each.withdrawn],
             )
-            for _, state in await events.unfinished_events(self._engine)
+            for each in await events.unfinished_entries(self._engine)
         ]
         return OwnBots(owner, bots, line.left, line.until, coming)

@@ -32,7 +32,7 @@ from arena.server.failed_logins import FailedLogins
 from arena.server.metrics import Metrics
 from arena.server.store.database import Engine, error_line
 from arena.server.web import link_previews
-from arena.server.web.frames import PageRequest, PageSetup
+from arena.server.web.frames import PageRequest, PageResponse, PageSetup
 from arena.server.web.host_page import HostPage
 from arena.server.web.live import LiveData, Progress, no_event
 from arena.server.web.owners import Owners
@@ -244,8 +244,14 @@ class Pages:
                 with anyio.fail_after(end - now):
                     if route_match.route == "/api/host":
                         answer = await self._host.answer(route_match.parameters, secret)
-                    else:
+                    elif route_match.parameters:
                         answer = await self._owners.answer(route_match, secret)
+                    else:  # nothing is changed
+                        question = PageRequest(
+                            0, route_match, gzip=False, seconds=route.seconds, authorization=secret
+                        )
+                        reply = await self.process.ask(question, address, route, request.abandoned)
+                        answer = self._response(reply, route_match)
                 if answer.status is HTTPStatus.UNAUTHORIZED:
                     self._wrong.wrong(address, self._clock.now())
         except ServerBusy as busy:
@@ -270,14 +276,18 @@ class Pages:
             return responses.text(str(busy), HTTPStatus.SERVICE_UNAVAILABLE)
         finally:
             del self._making[key]
+        answer = self._response(reply, question.route_match)
+        if reply is not None and reply.seconds > 0:
+            self._cache.put(key, answer, self._clock.now() + reply.seconds)
+        return answer
+
+    def _response(self, reply: PageResponse | None, route_match: RouteMatch) -> Response:
+        """Return the answer of the page process. Log its fault."""
         if reply is None:
             return GONE
         if reply.fault:
-            log.error("%s: %s", question.route_match.path, reply.fault)
-        answer = Response(HTTPStatus(reply.status), reply.kind, reply.body, reply.headers)
-        if reply.seconds > 0:
-            self._cache.put(key, answer, self._clock.now() + reply.seconds)
-        return answer
+            log.error("%s: %s", route_match.path, reply.fault)
+        return Response(HTTPStatus(reply.status), reply.kind, reply.body, reply.headers)
 
     def _setup(self) -> PageSetup:
         """Return the first frame for the page process."""

@@ -43,7 +43,7 @@ class Route(NamedTuple):
     personal: bool = False
     """True if the answer depends on the Authorization header."""
     post: bool = False
-    """True for a POST route, which the process that serves matches answers."""
+    """True for a POST route. The process that serves matches answers it if it changes the store."""
     absolute: bool = False
     """True if the answer contains absolute addresses, as every page does, and so depends on the Host header."""
 
