@@ -11,6 +11,9 @@ export const GAME_NAMES = Object.fromEntries(Object.entries(GAMES).map(([name, g
 // A map's name as a title: italy is Italy, and usa is USA.
 export const mapTitle = (name) => (/^[a-z]{1,3}[0-9]*$/.test(name) ? name.toUpperCase() : /^[a-z]/.test(name) && !name.includes(":") ? name[0].toUpperCase() + name.slice(1) : name);
 
+// An event's name as a title: the event of the open pool is called serve.
+export const eventTitle = (name) => (name === "serve" ? "Open pool" : name);
+
 // Return the game for a title: "Italy" is enough for a map, other games have their name.
 export const gameTitle = (game, map = "") => (game === "riskless" && map ? mapTitle(map) : [GAME_NAMES[game] ?? game, map].filter(Boolean).join(" "));
 

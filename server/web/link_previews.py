@@ -134,9 +134,9 @@ class LinkPreviews:
     async def _event(self, event: str) -> LinkPreview:
         matches = await counted_matches(self._engine, event)
         if matches is None:
-            return LinkPreview(event, "An event of this arena.")
+            return LinkPreview(titles.event_title(event), "An event of this arena.")
         picture = f"/picture/event/{quote(event, safe='')}.png"
-        return LinkPreview(event, f"The table after {matches} matches", picture)
+        return LinkPreview(titles.event_title(event), f"The table after {matches} matches", picture)
 
     async def picture(self, path: str) -> Response:
         """Return the picture of a decoded path."""
@@ -167,7 +167,8 @@ class LinkPreviews:
             table = await (self._ratings(name) if kind == "bot" else self._table(name))
             if table is None:
                 return responses.not_found(f"nothing is known of {name!r:.80}")
-            return await _draw(partial(drawing.table_picture, name, *table), lasts=False)
+            title = titles.event_title(name) if kind == "event" else name
+            return await _draw(partial(drawing.table_picture, title, *table), lasts=False)
         return responses.not_found("there is no such picture")
 
     async def _ratings(self, name: str) -> tuple[str, list[tuple[str, str, float]]] | None:

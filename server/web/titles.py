@@ -33,6 +33,11 @@ def map_title(name: str) -> str:
     return name if ":" in name else name[:1].upper() + name[1:]
 
 
+def event_title(name: str) -> str:
+    """Return an event's name as a title. The event of the open pool is called serve."""
+    return "Open pool" if name == "serve" else name
+
+
 def game_title(game: str, map: str, time_control: str) -> str:
     """Return the game, map and time control of a match."""
     title = map_title(map) if map and game == "riskless" else f"{GAMES.get(game, game)} {map}".strip()

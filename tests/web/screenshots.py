@@ -117,6 +117,9 @@ GUIDES = {
 BUSY = by_name(
     View("start", "", ".stage:not(.first) .map"),
     View("cards", "", ".card.live", boards_are_drawn, below=".card.live"),
+    View("tv", "tv", ".stage .map"),
+    View("boards", "tv/4", ".stage .map"),
+    View("embed", "embed/{match}/12", ".map .area-of"),
     View("table", "table", "table.cross"),
     View("event", "event/serve", "table.standing"),
     View("bot", "bot/greedy", ".card"),
@@ -138,6 +141,8 @@ BUSY = by_name(
 QUIET = by_name(
     View("empty", "", ".stage:not(.first) .map"),
     View("form", "play", "form"),
+    View("me", "me", "form"),
+    View("host", "host", "form"),
     View("own", "play/house-greedy", "form", begun, leave=resigned),
     View("usa", "file", "input", opened),
     View("analysis", "file", "input", analysed),
@@ -168,10 +173,9 @@ def main() -> None:
     with tempfile.TemporaryDirectory(prefix="arena-") as work, chromium() as browser:
         folder = Path(work)
         if wanted & {*PLAYED, *BUSY}:
-            with arena(
-                folder, "--map", "world", "--tc", "60/move", bots=("alphabeta:depth=4", "greedy")
-            ) as running:
-                running.bot("random", "marvin")
+            with arena(folder, "--map", "world", "--tc", "60/move", "--set=pool.concurrency=8") as running:
+                for engine, name in (("alphabeta:depth=4", ""), ("greedy", ""), ("random", "marvin")):
+                    running.bot(engine, name, matches=4)
                 played(running, browser, given.folder, wanted)
         if given.all or wanted & {*MADE, *QUIET}:
             (folder / "quiet").mkdir()

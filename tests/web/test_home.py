@@ -147,9 +147,9 @@ def test_who_leads_is_told_with_what_is_played_now(busy: Arena, page: Page) -> N
     wait(lambda: busy.ask("table")["standings"])
     page.goto(busy.url)
     expect(page.locator(".panel", has_text="Leaders").locator("tbody tr")).to_have_count(2)
-    expect(page.locator(".panel h2", has_text="Now: serve")).to_be_visible()
+    expect(page.locator(".panel h2", has_text="Now: Open pool")).to_be_visible()
     page.locator(".panel").get_by_role("link", name="Open the event").click()
-    expect(page.get_by_role("heading", name="serve", exact=True)).to_be_visible()
+    expect(page.get_by_role("heading", name="Open pool", exact=True)).to_be_visible()
 
 
 def test_on_an_empty_server_a_recorded_match_plays(empty: Arena, page: Page) -> None:

@@ -3,7 +3,7 @@
 import { addressOf } from "../router.js";
 import { fetchJson } from "../api.js";
 import { h } from "../dom.js";
-import { GAME_NAMES, plural, whole } from "../text.js";
+import { GAME_NAMES, eventTitle, plural, whole } from "../text.js";
 
 const MAX_ROWS = 5;
 const FEWEST = 30; // minimum number of matches before a rating is shown
@@ -41,7 +41,7 @@ function leaders({ standings }) {
 
 function eventPanel(event, live, { rows, counted }) {
   const best = rows.slice(0, MAX_ROWS).map((each) => ({ ...each, matches: each.games, middle: each.elo, error: each.elo_error }));
-  return h("section", { class: "panel" }, h("h2", null, `Now: ${event}`),
+  return h("section", { class: "panel" }, h("h2", null, `Now: ${eventTitle(event)}`),
     best.length
       ? table(`Elo, ± 95 % error, after ${plural(counted, "match", "matches")}; ${live} live`, best)
       : h("p", { class: "quiet" }, `No match is finished yet; ${live} live.`),

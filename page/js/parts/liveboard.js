@@ -4,18 +4,21 @@ import { addressOf } from "../router.js";
 import { makeBoard } from "../boards/index.js";
 import { h, say } from "../dom.js";
 import { watch, requestView } from "../spectator.js";
+import { headline } from "../text.js";
 import { Follower } from "./follow.js";
 
 export class LiveBoard {
-  constructor({ match, players }) {
+  // `place` keeps what it shows until this board has something to show.
+  constructor({ match, players }, place) {
     // What is to be looked at is not walked through by Tab: the card leads to the match itself.
-    this.place = h("div", { class: "board mini-board", inert: true });
+    this.ground = h("div", { class: "board mini-board", inert: true });
+    this.place = place;
     this.board = /** @type {any} */ (null);
-    this.told = h("span", { class: "quiet" });
-    this.element = h("li", null, h("a", { class: "card live", href: addressOf("match", match) },
+    this.told = h("span", { class: "quiet outcome" });
+    this.card = h("a", { class: "card live", href: addressOf("match", match) },
       h("span", { class: "pairing" },
         ["maxie", "minnie"].map((seat) => h("span", { class: "side-name", "data-owner": seat }, h("span", { class: "shape", "aria-hidden": "true" }), players[seat]))),
-      this.place, this.told));
+      this.ground, this.told);
     this.follower = new Follower((found, fresh) => this.show(found, fresh), () => requestView(match));
     this.unwatch = watch(match, (message) => message.type === "error" || this.follower.take(message));
   }
@@ -24,13 +27,14 @@ export class LiveBoard {
   show(match, fresh) {
     if (fresh) {
       this.board = makeBoard(match.game, () => null, { whole: true });
-      this.place.replaceChildren(this.board.element);
+      this.ground.replaceChildren(this.board.element);
+      this.place.replaceChildren(this.card);
     }
     this.due ??= requestAnimationFrame(() => {
       this.due = undefined;
       const last = match.moves.length;
       this.board.show(match.last, last ? match.moves[last - 1].move : null, last ? match.positions[last - 1] : null);
-      say(this.told, `Move ${last}`);
+      say(this.told, match.end ? headline(match.end, match.players, null, null) : `Move ${last}`);
     });
   }
 

@@ -7,7 +7,7 @@ import { h, say, set, svg } from "../dom.js";
 import { Declared } from "../games/declared.js";
 import { Playback, SPEEDS } from "../playback.js";
 import { keyMoments, latest, story } from "../story.js";
-import { SIDES, gameTitle, plural, result, watched } from "../text.js";
+import { SIDES, eventTitle, gameTitle, plural, result, watched } from "../text.js";
 import { Explorer } from "./explorer.js";
 import { GameOver } from "./gameover.js";
 import { KeyList, keyAction } from "./keys.js";
@@ -97,7 +97,7 @@ export class Viewer {
       h("div", { class: "track" }, this.slider, this.marks), this.speed,
       document.fullscreenEnabled ? this.alone : null,
       step("Keys", "?", () => this.keys.toggle(), "extra"), this.keys.element);
-    const name = [gameTitle(match.gameName, match.setup.map), match.control, match.event].filter(Boolean).join(" · ");
+    const name = [gameTitle(match.gameName, match.setup.map), match.control, eventTitle(match.event)].filter(Boolean).join(" · ");
     this.title = h("div", { class: "title" }, h("h1", { class: "quiet", tabindex: -1 }, name),
       h("button", { type: "button", class: "small", onclick: () => showRules(match.gameName, match.setup) }, "Rules"),
       this.review.element, this.status, this.jump, this.aloud);

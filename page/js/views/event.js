@@ -7,7 +7,7 @@ import { LiveBoard } from "../parts/liveboard.js";
 import { pastItem } from "../parts/matchlist.js";
 import { cross, eventRows, scrolling, standing } from "../parts/tables.js";
 import { onListing } from "../spectator.js";
-import { GAME_NAMES, mapTitle, plural } from "../text.js";
+import { GAME_NAMES, eventTitle, mapTitle, plural } from "../text.js";
 
 const BOARDS = 4;
 const AGAIN_MS = 1500;
@@ -26,7 +26,7 @@ export class EventView {
     this.due = h("section");
     this.past = h("section");
     this.fault = h("p", { class: "fault", role: "alert" });
-    main.replaceChildren(h("h1", null, event), this.about, this.far, this.test, this.fault, this.playing, this.table, this.due, this.past);
+    main.replaceChildren(h("h1", null, eventTitle(event)), this.about, this.far, this.test, this.fault, this.playing, this.table, this.due, this.past);
     this.coming = h("p", { class: "status" });
     this.about.after(this.coming);
     this.bracket = h("section");
@@ -38,22 +38,18 @@ export class EventView {
     this.load();
   }
 
-  // A board stays as long as its match; each end of a match reloads the table.
+  // The board of a match that is over stays until that of another one is drawn; each end of a match reloads the table.
   list(matches) {
     const shown = matches.slice(0, BOARDS);
-    for (const [id, board] of this.boards) {
-      if (shown.some(({ match }) => match === id)) continue;
-      board.stop();
-      board.element.remove();
+    const over = [...this.boards.keys()].filter((id) => shown.every(({ match }) => match !== id));
+    for (const each of shown.filter(({ match }) => !this.boards.has(match))) {
+      const id = over.shift();
+      const old = this.boards.get(id);
+      old?.stop();
       this.boards.delete(id);
+      this.boards.set(each.match, new LiveBoard(each, old?.place ?? this.live.appendChild(h("li"))));
     }
-    for (const each of shown) {
-      if (this.boards.has(each.match)) continue;
-      const board = new LiveBoard(each);
-      this.boards.set(each.match, board);
-      this.live.append(board.element);
-    }
-    this.playing.hidden = !shown.length;
+    this.playing.hidden = !this.boards.size;
     const ids = matches.map(({ match }) => match).join();
     if (this.ids !== undefined && ids !== this.ids) this.loadSoon();
     this.ids = ids;
@@ -98,6 +94,7 @@ export class EventView {
     if (words === this.drawn) return; // unchanged content keeps its focus and scroll position
     this.drawn = words;
     const { plan, counted, finished } = told;
+    if (finished) this.clear();
     say(this.about, plan ? about(plan) : "");
     say(this.far, far(told));
     this.test.replaceChildren(...(plan?.sprt ? [sprt(plan.sprt, plan)] : []));
@@ -119,7 +116,14 @@ export class EventView {
     this.unlist();
     clearTimeout(this.waiting);
     clearInterval(this.ticking);
+    this.clear();
+  }
+
+  clear() {
     for (const board of this.boards.values()) board.stop();
+    this.boards.clear();
+    this.live.replaceChildren();
+    this.playing.hidden = true;
   }
 }
 

@@ -4,7 +4,7 @@ import { addressOf } from "../router.js";
 import { fetchJson } from "../api.js";
 import { h, set } from "../dom.js";
 import { cross, rated, standing } from "../parts/tables.js";
-import { GAME_NAMES, plural } from "../text.js";
+import { GAME_NAMES, eventTitle, plural } from "../text.js";
 
 export class TableView {
   constructor(main) {
@@ -53,7 +53,7 @@ export class TableView {
       games.length ? panel : h("p", { class: "quiet" }, "No rated match is finished yet."),
       events.length ? h("h2", null, "Events") : null,
       events.length ? h("ul", { class: "events" }, events.map(({ event, matches }) => h("li", null,
-        h("a", { class: "card", href: addressOf("event", event) }, h("strong", null, event), h("span", { class: "quiet" }, plural(matches, "match", "matches")))))) : null,
+        h("a", { class: "card", href: addressOf("event", event) }, h("strong", null, eventTitle(event)), h("span", { class: "quiet" }, plural(matches, "match", "matches")))))) : null,
     ].filter(Boolean));
   }
 
