@@ -126,11 +126,18 @@ def table_of_scores(bots: Sequence[str], scores: Iterable[tuple[Finished, int]])
 
 def ranks(rows: Sequence[Row]) -> list[int]:
     """Return the rank of each row of a table, from 1. Neighbours with equal results share a rank."""
-    results = [(row.points, round(row.elo), row.buchholz, row.reached) for row in rows]
+    results = [_result(row) for row in rows]
     places: list[int] = []
     for number, result in enumerate(results):
         places.append(places[-1] if number and result == results[number - 1] else number + 1)
     return places
+
+
+def _result(row: Row) -> tuple[object, ...]:
+    """Return the values of a row by which the format ranks it."""
+    if row.buchholz is not None:
+        return row.points, row.buchholz
+    return (row.reached,) if row.reached else (row.points, round(row.elo))
 
 
 def _row(bot: str, count: Counter[str], elo: float, error: float) -> Row:

@@ -25,6 +25,7 @@ from arena.console import (
 from arena.maps.setup import DEFAULT_MAP
 from arena.protocol.timecontrol import seconds_of
 from arena.rating.formats import ARENA, FORMATS
+from arena.rating.standings import ranks
 from arena.server.commands.in_store import DATABASE, in_store
 from arena.server.commands.pool import pool_of
 from arena.server.commands.settings_file import BadSetting
@@ -194,15 +195,17 @@ def show(name: NameArgument, db: DatabaseOption = DATABASE, json: JsonOption = N
         return
     cells = [
         [
-            str(place),
+            str(rank),
             f"{row.bot}{' (withdrawn)' if row.bot in state.withdrawn else ''}",
             f"{row.points:g}",
             "-" if row.buchholz is None else f"{row.buchholz:g}",
             str(row.games),
             row.reached or "-",
         ]
-        for place, row in enumerate(rows, 1)
+        for rank, row in zip(ranks(rows), rows, strict=True)
     ]
+    waiting = [bot for bot in state.bots if bot not in {row.bot for row in rows}]
+    cells += [["-", bot, "0", "-", "0", "-"] for bot in waiting]
     columns: dict[str, Any] = dict.fromkeys(("#", "bot", "points", "Buchholz", "games", "reached"), "right")
     print_table({**columns, "bot": "left", "reached": "left"}, cells)
 

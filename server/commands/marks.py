@@ -13,7 +13,7 @@ from msgspec import Struct
 
 from arena.console import CommandError, DatabaseOption, JsonOption, print_table, write_json, write_text
 from arena.rating.elo import Z95
-from arena.rating.standings import Row
+from arena.rating.standings import Row, ranks
 from arena.server.commands.in_store import DATABASE, in_store
 from arena.server.store.database import Engine
 from arena.server.store.events import event_of
@@ -90,7 +90,7 @@ def marks_of(rows: list[Row], against: str) -> list[Mark]:
         raise CommandError(
             f"{against!r:.80} has played no match of the event: enter it with `arena event enter`"
         )
-    return [_mark(rank, row, anchor) for rank, row in enumerate(rows, 1)]
+    return [_mark(rank, row, anchor) for rank, row in zip(ranks(rows), rows, strict=True)]
 
 
 def _mark(rank: int, row: Row, anchor: Row) -> Mark:

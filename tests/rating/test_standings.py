@@ -3,6 +3,7 @@ from collections.abc import Sequence
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from arena.protocol.codes import EndReason
 from arena.protocol.record import FORMAT, Record, Result
@@ -50,6 +51,21 @@ def test_bots_of_equal_results_share_a_rank(records: list[Record]) -> None:
             assert rank == told[number - 1]
         else:
             assert rank == number + 1
+
+
+def test_the_format_decides_who_shares_a_rank_and_not_elo() -> None:
+    rows = [replace(row, elo=10.0 * number) for number, row in enumerate(table("abcd", []))]
+    swiss = [(3.0, 5.0), (2.0, 6.0), (2.0, 6.0), (2.0, 4.0)]
+    scored = [replace(row, points=each[0], buchholz=each[1]) for row, each in zip(rows, swiss, strict=True)]
+    assert ranks(scored) == [1, 2, 2, 4]
+    knockout = ["champion", "final", "semifinal", "semifinal"]
+    assert ranks([replace(row, reached=each) for row, each in zip(rows, knockout, strict=True)]) == [
+        1,
+        2,
+        3,
+        3,
+    ]
+    assert ranks(rows) == [1, 2, 3, 4]
 
 
 @given(RECORDS)

@@ -21,7 +21,7 @@ export function standing(rows, what) {
   return scrolling("Standings", h("table", { class: "standing" },
     h("thead", null, h("tr", null, head.map((each) => (each ? h("th", { scope: "col" }, each) : h("td"))))),
     h("tbody", null, rows.map((row, n) => h("tr", null,
-      h("td", null, n + 1),
+      h("td", null, row.rank ?? n + 1),
       h("td", null, h("strong", null, whole(row.middle))), h("td", { class: "quiet" }, errorText(row)),
       h("th", { scope: "row", title: row.bot }, h("a", { href: addressOf("bot", row.bot) }, row.bot)), h("td", null, ratingBar(row, at)),
       [row.matches, row.won, row.drawn, row.lost, row.forfeits, row.crash, ...more.map(({ value }) => value(row))].map((each) => h("td", null, each)))))));
@@ -39,11 +39,15 @@ function formatColumns(rows) {
   return rows.some(({ reached }) => reached) ? [{ heading: "Reached", value: ({ reached }) => reached }] : [];
 }
 
-// Return the rows of an event's table in the form of `standing`.
-export const eventRows = (rows) => rows.map((row) => ({
-  ...row, matches: row.games, middle: row.elo, error: row.elo_error,
-  forfeits: row.time + row.illegal + row.gone + row.other,
-}));
+// Return the rows of an event's table in the form of `standing`. Equal bots share a rank, as in `rating.standings.ranks`.
+export function eventRows(rows) {
+  const result = (row) => (typeof row.buchholz === "number" ? `${row.points} ${row.buchholz}` : row.reached || `${row.points} ${Math.round(row.elo)}`);
+  return rows.map((row) => ({
+    ...row, matches: row.games, middle: row.elo, error: row.elo_error,
+    forfeits: row.time + row.illegal + row.gone + row.other,
+    rank: 1 + rows.findIndex((other) => result(other) === result(row)),
+  }));
+}
 
 // Cross-table; each cell links to the matches of the two bots.
 export function cross(bots, crosses) {

@@ -2,9 +2,20 @@
 
 from __future__ import annotations
 
-import pytest
+import re
 
-from tests.bots.command_line import fails
+import anyio
+import pytest
+import sqlalchemy as sa
+
+from arena.server.core.event_state import EventState
+from arena.server.store.aggregates.counting import refresh
+from arena.server.store.database import open_store
+from arena.server.store.events import EVENT, event_row
+from arena.server.store.schema import ladders
+from tests.bots.command_line import arena, fails
+from tests.server.core.test_events import plan
+from tests.server.played import MAXIE_WINS, day, events, keep
 
 
 @pytest.mark.parametrize(
@@ -24,3 +35,20 @@ from tests.bots.command_line import fails
 def test_what_is_no_event_is_bad_usage(words: tuple[str, ...], why: str) -> None:
     at = () if "--at" in words else ("--at", "20:00")
     fails(why, 2, "event", "new", "cup", *at, *words)
+
+
+def test_the_table_has_all_entries_and_says_when_the_event_began(database: str) -> None:
+    async def fill() -> None:
+        async with open_store(database) as engine:
+            state = EventState(plan("arena", minutes=1), "running", ("anna", "bert", "carl"))
+            row = event_row(state) | {"kind": EVENT, "server": "", "named": True}
+            async with engine.begin() as connection:
+                await connection.execute(sa.insert(ladders).values(**row))
+            await keep(engine, day(1), events(MAXIE_WINS), event="cup")
+            await refresh(engine)
+
+    anyio.run(fill)
+    told = arena("event", "show", "cup", "--db", database)
+    assert "cup: running, arena, began at 1970-01-01T00:01:00Z, 1 matches played" in told.stderr
+    cells = [re.split(r"\s*\|\s*", line)[1:4] for line in told.stdout.splitlines()[2:]]
+    assert cells == [["1", "anna", "1"], ["2", "bert", "0"], ["-", "carl", "0"]]
