@@ -100,6 +100,11 @@ class Event:
             place = format.place(each)
             scored = self._points[each] + place.byes
             scores[each] = place.order or (-scored, -(place.buchholz or 0)), scored
+        if self.plan.format == "gauntlet" and self.state.bots:
+            # The first bot plays all matches: another one is above it if it scored more than half against it.
+            first = self.state.bots[0]
+            half = float(self.plan.rounds * len(self.plan.starts))
+            scores[first] = (-half, 0.0), scores[first][1]
         if bot not in scores:
             return None
         order, scored = scores[bot]

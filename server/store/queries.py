@@ -144,6 +144,8 @@ async def event_table(
     if ladder is not None and ladder.plan.get("format") in FORMATS_WITHOUT_ELO:
         records = await results(engine, event)
         rows, bracket = await anyio.to_thread.run_sync(_place, ladder, records, rows)
+    elif ladder is not None and _is_round_robin_event(ladder):
+        rows = sorted(rows, key=lambda row: -row.points)
     crosses = _crosses(scores, {row.bot for row in rows[:MAX_CROSS_TABLE]})
     return EventTable(event, rows, crosses, scores.counted, bracket)
 
@@ -156,9 +158,11 @@ async def whole_table(engine: AsyncEngine, event: str) -> list[Row]:
     scores = EventScores(len(records), sorted(names), [(each, 1) for each in records.values()])
     scores = _without_twins(scores, planned_bots)
     rows = table_of_scores(scores.bots, scores.scores)
-    if ladder is None or ladder.plan.get("format") not in FORMATS_WITHOUT_ELO:
-        return rows
-    return _place(ladder, records, rows)[0]
+    if ladder is not None and ladder.plan.get("format") in FORMATS_WITHOUT_ELO:
+        return _place(ladder, records, rows)[0]
+    if ladder is not None and _is_round_robin_event(ladder):
+        return sorted(rows, key=lambda row: -row.points)
+    return rows
 
 
 async def bot_summary(engine: AsyncEngine, name: str) -> BotSummary | None:
@@ -169,6 +173,11 @@ async def bot_summary(engine: AsyncEngine, name: str) -> BotSummary | None:
         if not matches_of_bot and not mine:
             return None
         return BotSummary(name, mine, await _history(connection, name), matches_of_bot)
+
+
+def _is_round_robin_event(ladder: LadderPlanned) -> bool:
+    """Return True for a round-robin of a server, which points decide. A ladder may stop in the middle, so Elo decides it."""
+    return ladder.plan.get("format") == "round-robin" and "state" in ladder.plan
 
 
 def _place(

@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 import anyio
 import pytest
 import sqlalchemy as sa
 
-from arena.server.core.event_state import EventState
+from arena.games.core import Player
+from arena.match.events import Event, PlayerReady
+from arena.server.core.event_state import EventPlan, EventState
 from arena.server.store.aggregates.counting import refresh
 from arena.server.store.database import open_store
 from arena.server.store.events import EVENT, event_row
 from arena.server.store.schema import ladders
-from tests.bots.command_line import arena, fails
+from tests.bots.command_line import Result, arena, fails
 from tests.server.core.test_events import plan
-from tests.server.played import MAXIE_WINS, day, events, keep
+from tests.server.played import MAXIE_WINS, NO_SHOW, day, events, keep
 
 
 @pytest.mark.parametrize(
@@ -37,18 +40,41 @@ def test_what_is_no_event_is_bad_usage(words: tuple[str, ...], why: str) -> None
     fails(why, 2, "event", "new", "cup", *at, *words)
 
 
-def test_the_table_has_all_entries_and_says_when_the_event_began(database: str) -> None:
+def show(
+    database: str,
+    plan: EventPlan,
+    bots: tuple[str, ...],
+    matches: Sequence[tuple[str, str, Sequence[tuple[int, Event]]]],
+) -> Result:
+    """Show a running event of the store with these finished matches: Maxie, Minnie, and what happened."""
+
     async def fill() -> None:
         async with open_store(database) as engine:
-            state = EventState(plan("arena", minutes=1), "running", ("anna", "bert", "carl"))
-            row = event_row(state) | {"kind": EVENT, "server": "", "named": True}
+            row = event_row(EventState(plan, "running", bots)) | {"kind": EVENT, "server": "", "named": True}
             async with engine.begin() as connection:
                 await connection.execute(sa.insert(ladders).values(**row))
-            await keep(engine, day(1), events(MAXIE_WINS), event="cup")
+            for number, (maxie, minnie, happened) in enumerate(matches):
+                await keep(engine, day(1 + number), happened, maxie=maxie, minnie=minnie, event=plan.event)
             await refresh(engine)
 
     anyio.run(fill)
-    told = arena("event", "show", "cup", "--db", database)
-    assert "cup: running, arena, began at 1970-01-01T00:01:00Z, 1 matches played" in told.stderr
-    cells = [re.split(r"\s*\|\s*", line)[1:4] for line in told.stdout.splitlines()[2:]]
-    assert cells == [["1", "anna", "1"], ["2", "bert", "0"], ["-", "carl", "0"]]
+    return arena("event", "show", plan.event, "--db", database)
+
+
+def cells(shown: Result) -> list[list[str]]:
+    return [re.split(r"\s*\|\s*", line)[1:4] for line in shown.stdout.splitlines()[2:]]
+
+
+def test_the_table_has_all_entries_and_says_when_the_event_began(database: str) -> None:
+    bots = ("anna", "bert", "carl")
+    shown = show(database, plan("arena", minutes=1), bots, [("anna", "bert", events(MAXIE_WINS))])
+    assert "cup: running, arena, began at 1970-01-01T00:01:00Z, 1 matches played" in shown.stderr
+    assert cells(shown) == [["1", "anna", "1"], ["2", "bert", "0"], ["-", "carl", "0"]]
+
+
+def test_points_decide_a_round_robin_walkovers_included(database: str) -> None:
+    opened, late = events((), NO_SHOW)
+    walkover = [opened, (opened[0] + 1, PlayerReady(Player.MAXIE)), late]
+    played = [("anna", "bert", events(MAXIE_WINS)), *[("carl", "bert", walkover)] * 2]
+    shown = show(database, plan("round-robin"), ("anna", "bert", "carl"), played)
+    assert cells(shown) == [["1", "carl", "2"], ["2", "anna", "1"], ["3", "bert", "0"]]

@@ -124,6 +124,18 @@ def test_who_comes_late_to_a_swiss_is_paired_from_the_next_round_on(bots: int, s
     assert sum("late" in each for each in calm[: when + 1]) == 0
 
 
+@given(st.integers(2, 7), st.integers(1, 3), st.integers(0, 1000))
+def test_a_bot_is_above_the_first_of_a_gauntlet_if_it_won_against_it(
+    bots: int, rounds: int, seed: int
+) -> None:
+    event = begun("gauntlet", bots, rounds=rounds)
+    play(event, Random(seed), kills=0, lost=set(), leave={})
+    (rank, points), *others = [place for bot in event.state.bots if (place := event.place(bot)) is not None]
+    assert rank == 1 + sum(scored > rounds for _, scored in others)
+    assert points + sum(scored for _, scored in others) == 2 * rounds * (bots - 1)
+    assert sorted(others) == sorted(others, key=lambda each: -each[1])
+
+
 def test_who_misses_two_encounters_is_withdrawn_and_may_return_to_a_swiss() -> None:
     event = begun("swiss", 4, rounds=6)
     rounds: list[set[str]] = []
