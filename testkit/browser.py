@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 import os
 import re
@@ -11,11 +12,11 @@ import sys
 import time
 import urllib.request
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 
 from arena import console
 from arena.bots.api.options import ENGINES
@@ -55,6 +56,8 @@ class Dawdler(Bot):
 """
 PATIENCE = 60
 """Time limit for the browser in seconds; only a hang takes longer."""
+LOG_LINES = 15
+"""Lines of each log in the report of a failed test."""
 
 
 def write_slow_bot(file: Path, seconds: float) -> None:
@@ -90,6 +93,7 @@ class Arena:
         self._private = private
         self._options = options
         self._bots: list[Forked] = []
+        self._logs: list[Path] = []
         self._dawdlers: list[Path] = []
         self._server: Forked | subprocess.Popen[bytes] | None = None
         self._environment: dict[str, str] | None = None
@@ -101,12 +105,11 @@ class Arena:
 
     def serve(self) -> None:
         """Start the server; after the first time, on the same port."""
-        log = self._folder / f"serve-{time.monotonic_ns()}.log"
+        log = self._log("serve")
         database = f"sqlite:///{self._folder / 'arena.db'}"
         command = ["serve", "--port", str(self.port), "--db", database, "--set=server.drain_seconds=0"]
         if self._private:
             command += ["--anyone", "--set=house.engines=none"]
-        log.touch()
         words = [*command, *self._options]
         if self._environment is None:
             self._server = Forked(*words, cwd=self._folder, stderr=log)
@@ -120,7 +123,9 @@ class Arena:
                     stdout=subprocess.DEVNULL,
                     stderr=err,
                 )
-        found = wait(lambda: re.search(r"listening on ws://127\.0\.0\.1:(\d+)", log.read_text()))
+        found = wait(
+            lambda: re.search(r"listening on ws://127\.0\.0\.1:(\d+)", log.read_text()), 2 * PATIENCE
+        )
         self.port = int(found[1])
 
     def bot(self, engine: str, name: str = "", matches: int = 1, token: str = "") -> None:
@@ -128,7 +133,8 @@ class Arena:
         named = ["--name", name] if name else []
         named += ["--token", token] if token else []
         command = ["bot", engine, "--url", f"ws://127.0.0.1:{self.port}", "--matches", str(matches), *named]
-        self._bots.append(Forked(*command, "--reconnect", "100", cwd=self._folder))
+        log = self._log(f"bot-{name or engine.partition(':')[0]}")
+        self._bots.append(Forked(*command, "--reconnect", "100", cwd=self._folder, stdout=log, stderr=log))
 
     def dawdler(self, name: str, seconds: float, matches: int = 1) -> None:
         """Connect a bot that sleeps before each random move, because fast bots would keep the cores busy for other
@@ -147,13 +153,13 @@ class Arena:
             set_pace(file, seconds)
 
     @contextmanager
-    def hurry(self, seconds: float) -> Iterator[None]:
+    def hurry(self, seconds: float, afterwards: float = 0.3) -> Iterator[None]:
         """Let each sleeping bot sleep for `seconds` within the block, and for longer afterwards."""
         self.slow_down(seconds)
         try:
             yield
         finally:
-            self.slow_down()
+            self.slow_down(afterwards)
 
     def kill_server(self) -> None:
         """Kill the server, as in a crash."""
@@ -195,6 +201,21 @@ class Arena:
         assert Forked(*command, cwd=self._folder, stdout=told).wait(PATIENCE) == 0
         return told.read_text(encoding="utf-8")
 
+    def report(self) -> str:
+        """Return the state of each process and the end of each log, for the report of a failed test."""
+        processes = [each for each in (self._server, *self._bots) if each]
+        ended = [f"{each.args!r} ended with {each.poll()}" for each in processes if each.poll() is not None]
+        logs = [f"{log.name}:\n{ending(log)}" for log in self._logs]
+        return "\n".join([f"arena at {self.url}, {len(processes)} processes", *ended, *logs])
+
+    def _log(self, name: str) -> Path:
+        """Create the log of another process."""
+        name = re.sub(r"[^a-z0-9-]+", "-", name.rpartition("/")[2])
+        log = self._folder / f"{len(self._logs)}-{name}.log"
+        log.touch()
+        self._logs.append(log)
+        return log
+
     def stop(self) -> None:
         for each in [*self._bots, *([self._server] if self._server else [])]:
             each.kill()
@@ -206,17 +227,26 @@ class Arena:
             return json.load(answer)
 
 
+RUNNING: list[Arena] = []
+"""Arenas of this process, for the report of a failed test."""
+
+
 @contextmanager
 def arena(folder: Path, *options: str, bots: tuple[str, ...] = (), private: bool = True) -> Iterator[Arena]:
     """Run a server with bots of these engines. A private server accepts any name and has no bots of its own."""
     assert {each.partition(":")[0] for each in bots} <= set(ENGINES)
     running = Arena(folder, *options, private=private)
+    RUNNING.append(running)
     try:
         running.serve()
         for each in bots:
             running.bot(each)
         yield running
+    except BaseException as error:
+        error.add_note(running.report())
+        raise
     finally:
+        RUNNING.remove(running)
         running.stop()
 
 
@@ -233,11 +263,14 @@ def until_live(page: Page, title: str = "Live") -> None:
     Between two live matches the stage starts to show a finished one, which is not interrupted.
     """
     stage = page.locator(".stage")
+    live = re.compile(f"^{re.escape(title)}")
 
     def is_live() -> bool:
-        if stage.locator(".kind").inner_text().startswith(title):
+        if not live.match(stage.locator(".kind").inner_text()):
+            stage.get_by_role("button", name="Next match").click()
+        with suppress(AssertionError):  # a match that is still loading must not be left for another one
+            expect(stage.locator(".kind")).to_have_text(live, timeout=5000)
             return True
-        stage.get_by_role("button", name="Next match").click()
         return False
 
     wait(is_live)
@@ -249,6 +282,13 @@ def wait(found: Any, seconds: float = PATIENCE) -> Any:
     """
     until = time.monotonic() + seconds
     while not (value := found()):
-        assert time.monotonic() < until, "it does not come"
+        assert time.monotonic() < until, (
+            f"after {seconds} s still {value!r}: {inspect.getsource(found).strip()}"
+        )
         time.sleep(0.2)
     return value
+
+
+def ending(log: Path) -> str:
+    """Return the last lines of a log."""
+    return "\n".join(log.read_text(encoding="utf-8", errors="replace").splitlines()[-LOG_LINES:])

@@ -1,10 +1,10 @@
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from urllib.parse import urlsplit
 
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, ViewportSize, expect
 
-from testkit.browser import PATIENCE, Arena, arena, chromium, new_context, wait
+from testkit.browser import PATIENCE, RUNNING, Arena, arena, chromium, new_context, wait
 
 expect.set_options(timeout=PATIENCE * 700)
 
@@ -12,6 +12,15 @@ expect.set_options(timeout=PATIENCE * 700)
 def pytest_itemcollected(item: pytest.Item) -> None:
     """Leave each test of the page time for several waits: beside others a browser and servers have little of the cores."""
     item.add_marker(pytest.mark.timeout(4 * PATIENCE))
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport() -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Add what the running servers and bots have said to the report of a failed test."""
+    report = yield
+    if report.failed:
+        report.sections += [(f"arena {number}", each.report()) for number, each in enumerate(RUNNING)]
+    return report
 
 
 @pytest.fixture(scope="package")
@@ -100,12 +109,31 @@ def empty(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Arena]:
         yield running
 
 
+@pytest.fixture
+def timed(empty: Arena, browser: Browser) -> Iterator[Page]:
+    """A page whose clock is the test's, on a server where nobody plays. All pages of a context have one clock."""
+    context = new_context(browser)
+    page = context.new_page()
+    faults = faults_of(page)
+    stop_clock(page, empty)
+    yield page
+    context.close()
+    assert not faults
+
+
+def stop_clock(page: Page, empty: Arena) -> None:
+    """Open the start page, and let its time go on only when the test says so."""
+    page.clock.install(time="2026-01-01T00:00:00")
+    page.goto(empty.url)
+    expect(page.locator(".stage:not(.first) .map .area-of").first).to_be_visible()
+    page.clock.pause_at("2026-01-01T01:00:00")
+
+
 @pytest.fixture(scope="package")
 def played(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Arena]:
     """A server on which some matches were played and rated."""
-    with arena(
-        tmp_path_factory.mktemp("played"), "--map", "path4", "--tc", "9/move", bots=("greedy",)
-    ) as running:
+    with arena(tmp_path_factory.mktemp("played"), "--map", "path4", "--tc", "60/move") as running:
+        running.bot("greedy", matches=2)  # one of them against whoever challenges it
         running.dawdler("random", 0.005)
         wait(lambda: len(running.ask("records")["matches"]) >= 4, 3 * PATIENCE)
         running.slow_down()

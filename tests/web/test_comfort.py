@@ -36,7 +36,7 @@ HEARD = """() => {
 
 @pytest.fixture(scope="module")
 def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Arena]:
-    with arena(tmp_path_factory.mktemp("comfort"), "--map", "m2", "--tc", "9/move") as running:
+    with arena(tmp_path_factory.mktemp("comfort"), "--map", "m2", "--tc", "60/move") as running:
         running.dawdler("ann", 0.02)
         running.dawdler("bob", 0.02)
         wait(lambda: running.ask("records")["matches"])

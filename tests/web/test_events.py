@@ -16,7 +16,7 @@ def test_a_knockout_has_its_champion_and_its_bracket_and_a_swiss_its_points(
 ) -> None:
     bots = [word for name in ("greedy", "random", "minimax:depth=2") for word in ("--bot", name)]
     for format in ("knockout", "swiss"):
-        words = ("ladder", "--game", "tictactoe", "--tc", "1+0.1", "--rounds", "1", "--format", format)
+        words = ("ladder", "--game", "tictactoe", "--tc", "60/move", "--rounds", "1", "--format", format)
         command = [
             sys.executable,
             "-m",

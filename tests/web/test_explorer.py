@@ -205,6 +205,7 @@ def test_what_was_played_from_a_position_is_told_and_tried(
 
 def test_nobody_is_advised_while_playing(served: Arena, page: Page) -> None:
     page.goto(f"{served.url}#/play/house-greedy")
+    page.locator("[name=map][value=path4]").check()  # other tests count the matches on Italy
     page.get_by_role("button", name="Start the match").click()
     expect(page.locator("[data-source]").first).to_be_visible()
     expect(page.locator(".explorer")).to_be_hidden()

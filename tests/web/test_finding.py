@@ -32,7 +32,7 @@ def ladder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     for name in ("slow", "slower"):
         files.append(folder / f"{name}.py")
         write_slow_bot(files[-1], 0.15)
-    command = ["match", *map(str, files), "--game", "tictactoe", "--tc", "9/move", "--rounds", "500"]
+    command = ["match", *map(str, files), "--game", "tictactoe", "--tc", "60/move", "--rounds", "500"]
     command += ["--sprt", "elo0=0,elo1=1", "--event", "cup", "--openings", "0"]
     log = folder / "log"
     log.touch()

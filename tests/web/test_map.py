@@ -30,6 +30,12 @@ MEASURED = """() => {
 }"""
 
 
+TURNED = """() => {
+  window.turned = 0;
+  addEventListener('wheel', (event) => { turned += event.deltaY; }, { capture: true, passive: true });
+}"""
+"""Counts the turning of the wheel that has arrived: a wheel event is sent without waiting for it."""
+
 FIGHTS = """async () => {
   const slider = document.querySelector('input[type=range]');
   const box = (each) => each.getBoundingClientRect();
@@ -118,11 +124,13 @@ def test_a_map_is_zoomed_by_the_wheel_and_moved_by_dragging(empty: Arena, page: 
     width = "document.querySelector('.map').getBoundingClientRect().width"
     before = page.evaluate(width)
     page.mouse.move(x, y)
+    page.evaluate(TURNED)
     page.keyboard.down("Control")
     for _ in range(4):
         page.mouse.wheel(0, -100)
+    page.wait_for_function("() => turned === -400")
     page.keyboard.up("Control")
-    page.wait_for_function(f"(before) => {width} > 1.5 * before", arg=before)
+    assert page.evaluate(width) > 1.5 * before
     left, top = place.evaluate("(each) => [each.scrollLeft, each.scrollTop]")
     page.mouse.down()
     page.mouse.move(x - 90, y - 60, steps=3)
@@ -174,7 +182,7 @@ def test_two_fingers_zoom(empty: Arena, browser: Browser, tmp_path: Path) -> Non
     touch("touchMove", 60)
     touch("touchMove", 80)
     touch("touchEnd", 80)
-    assert page.evaluate(width) > 1.5 * before
+    page.wait_for_function(f"(before) => {width} > 1.5 * before", arg=before)
     context.close()
 
 

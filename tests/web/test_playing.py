@@ -20,7 +20,8 @@ from tests.web.wire import Guest, against
 @pytest.fixture(scope="module")
 def idle(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Arena]:
     """A server whose bot waits for challenges."""
-    with arena(tmp_path_factory.mktemp("idle"), "--set=pool.matchmaker=false", bots=("random",)) as running:
+    with arena(tmp_path_factory.mktemp("idle"), "--set=pool.matchmaker=false") as running:
+        running.bot("random", matches=20)
         yield running
 
 
@@ -34,6 +35,7 @@ def fresh(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Arena]:
 def resign(page: Page) -> None:
     page.get_by_role("button", name="Resign", exact=True).click()
     page.get_by_role("button", name="Yes, resign").click()
+    expect(page.get_by_role("link", name="New match")).to_be_visible()
 
 
 def begin(page: Page, arena: Arena, game: str, map: str = "path4") -> None:

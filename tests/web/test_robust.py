@@ -19,7 +19,7 @@ LONG = "W" * 57
 @pytest.fixture(scope="module")
 def strange(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Arena]:
     """A server on which two bots with strange names play, and are free for a while after each match, as listings show."""
-    options = ("--game", "tictactoe", "--tc", "9/move", "--set=pool.pause_seconds=0.6")
+    options = ("--game", "tictactoe", "--tc", "60/move", "--set=pool.pause_seconds=0.6")
     with arena(tmp_path_factory.mktemp("strange"), *options) as running:
         running.dawdler("..", 0.03)
         running.dawdler(LONG, 0.03)

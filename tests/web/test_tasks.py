@@ -9,7 +9,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
-from testkit.browser import Arena, arena, new_context, until_live, wait
+from testkit.browser import PATIENCE, Arena, arena, new_context, until_live, wait
 
 MAX_TABS = 60
 """Presses of Tab that reach anything on a view."""
@@ -51,7 +51,7 @@ class Stranger:
 @pytest.fixture(scope="module")
 def town(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Arena]:
     """A server where two bots play, and where the house has an easy one."""
-    options = ("--map", "italy", "--tc", "9/move", "--set=house.engines=greedy")
+    options = ("--map", "italy", "--tc", "60/move", "--set=house.engines=greedy")
     with arena(tmp_path_factory.mktemp("town"), *options) as running:
         for name in ("ann", "bob"):
             running.dawdler(name, 0.005)
@@ -173,7 +173,11 @@ def test_see_how_many_watch(town: Arena, stranger: Stranger) -> None:
     stranger.click("TV", "link")
     other = stranger.page.context.new_page()
     other.goto(f"{town.url}tv")
-    for page in (stranger.page, other):
-        until_live(page)
-    for page in (stranger.page, other):
-        expect(page.locator(".kind")).to_contain_text("watching")
+    pages = (stranger.page, other)
+
+    def both_watch() -> bool:
+        for page in pages:
+            until_live(page)
+        return all("watching" in page.locator(".kind").inner_text() for page in pages)
+
+    wait(both_watch, 2 * PATIENCE)  # the match may end before the other page shows it

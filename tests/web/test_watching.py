@@ -24,7 +24,7 @@ SCRIPT = "<img src=x onerror=alert(1)><script>alert(2)</script>"
 def board(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Arena]:
     """A server on which two bots play tic-tac-toe without end, one of them with a name that is markup."""
     folder = tmp_path_factory.mktemp("board")
-    with arena(folder, "--game", "tictactoe", "--tc", "9/move") as running:
+    with arena(folder, "--game", "tictactoe", "--tc", "60/move") as running:
         running.dawdler("random", 0.05)
         running.dawdler(SCRIPT, 0.05)
         wait(lambda: running.ask("records")["matches"])
@@ -34,10 +34,12 @@ def board(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Arena]:
 
 @pytest.fixture(scope="module")
 def slow(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Arena]:
-    """A server on which a bot that thinks plays Riskless: about 20 plies and 3 s a match."""
+    """A server on which a bot that thinks plays Riskless: about 20 plies a match, which lasts until a test hurries it."""
     folder = tmp_path_factory.mktemp("slow")
-    with arena(folder, "--map", "m2", "--tc", "20+0.1", bots=("alphabeta:depth=4",)) as running:
-        running.dawdler("random", 0.2)
+    with arena(folder, "--map", "m2", "--tc", "60/move", bots=("alphabeta:depth=4",)) as running:
+        running.dawdler("random", 0.05)
+        wait(lambda: [each for each in running.ask("records")["matches"] if each["plies"] > 14])
+        running.slow_down(3.0)
         yield running
 
 
@@ -50,7 +52,8 @@ def test_one_click_from_the_start_page_to_a_live_match_and_on_to_its_end(slow: A
     expect(page.locator(".moves li").nth(3)).to_be_visible()
     page.get_by_text("Engines", exact=True).click()
     expect(page.locator(".thinking", has_text="depth").first).to_be_visible()
-    expect(page.locator(".status")).to_contain_text(re.compile("wins|Draw"))
+    with slow.hurry(0.05, 3.0):
+        expect(page.locator(".status")).to_contain_text(re.compile("wins|Draw"))
     match = page.url.rpartition("/")[2]
     record = wait(lambda: [each for each in slow.ask("records")["matches"] if each["match"] == match])[0]
     expect(page.locator(".moves li")).to_have_count(record["plies"])
@@ -67,7 +70,7 @@ def test_a_match_that_has_just_ended_is_shown_from_its_record(board: Arena, page
 
 
 def test_a_watcher_is_back_after_the_server_was_killed(tmp_path: Path, page: Page) -> None:
-    with arena(tmp_path, "--map", "m2", "--tc", "9/move", bots=("greedy",)) as running:
+    with arena(tmp_path, "--map", "m2", "--tc", "60/move", bots=("greedy",)) as running:
         running.dawdler("random", 2.0)
         page.goto(running.url)
         page.locator(".card.live").first.click()
@@ -105,7 +108,7 @@ def test_replay_by_slider_keys_links_and_address(board: Arena, page: Page) -> No
 
 
 def test_a_link_to_a_ply_shows_it_in_the_list_too(slow: Arena, page: Page) -> None:
-    match = wait(lambda: [each for each in slow.ask("records")["matches"] if each["plies"] > 14])[0]
+    match = next(each for each in slow.ask("records")["matches"] if each["plies"] > 14)
     page.set_viewport_size({"width": 700, "height": 900})
     page.goto(f"{slow.url}#/match/{match['match']}/{match['plies'] - 1}")
     expect(page.locator(".moves [aria-current=step] .number")).to_have_text(str(match["plies"] - 1))
@@ -168,7 +171,6 @@ def test_the_engines_are_shown_live_and_in_the_record(slow: Arena, page: Page) -
     engine = page.locator(".engine", has_text=re.compile(r"^alphabeta:depth=.* · 1 thread$"))
     page.get_by_text("Engines", exact=True).click()
     expect(engine).to_be_visible()
-    wait(lambda: slow.ask("records")["matches"])
     page.goto(f"{slow.url}#/match/{slow.ask('records')['matches'][0]['match']}")
     page.get_by_text("Engines", exact=True).click()
     expect(engine).to_be_visible()
