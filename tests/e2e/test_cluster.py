@@ -232,7 +232,7 @@ async def test_a_client_in_another_language_plays_on_and_never_learns_of_it(
                 await dead.wait_ready()
             await moved(clients, 20)
             codes = [await asyncio.to_thread(each.finish) for each in clients]
-            async with asyncio.timeout(60):
+            async with asyncio.timeout(100):
                 while await in_progress(made.database):  # the last record is written before its end is told
                     await asyncio.sleep(0.1)
         finally:

@@ -36,7 +36,7 @@ MARGIN_MS = 1_000
 READY_MS = 2_500
 """A peer is a process that has to start; who is never ready makes the test wait for this."""
 TIME = TimeControl(400, 0, per_move=True)
-PLENTY = TimeControl(20_000)
+PLENTY = TimeControl(120_000)
 PAUSE_SECONDS = 0.05
 """Between the matches beside: without it they would take a whole core for as long as a peer is waited for."""
 
@@ -69,7 +69,7 @@ def spec(maxie: str, minnie: str, control: TimeControl) -> Terms:
         players=Players(maxie, minnie),
         time_control=control,
         margin_ms=MARGIN_MS,
-        ready_ms=READY_MS,
+        ready_ms=60_000 if control is PLENTY else READY_MS,
     )
 
 
@@ -88,7 +88,7 @@ async def run_peer(host: Host, script: str, *arguments: str) -> list[dict[str, A
         stderr=asyncio.subprocess.PIPE,
     )
     try:
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(150):
             output, complaints = await process.communicate()
     finally:
         if process.returncode is None:
@@ -99,7 +99,11 @@ async def run_peer(host: Host, script: str, *arguments: str) -> list[dict[str, A
 
 
 async def misbehave(
-    script: str, *arguments: str, control: TimeControl = TIME, connects: bool = True
+    script: str,
+    *arguments: str,
+    control: TimeControl = TIME,
+    connects: bool = True,
+    grace_seconds: float = GRACE_MS / 1000,
 ) -> Outcome:
     """Play one match of a misbehaving bot (Maxie) against an honest one, with other matches beside it."""
     over = asyncio.Event()
@@ -113,17 +117,17 @@ async def misbehave(
             await asyncio.sleep(PAUSE_SECONDS)
 
     async with AsyncExitStack() as stack:
-        host = await stack.enter_async_context(open_host(private(grace_seconds=GRACE_MS / 1000)))
+        host = await stack.enter_async_context(open_host(private(grace_seconds=grace_seconds)))
         opponent = await stack.enter_async_context(honest(host.url, "honest", host.issue_token("honest")))
         for name in ("beside a", "beside b"):
             await stack.enter_async_context(honest(host.url, name, host.issue_token(name)))
         for name in ("honest", "beside a", "beside b"):
-            assert await host.wait_connected(name, 5)
+            assert await host.wait_connected(name, 100)
         async with asyncio.TaskGroup() as tasks:
             tasks.create_task(play_beside(host))
             peer = tasks.create_task(run_peer(host, script, *arguments))
             if connects:
-                assert await host.wait_connected("peer", 20)
+                assert await host.wait_connected("peer", 100)
             else:
                 await peer
             record = await host.play(spec("peer", "honest", control))
@@ -134,7 +138,7 @@ async def misbehave(
 
 
 def health(host: Host) -> bytes:
-    with urllib.request.urlopen(host.url.replace("ws:", "http:") + "/healthz", timeout=10) as answer:
+    with urllib.request.urlopen(host.url.replace("ws:", "http:") + "/healthz", timeout=150) as answer:
         data: bytes = answer.read()
     return data
 
@@ -277,7 +281,7 @@ async def test_disconnects_in_mid_thought() -> None:
 
 
 async def test_disconnects_and_comes_back_in_time() -> None:
-    outcome = await misbehave("dropper", "0.1", control=PLENTY)
+    outcome = await misbehave("dropper", "0.1", control=PLENTY, grace_seconds=60)
     assert (outcome.record.result.winner, outcome.record.result.reason) == ("maxie", EndReason.LINE)
     assert len(outcome.of("start")) == 2
     again = [message for message in outcome.of("turn") if message["ply"] == 0]

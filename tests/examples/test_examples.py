@@ -53,7 +53,7 @@ def ladder(folder: Path, game: str, bots: dict[str, list[str]]) -> None:
         capture_output=True,
         text=True,
         check=False,
-        timeout=100,
+        timeout=150,
     )
     assert result.returncode == 0, result.stderr
     records = list(read(folder / "record.jsonl"))

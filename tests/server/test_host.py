@@ -108,7 +108,7 @@ async def test_a_match_that_is_over_leaves_nothing_to_be_searched_for(watched: b
             if watched:
                 await carl.hear(End)
                 await carl.say(Unwatch(start.match))
-            with anyio.fail_after(10):
+            with anyio.fail_after(100):
                 await over.wait()
                 # The shell has its last effects at hand until the next ones.
                 await anna.say(Challenge("bert", game="tictactoe"))
@@ -280,7 +280,7 @@ async def test_a_host_that_is_cancelled_still_writes_what_has_arrived(tmp_path: 
     result = Result("maxie", EndReason.RESIGNATION)
     kept = terms()
     record = kept.record("2026-11-20T12:00:00Z", [], result)
-    with anyio.fail_after(10):
+    with anyio.fail_after(100):
         with anyio.CancelScope() as scope:
             async with open_host(private(database=url)) as host, anyio.create_task_group() as tasks:
                 tasks.start_soon(host.store_record, kept, record)

@@ -26,7 +26,7 @@ class Told(SimpleQueue[Report]):
     """The reports, in order."""
 
     def next(self) -> Report:
-        return self.get(timeout=5)
+        return self.get(timeout=150)
 
 
 class Threads(Bot):

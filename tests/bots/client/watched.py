@@ -48,6 +48,6 @@ async def played(make: type[Bot], *scripts: Script, **options: Any) -> Watched:
     """Run a client against the scripts until the last one stops it."""
     async with scripted(*scripts) as stage:
         watched = Watched(make, stage.url, **options)
-        with anyio.fail_after(30):
+        with anyio.fail_after(100):
             await watched.client.run()
     return watched

@@ -30,7 +30,7 @@ async def opened(url: str, **options: Any) -> AsyncIterator[NatsBus]:
         yield bus
 
 
-async def until(true: Callable[[], bool], seconds: float = 10) -> None:
+async def until(true: Callable[[], bool], seconds: float = 100) -> None:
     with anyio.fail_after(seconds):
         while not true():
             await anyio.sleep(0.002)

@@ -78,7 +78,7 @@ def wait_heard(port: int) -> None:
     """Wait until the edge with this metrics port hears a core."""
     end = time.monotonic() + 30
     while True:
-        with urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=10) as answer:
+        with urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=150) as answer:
             if b"\narena_core 1.0" in answer.read():
                 return
         assert time.monotonic() < end
@@ -200,6 +200,6 @@ def test_a_port_that_is_in_use_is_told(tmp_path: Path) -> None:
 
 async def acknowledged(players: list[Player], count: int) -> None:
     """Wait until so many moves were acknowledged."""
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(100):
         while sum(len(each.acknowledged) for each in players) < count:
             await asyncio.sleep(0.02)

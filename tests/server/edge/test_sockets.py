@@ -38,7 +38,7 @@ from testkit.parts import requires
 from tests.server.edge.rig import ScriptedCore, no_pages, turn
 
 HOST = "127.0.0.1"
-PATIENCE = 20
+PATIENCE = 100
 
 
 class Playing(ScriptedCore):

@@ -86,7 +86,7 @@ async def test_an_engine_whose_question_is_given_up_is_gone_too(monkeypatch: pyt
     monkeypatch.setenv("ARENA_TEST_MARK", mark)
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(analysis, "path4", asked(START))
-        with anyio.fail_after(30):
+        with anyio.fail_after(100):
             while not processes_of(mark):
                 await anyio.sleep(0.001)
         tasks.cancel_scope.cancel()
