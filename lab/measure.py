@@ -3,8 +3,8 @@
 Equal searchers play each other, and strong searchers play weak ones. Every move has a fixed number of nodes, and no
 clock is read: the same map, evaluator and seed give the same figures on every machine. The setting `foresee` of the
 searchers is off, because it saves time in exchange for nodes, and here the number of nodes is fixed. A match begins
-after a few random plies. Two equal searchers answer alike in either seat, so one match from an opening is enough.
-Searchers of different strength play it twice, with swapped seats.
+after a few random plies, or after an opening of a file. Two equal searchers answer alike in either seat, so one match from
+an opening is enough. Searchers of different strength play it twice, with swapped seats.
 """
 
 from __future__ import annotations
@@ -35,6 +35,7 @@ from arena.lab.selfplay import (
     points_of,
     reply_chances,
 )
+from arena.match.openings import Opening, position_after
 from arena.rating.elo import Z95
 from arena.rating.pentanomial import Counts, Difference, difference, moments, pair_counts
 
@@ -258,7 +259,10 @@ class MeasuredMap:
 
 @dataclass(frozen=True)
 class _Task:
-    """Matches from some openings, given by number. The searchers `one` and `other` differ for a signal."""
+    """Matches from some openings, given by number. The searchers `one` and `other` differ for a signal.
+
+    Number i is opening i of the list `starts`, or 4 to 9 random plies drawn by `seed` if there is no list.
+    """
 
     game: str
     """Game as `KNOWN.spec` names it: Riskless or a subclass."""
@@ -268,6 +272,7 @@ class _Task:
     other: int
     seed: int
     openings: range
+    starts: Sequence[Opening] | None
 
 
 @dataclass(frozen=True)
@@ -287,11 +292,13 @@ def measure(
     seed: int,
     processes: int,
     strengths: Sequence[int] = STRENGTHS,
+    openings: Sequence[Opening] | None = None,
     progress: Callable[[int], None] = lambda _: None,
 ) -> Iterator[MeasuredMap]:
     """Measure each map in turn, with `matches` at each strength and half as many pairs for the signal.
 
     game       Riskless, or a subclass as `KNOWN.spec` names it
+    openings   openings of a single map, at least one for each match; default: random plies
     progress   called with the number of matches played since the last call
 
     Raises BadWeights, and ValueError for a map of Riskless that the compiled engine cannot hold.
@@ -299,7 +306,7 @@ def measure(
     # The longest tasks come first, so that no process waits for one of them at the end.
     plan = [(nodes, nodes, matches) for nodes in reversed(strengths)] + [(STRONG, WEAK, max(1, matches // 2))]
     tasks = [
-        (_Task(game, map, evaluator, one, other, seed, range(first, min(first + CHUNK, count))),)
+        (_Task(game, map, evaluator, one, other, seed, range(first, min(first + CHUNK, count)), openings),)
         for map in maps
         for one, other, count in plan
         for first in range(0, count, CHUNK)
@@ -358,8 +365,10 @@ def _matches(task: _Task, game: Riskless, one: NodeSearcher, other: NodeSearcher
     one_strength = task.one == task.other
     ends = []
     for number in task.openings:
-        rng = random.Random(f"{task.seed}/{number}")
-        start = opening(game, rng, PLIES[number % len(PLIES)])
+        if task.starts is None:
+            start = opening(game, random.Random(f"{task.seed}/{number}"), PLIES[number % len(PLIES)])
+        else:
+            start = position_after(game, task.starts[number])
         seatings = [{Player.MAXIE: one, Player.MINNIE: other}]
         if not one_strength:
             seatings.append({Player.MAXIE: other, Player.MINNIE: one})

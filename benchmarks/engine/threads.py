@@ -17,9 +17,8 @@ from benchmarks.kit.measure import Ratio, Section, game, positions, short, timed
 from benchmarks.kit.results import claim
 
 MAPS = ("m2", "usa", "world")
-THREADS = (1, 2)
 COUNT = 7
-SECONDS = 1.0
+SECONDS = 0.2
 """Longest time of the sequential search, in seconds; it determines the depth."""
 PATIENCE = 6
 """Factor over the sequential time at which a search is aborted and counted as finished."""
@@ -28,9 +27,13 @@ TURNS = 2
 FORMS: Mapping[str, Mapping[str, Any]] = {
     "original": {},
     "course, prune 0.5": {"course": True, "prune": 0.5},
-    "course, prune 0": {"course": True, "prune": 0.0},
 }
 """Ways in which threads share a search."""
+
+
+def thread_counts(cores: int) -> list[int]:
+    """Return the numbers of threads to measure: one, two, and one for each core."""
+    return sorted({1, 2, cores})
 
 
 def ways(counts: Sequence[int]) -> dict[str, dict[str, Any]]:
@@ -130,11 +133,13 @@ def measured(map: str, counts: Sequence[int]) -> list[Position]:
         board.close()
 
 
-def measure(threads: Sequence[int] = THREADS) -> dict[str, Any]:
+def measure() -> dict[str, Any]:
     """Measure every variant with each number of threads, on the same positions."""
+    cores = len(os.sched_getaffinity(0))
+    threads = thread_counts(cores)
     results = [position for map in MAPS for position in measured(map, threads)]
     return {
-        "cores": len(os.sched_getaffinity(0)),
+        "cores": cores,
         "faster": {name: [each.faster(name) for each in results] for name in ways(threads)},
         "work": {name: [each.work[name] for each in results if name in each.work] for name in ways(threads)},
     }
@@ -150,7 +155,7 @@ def section(data: dict[str, Any]) -> Section:
     return Section(
         "Time to depth with threads",
         f"On {data['cores']} cores, the search as it plays, evaluator `features`, empty tables; {COUNT} middle-game positions of "
-        f"each of {', '.join(MAPS)}, to the depth that the sequential search reaches in {SECONDS:.0f} s. "
+        f"each of {', '.join(MAPS)}, to the depth that the sequential search reaches in {SECONDS:g} s. "
         f"Each search ran {TURNS} times by turns, and its quickest time counts; one that took more than {PATIENCE} "
         "times as long as the sequential one was given up, and counted so. Every search thread is kept on a core of its "
         "own, as far as there are as many.",

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Annotated, Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 from rich.progress import Progress
@@ -23,10 +24,13 @@ from arena.console import (
     write_json,
 )
 from arena.cores import cores
+from arena.games.board import RisklessMap
 from arena.games.catalogue import KNOWN
+from arena.games.core import AnyGame
 from arena.games.riskless import Riskless
 from arena.lab.commands.compiled_map import compiled_map
 from arena.maps.loader import map_names
+from arena.maps.openings import BadOpenings, Opening, read, shipped_openings
 from arena.maps.setup import has_maps
 
 if TYPE_CHECKING:
@@ -81,6 +85,14 @@ def measure_command(
         ),
     ] = 0,
     game: GameOption = Riskless.name,
+    openings: Annotated[
+        str | None,
+        typer.Option(
+            "--openings",
+            metavar="shipped|FILE",
+            help="Openings of the one map; default: 4 to 9 random plies.",
+        ),
+    ] = None,
     seed: SeedOption = 1,
     json: JsonOption = None,
 ) -> None:
@@ -96,6 +108,8 @@ def measure_command(
     Gap: the chance by which the best move in the middle of a match is better than the median move.
     Last column: the number of pairs that tell the two strengths apart at 95 %.
 
+    --openings begins match i after opening i instead, each of which serves once.
+
     --game measures a subclass of Riskless on the same maps. Its engines search in Python, so they do without 32,000 nodes.
 
     No clock is read: the same seed gives the same figures on every machine. Into a pipe or a file, the table is Markdown.
@@ -108,6 +122,7 @@ def measure_command(
     if not has_maps(name):
         raise UsageError(f"--game {game}: must be Riskless or a subclass of it, because only these have maps")
     boards = [compiled_map(each) for each in maps or map_names()]
+    starts = None if openings is None else _read_openings(openings, boards, matches)
     strengths = STRENGTHS if name == Riskless.name else STRENGTHS[:2]
     measured: list[MeasuredMap] = []
     try:
@@ -119,6 +134,7 @@ def measure_command(
                 game=KNOWN.spec(name),
                 strengths=strengths,
                 matches=matches,
+                openings=starts,
                 seed=seed,
                 processes=processes or len(cores()),
                 progress=lambda count: bar.advance(task, count),
@@ -131,6 +147,23 @@ def measure_command(
         if str(json) == "-":
             return
     _print(rows)
+
+
+def _read_openings(name: str, boards: Sequence[RisklessMap], matches: int) -> list[Opening]:
+    """Return the openings of a file, or the shipped ones. Raises UsageError if they cannot begin these matches."""
+    if len(boards) != 1:
+        raise UsageError("--openings: must be used with one map")
+    [board] = boards
+    path = shipped_openings(board.name) if name == "shipped" else Path(name)
+    if path is None:
+        raise UsageError(f"--openings: {board.name} has no shipped openings")
+    try:
+        [found] = read(path, [cast("AnyGame", Riskless(board))])
+    except BadOpenings as problem:
+        raise UsageError(f"--openings: {problem}") from None
+    if len(found) < matches:
+        raise UsageError(f"--matches: must be at most {len(found)}, the number of openings in {path.name}")
+    return found
 
 
 def rows_of(measured: MeasuredMap) -> list[list[str]]:

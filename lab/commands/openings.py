@@ -42,7 +42,14 @@ def register(app: typer.Typer) -> None:
 def make(
     map: MapOption = DEFAULT_MAP,
     plies: Annotated[
-        int, typer.Option("--plies", metavar="PLIES", min=1, max=100, help="Number of moves of each opening.")
+        int,
+        typer.Option(
+            "--plies",
+            metavar="PLIES",
+            min=1,
+            max=100,
+            help="Number of moves of an opening; every second one has one more.",
+        ),
     ] = 8,
     count: Annotated[
         int, typer.Option("--count", metavar="N", min=1, max=100_000, help="Maximum number of openings.")
@@ -62,7 +69,7 @@ def make(
             metavar="N",
             min=100,
             max=10**9,
-            help="Node limit per opening; each reply gets a quarter of it.",
+            help="Node limit per opening; replies and matches get parts of it.",
         ),
     ] = 8_000,
     window: Annotated[
@@ -107,9 +114,11 @@ def make(
 ) -> None:
     """Generate openings with different, undecided positions after which the reply matters.
 
-    Random moves are played and then judged: the chances must be nearly even, and the best reply better than the median one.
-    The same options give the same openings on every machine. The file has one line of moves per opening, in numbers of
-    territories, and names the map. Pass it to --openings of `arena ladder` and `arena match`.
+    Random moves are played and then judged: the chances must be nearly even, the best reply better than the median one, and
+    of four matches between equal engines each player must win two. These have 1/16, 1/8, 1/4 and 1/2 of --nodes a move. Every
+    second opening is a ply longer, so that both players have the first move equally often. The same options give the same
+    openings on every machine. The file has one line of moves per opening, in numbers of territories, and names the map. Pass
+    it to --openings of `arena ladder` and `arena match`.
 
     Example: arena openings make --map world --plies 8 --count 200 --nodes 20000 --output world.txt
     """

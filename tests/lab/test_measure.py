@@ -24,6 +24,7 @@ from arena.lab.measure import (
 )
 from arena.lab.selfplay import PlayedMatch, gap, reply_chances
 from arena.maps.loader import load_map
+from arena.match.openings import random_opening
 from tests.games.own import EXAMPLES
 
 
@@ -53,6 +54,14 @@ def test_all_matches_are_counted_and_a_seed_gives_the_same_figures_again() -> No
         )
     assert found.signal.pairs == 3
     assert measured(6, 3, []) == found
+
+
+def test_matches_begin_after_the_given_openings() -> None:
+    starts = [random_opening(M1, plies, "salt") for plies in (3, 5, 4, 6)]
+    [found] = measure([M1.map], "plain", openings=starts, matches=4, seed=1, processes=1, strengths=(50,))
+    [equals] = found.equals
+    lengths = [plies - course.moves for plies, course in zip(equals.plies, equals.courses, strict=True)]
+    assert lengths == [3, 5, 4, 6]
 
 
 def test_a_subclass_of_riskless_is_measured_by_its_own_rules() -> None:

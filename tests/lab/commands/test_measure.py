@@ -53,6 +53,10 @@ def test_two_processes_measure_what_one_does(tmp_path: Path) -> None:
         (["atlantis"], 2, "no such map"),
         (["ring:65"], 2, "too large for the compiled engines: at most 64 territories"),
         (["m1", "--matches", "1"], 2, "--matches"),
+        (["m1", "m2", "--openings", "shipped"], 2, "--openings: must be used with one map"),
+        (["path4", "--openings", "shipped"], 2, "--openings: path4 has no shipped openings"),
+        (["m1", "--openings", "no.txt"], 2, "--openings: no.txt: No such file"),
+        (["m1", "--openings", "shipped", "--matches", "999"], 2, "--matches: must be at most"),
     ],
 )
 def test_an_unmeasurable_map_is_reported_in_one_line(

@@ -68,7 +68,7 @@ def test_fewer_than_were_asked_for_are_told(tmp_path: Path) -> None:
     result = arena("openings", "make", "--map", "m1", *how, "--output", tmp_path / "few.txt")
     assert result.code == 0, result
     assert "4 openings are in" in result.stderr
-    assert "which is all that were found among 4" in result.stderr
+    assert "which is all that were found among 20" in result.stderr
 
 
 def test_two_processes_make_what_one_does(tmp_path: Path) -> None:
