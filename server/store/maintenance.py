@@ -1,4 +1,4 @@
-"""Maintain the store while the server runs: pack finished matches and remove the oldest."""
+"""Maintain the store while the server runs: pack finished matches, remove the oldest, and all that has expired."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from arena.server.store import database
 from arena.server.store.compaction import compact
 from arena.server.store.database import StoreError
 from arena.server.store.journal.journal import Journal
+from arena.server.store.people import remove_expired
 from arena.server.store.retention import ArchiveFailed, Retention, prune
 
 log = logging.getLogger("arena.store")
@@ -19,7 +20,7 @@ log = logging.getLogger("arena.store")
 PACK_SECONDS = 2.0
 """Interval between searches for matches to pack."""
 PRUNE_SECONDS = 3600.0
-"""Interval between searches for matches to remove."""
+"""Interval between searches for matches, directives and invitations to remove."""
 
 
 class Maintenance:
@@ -50,9 +51,11 @@ class Maintenance:
                     if version != last_counts:
                         await compact(self._engine, self._journal.write)
                         last_counts = version
-                    if self.retention is not None and self._clock.now() >= prune_at:
+                    if self._clock.now() >= prune_at:
                         prune_at = self._clock.now() + PRUNE_SECONDS
-                        await self._prune(self.retention)
+                        await self._journal.write(remove_expired)
+                        if self.retention is not None:
+                            await self._prune(self.retention)
             except StoreError as error:
                 await checkpoint()  # raises the cancellation of a server that stops, whose store is closed
                 log.warning("the store is not looked after for now: %s", error)

@@ -334,6 +334,12 @@ def _forget_owner(connection: sa.Connection, owner: str) -> None:
         connection.execute(sa.delete(directives).where(of_owner, directives.c.subject == owner))
 
 
+def remove_expired(connection: sa.Connection) -> None:
+    """Delete the bans, notices and invitations that have ended: they name people and addresses."""
+    connection.execute(sa.delete(directives).where(directives.c.until.between("0", now())))
+    connection.execute(sa.delete(invitations).where(invitations.c.expires < now()))
+
+
 def _rename_others(connection: sa.Connection, name: str, other: str) -> None:
     """Rename a player in all tables except the matches."""
     for table, columns in NAMES.items():

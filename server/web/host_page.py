@@ -18,6 +18,12 @@ from arena.server.web.live import LiveData
 from arena.server.web.routes import BadRequest
 
 ACTIONS = ("kick", "ban", "lift", "notice")
+ACTION_TERMS = {
+    "kick": (KICK_SECONDS, "the host has closed the connection"),
+    "ban": (math.inf, "the host has banned it"),
+    "notice": (3600.0, ""),
+}
+"""Duration of the directive of an action in seconds, and its text if none is given."""
 MAX_BOTS = 1000
 """Maximum number of bots in an answer."""
 
@@ -78,8 +84,8 @@ class HostPage:
             if not await lift(self._engine, kind, of) and kind == "name":
                 await lift(self._engine, "owner", of)
             return
-        seconds = {"kick": KICK_SECONDS, "ban": math.inf, "notice": 3600.0}[action]
-        await issue(self._engine, kind, of, text or "the host has closed the connection", seconds)
+        seconds, reason = ACTION_TERMS[action]
+        await issue(self._engine, kind, of, text or reason, seconds)
 
     async def _state(self) -> HostState:
         listing, here = await self._live.listing(), self._live.connected()

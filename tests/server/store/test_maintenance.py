@@ -9,6 +9,8 @@ import sqlalchemy as sa
 from arena.server.store import maintenance, schema
 from arena.server.store.aggregates.counting import refresh
 from arena.server.store.database import open_store
+from arena.server.store.directives import issue
+from arena.server.store.invitations import invite
 from arena.server.store.journal.journal import open_journal
 from arena.server.store.maintenance import PACK_SECONDS, PRUNE_SECONDS, Maintenance
 from arena.server.store.retention import Retention
@@ -93,3 +95,18 @@ async def test_a_store_that_is_away_is_told_in_one_line_and_tried_again(
             await looked_after(Maintenance(engine, journal, clock=clock), clock, 1)
         assert "the store is not looked after for now" in caplog.text
         await anyio.to_thread.run_sync(own_postgresql.start)
+
+
+async def test_bans_and_invitations_are_deleted_once_they_have_ended(database: str) -> None:
+    async with open_store(database) as engine:
+        for name, seconds in (("bert", 3600), ("carl", float("inf")), ("anna", -1)):
+            await issue(engine, "name", name, "enough", seconds)
+            if seconds <= 3600:
+                await invite(engine, [name], 1, seconds)
+        clock = HurriedClock()
+        async with open_journal(engine) as journal:
+            await looked_after(Maintenance(engine, journal, None, clock), clock, 1)
+        async with engine.connect() as connection:
+            banned = (await connection.execute(sa.select(schema.directives.c.subject))).scalars().all()
+            invited = (await connection.execute(sa.select(schema.invitations.c.owner))).scalars().all()
+    assert (sorted(banned), list(invited)) == (["bert", "carl"], ["bert"])

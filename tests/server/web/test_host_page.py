@@ -66,7 +66,8 @@ async def test_an_admin_sees_who_is_there_and_acts(database: str, monkeypatch: p
         await state(do="kick", name="anna", text="stand back")
         assert (await anna.hear(Error)).detail == "stand back"
         told = await state(do="ban", name="bert")
-        assert (await bert.hear(Error)).code is Code.REMOVED
+        error = await bert.hear(Error)
+        assert (error.code, error.detail) == (Code.REMOVED, "the host has banned it")
         assert {(each["kind"], each["subject"]) for each in told["directives"]} == {
             ("name", "anna"),
             ("name", "bert"),
