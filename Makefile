@@ -36,7 +36,7 @@ test: compiled  ## the quick tests, which need no other program
 
 test-all: compiled  ## all other tests, and more examples of each property: PostgreSQL, NATS, a browser, kills, broken networks
 	$(BIN)/python -m arena.lab.solving
-	$(BIN)/pytest -n $(WORKERS) --dist worksteal -m "slow or hypothesis" --hypothesis-profile thorough -o timeout=180 $(TESTS)
+	$(BIN)/pytest -n $(WORKERS) --dist worksteal -m "slow or hypothesis" --hypothesis-profile thorough $(TESTS)
 
 test-anywhere:  ## `make test` again and again as root, on a Debian: other users, terminals and homes, missing programs
 	.ci/anywhere $(RUNS)

@@ -137,7 +137,7 @@ class Cable:
         """Return the finished matches."""
         return list(read(self.record)) if self.record.exists() else []
 
-    def wait(self, count: int, seconds: float = 90) -> list[Record]:
+    def wait(self, count: int, seconds: float = 300) -> list[Record]:
         """Wait until `count` matches are finished, and return them. Raises RuntimeError."""
         end = time.monotonic() + seconds
         while len(played := self.records()) < count:
@@ -146,7 +146,7 @@ class Cable:
             time.sleep(0.05)
         return played
 
-    def wait_log(self, text: str, count: int, seconds: float = 60) -> bool:
+    def wait_log(self, text: str, count: int, seconds: float = 150) -> bool:
         """Return True if the server's log contains the text `count` times within `seconds`."""
         end = time.monotonic() + seconds
         while self.log.count(text) < count:

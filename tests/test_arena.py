@@ -227,7 +227,6 @@ def in_bash(home: Path, script: str) -> subprocess.CompletedProcess[str]:
 
 
 @requires("bash")
-@pytest.mark.timeout(120)
 def test_a_bash_completes_the_name_of_a_command_and_of_an_option(tmp_path: Path) -> None:
     installed = in_bash(tmp_path, "arena --install-completion")
     assert installed.returncode == 0, installed

@@ -164,7 +164,6 @@ def test_a_match_is_played_among_other_modules_of_these_names(server: Environmen
     )
 
 
-@pytest.mark.timeout(200)
 def test_a_strict_type_checker_sees_a_bot_typed(plain: Environment, tmp_path: Path) -> None:
     (tmp_path / "mine.py").write_text(
         "from arena import Bot, Clock\n\n\n"

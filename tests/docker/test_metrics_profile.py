@@ -16,7 +16,6 @@ from testkit.parts import requires
 from tests.docker.compose import ANY_PORT, ROOT, Compose, compose_project, docker, stand_in, wait_for
 
 pytestmark = [
-    pytest.mark.timeout(600),
     requires("docker"),
 ]
 

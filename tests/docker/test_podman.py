@@ -27,7 +27,7 @@ read turn; echo '{"move": 4}'
 read end
 """
 
-pytestmark = [pytest.mark.timeout(300), requires("podman")]
+pytestmark = requires("podman")
 
 
 @pytest.fixture

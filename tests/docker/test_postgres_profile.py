@@ -26,7 +26,6 @@ from tests.docker.compose import ROOT, assert_replays, docker, stand_in, token_i
 from tests.docs.hosting_guide import Block, sections
 
 pytestmark = [
-    pytest.mark.timeout(600),
     requires("docker"),
 ]
 

@@ -39,7 +39,6 @@ def typed(*words: str) -> str:
     return result.stdout + result.stderr
 
 
-@pytest.mark.timeout(200)
 def test_the_guides_commands_work(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(folder)
     forget_games(monkeypatch)
@@ -80,7 +79,6 @@ def test_other_rules_are_measured_on_a_map(folder: Path, monkeypatch: pytest.Mon
     assert re.search(r"m1 +\| +9 +\| +54 ", shown), shown
 
 
-@pytest.mark.timeout(100)
 def test_the_server_has_it_and_refuses_a_bot_with_other_rules(folder: Path) -> None:
     server = subprocess.Popen(
         [*ARENA, *SERVE, "--port", "0"], cwd=folder, stderr=subprocess.PIPE, text=True, env=os.environ

@@ -28,7 +28,7 @@ from testkit.stored import records_of
 from tests.bots.command_line import ARENA, environment
 from tests.e2e.commands import until_matches_are_played
 
-pytestmark = [pytest.mark.timeout(600), pytest.mark.usefixtures("loaded_commands")]
+pytestmark = pytest.mark.usefixtures("loaded_commands")
 
 AWAY_SECONDS = float(os.environ.get("ARENA_AWAY_SECONDS", "1"))
 PATIENCE_SECONDS = 200.0

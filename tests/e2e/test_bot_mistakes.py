@@ -9,8 +9,6 @@ import pytest
 from arena.server.processes.bot_process import TOLD_FAILURES
 from tests.bots.command_line import arena
 
-pytestmark = pytest.mark.timeout(90)
-
 HEAD = (
     "from arena.bots.api.bot import Bot, Resign\n\nclass Mine(Bot):\n    def choose(self, position, clock):\n"
 )

@@ -15,7 +15,7 @@ from tests.bots.command_line import environment
 from tests.e2e.test_bot_life import PATIENCE_SECONDS, finished
 from tests.games.own import EXAMPLES
 
-pytestmark = [pytest.mark.timeout(600), pytest.mark.usefixtures("loaded_commands")]
+pytestmark = pytest.mark.usefixtures("loaded_commands")
 
 VERSION = """\
 import random

@@ -144,7 +144,7 @@ class Careful(Bot):
         ply = self.game.ply(position)
         self.begun.put(ply)
         if ply % 4 == 0:
-            self.go_on.acquire(timeout=20)
+            self.go_on.acquire(timeout=150)
         return self.game.moves(position)[0]
 
 

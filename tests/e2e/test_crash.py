@@ -14,7 +14,6 @@ from testkit.crash import Server, crash
 from tests.e2e.commands import running, until_matches_are_played
 
 pytestmark = [
-    pytest.mark.timeout(180),
     pytest.mark.usefixtures("loaded_commands"),
 ]  # a server's process starts again and again
 

@@ -32,7 +32,7 @@ from tests.bots.command_line import arena, environment
 from tests.docs.hosting_guide import sections
 from tests.e2e import commands
 
-pytestmark = [pytest.mark.timeout(120), pytest.mark.usefixtures("loaded_commands")]
+pytestmark = pytest.mark.usefixtures("loaded_commands")
 NGINX = program("nginx")
 NAME = "localhost"
 """Stands here for arena.example, which nobody on this machine knows."""
@@ -55,7 +55,7 @@ def serving(folder: Path, *options: str) -> Iterator[Server]:
     words = ("serve", "--port", "0", "--set=house.engines=none", "--log", "json", *options)
     process = Forked(*words, cwd=folder, env=environment(), stdout=log, stderr=log)
     try:
-        end = time.monotonic() + 60
+        end = time.monotonic() + 150
         while not (found := re.search(r"^listening on wss?://\S+:(\d+)$", log.read_text(), re.MULTILINE)):
             assert process.poll() is None, log.read_text()
             assert time.monotonic() < end, log.read_text()
@@ -77,7 +77,7 @@ def get(url: str, trust: Path) -> tuple[int, str]:
     """Status and body of a page; a certificate must be the one in `trust`."""
     context = ssl.create_default_context(cafile=str(trust))
     try:
-        with build_opener(HTTPSHandler(context=context), _NoRedirect).open(url, timeout=10) as answer:
+        with build_opener(HTTPSHandler(context=context), _NoRedirect).open(url, timeout=150) as answer:
             return answer.status, answer.read().decode()
     except HTTPError as error:
         with error:
@@ -111,7 +111,7 @@ def test_a_bot_comes_by_tls_and_believes_no_certificate_but_a_known_one(
         assert unknown.stderr.count("\n") == 1
         bot = Forked(*words, cwd=tmp_path, env=environment(ARENA_TOKEN=token, SSL_CERT_FILE=str(chain)))
         try:
-            end = time.monotonic() + 60
+            end = time.monotonic() + 150
             while "\narena_bots 1.0\n" not in get(f"https://{NAME}:{server.port}/metrics", chain)[1]:
                 assert time.monotonic() < end, server.log.read_text()
                 time.sleep(0.05)
@@ -164,7 +164,7 @@ def nginx(folder: Path, certificate: tuple[Path, Path], server: Server) -> Itera
         stderr=subprocess.DEVNULL,
     )
     try:
-        end = time.monotonic() + 30
+        end = time.monotonic() + 150
         while True:
             with socket.socket() as tried:
                 if tried.connect_ex(("127.0.0.1", https)) == 0:
@@ -181,7 +181,7 @@ def nginx(folder: Path, certificate: tuple[Path, Path], server: Server) -> Itera
 
 def hello(port: int, trust: Path, source: str, name: str, token: str, **headers: str) -> dict[str, Any]:
     """The first answer to a hello that comes from an address of this machine, through TLS."""
-    raw = socket.create_connection(("127.0.0.1", port), source_address=(source, 0), timeout=20)
+    raw = socket.create_connection(("127.0.0.1", port), source_address=(source, 0), timeout=150)
     with connect(
         f"wss://{NAME}:{port}",
         sock=raw,

@@ -27,7 +27,6 @@ def mark(monkeypatch: pytest.MonkeyPatch) -> str:
 KILLS, ROUNDS = 5, 30
 
 
-@pytest.mark.timeout(300)
 def test_a_killed_event_ends_as_if_it_had_never_been_killed(mark: str, tmp_path: Path) -> None:
     bots = "".join(
         f"[[bots]]\nname = {name!r}\ncommand = {json.dumps(list(bot(name).command))}\n" for name in "ab"

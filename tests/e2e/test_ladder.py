@@ -57,7 +57,7 @@ def running(folder: Path, record: Path) -> Iterator[subprocess.Popen[str]]:
         text=True,
     ) as process:
         try:
-            until = time.monotonic() + 30
+            until = time.monotonic() + 150
             while not record.exists() or record.read_bytes().count(b"\n") < 5:
                 assert process.poll() is None
                 assert time.monotonic() < until, "no match came to its end"

@@ -21,7 +21,6 @@ from tests.e2e.test_misbehaving import PAUSE_SECONDS, PLENTY, run_peer, spec
 from tests.peers.honest import honest
 
 LIMITS = HostLimits(hello_seconds=1.0, connections=160, connections_per_address=40, cut_offs=100)
-pytestmark = pytest.mark.timeout(300)
 
 
 @pytest.fixture

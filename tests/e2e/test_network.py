@@ -13,7 +13,6 @@ from testkit.cable import Cable, NoCable, laid
 from testkit.parts import skip_without
 
 PLAYED = {EndReason.LINE, EndReason.BOARD_FULL}
-pytestmark = pytest.mark.timeout(180)  # processes start behind it all
 
 
 @pytest.fixture
@@ -65,7 +64,7 @@ def test_a_storm_of_bots_that_were_all_reset_comes_back_and_plays_on(cable: Cabl
     for _ in range(3):
         cable.reset()
         time.sleep(0.3)
-    if not cable.wait_log(": back from", 40, 30):
+    if not cable.wait_log(": back from", 40):
         skip_without("namespaces", "this kernel does not reset connections for ss -K")
     before = len(cable.records())
     played = cable.wait(before + 40)
@@ -74,7 +73,7 @@ def test_a_storm_of_bots_that_were_all_reset_comes_back_and_plays_on(cable: Cabl
 
 
 def test_pieces_that_are_late_and_lost_cost_no_match(line: Cable) -> None:
-    line.play("10+1", 10, 0.1)
+    line.play("60+1", 10, 0.1)
     before = len(line.wait(5))
     line.order("delay", "0.1", "0.08")
     line.order("drop", "0.1", "0.3")
@@ -86,7 +85,7 @@ def test_bots_of_half_open_connections_come_back_and_play_on(line: Cable) -> Non
     line.play("60+1", 10, 0.3)
     line.wait(5)
     assert line.order("vanish") >= 10, "the server is told of nothing"
-    assert line.wait_log(": back from", 10, 20), "each takes the place of its dead connection"
+    assert line.wait_log(": back from", 10), "each takes the place of its dead connection"
     before = len(line.records())
     played = line.wait(before + 10)
     assert {each.result.reason for each in played} <= PLAYED

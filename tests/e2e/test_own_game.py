@@ -25,7 +25,7 @@ from tests.bots.command_line import ARENA
 from tests.e2e.commands import arena
 from tests.games.own import EXAMPLES, nim
 
-pytestmark = [pytest.mark.timeout(150), pytest.mark.usefixtures("loaded_commands")]
+pytestmark = pytest.mark.usefixtures("loaded_commands")
 
 OTHER_RULES = (
     r"nim has other rules there \(\w{16}\) than here \(\w{16}\): both sides need the same file of the game"

@@ -15,7 +15,7 @@ from testkit.crash import Server
 from testkit.forked import Forked
 from testkit.stored import records_of
 
-pytestmark = [pytest.mark.timeout(120), pytest.mark.usefixtures("loaded_commands")]
+pytestmark = pytest.mark.usefixtures("loaded_commands")
 
 
 async def played(folder: Path, *options: str, matches: int) -> str:

@@ -24,7 +24,7 @@ from testkit.stored import records_of
 from testkit.wire import SUBPROTOCOL
 from tests.e2e.commands import running
 
-pytestmark = [pytest.mark.timeout(120), pytest.mark.usefixtures("loaded_commands")]
+pytestmark = pytest.mark.usefixtures("loaded_commands")
 
 
 async def test_the_second_is_refused_and_the_matches_of_the_first_go_on(tmp_path: Path) -> None:
@@ -71,7 +71,6 @@ async def test_one_that_stood_still_is_replaced_and_ends_in_one_line(tmp_path: P
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(600)
 async def test_kills_and_takeovers_in_any_order_lose_no_move_and_change_no_record(
     database: str, tmp_path: Path
 ) -> None:

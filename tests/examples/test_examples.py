@@ -17,7 +17,6 @@ from testkit.parts import requires, skip_without
 from tests.bots.command_line import ARENA, environment
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
-pytestmark = pytest.mark.timeout(150)  # processes of four languages: a busy machine takes long
 
 BOTS = ("bot.py", "bot.js", "bot.c", "bot.pl")
 

@@ -22,8 +22,6 @@ from tests.bots.compiled.positions import minimax  # noqa: E402
 from tests.games.own import EXAMPLES, nim  # noqa: E402
 from tests.games.setups import random_match  # noqa: E402
 
-pytestmark = pytest.mark.timeout(300)  # a kernel takes ten seconds of a quiet core to compile
-
 FOUR: Game[Any, Any] = game_in_file(EXAMPLES / "connect4.py", "")()
 EXACT: dict[str, Any] = {"exact": True, "table_mb": 1, "split_depth": 2}
 

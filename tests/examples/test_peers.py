@@ -23,7 +23,6 @@ from arena.protocol.timecontrol import TimeControl
 from testkit.parts import requires, skip_without
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
-pytestmark = pytest.mark.timeout(100)
 
 PACKAGES = [
     pytest.param("easyai_bot.py", marks=requires("easyai")),

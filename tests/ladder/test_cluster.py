@@ -43,9 +43,6 @@ from tests.server.fleets import QUICK, ROOT, all_gone, bot, processes_of
 from tests.server.matches import game_of, record, spec
 
 skip_without("distributed")
-pytestmark = pytest.mark.timeout(
-    120
-)  # a scheduler and workers take seconds to start, more so beside other tests
 
 START_SECONDS = 60
 

@@ -19,7 +19,6 @@ def test_the_example_of_the_readme_is_a_map_with_every_key() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(300)
 def test_the_table_of_the_readme_is_what_the_command_writes() -> None:
     done = arena("maps", "measure", "path4", "--matches", "400", "--processes", "1")
     assert done.code == 0, done.stderr

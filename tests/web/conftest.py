@@ -9,11 +9,6 @@ from testkit.browser import PATIENCE, RUNNING, Arena, arena, chromium, new_conte
 expect.set_options(timeout=PATIENCE * 700)
 
 
-def pytest_itemcollected(item: pytest.Item) -> None:
-    """Leave each test of the page time for several waits: beside others a browser and servers have little of the cores."""
-    item.add_marker(pytest.mark.timeout(4 * PATIENCE))
-
-
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport() -> Generator[None, pytest.TestReport, pytest.TestReport]:
     """Add what the running servers and bots have said to the report of a failed test."""

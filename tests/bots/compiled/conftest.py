@@ -2,12 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
 from testkit.parts import skip_without
 
 skip_without("numba")
-
-
-def pytest_itemcollected(item: pytest.Item) -> None:
-    item.add_marker(pytest.mark.timeout(300))

@@ -122,7 +122,7 @@ def test_a_choose_that_never_returns_ends_with_its_match(tmp_path: Path) -> None
 
 
 def _set_when_written(file: Path, stop: Event) -> None:
-    end = time.monotonic() + 20
+    end = time.monotonic() + 150
     while not (file.exists() and file.read_text()):
         assert time.monotonic() < end
         time.sleep(0.01)

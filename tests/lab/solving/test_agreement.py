@@ -55,7 +55,7 @@ def found(problem: Problem[Armies, Move], position: Armies, depth: int) -> Truth
     ("map", "boards", "depth"),
     [
         ("path4", 300, 5),
-        pytest.param("m1", 2_000, 4, marks=pytest.mark.timeout(300)),
+        ("m1", 2_000, 4),
     ],
 )
 def test_the_reference_search_agrees_as_deep_as_it_reaches(

@@ -13,8 +13,6 @@ from arena.protocol.timecontrol import TimeControl
 from arena.server.check.run import CheckResult, examine
 from tests.bots.command_line import ARENA
 
-pytestmark = pytest.mark.timeout(150)  # a whole examination starts processes again and again
-
 TINY = TimeControl(100, per_move=True)
 FAULTY = Path(__file__).parents[2] / "faulty"
 MODULES = {

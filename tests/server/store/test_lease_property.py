@@ -9,7 +9,6 @@ from dataclasses import dataclass, field
 from functools import partial
 
 import anyio
-import pytest
 import sqlalchemy as sa
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -242,7 +241,6 @@ def steps(names: list[str]) -> st.SearchStrategy[list[tuple[object, ...]]]:
 @settings(
     max_examples=settings().max_examples // 6, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
-@pytest.mark.timeout(600)
 async def test_whatever_servers_do_what_was_acknowledged_stays(
     database: str, todo: list[tuple[object, ...]]
 ) -> None:

@@ -103,7 +103,6 @@ async def test_the_journal_goes_on_after_the_database_has_thrown_it_out(postgres
         assert await events_of(engine, MATCH) == [(1, MatchOpened()), (2, MatchOpened())]
 
 
-@pytest.mark.timeout(180)  # three starts of a database after a crash
 async def test_nothing_that_was_told_is_lost_or_doubled_when_the_database_is_killed_again_and_again(
     own_postgresql: Postgresql,
 ) -> None:
