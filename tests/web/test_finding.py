@@ -13,7 +13,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from arena.maps.loader import map_names
-from testkit.browser import PATIENCE, Arena, arena, new_context, wait, write_slow_bot
+from testkit.browser import PATIENCE, Arena, arena, ending, new_context, wait, write_slow_bot
 from testkit.forked import Forked
 
 
@@ -38,13 +38,15 @@ def ladder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     log.touch()
     process = Forked(*command, cwd=folder, stdout=log, stderr=log)
     try:
-        told = wait(lambda: re.search(r"watch it at ((http\S+)event/cup)\n", log.read_text()))
-        # Where cores are short an answer takes long, and one that took long is given again for up to a minute.
-        wait(lambda: len(rows(f"{told[2]}api/table?event=cup")) == 2, 2 * PATIENCE)
+        told = wait(lambda: re.search(r"watch it at ((http\S+)event/cup)\n", log.read_text()), 3 * PATIENCE)
+        wait(lambda: len(rows(f"{told[2]}api/table?event=cup")) == 2, 3 * PATIENCE)
         yield told[1]
+    except BaseException as error:
+        error.add_note(ending(log))
+        raise
     finally:
         process.terminate()
-        process.wait(PATIENCE)
+        process.wait(3 * PATIENCE)
 
 
 def test_an_event_is_watched_at_the_address_that_it_prints(ladder: str, page: Page) -> None:

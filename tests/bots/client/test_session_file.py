@@ -34,6 +34,7 @@ def test_a_saved_session_is_readable_by_the_next_process_and_no_other_user(tmp_p
     memory.save("secret", {"b"})
     memory.close()
     assert stat.S_IMODE(only_file(tmp_path / "new").stat().st_mode) == 0o600
+    assert only_file(tmp_path / "new").read_bytes() == b'{"session":"secret","matches":["b"]}\n'
     for other in (opened(tmp_path / "new", "me", URL + "1"), opened(tmp_path / "new", "You/ü" * 12)):
         assert (other.session, other.matches) == ("", frozenset())
     again = opened(tmp_path / "new")
