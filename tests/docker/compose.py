@@ -64,7 +64,7 @@ def stand_in(image: str, folder: Path) -> Iterator[None]:
     docker("image", "rm", image)
 
 
-def wait_for(what: str, holds: Callable[[], T | None], seconds: float = 120) -> T:
+def wait_for(what: str, holds: Callable[[], T | None], seconds: float = 400) -> T:
     """Return the first true result of `holds`."""
     end = time.monotonic() + seconds
     while (found := holds()) is None:

@@ -127,7 +127,7 @@ def sources() -> bytes:
 def system_state(container: str) -> str:
     """Return the state of systemd after it has started; empty if it does not start."""
     words = ["docker", "exec", container, "systemctl", "is-system-running", "--wait"]
-    end, state = time.monotonic() + 20, ""
+    end, state = time.monotonic() + 150, ""
     while not state and time.monotonic() < end:
         state = subprocess.run(words, capture_output=True, text=True, check=False, timeout=60).stdout.strip()
         time.sleep(0.2)
