@@ -10,9 +10,11 @@ import shutil
 import subprocess
 import sys
 import time
+import urllib.error
 import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from http import HTTPStatus
 from pathlib import Path
 from typing import Any
 
@@ -223,8 +225,7 @@ class Arena:
 
     def ask(self, path: str) -> Any:
         """Return the server's JSON answer to a plain GET."""
-        with urllib.request.urlopen(f"{self.url}api/{path}", timeout=PATIENCE) as answer:
-            return json.load(answer)
+        return fetch_json(f"{self.url}api/{path}")
 
 
 RUNNING: list[Arena] = []
@@ -287,6 +288,20 @@ def wait(found: Any, seconds: float = PATIENCE) -> Any:
         )
         time.sleep(0.2)
     return value
+
+
+def fetch_json(url: str) -> Any:
+    """Return the JSON answer to a plain GET. A server that could not answer in time on a busy machine is asked again."""
+    until = time.monotonic() + PATIENCE
+    while True:
+        try:
+            with urllib.request.urlopen(url, timeout=PATIENCE) as answer:
+                return json.load(answer)
+        except urllib.error.HTTPError as error:
+            error.close()
+            if error.code != HTTPStatus.SERVICE_UNAVAILABLE or time.monotonic() > until:
+                raise
+        time.sleep(0.2)
 
 
 def ending(log: Path) -> str:

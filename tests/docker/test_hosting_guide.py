@@ -80,7 +80,7 @@ class Machine:
         assert stdin is not None
         stdin.write(f"echo $$ >/tmp/{name}.pid; exec env {commands.rstrip()} >/tmp/{name}.log 2>&1\n")
         stdin.close()
-        end = time.monotonic() + 30
+        end = time.monotonic() + 150
         while True:
             told = self.run(f"cat /tmp/{name}.log").stdout
             up = self.run("curl -s http://127.0.0.1:8765/metrics").stdout

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
 import re
-import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -13,15 +11,14 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from arena.maps.loader import map_names
-from testkit.browser import PATIENCE, Arena, arena, ending, new_context, wait, write_slow_bot
+from testkit.browser import PATIENCE, Arena, arena, ending, fetch_json, new_context, wait, write_slow_bot
 from testkit.forked import Forked
 
 
 def rows(url: str) -> list[Any]:
     """The rows of a table that a server answers with."""
-    with urllib.request.urlopen(url, timeout=PATIENCE) as answer:
-        told: list[Any] = json.load(answer)["rows"]
-        return told
+    found: list[Any] = fetch_json(url)["rows"]
+    return found
 
 
 @pytest.fixture(scope="module")

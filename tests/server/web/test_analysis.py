@@ -36,7 +36,7 @@ def asked(position: str) -> str:
 
 
 async def test_the_line_of_the_engine_is_legal_and_its_value_and_the_truth_are_told() -> None:
-    answer = await analysis("path4", asked(RULES.position_to_text(SEVERAL)))
+    answer = await analysis("path4", asked(RULES.position_to_text(SEVERAL)), seconds=300)
     assert answer.status == HTTPStatus.OK
     data = json.loads(answer.body)
     assert data["engine"] == "alphabeta"
@@ -68,7 +68,7 @@ async def test_an_invalid_request_starts_no_engine(name: str, query: str, status
 
 
 async def test_a_position_that_is_none_is_refused() -> None:
-    assert (await analysis("path4", asked("--help"))).status == HTTPStatus.BAD_REQUEST
+    assert (await analysis("path4", asked("--help"), seconds=300)).status == HTTPStatus.BAD_REQUEST
 
 
 async def test_an_engine_that_takes_too_long_is_gone_when_that_is_told(
