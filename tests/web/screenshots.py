@@ -174,8 +174,9 @@ def main() -> None:
         folder = Path(work)
         if wanted & {*PLAYED, *BUSY}:
             with arena(folder, "--map", "world", "--tc", "60/move", "--set=pool.concurrency=8") as running:
-                for engine, name in (("alphabeta:depth=4", ""), ("greedy", ""), ("random", "marvin")):
-                    running.bot(engine, name, matches=4)
+                for engine in ("alphabeta:depth=4", "greedy"):
+                    running.bot(engine, matches=4)
+                running.dawdler("marvin", 0.25, matches=8)
                 played(running, browser, given.folder, wanted)
         if given.all or wanted & {*MADE, *QUIET}:
             (folder / "quiet").mkdir()

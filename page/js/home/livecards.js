@@ -34,7 +34,8 @@ export class LiveCards {
   show(matches) {
     const ids = new Set(matches.map((each) => each.match));
     const fresh = matches.filter((each) => !this.cards.has(each.match));
-    const over = [...this.cards].filter(([id]) => !ids.has(id));
+    const over = [...this.cards].filter(([id]) => !ids.has(id))
+      .sort(([, a], [, b]) => Number(Boolean(a.board)) - Number(Boolean(b.board))); // first those that were over before they were drawn
     for (const match of matches) if (this.cards.has(match.match)) this.tell(this.cards.get(match.match), match);
     for (const match of fresh) {
       const card = this.add(match);

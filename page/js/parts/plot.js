@@ -42,12 +42,12 @@ export class Plot {
       return label;
     });
     this.range = h("span", null);
-    this.plies = h("p", { class: "plies" }, word("ply"), " ", this.range);
+    this.plies = h("p", { class: "plies" }, match.setup.armies_to_win ? [word("chance", "Maxie’s chance"), " by "] : null, word("ply"), " ", this.range);
     this.engineKey = h("span", { class: "key engine-key", hidden: true }, "the engine’s ", word("chance"));
     this.element = h("figure", { class: "plot" },
       h("figcaption", null, this.engineKey,
         h("span", { class: "key", "data-owner": "maxie" }, "Maxie’s ", word("value")),
-        h("span", { class: "key", "data-owner": "minnie" }, "Minnie’s ", match.setup.armies_to_win ? word("chance") : "value"),
+        h("span", { class: "key", "data-owner": "minnie" }, "Minnie’s value"),
         match.game.score ? h("span", { class: "key area-key" }, "by armies alone") : null),
       h("div", { class: "scaled" }, h("div", { class: "axis", "aria-hidden": "true" }, this.axis), h("div", null, this.svg, this.plies)), this.words);
   }
@@ -101,7 +101,7 @@ export class Plot {
     const text = [
       typeof said === "number" ? `Ply ${ply}: the mover says ${[valueText(said), winChances(said, match.setup)].filter(Boolean).join(", ")}` : `Ply ${ply}`,
       match.game.score ? `${difference(match.game.score(match.positions[ply]))}` : "",
-      turn ? turn.words : `up is good for Maxie; ${this.scale.words}`,
+      turn ? turn.words : this.scale.words,
     ].filter(Boolean).join("; ");
     say(this.words, text);
     set(this.svg, { "aria-label": `Values over the match. ${text}` });

@@ -23,19 +23,19 @@ export function winChances(value, setup) {
 }
 
 // The scale on which the values of a match are drawn: at(value) goes from -1, Minnie has won, to 1; `ticks` are some values with
-// what is written beside them.
+// what is written beside them, and `words` say what they are where no label of the plot does.
 export function scaleOf({ setup }) {
   if (!setup.armies_to_win) {
     return {
       at: (value) => Math.max(-1, Math.min(1, Math.asinh(value / SOFT) / FULL)),
       ticks: [50, 10, 0, -10, -50].map((n) => ({ share: Math.asinh((100 * n) / SOFT) / FULL, text: `${n > 0 ? "+" : n < 0 ? "−" : ""}${Math.abs(n)}` })),
-      words: "in points",
+      words: "up is good for Maxie; in points",
     };
   }
   return {
     at: (value) => 2 * chance(value, setup) - 1,
     ticks: [0.9, 0.7, 0.5, 0.3, 0.1].map((share) => ({ share: 2 * share - 1, text: percent(share) })),
-    words: "as Maxie’s chance to win",
+    words: "",
   };
 }
 
