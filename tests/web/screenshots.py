@@ -115,7 +115,7 @@ GUIDES = {
 }
 """For the guides: addresses, and what is there when they are complete."""
 BUSY = by_name(
-    View("start", "", ".stage:not(.first) .map"),
+    View("start", "", ".stage:not(.first) .map", boards_are_drawn),
     View("cards", "", ".card.live", boards_are_drawn, below=".card.live"),
     View("tv", "tv", ".stage .map"),
     View("boards", "tv/4", ".stage .map"),
@@ -176,7 +176,7 @@ def main() -> None:
             with arena(folder, "--map", "world", "--tc", "60/move", "--set=pool.concurrency=8") as running:
                 for engine in ("alphabeta:depth=4", "greedy"):
                     running.bot(engine, matches=4)
-                running.dawdler("marvin", 0.25, matches=8)
+                running.dawdler("marvin", 0.6, matches=8)
                 played(running, browser, given.folder, wanted)
         if given.all or wanted & {*MADE, *QUIET}:
             (folder / "quiet").mkdir()
