@@ -63,6 +63,8 @@ class Events:
         self._of_match: dict[str, Event] = {}
         self._due: dict[tuple[object, ...], int] = {}
         """Time since which the matches of two bots that wait for one of them are due, by event, round and bots."""
+        self._waiting: dict[str, frozenset[str]] = {}
+        """Bots of each event in progress whose match is due but has not begun."""
         self._last_status: dict[str, tuple[str, int]] = {}
         """Phase and round that the bots of each event were last notified of."""
         self._paired: dict[str, int] = {}
@@ -83,7 +85,7 @@ class Events:
     def reserves(self, bot: str) -> bool:
         """Return True if a bot must not be paired by the pool because of an event."""
         now = self._lobby.unix_ns() // SECOND
-        return any(
+        return any(bot in waiting for waiting in self._waiting.values()) or any(
             event.plan.hold_pool and event.state.has(bot) and now >= event.plan.closes
             for event in self._events.values()
         )
@@ -300,14 +302,26 @@ class Events:
         for event in list(self._events.values()):
             if event.state.phase == "open":
                 self._open(event)
+            due: list[Pairing] = []
             if event.state.phase == "running" and not self._lobby.draining:
-                self._begin_matches(event)
+                due = self._begin_matches(event)
                 self._end(event)
+            self._hold_waiting(event, due)
             self._notify_phase(event)
             if event.state.ended and not event.playing:
                 del self._events[event.name]
                 self._closed.discard(event.name)
                 self._due = {key: since for key, since in self._due.items() if key[0] != event.name}
+
+    def _hold_waiting(self, event: Event, due: list[Pairing]) -> None:
+        """Keep bots with a due match out of the pool: two that the pool pairs in turn are hardly ever free together."""
+        before = self._waiting.pop(event.name, frozenset())
+        waiting = frozenset(name for each in due for name in (each.maxie, each.minnie))
+        if waiting:
+            self._waiting[event.name] = waiting
+        for name in before ^ waiting:
+            if (bot := self._lobby.bots.get(name)) is not None:
+                self._lobby.mark_changed(bot)
 
     def schedule_check(self) -> None:
         """Schedule a check of the events after a change, before the matchmaker's next check."""
@@ -354,7 +368,8 @@ class Events:
         bot = self._lobby.bots.get(name)
         return bot is not None and bot.client is not None and bot.quota != 0
 
-    def _begin_matches(self, event: Event) -> None:
+    def _begin_matches(self, event: Event) -> list[Pairing]:
+        """Begin the due matches whose bots are free, and return the others."""
         if event.plan.is_arena:
             if self._lobby.unix_ns() < self._end_of(event) * SECOND:
                 self._look_at_unix(self._end_of(event))
@@ -368,12 +383,15 @@ class Events:
                     allowed=lambda a, b: not (rated and self._share_owner(a, b)),
                 ):
                     self._begin(event, pairing)
-            return
-        changed = True
+            return []
+        due, changed = event.due(), True
         while changed:  # a forfeit may make further matches due
             changed = False
-            for pairing in event.due():
+            for pairing in due:
                 changed = self._start_or_forfeit(event, pairing) or changed
+            if changed:
+                due = event.due()
+        return due
 
     @staticmethod
     def _end_of(event: Event) -> int:

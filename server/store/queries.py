@@ -16,6 +16,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 from arena.protocol.codes import EndReason
 from arena.protocol.values import Players
 from arena.rating.formats import ARENA, Encounter, Knockout, RosterChange, in_format_order, make_format
+from arena.rating.pairing import Pairing
 from arena.rating.schedule import Schedule
 from arena.rating.standings import Row, table_of_scores
 from arena.rating.steps import Category, FinishedMatch
@@ -180,9 +181,21 @@ def _is_round_robin_event(ladder: LadderPlanned) -> bool:
     return ladder.plan.get("format") == "round-robin" and "state" in ladder.plan
 
 
+async def due_matches(engine: AsyncEngine, event: str, ladder: LadderPlanned) -> list[Pairing]:
+    """Return the next match of every two bots of an event, in progress or not, in the order of its schedule."""
+    done = await results(engine, event)
+    return await anyio.to_thread.run_sync(lambda: _schedule(ladder, done).startable())
+
+
 def _place(
     ladder: LadderPlanned, done: Mapping[str, FinishedMatch], rows: list[Row]
 ) -> tuple[list[Row], list[list[Encounter]]]:
+    format = _schedule(ladder, done).format
+    return in_format_order(rows, format), format.bracket() if isinstance(format, Knockout) else []
+
+
+def _schedule(ladder: LadderPlanned, done: Mapping[str, FinishedMatch]) -> Schedule:
+    """Return the schedule of an event after its finished matches."""
     plan = ladder.plan
     format = make_format(
         plan["format"],
@@ -192,8 +205,9 @@ def _place(
         plan["seed"],
         [RosterChange(*each) for each in plan.get("changes", ())],
     )
-    Schedule(ladder.uid, format).resume(done)
-    return in_format_order(rows, format), format.bracket() if isinstance(format, Knockout) else []
+    schedule = Schedule(ladder.uid, format)
+    schedule.resume(done)
+    return schedule
 
 
 async def _history(connection: AsyncConnection, bot: str) -> dict[str, list[Point]]:

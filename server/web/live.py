@@ -74,7 +74,10 @@ class EventProgress(Struct, frozen=True):
     matches: int | None
     """Total number of matches, as far as known; None for an endless event."""
     due: list[DueMatch]
-    """Next match of each pair of bots, in the order of the schedule; only the first ones."""
+    """Next match of each pair of bots, in the order of the schedule; only the first ones.
+
+    In an event of a server they include the matches in progress.
+    """
     sprt: SprtProgress | None = None
 
 

@@ -18,6 +18,7 @@ from arena.games.riskless import Riskless
 from arena.maps.loader import load_map, map_names
 from arena.protocol.codes import EndReason
 from arena.protocol.record import BadRecord, from_line
+from arena.rating.pairing import Pairing
 from arena.rating.standings import as_csv
 from arena.server.edge import responses
 from arena.server.edge.responses import Response
@@ -27,11 +28,11 @@ from arena.server.store.continuations import MAX_PLY, continuations
 from arena.server.store.database import Engine
 from arena.server.store.finished import Place, find_record, record_of
 from arena.server.store.ladders import LadderPlanned, find_plan
-from arena.server.store.queries import EventTable, bot_summary, event_table, rating_tables
+from arena.server.store.queries import EventTable, bot_summary, due_matches, event_table, rating_tables
 from arena.server.store.search import DRAWN, LOST, WON, Filter, opening_of, scores, search
 from arena.server.web.analysis import NO_POSITION, position_in, review
 from arena.server.web.frames import AskLive, LiveRequest
-from arena.server.web.live import EventProgress
+from arena.server.web.live import DueMatch, EventProgress
 from arena.server.web.routes import BadRequest, RouteMatch
 from arena.server.web.static import FOREVER
 from arena.solved.move_quality import Kind, record_kinds
@@ -45,6 +46,8 @@ _TIME = re.compile(r"[0-9TZ:.+-]{1,32}")
 MAX_MATCHES = 50
 MAX_BOTS = 200
 """Maximum number of bots in the plan of an event."""
+MAX_DUE = 100
+"""Maximum number of due matches in the plan of an event."""
 
 
 class SolvedMoveQuality(Struct, frozen=True):
@@ -217,6 +220,10 @@ class StorePages:
         if matches is None and ladder is None and live.progress is None and not live.playing:
             return _no_event(event)
         plan = live.progress or (None if ladder is None else _stored_progress(event, ladder))
+        if ladder is not None and ladder.plan.get("state", {}).get("phase") in ("running", "paused"):
+            pairings = await due_matches(self._engine, event, ladder)
+            due = [_due_match(each, ladder) for each in pairings[:MAX_DUE]]
+            plan = structs.replace(_stored_progress(event, ladder), due=due)
         if plan is not None and len(plan.bots) > MAX_BOTS:
             plan = structs.replace(plan, bots=dict(list(plan.bots.items())[:MAX_BOTS]))
         over = ladder is not None and ladder.finished is not None and not live.playing
@@ -276,6 +283,12 @@ def _stored_progress(event: str, ladder: LadderPlanned) -> EventProgress:
         matches=None,
         due=[],
     )
+
+
+def _due_match(pairing: Pairing, ladder: LadderPlanned) -> DueMatch:
+    maps = ladder.plan.get("maps", ())
+    map = str(maps[pairing.pair.start]) if maps else ""
+    return DueMatch(pairing.maxie, pairing.minnie, map, pairing.pair.round + 1)
 
 
 def _no_match(match: str) -> Response:

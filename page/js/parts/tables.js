@@ -17,14 +17,14 @@ export const ratingText = (each) => `${each.rating.toFixed(0)} ± ${errorText(ra
 export function standing(rows, what) {
   const at = ratingScale(rows);
   const more = formatColumns(rows);
-  const head = ["#", what, "±", "Bot", "", "Matches", "W", "D", "L", "Forfeits", "Crashes", ...more.map(({ heading }) => heading)];
+  const head = ["#", what, "±", "Bot", "", ...more.map(({ heading }) => heading), "Matches", "W", "D", "L", "Forfeits", "Crashes"];
   return scrolling("Standings", h("table", { class: "standing" },
     h("thead", null, h("tr", null, head.map((each) => (each ? h("th", { scope: "col" }, each) : h("td"))))),
     h("tbody", null, rows.map((row, n) => h("tr", null,
       h("td", null, row.rank ?? n + 1),
       h("td", null, h("strong", null, whole(row.middle))), h("td", { class: "quiet" }, errorText(row)),
       h("th", { scope: "row", title: row.bot }, h("a", { href: addressOf("bot", row.bot) }, row.bot)), h("td", null, ratingBar(row, at)),
-      [row.matches, row.won, row.drawn, row.lost, row.forfeits, row.crash, ...more.map(({ value }) => value(row))].map((each) => h("td", null, each)))))));
+      [...more.map(({ value }) => value(row)), row.matches, row.won, row.drawn, row.lost, row.forfeits, row.crash].map((each) => h("td", null, each)))))));
 }
 
 // Columns that only some formats have: points for a Swiss, and the round reached for a knockout.

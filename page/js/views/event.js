@@ -106,7 +106,7 @@ export class EventView {
         : [h("p", { class: "quiet" }, "No match of it is finished yet.")]));
     if (rows.length) this.table.append(files(this.event));
     this.bracket.replaceChildren(...(table?.bracket?.length ? bracket(table.bracket, rows.find(({ reached }) => reached === "champion")) : []));
-    this.due.replaceChildren(...(plan?.due.length && !finished ? due(plan.due) : []));
+    this.due.replaceChildren(...(plan?.due.length && !finished ? due(plan) : []));
     this.past.replaceChildren(...(matches.length ? [h("h2", null, "Latest matches"), h("ul", { class: "cards" }, matches.map(pastItem)),
       counted > matches.length ? h("p", null, h("a", { class: "button plain", href: `/search?event=${encodeURIComponent(this.event)}` }, "All its matches")) : null].filter(Boolean) : []));
   }
@@ -180,7 +180,7 @@ function sprt({ elo0, elo1, llr, lower, upper, verdict, pairs }, { bots }) {
     h("meter", { min: lower, max: upper, value: llr, "aria-label": "Log likelihood ratio" }, llr.toFixed(2)));
 }
 
-function due(matches) {
-  return [h("h2", null, "Next"), h("ol", { class: "due" }, matches.map(({ maxie, minnie, map, round }) => h("li", null,
-    h("a", { href: addressOf("versus", maxie, minnie) }, `${maxie} v ${minnie}`), h("span", { class: "quiet" }, ` ${[map, `round ${round}`].filter(Boolean).join(" · ")}`))))];
+function due({ kind, due: matches }) {
+  return [h("h2", null, kind === "event" ? "Open pairings" : "Next"), h("ol", { class: "due" }, matches.map(({ maxie, minnie, map, round }) => h("li", null,
+    h("a", { href: addressOf("versus", maxie, minnie) }, `${maxie} v ${minnie}`), h("span", { class: "quiet" }, ` ${[map && mapTitle(map), `round ${round}`].filter(Boolean).join(" · ")}`))))];
 }

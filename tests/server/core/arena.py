@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import Any, TypeVar
 
 import msgspec
@@ -272,12 +272,17 @@ def started(peer: Peer) -> str:
     return match
 
 
-def play_on(arena: Arena, cells: tuple[int, ...] = LINE) -> None:
-    """Let all who are connected play these cells in each of their matches, until nothing is to be answered."""
+def play_on(arena: Arena, cells: tuple[int, ...] = LINE, only: Collection[str] | None = None) -> None:
+    """Let all who are connected play these cells in each of their matches, until nothing is to be answered.
+
+    only   names of the bots that play; by default all
+    """
     quiet = False
     while not quiet:
         quiet = True
         for peer in list(arena.peers.values()):
+            if only is not None and peer.name not in only:
+                continue
             for message in peer.news():
                 match message:
                     case Start(match):

@@ -326,6 +326,32 @@ def test_bots_that_wait_for_an_event_get_no_match_of_the_pool_where_the_host_wan
     assert {each.terms.event for each in arena.of(OpenMatch)[played:]} == {"cup"}
 
 
+def playing(arena: Arena) -> list[set[str]]:
+    """Return the bots of each match so far."""
+    return [{each.terms.players.maxie, each.terms.players.minnie} for each in arena.of(OpenMatch)]
+
+
+def test_a_bot_with_a_due_match_gets_no_match_of_the_pool_while_its_opponent_is_busy() -> None:
+    arena = Arena(pool=POOL)
+    ask(arena, AnnounceEvent(plan()))
+    entered(arena, "anna", "bert", "carl", "dora")
+    round_one = {"anna", "carl"}, {"bert", "dora"}
+    while arena.now < 58_500 * MS or playing(arena)[-1] in round_one:
+        play_on(arena)
+        arena.wait(100)
+    arena.wait(60_100 - arena.now // MS)
+    assert state(arena).phase == "running"
+    before = arena.of(OpenMatch)
+    assert [each.terms.event for each in before[-2:]] == ["open", "open"]
+    play_on(arena, only=playing(arena)[-1])
+    arena.wait(500)
+    assert arena.of(OpenMatch) == before, "both wait for their opponents in the event"
+    play_on(arena)
+    arena.wait(100)
+    assert {each.terms.event for each in arena.of(OpenMatch)[len(before) :]} == {"cup"}
+    play_out(arena)
+
+
 def test_the_host_steers_an_event_and_is_told_why_not() -> None:
     arena = Arena()
     assert ask(arena, ControlEvent("cup", "pause")) == CommandAnswered(

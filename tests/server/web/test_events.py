@@ -4,12 +4,18 @@ from __future__ import annotations
 
 import json
 
+import sqlalchemy as sa
+
 from arena.server.host import Host, open_host
 from arena.server.store.aggregates.counting import refresh
+from arena.server.store.events import EVENT, event_row
 from arena.server.store.ladders import claim, finish
+from arena.server.store.schema import ladders
 from arena.server.web.live import EventProgress
 from arena.server.web.routes import parse
 from arena.server.web.store_pages import MAX_BOTS, StorePages
+from tests.server.core.test_event import begun
+from tests.server.played import MAXIE_WINS, day, events, keep
 from tests.server.web.test_pages import ask, get, nothing_is_live, play
 
 PLAN = {
@@ -54,3 +60,36 @@ async def test_whoever_plays_the_event_says_how_it_goes() -> None:
         told = await ask(host, "event?name=cup")
         assert (told["plan"]["played"], told["plan"]["matches"]) == (1, 4)
         assert (await get(host, "/api/event?name=other"))[0] == 404
+
+
+async def test_the_open_pairings_of_an_event_in_progress_are_told(host: Host) -> None:
+    event = begun("swiss", 4)
+    row = event_row(event.state) | {"kind": EVENT, "server": "", "named": True}
+    async with host.engine.begin() as connection:
+        await connection.execute(sa.insert(ladders).values(**row))
+    first, second = event.due()
+    assert [(each["maxie"], each["minnie"], each["round"]) for each in await due(host)] == [
+        (first.maxie, first.minnie, 1),
+        (second.maxie, second.minnie, 1),
+    ]
+    for number, leg in enumerate(first.pair.matches()):
+        match = event.start_match(leg)
+        await keep(
+            host.engine,
+            day(1 + number),
+            events(MAXIE_WINS),
+            maxie=leg.maxie,
+            minnie=leg.minnie,
+            match=match,
+            event="cup",
+        )
+    assert [(each["maxie"], each["minnie"]) for each in await due(host)] == [(second.maxie, second.minnie)]
+
+
+async def due(host: Host) -> list[dict[str, object]]:
+    """Return the due matches of the event from the store."""
+    asked = parse("/api/event?name=cup")
+    assert asked is not None
+    answer = await StorePages(host.engine, nothing_is_live).answer(asked, gzip=False)
+    found: list[dict[str, object]] = json.loads(answer.body)["plan"]["due"]
+    return found
