@@ -3,7 +3,7 @@
 import math
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from msgspec import UNSET
 
@@ -61,6 +61,7 @@ def test_a_list_stands_for_a_pair() -> None:
 numbers = st.none() | st.integers() | st.floats()
 
 
+@example(depth=10**9, value=None, nodes=2**64, length=0)
 @given(
     depth=st.none() | st.integers(),
     value=numbers,
