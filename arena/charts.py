@@ -60,12 +60,12 @@ def dot(x: float, y: float, radius: float, colour: str, tip: str = "") -> str:
     return f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{radius:g}" fill="{colour}">{_tooltip(tip)}</circle>'
 
 
-def document(width: float, height: float, drawn: Sequence[str]) -> str:
-    """Return a complete SVG file with the elements in `drawn` on a white background."""
+def document(width: float, height: float, elements: Sequence[str]) -> str:
+    """Return a complete SVG file with these elements on a white background."""
     size = f'width="{width:.0f}" height="{height:.0f}"'
     box = f'{size} viewBox="0 0 {width:.0f} {height:.0f}"'
     opening = f'<svg xmlns="http://www.w3.org/2000/svg" {box} font-family="sans-serif" font-size="12">'
-    return "\n".join([opening, f'<rect {size} fill="white"/>', *drawn, "</svg>", ""])
+    return "\n".join([opening, f'<rect {size} fill="white"/>', *elements, "</svg>", ""])
 
 
 def _tooltip(words: str) -> str:

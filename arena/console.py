@@ -174,8 +174,14 @@ def print_table(columns: Mapping[str, Justify], rows: Iterable[Sequence[str]]) -
         table.add_row(*row)
     if out.is_terminal:
         out.print(table)
-        return
+    else:
+        print_plain(table, out)
+
+
+def print_plain(table: Table, console: Console) -> None:
+    """Print a table without line breaks, so that its Markdown stays valid."""
     wide = Console(file=StringIO(), width=WIDE, markup=False, emoji=False)
     with wide.capture() as captured:
         wide.print(table)
-    out.print("\n".join(filter(None, (line.strip() for line in captured.get().splitlines()))))
+    lines = filter(None, (line.strip() for line in captured.get().splitlines()))
+    console.print("\n".join(lines), markup=False, emoji=False, highlight=False, soft_wrap=True)

@@ -98,7 +98,7 @@ def _mounts(text: str, controller: str) -> Iterator[Mount]:
 
 def _unescape(text: str) -> str:
     """Decode a path written by the kernel, in which a space is `\\040`."""
-    return re.sub(r"\\([0-7]{3})", lambda found: chr(int(found[1], 8)), text)
+    return re.sub(r"\\([0-7]{3})", lambda match: chr(int(match[1], 8)), text)
 
 
 def _folders(mount: Mount, path: str) -> Iterator[Path]:

@@ -106,7 +106,7 @@ class Turns:
 
 def usual(turns: Mapping[str, Turns]) -> Window:
     """Return the calm baseline: the medians of all calm periods. A single period of a few seconds can be off by half."""
-    calm = [each for found in turns.values() for each in found.calm]
+    calm = [each for turn in turns.values() for each in turn.calm]
     return Window(*(statistics.median(getattr(each, what) for each in calm) for what in WINDOW))
 
 
@@ -144,10 +144,12 @@ async def window(server: Running, load: Load, seconds: float) -> Window:
     await measured(load, 0, seconds)
     cpu, took = server.cpu - cpu, time.monotonic() - began
     # Where nothing was acknowledged at all, each move took longer than that.
-    taken = sorted(load.seconds) or [took]
+    durations = sorted(load.seconds) or [took]
     after = await asyncio.to_thread(histogram, server.url)
     counts = {bound: after[bound] - before.get(bound, 0) for bound in after}
-    return Window(1000 * taken[int(0.99 * (len(taken) - 1))], 1000 * quantile(counts, 0.99), cpu / took)
+    return Window(
+        1000 * durations[int(0.99 * (len(durations) - 1))], 1000 * quantile(counts, 0.99), cpu / took
+    )
 
 
 async def _attacked(
@@ -172,14 +174,14 @@ async def _attacked(
             await _out(horde).readline()
         for horde in hordes:
             _in(horde).write(b"go\n")
-        found = await window(server, load, seconds)
+        hit_window = await window(server, load, seconds)
         messages = [await _out(horde).read() for horde in hordes]
     finally:
         for horde in hordes:
             with suppress(ProcessLookupError):
                 horde.kill()
             await horde.wait()
-    return found, [json.loads(each) for each in messages]
+    return hit_window, [json.loads(each) for each in messages]
 
 
 def _out(process: asyncio.subprocess.Process) -> asyncio.StreamReader:
@@ -220,14 +222,14 @@ async def run(kinds: list[str], rounds: int, seconds: float) -> tuple[dict[str, 
             await all_in(load, BOTS)
             await asyncio.sleep(3)
             for number in range(rounds):
-                for kind, found in turns.items():
+                for kind, turn in turns.items():
                     calm = await window(server, load, seconds)
                     target = other if kind == ELSEWHERE else server
                     place = 1 + number * len(turns) + list(turns).index(kind)
                     attacked, said = await _attacked(server, target, load, kind, seconds, place, theirs)
-                    found.calm.append(calm)
-                    found.attacked.append(attacked)
-                    found.tallies += said
+                    turn.calm.append(calm)
+                    turn.attacked.append(attacked)
+                    turn.tallies += said
                     print(f"{kind}: {calm} -> {attacked}, {said}", flush=True)
                     await asyncio.sleep(0.5)
             for bot in bots:
@@ -239,15 +241,15 @@ def _faults(turns: dict[str, Turns], load: Load) -> list[str]:
     wrong = [f"an honest bot was told {each}" for each in load.errors]
     wrong += [f"an honest bot's match ended by {each}" for each in load.forfeits]
     calm = usual(turns)
-    for kind, found in turns.items():
+    for kind, turn in turns.items():
         if kind == ELSEWHERE:
             continue
-        for tally in found.tallies:
+        for tally in turn.tallies:
             if tally["longest"] > MAX_SECONDS:
                 wrong.append(f"{kind}: a connection lasted {tally['longest']:.1f} s")
             if tally["cut"] < CLIENTS:
                 wrong.append(f"{kind}: only {tally['cut']} connections were cut off")
-        ratio = found.ratio(calm)
+        ratio = turn.ratio(calm)
         if worst(ratio) >= MAX_RATIO:
             wrong.append(f"{kind}: p99 is {ratio} times what it is without")
     return wrong
@@ -260,19 +262,19 @@ def section(turns: dict[str, Turns], rounds: int, seconds: float) -> Section:
     rows = [
         [
             kind,
-            f"{statistics.median(each.p99 for each in found.calm):.1f}",
-            f"{statistics.median(each.p99 for each in found.attacked):.1f}",
-            short(worst(found.ratio(calm))),
-            str(found.ratio(calm)),
-            str(found.ratio_inside(calm)),
+            f"{statistics.median(each.p99 for each in turn.calm):.1f}",
+            f"{statistics.median(each.p99 for each in turn.attacked):.1f}",
+            short(worst(turn.ratio(calm))),
+            str(turn.ratio(calm)),
+            str(turn.ratio_inside(calm)),
             " → ".join(
-                f"{statistics.median(each.cpu for each in some):.0%}" for some in (found.calm, found.attacked)
+                f"{statistics.median(each.cpu for each in some):.0%}" for some in (turn.calm, turn.attacked)
             ),
-            f"{sum(each['cut'] for each in found.tallies):,}",
-            f"{max(each['longest'] for each in found.tallies):.1f}",
-            f"{_rate(found.tallies) / lasts(kind, seconds):.1f}",
+            f"{sum(each['cut'] for each in turn.tallies):,}",
+            f"{max(each['longest'] for each in turn.tallies):.1f}",
+            f"{_rate(turn.tallies) / lasts(kind, seconds):.1f}",
         ]
-        for kind, found in turns.items()
+        for kind, turn in turns.items()
     ]
     kind = max((kind for kind in turns if kind != ELSEWHERE), key=lambda each: worst(turns[each].ratio(calm)))
     ratio = turns[kind].ratio(calm)
@@ -281,7 +283,7 @@ def section(turns: dict[str, Turns], rounds: int, seconds: float) -> Section:
         if ELSEWHERE in turns
         else ""
     )
-    alone = max(each.p99 for found in turns.values() for each in found.calm) / calm.p99
+    alone = max(each.p99 for turn in turns.values() for each in turn.calm) / calm.p99
     return Section(
         "Honest bots during attacks",
         f"{BOTS} honest bots play {RATE:.0f} moves a second in total. The server has default limits, except {HELLO:g} s for the "

@@ -82,7 +82,7 @@ class Calls:
         threading.setprofile(None)
 
 
-class Line(asyncio.Transport):
+class CountedConnection(asyncio.Transport):
     """Server end of an in-memory connection, with the client's actions at the other end."""
 
     def __init__(self, host: Host) -> None:
@@ -149,9 +149,9 @@ class Line(asyncio.Transport):
                 return dict(message)
 
 
-async def connected(host: Host) -> Line:
+async def connect(host: Host) -> CountedConnection:
     """Return the connection of a bot that has not sent its hello yet."""
-    line = Line(host)
+    line = CountedConnection(host)
     line.send(opening("here"))
     await line.answer()
     return line
@@ -177,7 +177,7 @@ async def count() -> dict[str, Counter[CodeType]]:
 
 
 async def _hellos(host: Host, calls: Calls) -> Counter[CodeType]:
-    lines = [await connected(host) for _ in range(TIMES + 1)]
+    lines = [await connect(host) for _ in range(TIMES + 1)]
 
     async def greet(number: int) -> None:
         lines[number].say(type="hello", name=f"watcher {number}", pool=False)
@@ -192,7 +192,7 @@ async def _hellos(host: Host, calls: Calls) -> Counter[CodeType]:
 
 
 async def _moves(host: Host, calls: Calls) -> Counter[CodeType]:
-    pair = [await connected(host) for _ in range(2)]
+    pair = [await connect(host) for _ in range(2)]
     for name, line in zip(("maxie", "minnie"), pair, strict=True):
         line.say(type="hello", name=name)
     seats = {}
@@ -213,7 +213,7 @@ async def _moves(host: Host, calls: Calls) -> Counter[CodeType]:
 
 
 async def _answers(host: Host, calls: Calls) -> Counter[CodeType]:
-    line = Line(host)
+    line = CountedConnection(host)
 
     async def ask(_number: int) -> None:
         line.send(GET)

@@ -95,40 +95,40 @@ async def running(edges: int, folder: Path, url: str, nats: NatsServer) -> Async
 
 
 async def measure(
-    edges: int, given: argparse.Namespace, url: str, postgresql: Postgresql, nats: NatsServer
+    edges: int, arguments: argparse.Namespace, url: str, postgresql: Postgresql, nats: NatsServer
 ) -> Cost:
     """Measure a configuration once."""
     load = Load()
-    pause = float(given.bots / 2 / given.rate)  # one bot of two is to move
+    pause = float(arguments.bots / 2 / arguments.rate)  # one bot of two is to move
     with tempfile.TemporaryDirectory(prefix="arena-cluster-") as folder:
         async with running(edges, Path(folder), url, nats) as members, asyncio.TaskGroup() as tasks:
             entrances = [each.url for each in members if each.role != "core"]
 
             def come(what: str, *, pool: bool) -> None:
-                for each in range(given.bots):
+                for each in range(arguments.bots):
                     at = entrances[each % len(entrances)]
                     jobs.append(tasks.create_task(arena_bot(at, f"{what} {each}", load, pause, pool=pool)))
 
             jobs: list[asyncio.Task[None]] = []
             come("idle", pool=False)
-            await all_in(load, given.bots)
+            await all_in(load, arguments.bots)
             await asyncio.sleep(1)
             before = used(members, postgresql, nats)
             await asyncio.sleep(IDLE_SECONDS)
             idle = [b - a for a, b in zip(before, used(members, postgresql, nats), strict=True)]
             come("bot", pool=True)
-            await all_in(load, 2 * given.bots)
+            await all_in(load, 2 * arguments.bots)
             await asyncio.sleep(WARM_SECONDS)
             load.seconds.clear()
             before, moves = used(members, postgresql, nats), load.moves
-            rate = await measured(load, 0, given.seconds)
+            rate = await measured(load, 0, arguments.seconds)
             after = used(members, postgresql, nats)
             moves, seconds = load.moves - moves, sorted(load.seconds)
             for job in jobs:
                 job.cancel()
     if load.forfeits:
         raise RuntimeError(f"{edges} edges: {len(load.forfeits)} matches ended as {load.forfeits[0]}")
-    share = given.seconds / IDLE_SECONDS
+    share = arguments.seconds / IDLE_SECONDS
     core, of_edges, of_postgresql, of_nats = [
         1e6 * (b - a - rest * share) / moves for a, b, rest in zip(before, after, idle, strict=True)
     ]
@@ -149,7 +149,7 @@ def median(costs: Sequence[Cost], of: str) -> float:
     return float(statistics.median(getattr(each, of) for each in costs))
 
 
-def section(costs: dict[str, list[Cost]], given: argparse.Namespace, note: str) -> str:
+def section(costs: dict[str, list[Cost]], arguments: argparse.Namespace, note: str) -> str:
     """Return the section of the report."""
     columns = ("rate", "core", "edges", "postgresql", "nats", "p50", "p99", "idle")
     lines = [
@@ -157,16 +157,16 @@ def section(costs: dict[str, list[Cost]], given: argparse.Namespace, note: str) 
         "",
         f"{note}",
         "",
-        f"- *Machine*: {os.cpu_count()} cores, shared by all servers, PostgreSQL (not waiting for the disk), NATS and {given.bots} bots.",
-        f"- *Load*: {given.rate:g} moves a second requested, all of the same match on `{MAP}`. Figures are medians of {given.rounds} rounds of {given.seconds:g} s.",
+        f"- *Machine*: {os.cpu_count()} cores, shared by all servers, PostgreSQL (not waiting for the disk), NATS and {arguments.bots} bots.",
+        f"- *Load*: {arguments.rate:g} moves a second requested, all of the same match on `{MAP}`. Figures are medians of {arguments.rounds} rounds of {arguments.seconds:g} s.",
         "- *CPU*: user and kernel time per move, minus the time that the same processes use while as many bots are connected and nobody plays.",
         "- *Idle*: that time, for the core and the edges together.",
         "",
         "| | moves/s | core µs | edges µs | PostgreSQL µs | NATS µs | p50 ms | p99 ms | idle, ms of CPU a second |",
         "| --- | --- | --- | --- | --- | --- | --- | --- | --- |",
     ]
-    for what, found in costs.items():
-        cells = (f"{median(found, of):.{1 if of in ('p50', 'p99') else 0}f}" for of in columns)
+    for what, cost in costs.items():
+        cells = (f"{median(cost, of):.{1 if of in ('p50', 'p99') else 0}f}" for of in columns)
         lines.append(f"| {what} | {' | '.join(cells)} |")
     *_, last = costs
     ratios = [each.server / alone.server for each, alone in zip(costs[last], costs[ALONE], strict=True)]

@@ -25,7 +25,7 @@ from urllib.parse import urlsplit
 from benchmarks.kit.results import claim, measured_on, write_cluster
 from testkit import forked
 from testkit.cluster import running_cluster
-from testkit.cluster_faults import KINDS, OF_CORE, ClusterFaults, Report, players_of, rounds
+from testkit.cluster_faults import KINDS, OF_CORE, ClusterFaults, FailureReport, players_of, rounds
 from testkit.nats_server import NatsServer, running_nats
 from testkit.parts import missing, postgresql_folder
 from tests.server.databases import Postgresql, running_postgresql
@@ -38,18 +38,20 @@ GOAL_SECONDS = 3.0
 
 
 async def measure(
-    given: argparse.Namespace, folder: Path, url: str, postgresql: Postgresql, nats: NatsServer
-) -> Report:
+    arguments: argparse.Namespace, folder: Path, url: str, postgresql: Postgresql, nats: NatsServer
+) -> FailureReport:
     """Inject all failures and return the report. `url`: URL of an empty database."""
-    dice = random.Random(given.seed)
-    kinds = [given.kinds[number % len(given.kinds)] for number in range(given.rounds)]
+    dice = random.Random(arguments.seed)
+    kinds = [arguments.kinds[number % len(arguments.kinds)] for number in range(arguments.rounds)]
     dice.shuffle(kinds)
     database = urlsplit(url).path[1:]
-    async with running_cluster(given.edges, 2, folder, nats, postgresql.folder, database, *SERVE) as cluster:
-        players = players_of(cluster.edges, given.bots, lambda: random.uniform(0.1, given.think))
+    async with running_cluster(
+        arguments.edges, 2, folder, nats, postgresql.folder, database, *SERVE
+    ) as cluster:
+        players = players_of(cluster.edges, arguments.bots, lambda: random.uniform(0.1, arguments.think))
         deaths = ClusterFaults(cluster, nats, lambda: postgresql.processes, dice)
         return await rounds(
-            deaths, players, kinds, tell=lambda line: print(line, flush=True), longest=60 * given.minutes
+            deaths, players, kinds, tell=lambda line: print(line, flush=True), longest=60 * arguments.minutes
         )
 
 
@@ -59,12 +61,12 @@ def percentile(values: Sequence[float], share: float) -> float:
     return ordered[min(len(ordered) - 1, int(share * len(ordered)))] if ordered else float("nan")
 
 
-def went_on(report: Report, kinds: Sequence[str]) -> list[float]:
+def went_on(report: FailureReport, kinds: Sequence[str]) -> list[float]:
     """Return the time from each failure of these kinds until a match in progress continued, in seconds."""
     return [seconds for each in report.deaths if each.kind in kinds for seconds in each.played_on]
 
 
-def section(report: Report, given: argparse.Namespace, note: str) -> str:
+def section(report: FailureReport, arguments: argparse.Namespace, note: str) -> str:
     """Return the section of the report."""
     outcome = report.outcome
     lines = [
@@ -72,14 +74,14 @@ def section(report: Report, given: argparse.Namespace, note: str) -> str:
         "",
         f"{note}",
         "",
-        f"- *Conditions*: {given.edges} edges and 2 cores on one machine; {given.bots} bots play Riskless on italy and think up to {given.think:g} s a move; seed {given.seed}.",
+        f"- *Conditions*: {arguments.edges} edges and 2 cores on one machine; {arguments.bots} bots play Riskless on italy and think up to {arguments.think:g} s a move; seed {arguments.seed}.",
         "- *Continues*: time from the failure until one of the match's bots gets a message of its match again. For NATS and PostgreSQL it is counted from their return.",
         "- If an edge is silent but still connected, its bots notice this by their own pings, after 2 to 4 s.",
         "",
         "| failure | times | matches in progress | continues p50 s | p99 s | maximum s | never |",
         "| --- | --- | --- | --- | --- | --- | --- |",
     ]
-    for kind in given.kinds:
+    for kind in arguments.kinds:
         of_kind = [each for each in report.deaths if each.kind == kind]
         seconds = went_on(report, [kind])
         lines.append(
@@ -88,7 +90,7 @@ def section(report: Report, given: argparse.Namespace, note: str) -> str:
             f"| {sum(each.stuck for each in of_kind)} |"
         )
     endings = ", ".join(f"{reason} {count}" for reason, count in sorted(outcome.reasons.items()))
-    found = f"{len(outcome.faults)} faults in {outcome.matches:,} matches with {outcome.acknowledged:,} acknowledged moves ({endings})"
+    summary = f"{len(outcome.faults)} faults in {outcome.matches:,} matches with {outcome.acknowledged:,} acknowledged moves ({endings})"
     of_core = went_on(report, OF_CORE)
     quickness = f"p50 {percentile(of_core, 0.5):.2f} s, p99 {percentile(of_core, 0.99):.2f} s"
     return "\n".join(
@@ -98,7 +100,7 @@ def section(report: Report, given: argparse.Namespace, note: str) -> str:
             claim(
                 f"{len(report.deaths)} failures during Riskless on italy",
                 "no acknowledged move lost, no match doubled, no wrong forfeit",
-                found,
+                summary,
             ),
             "",
             claim("play continues after a core fails", f"p99 within {GOAL_SECONDS:g} s", quickness),

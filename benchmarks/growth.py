@@ -72,8 +72,8 @@ def beside_idle(sizes: Sequence[int], seconds: float, rounds: int) -> Iterator[B
                 names = f"idle {size}"
                 stack.enter_context(loads(running.url, more, kind=IDLE, names=names)).wait_all_in(more)
                 idle += more
-            found = _played(running, PLAYING, seconds, rounds)
-            yield Beside(size, [cpu for cpu, _ in found], statistics.median(rate for _, rate in found))
+            times = _played(running, PLAYING, seconds, rounds)
+            yield Beside(size, [cpu for cpu, _ in times], statistics.median(rate for _, rate in times))
 
 
 def _played(running: Running, players: int, seconds: float, rounds: int) -> list[tuple[float, float]]:
@@ -158,8 +158,8 @@ def report(beside: Sequence[Beside], stores: Sequence[OnStore], note: str) -> st
         ratios = {each.connections: median(each) / median(more[0]) for each in more}
         worst = max(ratios, key=lambda count: ratios[count])
         what = f"CPU of a move with {FROM:,} to {more[-1].connections:,} connections, compared with {FROM:,}"
-        found = f"at most {ratios[worst]:.2f} ×, with {worst:,} connections"
-        lines += [claim(what, f"at most {MAX_RATIO:g} ×", found), ""]
+        text = f"at most {ratios[worst]:.2f} ×, with {worst:,} connections"
+        lines += [claim(what, f"at most {MAX_RATIO:g} ×", text), ""]
     for store in dict.fromkeys(each.store for each in stores):
         mine = [each for each in stores if each.store == store]
         ratio = max(median(each) for each in mine) / median(mine[0])
@@ -185,7 +185,7 @@ def _spread(values: Sequence[float]) -> str:
 def main() -> None:
     """Measure, print, and write the section."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0] if __doc__ else None)
-    parser.add_argument("--seconds", type=float, default=5.0, help="of a round")
+    parser.add_argument("--seconds", type=float, default=5.0, help="seconds per round")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--most", type=int, default=MATCHES[-1], help="matches of the largest store")
     parser.add_argument("--most-connections", type=int, default=CONNECTIONS[-1])

@@ -17,7 +17,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from testkit.kills import Event
+from testkit.kills import KilledEvent
 
 BOT = """
 import time
@@ -37,13 +37,13 @@ PAUSE = 0.02
 PLACES = (0, 1, 2, 3, -1)
 
 
-def event(folder: Path, rounds: int) -> Event:
+def event(folder: Path, rounds: int) -> KilledEvent:
     """An event of bots that always answer alike."""
     for place in PLACES:
         (folder / f"bot{place}.py").write_text(BOT.format(place=place, seconds=PAUSE), encoding="utf-8")
     bots = [word for place in PLACES for word in ("--bot", f"bot{place}.py")]
     terms = ("--game", "tictactoe", "--tc", "60+1", "--openings", "3", "--event", "kills")
-    return Event(folder, (*terms, "--rounds", str(rounds), *bots))
+    return KilledEvent(folder, (*terms, "--rounds", str(rounds), *bots))
 
 
 def main() -> int:
@@ -52,7 +52,7 @@ def main() -> int:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--kills", type=int, default=50)
-    parser.add_argument("--rounds", type=int, default=10, help="of 20 matches each")
+    parser.add_argument("--rounds", type=int, default=10, help="rounds of 20 matches")
     parser.add_argument("--seed", type=int, default=1)
     arguments = parser.parse_args()
     dice = random.Random(arguments.seed)

@@ -157,12 +157,12 @@ def main() -> None:
             speeds.setdefault(row, {})[title] = rate(play, arguments.seconds)
     print(f"Steps per second of CPU time, at a load of {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores\n")
     print("| |", " | ".join(GAMES), "|\n| --- |", " | ".join("---" for _ in GAMES), "|")
-    for row, found in speeds.items():
-        cells = (f"{found[title]:,.0f}" if title in found else "" for title in GAMES)
+    for row, speeds_of_row in speeds.items():
+        cells = (f"{speeds_of_row[title]:,.0f}" if title in speeds_of_row else "" for title in GAMES)
         print(f"| {row} |", " | ".join(cells), "|")
     local = local_matches()
     pairs = [(rate(local, arguments.seconds), command_rate(arguments.rounds)) for _ in range(RUNS)]
-    here, there = (Ratio(found) for found in zip(*pairs, strict=True))
+    here, there = (Ratio(speeds_of_row) for speeds_of_row in zip(*pairs, strict=True))
     print(f"\nMatches of two random bots on {MAP}, per second of CPU time\n")
     print("| | matches |\n| --- | --- |")
     print(f"| `play_match` | {here} |\n| `arena match`, with its server and both bots | {there} |")

@@ -328,8 +328,8 @@ def busy(browser: Browser, page: Page) -> float:
 
 def processor(browser: Browser) -> float:
     """Return the CPU time of all processes of the browser, in seconds."""
-    found = browser.new_browser_cdp_session().send("SystemInfo.getProcessInfo")
-    return float(sum(each["cpuTime"] for each in found["processInfo"]))
+    answer = browser.new_browser_cdp_session().send("SystemInfo.getProcessInfo")
+    return float(sum(each["cpuTime"] for each in answer["processInfo"]))
 
 
 if __name__ == "__main__":

@@ -128,11 +128,11 @@ async def _paced_lines(seconds: float, most: int) -> list[str]:
         print(lines[-1], flush=True)
     if paced is None or paced.bots < 1000:
         return lines
-    found = f"p99 {paced.milliseconds[1]:.1f} ms, {paced.forfeits} forfeits at {paced.rate:,.0f} moves/s"
+    text = f"p99 {paced.milliseconds[1]:.1f} ms, {paced.forfeits} forfeits at {paced.rate:,.0f} moves/s"
     return [
         *lines,
         "",
-        claim("1,000 bots in 500 matches, 1,000 moves a second", "p99 at most 2.5 ms, no forfeit", found),
+        claim("1,000 bots in 500 matches, 1,000 moves a second", "p99 at most 2.5 ms, no forfeit", text),
         "",
         claim(
             "memory of an idle connection, with 1,000 connections",
@@ -153,7 +153,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0] if __doc__ else None)
     parser.add_argument("--seconds", type=float, default=5.0)
     parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--most", type=int, default=2000, help="connections")
+    parser.add_argument("--most", type=int, default=2000, help="maximum number of connections")
     arguments = parser.parse_args()
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (min(hard, max(soft, 20_000)), hard))

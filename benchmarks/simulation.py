@@ -27,7 +27,7 @@ from itertools import count
 from arena.server.host import open_host
 from arena.server.settings import private
 from benchmarks.kit.results import claim, measured_on, write_simulation
-from testkit.simulation.arena import Outcome, Plan, simulate
+from testkit.simulation.arena import SimulationPlan, SimulationResult, simulate
 from testkit.simulation.planted import PLANTED, hunt, planted
 from testkit.simulation.shrink import shrink
 
@@ -47,9 +47,9 @@ class Campaign:
     moves: int = 0
     befallen: Counter[str] = field(default_factory=Counter)
     reasons: Counter[str] = field(default_factory=Counter)
-    failed: list[Outcome] = field(default_factory=list)
+    failed: list[SimulationResult] = field(default_factory=list)
 
-    def add(self, outcome: Outcome) -> None:
+    def add(self, outcome: SimulationResult) -> None:
         """Add a run to the sum."""
         self.runs += 1
         self.seconds += outcome.seconds
@@ -81,31 +81,39 @@ def main() -> int:
     return 1 if campaign.failed else 0
 
 
-def _run_seeds(given: argparse.Namespace) -> Campaign:
-    campaign, began, until = Campaign(), time.process_time(), time.perf_counter() + 60 * (given.minutes or 0)
-    only = None if given.only is None else tuple(map(int, filter(None, given.only.split(","))))
-    for seed in count(given.seed) if given.minutes else range(given.seed, given.seed + given.seeds):
-        with planted(given.fault):
-            outcome = simulate(Plan(seed, 3600 * given.hours, given.bots, only=only))
+def _run_seeds(arguments: argparse.Namespace) -> Campaign:
+    campaign, began, until = (
+        Campaign(),
+        time.process_time(),
+        time.perf_counter() + 60 * (arguments.minutes or 0),
+    )
+    only = None if arguments.only is None else tuple(map(int, filter(None, arguments.only.split(","))))
+    for seed in (
+        count(arguments.seed)
+        if arguments.minutes
+        else range(arguments.seed, arguments.seed + arguments.seeds)
+    ):
+        with planted(arguments.fault):
+            outcome = simulate(SimulationPlan(seed, 3600 * arguments.hours, arguments.bots, only=only))
         campaign.add(outcome)
         campaign.cpu = time.process_time() - began
         if outcome.failure:
             print(f"seed {seed} fails at {outcome.seconds:.3f} s: {outcome.failure}", flush=True)
             if only is None:
-                with planted(given.fault):
-                    _tell(shrink(outcome), given)
-        elif not given.minutes and given.seeds == 1:
+                with planted(arguments.fault):
+                    _tell(shrink(outcome), arguments)
+        elif not arguments.minutes and arguments.seeds == 1:
             print(f"seed {seed}: digest {outcome.digest}")
-        if given.minutes and time.perf_counter() >= until:
+        if arguments.minutes and time.perf_counter() >= until:
             break
     return campaign
 
 
-def _tell(outcome: Outcome, given: argparse.Namespace) -> None:
+def _tell(outcome: SimulationResult, arguments: argparse.Namespace) -> None:
     numbers = ",".join(str(each.number) for each in outcome.faults)
-    fault = f" --fault {given.fault}" if given.fault else ""
+    fault = f" --fault {arguments.fault}" if arguments.fault else ""
     print(
-        f"  python -m benchmarks.simulation --seed {outcome.plan.seed} --hours {given.hours!r} --bots {given.bots}"
+        f"  python -m benchmarks.simulation --seed {outcome.plan.seed} --hours {arguments.hours!r} --bots {arguments.bots}"
         f" --only '{numbers}'{fault}"
     )
     for line in outcome.story:
@@ -136,11 +144,11 @@ def _planted() -> str:
     rows, slowest = [], 0.0
     for name in PLANTED:
         began = time.process_time()
-        found = hunt(name)
+        result = hunt(name)
         cpu = time.process_time() - began
-        slowest = max(slowest, cpu if found.failure else float("inf"))
-        failure = (found.failure or "not found").partition("\n")[0]
-        rows.append(f"| {name} | {found.plan.seed} | {cpu:.1f} | {found.seconds:.0f} | {failure} |")
+        slowest = max(slowest, cpu if result.failure else float("inf"))
+        failure = (result.failure or "not found").partition("\n")[0]
+        rows.append(f"| {name} | {result.plan.seed} | {cpu:.1f} | {result.seconds:.0f} | {failure} |")
     return "\n".join(
         [
             "`testkit/simulation/planted.py` describes each defect. Seeds from 1 on are run until one fails; *CPU s* includes all of them.",
@@ -162,17 +170,17 @@ def _cost() -> str:
     loop = CountedLoop()
     with asyncio.Runner(loop_factory=lambda: loop) as runner:
         idle = runner.run(_idle(loop))
-    simulate(Plan(1, 20, 4, only=()))  # what is imported and compiled once
+    simulate(SimulationPlan(1, 20, 4, only=()))  # what is imported and compiled once
     rows, per_hour = [], 0.0
-    plan: Callable[..., Plan] = partial(Plan, 1, 300, control=2, only=())
-    for what, chosen in (
+    plan: Callable[..., SimulationPlan] = partial(SimulationPlan, 1, 300, control=2, only=())
+    for what, seeds in (
         ("one host, nobody connected", plan(0, cluster=False)),
         ("edges and cores, nobody connected", plan(0, cluster=True)),
         ("one host, 100 bots", plan(100, cluster=False)),
         ("edges and cores, 100 bots", plan(100, cluster=True)),
     ):
         began = time.process_time()
-        outcome = simulate(chosen)
+        outcome = simulate(seeds)
         cpu = time.process_time() - began
         per_hour = max(per_hour, 3600 * cpu / outcome.seconds)
         rows.append(
@@ -188,7 +196,11 @@ def _cost() -> str:
             "| --- | --- | --- | --- | --- | --- |",
             *rows,
             "",
-            claim("simulated hours of 100 bots in an hour of one core", "1,000", f"{3600 / per_hour:.0f}"),
+            claim(
+                "simulated hours of an arena with 100 bots, per hour of CPU time",
+                "1,000",
+                f"{3600 / per_hour:.0f}",
+            ),
             "",
             COST,
             "",
@@ -241,7 +253,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--seed", type=_seed, default=1, help="first seed, or `today` (default 1)")
     parser.add_argument("--minutes", type=float, help="begin seeds for so many minutes instead")
     parser.add_argument("--hours", type=float, default=0.1, help="simulated hours of each seed (default 0.1)")
-    parser.add_argument("--bots", type=int, default=24, help="bots (default 24)")
+    parser.add_argument("--bots", type=int, default=24, help="number of bots")
     parser.add_argument("--only", help="numbers of the faults that happen, as 3,7")
     parser.add_argument("--fault", default="", choices=("", *PLANTED), help="defect to plant")
     parser.add_argument("--write", action="store_true", help="write the section of SIMULATION.md")

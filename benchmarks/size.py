@@ -120,17 +120,17 @@ async def ask(url: str, question: Question, credentials: str, seconds: float) ->
 
     There are at least ROUNDS answers per client, so that the p95 rests on many answers.
     """
-    found: list[float] = []
+    durations: list[float] = []
     chance = random.Random(1)
     end = time.monotonic() + seconds
-    while time.monotonic() < end or len(found) < ROUNDS * AT_ONCE:
+    while time.monotonic() < end or len(durations) < ROUNDS * AT_ONCE:
         paths = [question(chance) for _ in range(AT_ONCE)]
-        found += [
+        durations += [
             1000 * each for each in await asyncio.gather(*(get(url, path, credentials) for path in paths))
         ]
         cost = max(ROUTES[route_of(path.partition("?")[0]) or "/healthz"].cost for path in paths)
         await asyncio.sleep(cost / 1e6 * ANSWERS_AT_ONCE / SHARE)
-    return found
+    return durations
 
 
 @contextmanager
@@ -255,9 +255,9 @@ def _run(least: int, most: int, stores: Sequence[str], seconds: float) -> Iterat
         for count in sizes:
             began = time.perf_counter()
             with empty_database(store) as database:
-                found = asyncio.run(measure(NAMES[store], database, count, seconds))
+                results = asyncio.run(measure(NAMES[store], database, count, seconds))
             print(f"{store}, {count:,} matches: {time.perf_counter() - began:.0f} s", flush=True)
-            yield found
+            yield results
 
 
 def main() -> None:
@@ -266,7 +266,7 @@ def main() -> None:
     parser.add_argument("--least", type=int, default=1_000, help="matches of the smallest store")
     parser.add_argument("--most", type=int, default=1_000_000, help="matches of the largest store")
     parser.add_argument("--stores", default=",".join(NAMES))
-    parser.add_argument("--seconds", type=float, default=5.0, help="for each question")
+    parser.add_argument("--seconds", type=float, default=5.0, help="seconds per request")
     arguments = parser.parse_args()
     with measured_on("python -m benchmarks.size") as note:
         measured = list(_run(arguments.least, arguments.most, arguments.stores.split(","), arguments.seconds))

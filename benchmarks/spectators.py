@@ -47,7 +47,7 @@ PAUSE = 0.01
 """Thinking time of a bot in seconds, so that the machine is not fully loaded."""
 
 
-async def player(url: str, name: str, sent: dict[int, float], times: list[float]) -> None:
+async def player(url: str, name: str, sent_at: dict[int, float], times: list[float]) -> None:
     """Play one match, and record the time from each of the opponent's moves to the turn received here, in ms."""
     async with line_to(url) as connection:
         await connection.send(encode(Hello(name, pool=True)))
@@ -57,10 +57,10 @@ async def player(url: str, name: str, sent: dict[int, float], times: list[float]
                     await connection.send(encode(Ready(match)))
                 case Turn(match=match, ply=ply):
                     if ply:
-                        times.append(1000 * (perf_counter() - sent[ply - 1]))
+                        times.append(1000 * (perf_counter() - sent_at[ply - 1]))
                     await asyncio.sleep(PAUSE)
                     move = encode(Move(match, ply, longest()[ply]))
-                    sent[ply] = perf_counter()
+                    sent_at[ply] = perf_counter()
                     await connection.send(move)
                 case End():
                     return

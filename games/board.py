@@ -67,7 +67,9 @@ class RisklessMap:
                     "territories", f"{name!r:.60} is not a valid name: 1 to {MAX_NAME} printable characters"
                 )
             if ">" in name:
-                raise BadMap("territories", f"{name!r} must not contain '>', which parts source and target")
+                raise BadMap(
+                    "territories", f"{name!r} must not contain '>', which separates source and target"
+                )
             if name.isdecimal() and name != str(number):
                 raise BadMap("territories", f"{name!r} reads as a number, but it is territory {number}")
             if name.casefold() in first_spelling:

@@ -38,13 +38,13 @@ class Catalogue:
 
     def __init__(self) -> None:
         """Begin with the project's games."""
-        self._named: dict[str, tuple[GameClass, str]] = {}
+        self._own_games: dict[str, tuple[GameClass, str]] = {}
         self._digests: dict[tuple[GameClass, str], str] = {}
         self._standard: dict[str, str] = {}
 
     def names(self) -> list[str]:
         """Return the names of all known games: of the project, of files, and of packages (without loading them)."""
-        return list(dict.fromkeys([*GAMES, *self._named, *sorted(installed_games())]))
+        return list(dict.fromkeys([*GAMES, *self._own_games, *sorted(installed_games())]))
 
     def register(self, spec: str) -> str:
         """Return the name of the game that `spec` means, and register the game.
@@ -58,7 +58,7 @@ class Catalogue:
         if not is_file_spec(spec):
             return spec
         path = Path(split_spec(spec)[0]).absolute()
-        self._named[game.name] = (game, f"{path}:{game.__name__}")
+        self._own_games[game.name] = (game, f"{path}:{game.__name__}")
         return game.name
 
     def load(self, spec: str) -> GameClass:
@@ -67,7 +67,7 @@ class Catalogue:
             return self.find(spec)
         file, class_name = split_spec(spec)
         game = game_in_file(Path(file).absolute(), class_name)
-        entry = self._named.get(game.name)
+        entry = self._own_games.get(game.name)
         if game.name in GAMES or (entry is not None and entry[0] is not game):
             whose = "a game of the project" if entry is None else f"the game of {entry[1]}"
             raise BadGame(
@@ -92,8 +92,8 @@ class Catalogue:
         """Return the game called `name`. Raises UnknownGame, or BadGame if a package's game cannot be loaded."""
         if name in GAMES:
             return GAMES[name]
-        if name in self._named:
-            return self._named[name][0]
+        if name in self._own_games:
+            return self._own_games[name][0]
         if name in installed_games():
             return installed_game(name)
         near = hint(name, sorted(self.names()))
@@ -101,7 +101,7 @@ class Catalogue:
 
     def knows(self, name: str) -> bool:
         """Return True if a game has this name, without loading it."""
-        return name in GAMES or name in self._named or name in installed_games()
+        return name in GAMES or name in self._own_games or name in installed_games()
 
     def is_builtin(self, name: str) -> bool:
         """Return True if the project includes the game called `name`."""
@@ -109,11 +109,11 @@ class Catalogue:
 
     def spec(self, name: str) -> str:
         """Return the text with which another process on this machine loads the game: file and class, or a name."""
-        return self._named[name][1] if name in self._named else name
+        return self._own_games[name][1] if name in self._own_games else name
 
     def specs(self) -> list[str]:
         """Return the files and classes that another process on this machine needs to know the same games."""
-        return [spec for _, spec in self._named.values()]
+        return [spec for _, spec in self._own_games.values()]
 
     def digests(self) -> dict[str, str]:
         """Return the digests of the custom games played here, by name, each on its default setup."""

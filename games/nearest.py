@@ -6,13 +6,13 @@ from collections.abc import Iterable
 from difflib import get_close_matches
 
 
-def nearest(name: str, known: Iterable[str]) -> str | None:
+def nearest(name: str, names: Iterable[str]) -> str | None:
     """Return the known name most similar to `name`, or None if none is similar."""
-    return next(iter(get_close_matches(name, list(known), 1)), None)
+    return next(iter(get_close_matches(name, list(names), 1)), None)
 
 
-def hint(name: str, known: Iterable[str], listed: str = "there are") -> str:
+def hint(name: str, choices: Iterable[str], lead: str = "there are") -> str:
     """Return a clause that suggests the right name, or all names after the words `listed`."""
-    names = list(known)
+    names = list(choices)
     near = nearest(name, names)
-    return f"{listed} {', '.join(names)}" if near is None else f'did you mean "{near}"?'
+    return f"{lead} {', '.join(names)}" if near is None else f'did you mean "{near}"?'

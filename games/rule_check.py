@@ -160,7 +160,8 @@ def _start(game: Game[Any, Any]) -> None:
 def _digest(game: Game[Any, Any]) -> None:
     if _call("digest", digest_of, game) != digest_of(game):
         raise _BrokenRule(
-            "digest", "the rules did something else the second time: nothing may be by chance or remembered"
+            "digest",
+            "the rules gave another result the second time: they must not depend on chance or on earlier calls",
         )
 
 

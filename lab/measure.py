@@ -77,34 +77,34 @@ class MatchCourse:
     gap: float | None
 
 
-def match_course(game: Riskless, played: PlayedMatch, searcher: NodeSearcher, nodes: int) -> MatchCourse:
+def match_course(game: Riskless, match: PlayedMatch, searcher: NodeSearcher, nodes: int) -> MatchCourse:
     """Return the course of a match. Each move of the middle position is searched with `nodes` nodes."""
     # The last move of a line biases an estimate towards the player who makes it; the mean of two plies removes the bias.
-    chances = [chance(game, round((one.value + other.value) / 2)) for one, other in pairwise(played.reports)]
+    chances = [chance(game, round((one.value + other.value) / 2)) for one, other in pairwise(match.reports)]
     leads = [
         Player.MAXIE if each > 0.5 else Player.MINNIE for each in chances if abs(each - 0.5) >= LEAD - 0.5
     ]
     middle = len(chances) // 2
     comeback = None
-    if chances and played.winner is not None and chances[middle] != 0.5:
-        comeback = (chances[middle] > 0.5) != (played.winner is Player.MAXIE)
+    if chances and match.winner is not None and chances[middle] != 0.5:
+        comeback = (chances[middle] > 0.5) != (match.winner is Player.MAXIE)
     chance_gap = None
-    if played.positions:
-        chance_gap = gap(reply_chances(game, searcher, played.positions[len(played.positions) // 2], nodes))
+    if match.positions:
+        chance_gap = gap(reply_chances(game, searcher, match.positions[len(match.positions) // 2], nodes))
     return MatchCourse(
-        moves=len(played.reports),
+        moves=len(match.reports),
         lead_changes=sum(one is not other for one, other in pairwise(leads)),
         comeback=comeback,
-        pokes=_pokes(played),
+        pokes=_pokes(match),
         gap=chance_gap,
     )
 
 
-def _pokes(played: PlayedMatch) -> int:
+def _pokes(match: PlayedMatch) -> int:
     """Return the number of moves that take a territory which both of the last two moves took."""
     pokes = [
         report.move[1] if position.armies[report.move[0]] * position.armies[report.move[1]] < 0 else None
-        for position, report in zip(played.positions, played.reports, strict=True)
+        for position, report in zip(match.positions, match.reports, strict=True)
     ]
     return sum(
         one is not None and one == other == another

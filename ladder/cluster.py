@@ -100,7 +100,7 @@ class ClusterRunner:
         self._host = host
         self._terms = terms
         self._bots = bots
-        self._played = played
+        self._record_match = played
         self._again = again
         self._notice = notice
         self._concurrency = concurrency
@@ -189,7 +189,7 @@ class ClusterRunner:
                     )
             await self._host.store_record(each_terms[match], record)
             if schedule.record_result(pairing, record):
-                self._played(pairing, record)
+                self._record_match(pairing, record)
             else:
                 self._again(pairing, record)
         self._running -= 1

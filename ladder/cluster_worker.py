@@ -87,7 +87,7 @@ def _local_spec(spec: str) -> str:
     return spec if Path(file).is_file() else f"{Path(file).name}:{name}"
 
 
-async def _play(job: PairJob, given: Terms, games: Sequence[str], folder: Path | None) -> PairDone:
+async def _play(job: PairJob, match_terms: Terms, games: Sequence[str], folder: Path | None) -> PairDone:
     answer, refused = PairDone(), None
 
     def played(_pairing: Pairing, record: Record) -> None:
@@ -96,7 +96,9 @@ async def _play(job: PairJob, given: Terms, games: Sequence[str], folder: Path |
     async with AsyncExitStack() as stack:
         # Each thread of a worker has its own event loop, so waiting for the lock cannot block its holder.
         with _OPENING:
-            host = await stack.enter_async_context(open_host(private(grace_seconds=given.grace_ms / 1000)))
+            host = await stack.enter_async_context(
+                open_host(private(grace_seconds=match_terms.grace_ms / 1000))
+            )
         fleet = await stack.enter_async_context(
             open_bot_processes(
                 host,
@@ -109,7 +111,7 @@ async def _play(job: PairJob, given: Terms, games: Sequence[str], folder: Path |
         )
         try:
             await fleet.settle()
-            terms = _event_terms(given, job.bots)
+            terms = _event_terms(match_terms, job.bots)
             await Runner(host, fleet, terms, worker_threads(job.bots), played).run(_GivenMatches(job.matches))
         except BotRefused as error:
             refused = error  # raised outside the fleet's task group, which would wrap it
@@ -144,24 +146,24 @@ class _GivenMatches:
 
     def __init__(self, matches: Sequence[tuple[str, Pairing]]) -> None:
         # This host has only one start, so its index is 0 here, unlike in the event.
-        self._left = {
+        self._remaining = {
             replace(pairing, pair=replace(pairing.pair, start=0)): match for match, pairing in matches
         }
 
     def __len__(self) -> int:
-        return len(self._left)
+        return len(self._remaining)
 
     def startable(self) -> list[Pairing]:
         """Return a list of the next match; empty if none remains."""
-        return list(self._left)[:1]
+        return list(self._remaining)[:1]
 
     def id_of(self, pairing: Pairing) -> str:
         """Return the id of a remaining match."""
-        return self._left[pairing]
+        return self._remaining[pairing]
 
     def start(self, head: Pairing) -> None:
         """Mark the next match as started."""
-        del self._left[head]
+        del self._remaining[head]
 
     def record_result(self, _pairing: Pairing, _record: Record) -> bool:
         """Return True, because the ladder's process decides which void matches are played again."""

@@ -42,13 +42,13 @@ class RandomOpenings:
         self._games = games
         self._plies = plies
         self._seed = seed
-        self._drawn: list[list[Opening]] = [[] for _ in games]
-        self._seen: list[set[str]] = [set() for _ in games]
+        self._openings: list[list[Opening]] = [[] for _ in games]
+        self._texts: list[set[str]] = [set() for _ in games]
         self._attempts = [ATTEMPTS for _ in games]
 
     def of(self, round: int, start: int) -> Opening:
         """Return the opening of a round (from 0) on a start, different from earlier rounds as long as possible."""
-        openings = self._drawn[start]
+        openings = self._openings[start]
         while len(openings) <= round:
             openings.append(self._draw(len(openings), start))
         return openings[round]
@@ -58,11 +58,11 @@ class RandomOpenings:
         for attempt in range(self._attempts[start]):
             salt = f"{self._seed}/{round}/{start}/{attempt}"
             opening = random_opening(self._games[start], self._plies, salt)
-            if repr(opening) not in self._seen[start]:
+            if repr(opening) not in self._texts[start]:
                 break
         else:
             self._attempts[start] = max(1, self._attempts[start] // 2)
-        self._seen[start].add(repr(opening))
+        self._texts[start].add(repr(opening))
         return opening
 
 

@@ -71,14 +71,14 @@ class Pinning:
 def pin(process: int, cores: frozenset[int]) -> None:
     """Keep all threads of a process and of its child processes on these cores permanently."""
     for _ in range(PASSES):
-        moved = False
+        pinned_any = False
         for thread in _threads(process):
             # The thread or the whole process may end at any time.
             with suppress(ProcessLookupError):
                 if os.sched_getaffinity(thread) != cores:
                     os.sched_setaffinity(thread, cores)
-                    moved = True
-        if not moved:
+                    pinned_any = True
+        if not pinned_any:
             break
 
 

@@ -179,11 +179,11 @@ class _Keys:
     def __init__(self, table: Mapping[str, object], where: str) -> None:
         self._table = table
         self._where = where
-        self._known: list[str] = []
+        self._keys: list[str] = []
 
     def take(self, key: str, default: T, right: str, fits: Callable[[T], bool] = lambda _: True) -> T:
         """Return the value of `key`, of the same type as `default`. Raises BadLadder, with the valid form `right`."""
-        self._known.append(key)
+        self._keys.append(key)
         value = self._table.get(key, default)
         if type(value) is not type(default) or (key in self._table and not fits(value)):
             raise self.wrong(key, right)
@@ -198,7 +198,7 @@ class _Keys:
 
     def either(self, key: str) -> object:
         """Return the unchecked value of `key`; None if it is missing."""
-        self._known.append(key)
+        self._keys.append(key)
         return self._table.get(key)
 
     def wrong(self, key: str, right: str) -> BadLadder:
@@ -206,7 +206,7 @@ class _Keys:
 
     def finish(self) -> None:
         for key in self._table:
-            if key not in self._known:
-                near = nearest(key, self._known)
-                hint = f"did you mean {near!r}?" if near else f"the keys are {', '.join(self._known)}"
+            if key not in self._keys:
+                near = nearest(key, self._keys)
+                hint = f"did you mean {near!r}?" if near else f"the keys are {', '.join(self._keys)}"
                 raise BadLadder(f"{self._where}{key}: unknown key; {hint}")

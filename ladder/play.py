@@ -153,7 +153,7 @@ async def _claim(
         except CannotResume:
             if dial_in is not None:
                 watcher.notice(
-                    f"nothing can be played: waiting for {dial_in.bots} bots at {host.url}, to send them home"
+                    f"nothing can be played: waiting for {dial_in.bots} bots at {host.url}, to tell them"
                 )
                 await wait_without_playing(host, ladder.plan.game, dial_in)
             raise

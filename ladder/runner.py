@@ -99,10 +99,10 @@ class Runner:
         self._bots = bots
         self._terms = terms
         self._threads = threads
-        self._played = played
+        self._record_match = played
         self._again = again
         self._seconds_left = seconds_left
-        self._held = held
+        self._hold = held
         self._running = 0
         self._load = 0
         self._waiting: Pairing | None = None
@@ -203,7 +203,7 @@ class Runner:
         )
         with (
             anyio.move_on_after(limit),
-            self._held((terms.players.maxie, terms.players.minnie), terms.needed_threads),
+            self._hold((terms.players.maxie, terms.players.minnie), terms.needed_threads),
         ):
             record = await self._host.play(terms)
         self._running -= 1
@@ -219,7 +219,7 @@ class Runner:
     def _settle(self, schedule: MatchQueue, pairing: Pairing, record: Record) -> None:
         record = with_bot_names(pairing, record)
         if schedule.record_result(pairing, record):
-            self._played(pairing, record)
+            self._record_match(pairing, record)
         else:
             self._again(pairing, record)
 

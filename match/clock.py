@@ -24,7 +24,7 @@ MS = 1_000_000
 """Nanoseconds in a millisecond."""
 
 
-class Clock(Struct, frozen=True, gc=False):
+class MatchClock(Struct, frozen=True, gc=False):
     """Clock of a match: time left to both players under a time control with a margin, in ns."""
 
     maxie_control: TimeControl
@@ -66,33 +66,33 @@ class Clock(Struct, frozen=True, gc=False):
         """Return the longest time for a move that is still in time: time left plus margin."""
         return (self.maxie if player is MAXIE else self.minnie) + self.margin
 
-    def spend(self, player: Player, spent: int) -> Clock:
+    def spend(self, player: Player, elapsed: int) -> MatchClock:
         """Return the clocks after a move in time that took `spent` ns. Raises ValueError for a late move."""
         clock = self.maxie if player is MAXIE else self.minnie
-        if not 0 <= spent <= clock + self.margin:
-            raise ValueError(f"time spent must be 0 to {clock + self.margin} ns, not {spent} ns")
+        if not 0 <= elapsed <= clock + self.margin:
+            raise ValueError(f"time spent must be 0 to {clock + self.margin} ns, not {elapsed} ns")
         if self.total:
-            return self._spend_of_total(player, spent)
+            return self._spend_of_total(player, elapsed)
         control = self.maxie_control if player is MAXIE else self.minnie_control
         if control.per_move:
             return self
-        remaining = (clock - spent if spent < clock else 0) + control.increment_ms * MS
+        remaining = (clock - elapsed if elapsed < clock else 0) + control.increment_ms * MS
         maxie, minnie = (remaining, self.minnie) if player is MAXIE else (self.maxie, remaining)
-        return Clock(self.maxie_control, self.minnie_control, self.margin, maxie, minnie)
+        return MatchClock(self.maxie_control, self.minnie_control, self.margin, maxie, minnie)
 
-    def _spend_of_total(self, player: Player, spent: int) -> Clock:
+    def _spend_of_total(self, player: Player, elapsed: int) -> MatchClock:
         """Return the clocks after a move that took `spent` ns, in a match with a limited total time."""
         by_maxie = player is MAXIE
-        maxie_spent = self.maxie_spent + (spent if by_maxie else 0)
-        minnie_spent = self.minnie_spent + (0 if by_maxie else spent)
+        maxie_spent = self.maxie_spent + (elapsed if by_maxie else 0)
+        minnie_spent = self.minnie_spent + (0 if by_maxie else elapsed)
         control = self.maxie_control if by_maxie else self.minnie_control
         if control.per_move:
             remaining = control.base_ms * MS
         else:
-            remaining = max(0, self.left(player) - spent) + control.increment_ms * MS
+            remaining = max(0, self.left(player) - elapsed) + control.increment_ms * MS
         remaining = min(remaining, max(0, self.total - (maxie_spent if by_maxie else minnie_spent)))
         maxie, minnie = (remaining, self.minnie) if by_maxie else (self.maxie, remaining)
-        return Clock(
+        return MatchClock(
             self.maxie_control,
             self.minnie_control,
             self.margin,

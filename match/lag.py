@@ -31,11 +31,11 @@ class LagBudget(Struct, frozen=True, gc=False):
 
     left: int = CAP
 
-    def credit(self, lag: int, spent: int) -> tuple[int, Self]:
+    def credit(self, lag: int, elapsed: int) -> tuple[int, Self]:
         """Return the credit for a move that took `spent` ns with this `lag`, and the budget after it."""
         if not lag and self.left == CAP:  # the usual case on a local network
             return 0, self
-        credited = max(0, min(lag, spent, self.left))
+        credited = max(0, min(lag, elapsed, self.left))
         return credited, type(self)(min(CAP, self.left - credited + REFILL))
 
 

@@ -16,16 +16,16 @@ def random_opening(game: Game[P, M], plies: int, salt: str) -> Opening:
     position = game.start()
     moves: list[Data] = []
     for ply in range(plies):
-        going_on = [
+        continuing = [
             (move, position_after)
             for move in game.moves(position)
             if game.outcome(position_after := game.successor(position, move)) is None
         ]
-        if not going_on:
+        if not continuing:
             break
         # A digest instead of `random` is the same in every version of Python, so that an event can be resumed.
         number = int.from_bytes(hashlib.sha256(f"{salt}/{ply}".encode()).digest()[:8])
-        move, position = going_on[number % len(going_on)]
+        move, position = continuing[number % len(continuing)]
         moves.append(game.move_to_data(move))
     return tuple(moves)
 

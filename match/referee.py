@@ -73,7 +73,7 @@ class Referee:
         self._clock = self.terms.clock()
         self._accepted: list[Accepted] = []
         self._movers: list[Player] = []
-        self._played = MoveList()
+        self._moves = MoveList()
         """Moves as they are sent in messages."""
         self.readiness = Readiness(self.terms)
         self._playing = False
@@ -98,7 +98,7 @@ class Referee:
             position = game.play(self.position, game.move_from_data(data))
             self.moves.append(RecordedMove(data, 0.0, opening=True))
             self._movers.append(self.mover)
-            self._played.append(data)
+            self._moves.append(data)
             clock_ms = self._clock.left(self.mover) // MS
             self._accepted.append(Accepted(self.terms.match, ply, 0.0, clock_ms))
             self.position, self.mover = position, game.player(position)
@@ -225,15 +225,15 @@ class Referee:
         credited, self._lag[player] = self._lag[player].credit(self._turn_lag, elapsed)
         return self._accept(event, position, elapsed - credited, credited, now)
 
-    def _accept(self, event: Moved, position: object, spent: int, credited: int, now: int) -> list[Effect]:
+    def _accept(self, event: Moved, position: object, elapsed: int, credited: int, now: int) -> list[Effect]:
         game, player = self.terms.game, event.player
         self.position, self.mover = position, game.player(position)
-        self._clock = self._clock.spend(player, spent)
+        self._clock = self._clock.spend(player, elapsed)
         self.turn_since = None
-        ms, credited_ms = round(spent / MS, 3), round(credited / MS, 3) if credited else 0.0
+        ms, credited_ms = round(elapsed / MS, 3), round(credited / MS, 3) if credited else 0.0
         self.moves.append(RecordedMove(event.move, ms, event.thinking, credited_ms))
         self._movers.append(player)
-        self._played.append(event.move)
+        self._moves.append(event.move)
         clocks = self._clock.to_clocks()
         clock_ms = clocks.maxie_ms if player is MAXIE else clocks.minnie_ms
         accepted = Accepted(self.terms.match, event.ply, ms, clock_ms, credited_ms)
@@ -373,7 +373,7 @@ class Referee:
         self.result = Finish(winner, reason, detail)
         self.revision += 1
         seat = SEATS[winner] if winner else None
-        end = End(self.terms.match, seat, reason, detail, MovesSoFar(self._played), clocks)
+        end = End(self.terms.match, seat, reason, detail, MovesSoFar(self._moves), clocks)
         return [*(Notify(player, end) for player in Player), self.result]
 
     # messages
@@ -417,5 +417,5 @@ class Referee:
     def _turn_message(self, clocks: Clocks) -> Notify:
         mover, clock = self.mover, self._clock
         own = clock.maxie_control if mover is MAXIE else clock.minnie_control
-        so_far = MovesSoFar(self._played)
+        so_far = MovesSoFar(self._moves)
         return Notify(mover, Turn(self.terms.match, len(self.moves), so_far, clocks, own.increment_ms))

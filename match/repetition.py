@@ -14,7 +14,7 @@ class RepetitionCounter:
     def __init__(self, game: Game[Any, Any], positions: Iterable[object] = ()) -> None:
         """Start with the positions that have occurred already."""
         self._game = game
-        self._seen: dict[Hashable, int] = {}
+        self._counts: dict[Hashable, int] = {}
         self.latest = 0
         """Number of times that the latest position has occurred, this time included; 0 before the first."""
         for position in positions:
@@ -26,5 +26,5 @@ class RepetitionCounter:
         if key is None:
             self.latest = 1
         else:
-            self._seen[key] = self.latest = self._seen.get(key, 0) + 1
+            self._counts[key] = self.latest = self._counts.get(key, 0) + 1
         return self.latest

@@ -43,31 +43,31 @@ class _BudgetSpent(Exception):
 class _Search:
     def __init__(self, game: AnyGame, nodes: int) -> None:
         self._game = game
-        self._left = nodes
-        self._proven: dict[object, Bounds] = {}
-        self._seen: dict[tuple[object, int], Bounds] = {}
+        self._node_budget = nodes
+        self._exact: dict[object, Bounds] = {}
+        self._cache: dict[tuple[object, int], Bounds] = {}
 
     def deepen(self, position: object, depth: int) -> Bounds:
-        self._seen.clear()
+        self._cache.clear()
         return self._bounds(position, depth)
 
     def _bounds(self, position: object, depth: int) -> Bounds:
-        interval = self._proven.get(position) or self._seen.get((position, depth))
+        interval = self._exact.get(position) or self._cache.get((position, depth))
         if interval is not None:
             return interval
-        if not self._left:
+        if not self._node_budget:
             raise _BudgetSpent
-        self._left -= 1
+        self._node_budget -= 1
         outcome = self._game.outcome(position)
         if outcome is not None:
             value = outcome.winner.sign if outcome.winner else 0
-            self._proven[position] = value, value
+            self._exact[position] = value, value
             return value, value
         bounds = self._inner(position, depth - 1) if depth else UNKNOWN
         if bounds[0] == bounds[1]:
-            self._proven[position] = bounds
+            self._exact[position] = bounds
         else:
-            self._seen[position, depth] = bounds
+            self._cache[position, depth] = bounds
         return bounds
 
     def _inner(self, position: object, depth: int) -> Bounds:

@@ -9,7 +9,7 @@ from msgspec import UNSET, Struct, UnsetType, structs
 
 from arena.games.catalogue import KNOWN, make_game
 from arena.games.core import AnyGame, GameError
-from arena.match.clock import Clock
+from arena.match.clock import MatchClock
 from arena.protocol.adjudication import Adjudication
 from arena.protocol.engines import EngineInfo, Engines
 from arena.protocol.record import FORMAT, Record, RecordedMove, Result
@@ -71,12 +71,12 @@ class Terms(Struct, frozen=True, kw_only=True):
         """Return the time odds for a message, or UNSET if neither player has another time control than the match's."""
         return self.time_odds if self.time_odds != TimeOdds() else UNSET
 
-    def clock(self) -> Clock:
+    def clock(self) -> MatchClock:
         """Return both clocks before ply 0."""
         maxie, minnie = self.control("maxie"), self.control("minnie")
-        return Clock.start(maxie, self.margin_ms, self.total_ms, minnie if minnie != maxie else None)
+        return MatchClock.start(maxie, self.margin_ms, self.total_ms, minnie if minnie != maxie else None)
 
-    def record(self, started: str, moves: list[RecordedMove], result: Result) -> Record:
+    def record(self, start_time: str, moves: list[RecordedMove], result: Result) -> Record:
         """Return the record of a match played under these terms."""
         return Record(
             format=FORMAT,
@@ -87,7 +87,7 @@ class Terms(Struct, frozen=True, kw_only=True):
             players=self.players,
             time_control=str(self.time_control),
             time_odds=self.time_odds,
-            started=started,
+            started=start_time,
             moves=moves,
             result=result,
             adjudication=self.adjudication,

@@ -33,9 +33,9 @@ class ThinkingLimit:
 
     def __init__(self, game: AnyGame) -> None:
         self._game = game
-        self._known: dict[Any, Data] = {}
+        self._moves_by_key: dict[Any, Data] = {}
         """The game's own form of each move, by the data that a player may send for it."""
-        self._left = dict.fromkeys(Player, MATCH_BYTES)
+        self._byte_budgets = dict.fromkeys(Player, MATCH_BYTES)
         self.cut = 0
         """Number of moves of main lines that were dropped."""
 
@@ -60,18 +60,18 @@ class ThinkingLimit:
             self.cut += len(thinking.line) - len(line)
             thinking = replace(thinking, line=line or None)
         size = _size(thinking)
-        if size > min(MOVE_BYTES, self._left[player]) and thinking.line is not None:
+        if size > min(MOVE_BYTES, self._byte_budgets[player]) and thinking.line is not None:
             self.cut += len(thinking.line)
             thinking = replace(thinking, line=None)
             size = _size(thinking)
-        if size > self._left[player]:
+        if size > self._byte_budgets[player]:
             return None
-        self._left[player] -= size
+        self._byte_budgets[player] -= size
         return thinking
 
     def _moves(self, line: list[Data]) -> list[Data]:
         """Return the valid moves at the beginning of a line, in the game's own form."""
-        cache, moves = self._known, []
+        cache, moves = self._moves_by_key, []
         for data in line:
             # The key includes types, because True equals 1 in a dictionary but is not a move.
             key = (list, *map(type, data), *data) if type(data) is list else (type(data), data)

@@ -165,14 +165,14 @@ def _description(event: Event) -> str:
         case PlayerReconnected():
             return "back with its session"
         case SessionLost(proved=proved):
-            return f"connected anew, without its session{', but with its token' if proved else ''}"
+            return f"reconnected without its session{', but with its token' if proved else ''}"
         case ProtocolViolated():
             return "what is no message"
         case DeadlinePassed(late):
             delay = f"; the server was held up for {late / MS:.0f} ms" if late else ""
             return f"nothing until the deadline{delay}"
         case ServerRecovered():
-            return "the server was away, and goes on"
+            return "the server was away, and continues"
         case ServerFailed():
             return "the server failed"
         case TurnStarted() | Moved():

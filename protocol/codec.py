@@ -133,7 +133,7 @@ def _usual_of(frame: bytes) -> Turn | Accepted | None:
     return Accepted(usual.match, usual.ply, usual.spent_ms, usual.clock_ms, usual.credited_ms)
 
 
-def _decode(frame: bytes | str, limit: int, known: Mapping[str, type[Message]]) -> Message:
+def _decode(frame: bytes | str, limit: int, types: Mapping[str, type[Message]]) -> Message:
     if isinstance(frame, str):
         raise DecodeError(
             Code.BAD_MESSAGE, "a message is a binary frame of msgpack, and this is a text frame"
@@ -146,11 +146,11 @@ def _decode(frame: bytes | str, limit: int, known: Mapping[str, type[Message]]) 
     kind = data.get("type")
     if not isinstance(kind, str):
         raise DecodeError(Code.BAD_MESSAGE, "a message has a 'type', which is text")
-    if kind not in known:
-        raise DecodeError(Code.UNKNOWN_TYPE, f"{kind!r:.40} is no type here: there are {', '.join(known)}")
+    if kind not in types:
+        raise DecodeError(Code.UNKNOWN_TYPE, f"{kind!r:.40} is no type here: there are {', '.join(types)}")
     try:
         # Convert to the single type: with the union of all types msgspec would take 16 µs more to examine it each time.
-        return msgspec.convert(data, known[kind])
+        return msgspec.convert(data, types[kind])
     except msgspec.ValidationError as error:
         raise DecodeError(Code.BAD_MESSAGE, f"{kind}: {error}") from None
 

@@ -37,11 +37,11 @@ class MovesSoFar(Sequence[Data]):
     __slots__ = ("_count", "_encoded", "_moves", "_size")
     __hash__ = None  # type: ignore[assignment]
 
-    def __init__(self, made: MoveList) -> None:
-        self._moves = made.moves
-        self._count = len(made.moves)
-        self._encoded = made.encoded
-        self._size = len(made.encoded)
+    def __init__(self, moves: MoveList) -> None:
+        self._moves = moves.moves
+        self._count = len(moves.moves)
+        self._encoded = moves.encoded
+        self._size = len(moves.encoded)
 
     @staticmethod
     def to_raw(moves: object) -> Raw:

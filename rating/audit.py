@@ -66,7 +66,7 @@ class Audit:
         """Number of losses by game, and by loser and winner."""
         self._resigned: defaultdict[str, Counter[Pair]] = defaultdict(Counter)
         """Number of these losses by resignation."""
-        self._played: defaultdict[str, list[_Match]] = defaultdict(list)
+        self._logs: defaultdict[str, list[_Match]] = defaultdict(list)
 
     def add(self, record: Record, *, rated: bool) -> None:
         """Count a finished match. Its moves always count, its result only if it is `rated`."""
@@ -77,13 +77,15 @@ class Audit:
         digest = b""
         if sum(not each.opening for each in record.moves) >= MIN_PLIES:
             digest = sha256(msgspec.json.encode([record.setup, moves], order="deterministic")).digest()[:16]
-        self._played[record.game].append(_Match(maxie, minnie, digest))
+        self._logs[record.game].append(_Match(maxie, minnie, digest))
         if not rated:
             return
         first, second = pair = (min(maxie, minnie), max(maxie, minnie))
-        lost = losers(record)
-        self._tallies[record.game][pair]["drawn" if not lost else "won" if second in lost else "lost"] += 1
-        for loser in lost:
+        losing_bots = losers(record)
+        self._tallies[record.game][pair][
+            "drawn" if not losing_bots else "won" if second in losing_bots else "lost"
+        ] += 1
+        for loser in losing_bots:
             against = loser, first if loser == second else second
             self._losses[record.game][against] += 1
             self._resigned[record.game][against] += record.result.reason is EndReason.RESIGNATION
@@ -142,7 +144,7 @@ class Audit:
 
     def _identical(self, same_owner: Callable[[str, str], bool]) -> Iterator[Finding]:
         """Yield pairs of bots that played several whole matches alike, against the same opponents."""
-        for game, logs in sorted(self._played.items()):
+        for game, logs in sorted(self._logs.items()):
             alike: defaultdict[tuple[bytes, str, str], set[str]] = defaultdict(set)
             matches = Counter[str]()
             for each in logs:

@@ -66,16 +66,16 @@ class Breakdown(Struct, frozen=True):
     first_move: FirstMove
 
 
-def breakdown(bots: Sequence[str], played: Sequence[tuple[Pairing, Record]]) -> Breakdown:
+def breakdown(bots: Sequence[str], results: Sequence[tuple[Pairing, Record]]) -> Breakdown:
     """Return the results by seat, map and opponent. Void matches, and matches without both bots, do not count."""
-    records = [record for _, record in played if not is_void(record) and not is_empty(record)]
+    records = [record for _, record in results if not is_void(record) and not is_empty(record)]
     return Breakdown(
         by_seat=_parts(
             bots, records, lambda record, bot: "maxie" if record.players.maxie == bot else "minnie"
         ),
         by_map=_parts(bots, records, lambda record, _: map_of(record)),
         by_opponent=_parts(bots, records, _opponent),
-        duels=_duels(bots, played),
+        duels=_duels(bots, results),
         first_move=_first_move(records),
     )
 
@@ -92,17 +92,17 @@ def _opponent(record: Record, bot: str) -> str:
 def _parts(bots: Sequence[str], records: Iterable[Record], part: Callable[[Record, str], str]) -> list[Part]:
     counts: defaultdict[tuple[str, str], list[int]] = defaultdict(lambda: [0, 0, 0])
     for record in records:
-        lost = losers(record)
+        losing_bots = losers(record)
         for bot in (record.players.maxie, record.players.minnie):
-            counts[bot, part(record, bot)][2 if bot in lost else 0 if lost else 1] += 1
+            counts[bot, part(record, bot)][2 if bot in losing_bots else 0 if losing_bots else 1] += 1
     place = {bot: index for index, bot in enumerate(bots)}
     order = sorted(counts, key=lambda key: (place[key[0]], place.get(key[1], 0), key[1]))
     return [Part(bot, of, *counts[bot, of]) for bot, of in order]
 
 
-def _duels(bots: Sequence[str], played: Sequence[tuple[Pairing, Record]]) -> list[Duel]:
+def _duels(bots: Sequence[str], results: Sequence[tuple[Pairing, Record]]) -> list[Duel]:
     meetings: defaultdict[frozenset[str], list[tuple[Pairing, Record]]] = defaultdict(list)
-    for pairing, record in played:
+    for pairing, record in results:
         meetings[frozenset((pairing.maxie, pairing.minnie))].append((pairing, record))
     duels = []
     for i, bot in enumerate(bots):

@@ -140,7 +140,7 @@ class Format(Protocol):
 
 
 @dataclass
-class Rounds:
+class RoundRobinFormat:
     """A round-robin, or a gauntlet of the first bot against all others, repeated `rounds` times or without end."""
 
     bots: Sequence[str]
@@ -277,7 +277,7 @@ class Swiss:
         return FormatRank(byes=self._byes[bot] * 2 * self.starts, buchholz=buchholz, by_points=True)
 
 
-class Arena:
+class ArenaFormat:
     """Arena format: a server pairs free bots, and points decide."""
 
     matches = None
@@ -461,10 +461,10 @@ def make_format(
 ) -> Format:
     """Return the format called `name` (`FORMATS`). `changes` apply to a Swiss only. Raises ValueError."""
     makers: dict[str, Callable[[], Format]] = {
-        "round-robin": lambda: Rounds(bots, rounds, starts, seed),
-        "gauntlet": lambda: Rounds(bots, rounds, starts, seed, gauntlet=True),
+        "round-robin": lambda: RoundRobinFormat(bots, rounds, starts, seed),
+        "gauntlet": lambda: RoundRobinFormat(bots, rounds, starts, seed, gauntlet=True),
         "swiss": lambda: Swiss([*bots], rounds, starts),
-        ARENA: Arena,
+        ARENA: ArenaFormat,
         "knockout": lambda: Knockout(bots, rounds or 1, starts),
     }
     if name not in makers:

@@ -56,12 +56,12 @@ class Schedule:
         """Return the total number of matches, as far as known; None for an endless event."""
         return self.format.matches
 
-    def resume(self, done: Mapping[str, R]) -> tuple[list[tuple[Pairing, R]], list[R]]:
+    def resume(self, finished: Mapping[str, R]) -> tuple[list[tuple[Pairing, R]], list[R]]:
         """Remove the matches that were already played. Return those that count, and those that must be played again.
 
-        `done` holds records by match id in the order of finishing. The matches that count are returned in this order.
+        `finished` holds records by match id in the order of finishing. The matches that count are returned in this order.
         """
-        records = dict(done)
+        records = dict(finished)
         settled: list[tuple[Pairing, R]] = []
         again: list[R] = []
         progress = True
@@ -79,7 +79,7 @@ class Schedule:
                 progress = self._add_pairs(dry=True)
         if len(self._queues) < len(self._meeting):
             self._add_pairs(dry=True)
-        place = {match: index for index, match in enumerate(done)}
+        place = {match: index for index, match in enumerate(finished)}
         return sorted(settled, key=lambda each: place[each[1].match]), again
 
     def id_of(self, pairing: Pairing) -> str:

@@ -105,15 +105,17 @@ def table_of_scores(bots: Sequence[str], scores: Iterable[tuple[Finished, int]])
     for record, times in scores:
         if is_void(record):
             continue
-        lost = losers(record)
+        losing_bots = losers(record)
         for bot in (record.players.maxie, record.players.minnie):
-            counts[bot][_LOSS if bot in lost else _WIN if lost else _DRAW] += times
-        for bot in lost:
+            counts[bot][_LOSS if bot in losing_bots else _WIN if losing_bots else _DRAW] += times
+        for bot in losing_bots:
             if record.result.reason in _COLUMNS:
                 counts[bot][_COLUMNS[record.result.reason]] += times
         if not is_walkover(record):
             first, second = sorted((record.players.maxie, record.players.minnie))
-            edges[first, second][_DRAW if not lost else _LOSS if first in lost else _WIN] += times
+            edges[first, second][_DRAW if not losing_bots else _LOSS if first in losing_bots else _WIN] += (
+                times
+            )
     from arena.rating.bradley_terry import elo_ratings  # noqa: PLC0415  NumPy takes a tenth of a second to load
 
     rated = elo_ratings(
@@ -171,14 +173,14 @@ def as_csv(rows: Iterable[Row], more: Mapping[str, Mapping[str, str]] | None = N
     return text.getvalue()
 
 
-def pair_scores(bot: str, played: Iterable[tuple[Pairing, Record]]) -> list[float]:
+def pair_scores(bot: str, results: Iterable[tuple[Pairing, Record]]) -> list[float]:
     """Return the points (0, ½, 1, 1½, 2) of `bot` in each of its pairs of which both matches count."""
     points: defaultdict[int, list[float]] = defaultdict(list)
-    for pairing, record in played:
+    for pairing, record in results:
         if bot not in (pairing.maxie, pairing.minnie) or is_void(record) or is_walkover(record):
             continue
-        lost = losers(record)
-        points[pairing.pair.number].append(0.0 if bot in lost else 1.0 if lost else 0.5)
+        losing_bots = losers(record)
+        points[pairing.pair.number].append(0.0 if bot in losing_bots else 1.0 if losing_bots else 0.5)
     return [sum(scores) for _, scores in sorted(points.items()) if len(scores) == 2]
 
 

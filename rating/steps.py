@@ -82,7 +82,7 @@ class Category(NamedTuple):
     time_control: str = ""
     """Empty only in the category of a whole game."""
     season: int = 1
-    """Number of the season: ratings begin anew with each."""
+    """Number of the season. Each begins with new ratings."""
 
 
 def categories(game: str, map: str, time_control: str, season: int) -> tuple[Category, Category]:

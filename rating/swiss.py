@@ -31,14 +31,14 @@ class Round(NamedTuple):
 def pair_round(
     seeds: Sequence[str],
     points: Mapping[str, float],
-    met: Callable[[str, str], int],
+    meetings: Callable[[str, str], int],
     sat_out: Mapping[str, int],
 ) -> Round:
-    """Return the pairings of the bots in `seeds`, the best first. `met` returns the number of times that two have met."""
+    """Return the pairings of the bots in `seeds`, the best first. `meetings` returns the number of times that two have met."""
     order = sorted(seeds, key=lambda bot: -points[bot])
     again = 0
     while True:
-        pairing = _Pairing(order, met, again)
+        pairing = _Pairing(order, meetings, again)
         if len(order) % 2 == 0:
             if pairing.can_all(order):
                 return Round(pairing.meetings(order, points), None)
@@ -53,9 +53,9 @@ def pair_round(
 class _Pairing:
     """Pairings of a round in which no two bots meet that have met more than `again` times."""
 
-    def __init__(self, bots: Sequence[str], met: Callable[[str, str], int], again: int) -> None:
+    def __init__(self, bots: Sequence[str], meetings: Callable[[str, str], int], again: int) -> None:
         self._barred = {
-            bot: {other for other in bots if other != bot and met(bot, other) > again} for bot in bots
+            bot: {other for other in bots if other != bot and meetings(bot, other) > again} for bot in bots
         }
         self._most_barred = max(map(len, self._barred.values()), default=0)
 

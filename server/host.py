@@ -334,7 +334,7 @@ async def open_core(
     *,
     pool: Pool | None = None,
     house: HousePlan = NO_HOUSE,
-    going_on: str | None = None,
+    resumed_event: str | None = None,
     on_record: Callable[[Record], Awaitable[None]] | None = None,
     clock: Clock = MONOTONIC,
 ) -> AsyncIterator[CoreHost]:
@@ -371,7 +371,7 @@ async def open_core(
             house,
             metrics,
             LoopLag(clock, metrics.loop_seconds.observe),
-            event=going_on,
+            event=resumed_event,
             on_record=on_record,
             clock=clock,
         )
@@ -416,7 +416,7 @@ async def open_host(
     pool: Pool | None = None,
     house: HousePlan = NO_HOUSE,
     tls: SSLContext | None = None,
-    going_on: str | None = None,
+    resumed_event: str | None = None,
     lasting: bool = True,
     on_record: Callable[[Record], Awaitable[None]] | None = None,
     progress: Progress = no_event,
@@ -424,14 +424,14 @@ async def open_host(
 ) -> AsyncIterator[Host]:
     """Listen, play matches and store them, as the settings say. Without settings, `settings.private` applies.
 
-    pool       matches of the matchmaker; None if bots play only by challenge
-    house      engines that the server runs itself, in `Host.open_house`; they connect to `Host.inside_url`
-    tls        certificate; None for connections without TLS
-    going_on   event whose unfinished matches continue after a restart
-    lasting    True if the server will restart after it has stopped. If False, connected clients are told that the
-               event is over, unless the block is cancelled: then the event may be continued later
-    on_record  called with the record of each finished match
-    progress   returns the progress of an event that is played here, for the page
+    pool           matches of the matchmaker; None if bots play only by challenge
+    house          engines that the server runs itself, in `Host.open_house`; they connect to `Host.inside_url`
+    tls            certificate; None for connections without TLS
+    resumed_event  event whose unfinished matches continue after a restart
+    lasting        True if the server will restart after it has stopped. If False, connected clients are told that the
+                   event is over, unless the block is cancelled: then the event may be continued later
+    on_record      called with the record of each finished match
+    progress       returns the progress of an event that is played here, for the page
 
     Raises CannotListen and StoreError. Raises lease.NameHeld if another process holds the name, and lease.LeaseLost, after
     cancelling the block, if another process has taken it. On exit, clients are notified and disconnected; matches in
@@ -444,7 +444,13 @@ async def open_host(
         engine = await open_store(stack, settings)
         core = await stack.enter_async_context(
             open_core(
-                settings, engine, pool=pool, house=house, going_on=going_on, on_record=on_record, clock=clock
+                settings,
+                engine,
+                pool=pool,
+                house=house,
+                resumed_event=resumed_event,
+                on_record=on_record,
+                clock=clock,
             )
         )
         edge = await enter_edge(

@@ -1,4 +1,4 @@
-"""Loop lag: how late an event loop runs due callbacks.
+"""Loop lag: delay of an event loop's due callbacks.
 
 A loop that is stalled, by a blocking call or by an overloaded machine, stamps frames late and judges deadlines late.
 The server cannot undo such a delay, so it measures the delay and charges it to no bot.

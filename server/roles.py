@@ -146,7 +146,7 @@ async def open_leader(
                 settings,
                 pool=pool,
                 house=house,
-                going_on=OPEN_EVENT,
+                resumed_event=OPEN_EVENT,
                 on_record=on_record,
                 clock=clock,
             )

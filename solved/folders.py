@@ -12,7 +12,7 @@ from pathlib import Path
 from arena.games.board import RisklessMap
 from arena.solved.boards import Boards
 from arena.solved.header import BadTable, digest
-from arena.solved.table import Table
+from arena.solved.table import SolvedTable
 
 SHIPPED = Path(__file__).parent / "tables"
 SUFFIX = ".solved"
@@ -51,18 +51,18 @@ def find(boards: Boards) -> Path | None:
     return None
 
 
-def open_table(boards: Boards) -> Table | None:
+def open_table(boards: Boards) -> SolvedTable | None:
     """Return the table of these boards, or None if there is none. Raises BadTable for a damaged or wrong file."""
     path = find(boards)
     return None if path is None else _open_table(path, path.stat().st_mtime_ns, boards)
 
 
 @lru_cache(maxsize=16)
-def _open_table(path: Path, _changed: int, boards: Boards) -> Table:
-    return check_table(Table(path), boards)
+def _open_table(path: Path, _changed: int, boards: Boards) -> SolvedTable:
+    return check_table(SolvedTable(path), boards)
 
 
-def check_table(table: Table, boards: Boards) -> Table:
+def check_table(table: SolvedTable, boards: Boards) -> SolvedTable:
     """Return the table if it belongs to these boards. Raises BadTable."""
     if table.boards != boards:
         raise BadTable(

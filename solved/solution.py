@@ -10,7 +10,7 @@ from arena.games.riskless import Armies, Move, Riskless
 from arena.solved.boards import boards_of, seen_by_mover
 from arena.solved.folders import open_table
 from arena.solved.header import BadTable
-from arena.solved.table import Table
+from arena.solved.table import SolvedTable
 from arena.solved.truth import DRAW, Truth, Value
 
 
@@ -19,7 +19,7 @@ class Solution:
     """A game of Riskless on a solved map. Values take the ply limit of the map into account."""
 
     game: Riskless
-    table: Table
+    table: SolvedTable
 
     def truth(self, position: Armies) -> Truth:
         """Return the value of a position for the player to move. Raise solved.header.BadTable if the file is damaged."""

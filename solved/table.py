@@ -18,7 +18,7 @@ CACHE_BLOCKS = 64
 """Maximum number of cached unpacked blocks, the last ones probed: 4 MB with codes of one byte."""
 
 
-class Table:
+class SolvedTable:
     """Values of all boards in play of maps with the same roads, cap and goal.
 
     The file is mapped into memory, so only probed parts are read. Several threads may probe in parallel.
@@ -37,7 +37,7 @@ class Table:
         with memoryview(self._data) as data:
             self.header, self._index = decode(data, str(path))
         self.boards: Boards = self.header.boards
-        self._kept = lru_cache(maxsize=CACHE_BLOCKS)(self.block)
+        self._cached_block = lru_cache(maxsize=CACHE_BLOCKS)(self.block)
 
     @property
     def size(self) -> int:
@@ -55,7 +55,7 @@ class Table:
         """Return the code of a representative board."""
         block, place = divmod(number, self.header.boards_in_block)
         width = self.header.width
-        return int.from_bytes(self._kept(block)[place * width : (place + 1) * width], "little")
+        return int.from_bytes(self._cached_block(block)[place * width : (place + 1) * width], "little")
 
     def block(self, number: int) -> bytes:
         """Return the codes of one block of boards, all draws if it has no representative board. Raises BadTable."""

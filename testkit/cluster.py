@@ -17,7 +17,7 @@ from typing import Literal
 import asyncpg
 
 from testkit.forked import Forked
-from testkit.line import Line
+from testkit.line import ForwarderProcess
 from testkit.nats_server import NatsServer
 
 ROOT = Path(__file__).parents[1]
@@ -35,7 +35,12 @@ class Member:
     """Process of a cluster. It keeps its port and its lines over restarts."""
 
     def __init__(
-        self, role: Role, name: str, log: Path, words: tuple[str, ...], lines: tuple[Line, Line] | None = None
+        self,
+        role: Role,
+        name: str,
+        log: Path,
+        words: tuple[str, ...],
+        lines: tuple[ForwarderProcess, ForwarderProcess] | None = None,
     ) -> None:
         """words: options besides its role, port and admission
 
@@ -59,14 +64,14 @@ class Member:
         )
 
     @property
-    def bus(self) -> Line:
+    def bus(self) -> ForwarderProcess:
         """Line to NATS."""
         if self._lines is None:
             raise ValueError(f"{self.name} has no lines")
         return self._lines[0]
 
     @property
-    def store(self) -> Line:
+    def store(self) -> ForwarderProcess:
         """Line to PostgreSQL."""
         if self._lines is None:
             raise ValueError(f"{self.name} has no lines")
@@ -189,8 +194,8 @@ class Cluster:
 
     async def add(self, role: Role) -> Member:
         """Start another process."""
-        bus = await asyncio.to_thread(Line, self._nats.port)
-        store = await asyncio.to_thread(Line, self._postgresql / SOCKET)
+        bus = await asyncio.to_thread(ForwarderProcess, self._nats.port)
+        store = await asyncio.to_thread(ForwarderProcess, self._postgresql / SOCKET)
         name = f"{role}-{len(self.members) + 1}"
         words = (
             f"--set=bus.url=nats://127.0.0.1:{bus.port}",

@@ -23,9 +23,9 @@ from dataclasses import dataclass, field
 import asyncpg
 
 from testkit.cluster import Cluster, Member
-from testkit.crash import Outcome, compare_with_store
+from testkit.crash import CrashResult, compare_with_store
 from testkit.nats_server import NatsServer
-from testkit.players import Player
+from testkit.players import RandomPlayer
 
 OF_CORE = ("core kill", "core freeze", "core bus", "core store", "core power", "core split")
 OF_EDGE = ("edge kill", "edge freeze", "edge bus", "edge split")
@@ -56,16 +56,16 @@ class ClusterFault:
 
 
 @dataclass
-class Report:
+class FailureReport:
     """Results of all failures."""
 
     deaths: list[ClusterFault] = field(default_factory=list)
-    outcome: Outcome = field(default_factory=Outcome)
+    outcome: CrashResult = field(default_factory=CrashResult)
 
 
 def players_of(
     edges: Sequence[Member], count: int, think: Callable[[], float], keepalive: float = 2.0
-) -> list[Player]:
+) -> list[RandomPlayer]:
     """Return `count` bots, which start at different edges and try another edge when theirs is down.
 
     keepalive: seconds of silence after which they send a ping, and for which they wait for its answer
@@ -75,7 +75,7 @@ def players_of(
     for number in range(count):
         first = number % len(urls)
         others = (*urls[first + 1 :], *urls[:first])
-        made.append(Player(urls[first], f"bot {number}", think, elsewhere=others, keepalive=keepalive))
+        made.append(RandomPlayer(urls[first], f"bot {number}", think, elsewhere=others, keepalive=keepalive))
     return made
 
 
@@ -89,7 +89,7 @@ class ClusterFaults:
     """Processes of the cluster."""
     dice: random.Random
 
-    async def inject(self, kind: str, players: Sequence[Player]) -> ClusterFault:
+    async def inject(self, kind: str, players: Sequence[RandomPlayer]) -> ClusterFault:
         """Cause a failure, wait until all matches in progress continue, and end the failure."""
         whom, _, how = kind.partition(" ")
         away = self.dice.uniform(*AWAY_SECONDS)
@@ -171,18 +171,18 @@ def _signal(process: int, number: signal.Signals) -> None:
 
 async def rounds(
     deaths: ClusterFaults,
-    players: Sequence[Player],
+    players: Sequence[RandomPlayer],
     kinds: Sequence[str],
     *,
     tell: Callable[[str], None] = lambda _: None,
     longest: float = math.inf,
-) -> Report:
+) -> FailureReport:
     """Cause failures of these kinds, one after another, while the bots play. At the end, compare all messages with the
     store.
 
     longest: time after which no further failure begins, in seconds
     """
-    report, cluster, dice = Report(), deaths.cluster, deaths.dice
+    report, cluster, dice = FailureReport(), deaths.cluster, deaths.dice
     last = time.monotonic() + longest
     async with asyncio.TaskGroup() as tasks:
         playing = [tasks.create_task(each.run()) for each in players]
@@ -216,7 +216,7 @@ async def in_progress(database: str) -> list[str]:
         await connection.close()
 
 
-async def _played_on(players: Sequence[Player], matches: list[str], died: float) -> list[float]:
+async def _played_on(players: Sequence[RandomPlayer], matches: list[str], died: float) -> list[float]:
     """Return for each of these matches the time until one of its bots received a message of it again."""
     seconds: dict[str, float] = {}
     limit = time.monotonic() + PLAY_SECONDS
@@ -232,7 +232,7 @@ async def _played_on(players: Sequence[Player], matches: list[str], died: float)
     return list(seconds.values())
 
 
-async def in_play(players: Sequence[Player], report: Report, cluster: Cluster) -> None:
+async def in_play(players: Sequence[RandomPlayer], report: FailureReport, cluster: Cluster) -> None:
     """Wait until most bots play; not all, so that failures also affect bots that are connecting."""
     limit = time.monotonic() + IN_PLAY_SECONDS
     while sum(bool(each.turns) for each in players) < len(players) * 8 // 10:
@@ -245,7 +245,7 @@ async def in_play(players: Sequence[Player], report: Report, cluster: Cluster) -
         await asyncio.sleep(POLL_SECONDS)
 
 
-async def play_out(players: Sequence[Player], database: str) -> None:
+async def play_out(players: Sequence[RandomPlayer], database: str) -> None:
     """Let the matches in progress finish, without new ones."""
     async with asyncio.TaskGroup() as tasks:
         last = [tasks.create_task(each.run(quota=0)) for each in players]
@@ -258,7 +258,7 @@ async def play_out(players: Sequence[Player], database: str) -> None:
             each.cancel()
 
 
-async def end(cluster: Cluster, outcome: Outcome) -> None:
+async def end(cluster: Cluster, outcome: CrashResult) -> None:
     """Stop all processes, edges first."""
     for member in [*cluster.edges, *cluster.cores]:
         code = await member.stop()

@@ -28,7 +28,7 @@ from arena.server.store.journal.load import load
 from arena.server.store.journal.reader import events_of
 from arena.server.store.packing import record_in
 from testkit.forked import Forked
-from testkit.players import Player
+from testkit.players import RandomPlayer
 
 ROOT = Path(__file__).parents[1]
 START_SECONDS = 60
@@ -36,7 +36,7 @@ DRAIN_SECONDS = 60
 
 
 @dataclass
-class Outcome:
+class CrashResult:
     """Results of a run. Every line in `faults` is a broken promise."""
 
     kills: int = 0
@@ -48,7 +48,7 @@ class Outcome:
     faults: list[str] = field(default_factory=list)
 
 
-class Server:
+class KillableServer:
     """`arena serve` process that can be killed and restarted on the same port and store."""
 
     def __init__(self, folder: Path, matches: int, *options: str) -> None:
@@ -104,14 +104,14 @@ class Server:
 
 async def crash(
     kills: int, matches: int, *, folder: Path, options: tuple[str, ...] = (), longest: float = 1.5
-) -> Outcome:
+) -> CrashResult:
     """Kill the server `kills` times with `matches` matches in progress, each time within `longest` seconds."""
-    server = Server(folder, matches, *options)
+    server = KillableServer(folder, matches, *options)
     players = [
-        Player(server.url, f"bot {number}", lambda: random.uniform(0.005, 0.15))
+        RandomPlayer(server.url, f"bot {number}", lambda: random.uniform(0.005, 0.15))
         for number in range(2 * matches)
     ]
-    outcome, interrupted = Outcome(kills), set[str]()
+    outcome, interrupted = CrashResult(kills), set[str]()
     try:
         async with asyncio.TaskGroup() as tasks:
             playing = [tasks.create_task(player.run()) for player in players]
@@ -136,7 +136,7 @@ async def crash(
     return outcome
 
 
-async def _everybody_back(players: list[Player], connections: int) -> None:
+async def _everybody_back(players: list[RandomPlayer], connections: int) -> None:
     """Wait until most bots are back, but not for the last ones, so that each kill interrupts matches in progress."""
     end = time.monotonic() + 30
     needed = max(2, len(players) * 9 // 10)
@@ -150,7 +150,7 @@ async def _in_progress(database: str) -> set[str]:
 
 
 async def compare_with_store(
-    database: str, players: list[Player], interrupted: set[str], outcome: Outcome
+    database: str, players: list[RandomPlayer], interrupted: set[str], outcome: CrashResult
 ) -> None:
     """Compare the messages that the bots received with the store, and add every difference to the faults of the
     outcome.

@@ -33,14 +33,14 @@ WAITING = 64
 
 
 @dataclass
-class Line:
+class LineFaults:
     """Current faults of the line."""
 
     delay: float = 0.0
     spread: float = 0.0
     lost: float = 0.0
     retry: float = 0.2
-    pairs: set[Pair] = field(default_factory=set)
+    pairs: set[ForwardedConnection] = field(default_factory=set)
     whole: asyncio.Event = field(default_factory=asyncio.Event)
     """Event that is set unless the line is cut."""
 
@@ -53,14 +53,14 @@ class Line:
 
 
 @dataclass(eq=False)
-class Pair:
+class ForwardedConnection:
     """Connection from a client, and the corresponding connection to the server."""
 
     client: asyncio.StreamWriter
     server: asyncio.StreamWriter
     passes: bool = True
 
-    async def carry(self, line: Line, source: asyncio.StreamReader, sink: asyncio.StreamWriter) -> None:
+    async def carry(self, line: LineFaults, source: asyncio.StreamReader, sink: asyncio.StreamWriter) -> None:
         """Forward data from one end until it closes, and then close the other end."""
         under_way: asyncio.Queue[tuple[float, bytes]] = asyncio.Queue(WAITING)
         loop = asyncio.get_running_loop()
@@ -105,7 +105,7 @@ def reset(writer: asyncio.StreamWriter) -> None:
 
 async def forward(host: str, port: int, to_host: str, to_port: int) -> None:
     """Forward connections until killed, or until standard input ends."""
-    line = Line()
+    line = LineFaults()
     line.whole.set()
 
     # The event loop itself holds no task that waits for a line to be mended.
@@ -127,7 +127,7 @@ async def forward(host: str, port: int, to_host: str, to_port: int) -> None:
         except OSError:
             reset(writer)
             return
-        pair = Pair(writer, far_writer)
+        pair = ForwardedConnection(writer, far_writer)
         line.pairs.add(pair)
         try:
             await asyncio.gather(
@@ -148,7 +148,7 @@ async def forward(host: str, port: int, to_host: str, to_port: int) -> None:
             say(f"{obey(line, order)} connections")
 
 
-def obey(line: Line, order: list[str]) -> int:
+def obey(line: LineFaults, order: list[str]) -> int:
     """Carry out an order. Return the number of affected connections."""
     passing = [pair for pair in line.pairs if pair.passes]
     match order:

@@ -32,14 +32,14 @@ from arena.protocol.codes import FORFEITS, EndReason
 from arena.protocol.messages import SUBPROTOCOL, Hello
 from arena.protocol.timecontrol import TimeControl
 from arena.protocol.values import Players
-from arena.server.core.bot import Bot
-from arena.server.core.lobby import Client
+from arena.server.core.bot import LobbyBot
+from arena.server.core.lobby import LobbyClient
 from arena.server.core.room import Room
 from arena.server.edge.connection import Connection
 from arena.server.edge.session import Session
 from arena.server.host import Host, open_host
 from arena.server.settings import private
-from testkit.players import Player
+from testkit.players import RandomPlayer
 
 GOLDEN = Path(__file__).parents[1] / "tests" / "protocol" / "golden"
 WARM = 0.1
@@ -48,12 +48,12 @@ GROWTH_KIB = 8 * 1024
 """Allowance for the allocator: a leak of 9 bytes per frame exceeds it."""
 GONE_SECONDS = 10
 """Time limit for the server to free the state of expelled bots, in seconds."""
-KEPT = (Connection, Session, Bot, Client, Room)
+KEPT = (Connection, Session, LobbyBot, LobbyClient, Room)
 """Types that a server creates for each connection, bot and match."""
 
 
 @dataclass
-class Outcome:
+class FuzzResult:
     """Results of a run."""
 
     frames: int = 0
@@ -122,7 +122,7 @@ def _value(dice: random.Random, depth: int) -> Any:
     }
 
 
-def _try_codec(frame: bytes, outcome: Outcome) -> None:
+def _try_codec(frame: bytes, outcome: FuzzResult) -> None:
     for decode in (decode_client, decode_server):
         try:
             message = decode(frame)
@@ -158,12 +158,12 @@ async def _attack(host: Host, source: Iterator[bytes], count: int) -> None:
                         await asyncio.wait_for(connection.recv(), 0.002)
 
 
-async def fuzz(count: int, *, live_share: int = 20, seed: int = 1) -> Outcome:
+async def fuzz(count: int, *, live_share: int = 20, seed: int = 1) -> FuzzResult:
     """Send `count` frames to the codec, and one in `live_share` to a host."""
-    outcome = Outcome(count, count // live_share)
+    outcome = FuzzResult(count, count // live_share)
     source, live = frames(seed), frames(seed + 1)
     async with open_host(private(anyone=True)) as host, anyio.create_task_group() as tasks:
-        players = [Player(host.url, name) for name in ("anna", "bert")]
+        players = [RandomPlayer(host.url, name) for name in ("anna", "bert")]
         for player in players:
             tasks.start_soon(player.run)
         await host.wait_connected("anna", 20)
@@ -206,7 +206,7 @@ async def fuzz(count: int, *, live_share: int = 20, seed: int = 1) -> Outcome:
     return outcome
 
 
-async def _hold_nobody_else(outcome: Outcome, players: int) -> None:
+async def _hold_nobody_else(outcome: FuzzResult, players: int) -> None:
     """Check that the server holds only the state of the honest bots in the end."""
     end = time.monotonic() + GONE_SECONDS
     while True:

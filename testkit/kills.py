@@ -17,7 +17,7 @@ START_SECONDS = 60
 
 
 @dataclass(frozen=True)
-class Event:
+class KilledEvent:
     """Event of `arena ladder`, with its store, record and table in a folder.
 
     words: arguments of the command that describe the event

@@ -10,7 +10,7 @@ ROOT = Path(__file__).parents[1]
 LOOPBACK = "127.0.0.1"
 
 
-class Line:
+class ForwarderProcess:
     """Running forwarder. Its `port` leads to the given port or socket."""
 
     def __init__(self, to: int | Path) -> None:

@@ -41,7 +41,7 @@ RETRY_SECONDS = 0.1
 
 
 @dataclass
-class Player:
+class RandomPlayer:
     """Bot that plays random legal moves, one match at a time, and reconnects with its session when it is disconnected."""
 
     url: str
@@ -146,7 +146,7 @@ async def play(url: str, count: int, think: float, name: str) -> None:
     """Play with `count` bots, which think up to `think` seconds per move, until cancelled."""
     async with asyncio.TaskGroup() as tasks:
         for number in range(count):
-            player = Player(url, f"{name} {number}", lambda: random.uniform(0, think))
+            player = RandomPlayer(url, f"{name} {number}", lambda: random.uniform(0, think))
             tasks.create_task(player.run())
 
 

@@ -28,7 +28,7 @@ def pytest_collection() -> Iterator[None]:
 
 @pytest.fixture(autouse=True)
 def frozen_again() -> Iterator[None]:
-    """Sets aside anew what lasts, after a test of something that puts all objects back under the collector's eyes."""
+    """Set aside anew what lasts, after a test of something that puts all objects back under the collector's eyes."""
     before = full_looks()
     yield
     # Whatever does so looks at everything; to count what is set aside takes as long as a look, so it is asked seldom.

@@ -100,7 +100,7 @@ class LoopWatch:
 
     def __init__(self) -> None:
         self.blocked_at: str | None = None
-        """Where the event loop stood when it was found blocked."""
+        """Stack of the event loop when it was found blocked."""
         self._ticks = 0
         self._loop = asyncio.get_running_loop()
         self._loop_thread = threading.get_ident()
@@ -109,7 +109,7 @@ class LoopWatch:
         self._thread.start()
 
     async def beat(self) -> None:
-        """Runs in the event loop, until cancelled."""
+        """Run in the event loop, until cancelled."""
         while True:
             self._ticks = 0
             await asyncio.sleep(TICK)
@@ -129,7 +129,7 @@ class LoopWatch:
 
 @pytest.fixture
 async def watched_loop() -> AsyncIterator[None]:
-    """Fails a test that blocks its event loop for half a second, or that leaves tasks in it."""
+    """Fail a test that blocks its event loop for half a second, or that leaves tasks in it."""
     before = asyncio.all_tasks()
     watch = LoopWatch()
     beat = asyncio.create_task(watch.beat())
@@ -146,7 +146,7 @@ async def watched_loop() -> AsyncIterator[None]:
 
 @pytest.fixture(autouse=True)
 def log_as_it_was() -> Iterator[None]:
-    """Takes back what a test that runs a command in this process does to the log."""
+    """Take back what a test that runs a command in this process does to the log."""
     loggers = [logging.getLogger(name) for name in ("", "arena", "arena.wire")]
     before = [(logger.handlers[:], logger.level) for logger in loggers]
     yield
@@ -157,7 +157,7 @@ def log_as_it_was() -> Iterator[None]:
 
 @pytest.fixture(autouse=True)
 def nothing_left_behind() -> Iterator[None]:
-    """Fails a test that leaves threads or processes."""
+    """Fail a test that leaves threads or processes."""
     threads, children = set(threading.enumerate()), child_processes()
     yield
     end = time.monotonic() + PATIENCE
@@ -175,16 +175,16 @@ def leftovers(threads: set[threading.Thread], children: set[int]) -> list[str]:
 
 
 def child_processes() -> set[int]:
-    """The children of this process, and those that were forked elsewhere for it; the first only where there is a /proc."""
+    """Return the children of this process, and those that were forked elsewhere for it; the first only where there is a /proc."""
     children = {
         int(process)
         for listing in Path("/proc/self/task").glob("*/children")
-        for process in read(listing).split()
+        for process in read_text(listing).split()
     }
     return children | {each.pid for each in multiprocessing.active_children() if each.pid is not None}
 
 
-def read(path: Path) -> str:
+def read_text(path: Path) -> str:
     try:
         return path.read_text(encoding="ascii")
     except OSError:  # the thread has ended

@@ -1,4 +1,4 @@
-"""A clock for tests with threads of a store, which know no virtual time: whoever sleeps makes it go on, and does not wait."""
+"""Clock for tests with threads of a store, which have no virtual time: a sleep advances the clock and does not wait."""
 
 from __future__ import annotations
 

@@ -14,17 +14,17 @@ settings.load_profile("arena")
 
 
 def examples(count: int, few: int | None = None) -> settings:
-    """Settings for a property of which one example takes long: `count` examples in `make test-all`, else `few` or a third."""
+    """Return settings for a property of which one example takes long: `count` examples in `make test-all`, else `few` or a third."""
     at_length = settings.default is not None and settings.default.max_examples > 100
     return settings(max_examples=count if at_length else few or (count + 2) // 3)
 
 
 def seeds(count: int) -> list[Any]:
-    """Parameters for a test that takes long and has its chance from a seed: the first, and in `make test-all` so many."""
+    """Return parameters for a test that takes long and has its chance from a seed: the first, and in `make test-all` so many."""
     return [0, *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(1, count))]
 
 
 @settings(max_examples=1, database=None)
 @given(strategies.none())
 def first_example(_: None) -> None:
-    """Lets Hypothesis make its source of chance, of which it asks the collector who refers to it."""
+    """Let Hypothesis make its source of chance, of which it asks the collector who refers to it."""

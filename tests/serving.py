@@ -33,7 +33,7 @@ __all__ = [
 
 @pytest.fixture
 async def host() -> AsyncIterator[Host]:
-    """A running server on a free port, whose store goes with it."""
+    """Yield a running server on a free port, whose store goes with it."""
     # A task of its own opens and closes it: a fixture's two halves may run in different tasks, and a
     # task group must not.
     opened: asyncio.Future[Host] = asyncio.get_running_loop().create_future()

@@ -23,7 +23,7 @@ from tests.bots.command_line import arena, environment
 
 HEAVY = {"sqlalchemy", "aiosqlite", "distributed", "dask", "numba", "numpy", "prometheus_client"}
 STORE = {"sqlalchemy", "aiosqlite", "prometheus_client"}
-"""What a command may load that opens a store, or a server with one."""
+"""Packages that a command with a store may load."""
 
 WITH_STORE = {
     *("ladder", "match", "submit", "serve", "ratings", "token", "log"),
@@ -51,8 +51,8 @@ alike.
 """
 
 
-def loaded(*runs: Sequence[str], **environment: str) -> list[set[str]]:
-    """The packages that runs of the command with these words have each loaded when they end."""
+def loaded_packages(*runs: Sequence[str], **environment: str) -> list[set[str]]:
+    """Return the packages that runs of the command with these words have each loaded when they end."""
     result = subprocess.run(
         [sys.executable, "-c", LIST_LOADED, json.dumps(runs)],
         env=os.environ | environment,
@@ -103,12 +103,12 @@ def test_the_list_of_commands_and_the_completion_of_a_name_load_no_command() -> 
     modules = {module for module, _ in COMMANDS.values()}
     unwanted = HEAVY | modules | {"websockets", "anyio"}
     completing = {"_ARENA_COMPLETE": "complete_bash", "COMP_WORDS": "arena ma", "COMP_CWORD": "1"}
-    (helping,), (completed,) = loaded(["--help"]), loaded([], **completing)
+    (helping,), (completed,) = loaded_packages(["--help"]), loaded_packages([], **completing)
     assert not (helping | completed) & unwanted
 
 
 @pytest.mark.slow
-def test_a_command_that_needs_no_store_loads_what_it_needs_alone() -> None:
+def test_a_command_without_a_store_loads_no_store_modules() -> None:
     """The help and the run of one command of each module load only their own modules."""
     helping = {module: name for name, (module, _) in COMMANDS.items() if name not in WITH_STORE}.values()
     runs = [
@@ -117,7 +117,7 @@ def test_a_command_that_needs_no_store_loads_what_it_needs_alone() -> None:
         ["analyse", "--engine", "minimax:reference", "--depth", "2"],
     ]
     words = [*([name, "--help"] for name in helping), *runs]
-    for each, found in zip(words, loaded(*words), strict=True):
+    for each, found in zip(words, loaded_packages(*words), strict=True):
         assert not found & HEAVY, each
         if each in runs:
             assert not found & {"websockets", "anyio"}, each
@@ -263,7 +263,7 @@ def test_completion_that_cannot_be_installed_is_told_in_one_line(tmp_path: Path)
 
 
 @pytest.mark.parametrize("name", arena_face.__all__)
-def test_the_public_face_has_what_it_names(name: str) -> None:
+def test_the_public_interface_has_all_its_names(name: str) -> None:
     if arena_face._HOME.get(name, "").startswith("arena.bots.compiled"):
         pytest.importorskip("numba")
     assert getattr(arena_face, name) is not None
@@ -289,13 +289,13 @@ def test_the_version_is_told() -> None:
 
 
 def options_of(command: Any) -> Iterator[Any]:
-    """The options of a command and of those under it."""
+    """Yield the options of a command and of those under it."""
     for each in getattr(command, "commands", {}).values():
         yield from options_of(each)
     yield from (each for each in command.params if each.param_type_name == "option")
 
 
 @pytest.mark.parametrize("name", COMMANDS)
-def test_an_option_says_in_a_word_what_it_takes(name: str) -> None:
+def test_an_option_describes_its_values_in_a_word(name: str) -> None:
     silent = [each.opts[0] for each in options_of(load(name)) if not (each.is_flag or each.metavar)]
     assert silent == [], "it would be TEXT or INTEGER"

@@ -125,7 +125,7 @@ BAD_BOTS = [
         ["exact needs"],
     ),
 ]
-"""What a bot says, which is a process that has to start first."""
+"""Message of a bot, which is a process and has to start first."""
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""arena.bot_file: where a bot plays and as whom."""
+"""arena.bot_file: the server and the account of a bot."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 from arena.bot_file import Account, BadBotFile, read_account
 
 
-def written(folder: Path, text: str) -> Path:
+def write_file(folder: Path, text: str) -> Path:
     file = folder / "bot.toml"
     file.write_text(text)
     return file
@@ -19,9 +19,9 @@ def test_the_account_of_a_bot(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     (tmp_path / "token").write_text("s3cret\n")
     monkeypatch.setenv("MINE", "other")
     begin = 'engine = "x.py"\nurl = "ws://h"\nname = "mine"\n'
-    assert read_account(written(tmp_path, begin)) == Account("ws://h", "mine", "")
-    assert read_account(written(tmp_path, begin + 'token-file = "token"')).token == "s3cret"
-    assert read_account(written(tmp_path, begin + 'token-env = "MINE"')).token == "other"
+    assert read_account(write_file(tmp_path, begin)) == Account("ws://h", "mine", "")
+    assert read_account(write_file(tmp_path, begin + 'token-file = "token"')).token == "s3cret"
+    assert read_account(write_file(tmp_path, begin + 'token-env = "MINE"')).token == "other"
 
 
 @pytest.mark.parametrize(
@@ -35,5 +35,5 @@ def test_the_account_of_a_bot(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
 )
 def test_an_error_names_the_file(text: str, why: str, tmp_path: Path) -> None:
     with pytest.raises(BadBotFile, match=why) as told:
-        read_account(written(tmp_path, text))
+        read_account(write_file(tmp_path, text))
     assert "bot.toml" in str(told.value)

@@ -29,12 +29,12 @@ class Machine:
         self.mounts.write_text("".join(f"{line}\n" for line in mounts))
 
     def mount(self, kind: str, options: str, root: str = "/") -> str:
-        """A line of mountinfo; a blank in a path is escaped as the kernel does it."""
+        """Return a line of mountinfo; a blank in a path is escaped as the kernel does it."""
         point = str(self.tree).replace(" ", "\\040")
         return f"31 23 0:28 {root} {point} rw,relatime shared:9 - {kind} {kind} {options}"
 
     def unified(self, path: str, limits: dict[str, str], root: str = "/") -> None:
-        """Version 2: the process is in the group `path`; `limits` has `cpu.max` by the folder in the tree."""
+        """Make cgroups of version 2: the process is in the group `path`; `limits` has `cpu.max` by the folder in the tree."""
         self._write([f"0::{path}"], [self.mount("cgroup2", "rw", root)])
         for folder, limit in limits.items():
             (self.tree / folder).mkdir(parents=True, exist_ok=True)
@@ -43,7 +43,7 @@ class Machine:
     def split(
         self, path: str, limits: dict[str, tuple[int, int]], root: str = "/", controllers: str = "cpu,cpuacct"
     ) -> None:
-        """Version 1: the same with quota and period in files of their own, beside a tree that limits memory."""
+        """Make cgroups of version 1: the same with quota and period in files of their own, beside a tree that limits memory."""
         self._write(
             [f"5:memory:{path}", f"4:{controllers}:{path}", "0::/"],
             [
@@ -95,7 +95,7 @@ def test_a_container_sees_its_own_group_as_the_root(machine: Machine, path: str)
     assert machine.quota() == 2
 
 
-def test_a_group_outside_of_the_mount_is_limited_by_what_is_seen(machine: Machine) -> None:
+def test_a_group_outside_of_the_mount_is_limited_by_its_visible_parents(machine: Machine) -> None:
     machine.split("/docker/abc", {".": (300_000, 100_000)}, root="/elsewhere")
     assert machine.quota() == 3
     machine.unified("/../../other", {".": "200000 100000"})

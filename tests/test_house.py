@@ -57,7 +57,7 @@ def modules(*packages: str) -> list[Path]:
 
 
 def module_of(file: Path) -> str:
-    """The import name of a file."""
+    """Return the import name of a file."""
     return "arena." + ".".join(file.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
 
 
@@ -67,7 +67,7 @@ def tree_of(file: Path) -> ast.Module:
 
 
 def set_from_outside(tree: ast.Module) -> set[str]:
-    """The attributes that a file sets or deletes in objects of classes that it does not define itself."""
+    """Return the attributes that a file sets or deletes in objects of classes that it does not define itself."""
     written = [
         node
         for node in ast.walk(tree)
@@ -90,7 +90,7 @@ def set_from_outside(tree: ast.Module) -> set[str]:
 
 
 def imports(file: Path) -> set[str]:
-    """The top-level names of the packages that a file imports, anywhere in it."""
+    """Return the top-level names of the packages that a file imports, anywhere in it."""
     found = set()
     for node in ast.walk(tree_of(file)):
         if isinstance(node, ast.Import):
@@ -115,7 +115,7 @@ def test_the_import_contracts_hold() -> None:
 
 
 def pure() -> list[str]:
-    """The packages and modules that the contracts hold to be pure."""
+    """Return the packages and modules that the contracts hold to be pure."""
     settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
     (contract,) = (
         each for each in settings["tool"]["importlinter"]["contracts"] if "calls itself pure" in each["name"]
@@ -233,7 +233,7 @@ DECODED_BY_ONE_THREAD = {
     "match/terms.py",  # with a decoder made at import
     "games/plain.py",  # one at a time: the classes are those of a game that is loaded later
 }
-"""Where a type is decoded without a decoder that was made when the module was imported."""
+"""Call that decodes a type without a decoder made at import time."""
 
 
 def test_decoders_are_made_before_there_are_threads() -> None:

@@ -123,7 +123,7 @@ def test_it_adds_one_import_name_and_its_metadata(plain: Environment) -> None:
     assert sorted(name.partition("-")[0] for name in plain.added) == ["arena", "riskless_arena"]
 
 
-def test_it_has_what_is_read_at_run_time(plain: Environment) -> None:
+def test_the_wheel_has_all_files_read_at_run_time(plain: Environment) -> None:
     for file in ("py.typed", "maps/m2.toml", "page/index.html", "protocol/PROTOCOL.md"):
         assert (plain.site / "arena" / file).is_file(), file
 

@@ -45,9 +45,9 @@ async def _lateness(seconds: float) -> list[float]:
     return delays
 
 
-def _think(searcher: Searcher[Any, Any], chosen: Sequence[Any], over: threading.Event) -> None:
+def _think(searcher: Searcher[Any, Any], middle_games: Sequence[Any], over: threading.Event) -> None:
     """Search one position after another by iterative deepening, as a bot does."""
-    for position in cycle(chosen):
+    for position in cycle(middle_games):
         end = time.perf_counter() + THINKING
         for _ in searcher.deepen(position, stop=lambda end=end: time.perf_counter() >= end or over.is_set()):  # type: ignore[misc]
             pass
@@ -55,18 +55,18 @@ def _think(searcher: Searcher[Any, Any], chosen: Sequence[Any], over: threading.
             return
 
 
-def _overrun(searcher: Searcher[Any, Any], chosen: Sequence[Any]) -> list[float]:
+def _overrun(searcher: Searcher[Any, Any], games: Sequence[Any]) -> list[float]:
     """Return the delays of a search's end after its stop function first returned True, in ms."""
     overruns = []
     for i in range(STOPS):
         end = time.perf_counter() + 0.001 * (2 + i % 17)
-        for _ in searcher.deepen(chosen[i % len(chosen)], stop=lambda end=end: time.perf_counter() >= end):  # type: ignore[misc]
+        for _ in searcher.deepen(games[i % len(games)], stop=lambda end=end: time.perf_counter() >= end):  # type: ignore[misc]
             pass
         overruns.append(1000 * (time.perf_counter() - end))
     return overruns
 
 
-def told(times: Sequence[float], share: float) -> str:
+def quantile_text(times: Sequence[float], share: float) -> str:
     """Return the time below which this share of the times lies; empty if too few lie above it."""
     beyond = round(len(times) * (1 - share))
     return f"{sorted(times)[-1 - beyond]:.2f}" if beyond >= BEYOND else ""
@@ -75,26 +75,26 @@ def told(times: Sequence[float], share: float) -> str:
 def measure() -> dict[str, Any]:
     """Measure the event loop without and with a search, and the end of stopped searches."""
     board = game("world")
-    chosen = positions(board, 8)
+    middle_games = positions(board, 8)
     searcher = Searcher(board, weights_for(board, "features"), Settings(threads=THREADS))
     searcher.warm_up()
     quiet = asyncio.run(_lateness(SECONDS / 4))
     over = threading.Event()
-    thinker = threading.Thread(target=_think, args=(searcher, chosen, over))
+    thinker = threading.Thread(target=_think, args=(searcher, middle_games, over))
     thinker.start()
     busy = asyncio.run(_lateness(SECONDS))
     over.set()
     thinker.join()
-    two = _overrun(searcher, chosen)
+    two = _overrun(searcher, middle_games)
     searcher.close()
     alone = Searcher(board, weights_for(board, "features"), Settings())
-    one = _overrun(alone, chosen)
+    one = _overrun(alone, middle_games)
     alone.close()
     return {"ms": {name: _quantiles(late) for name, late in zip(ROWS, (quiet, busy, one, two), strict=True)}}
 
 
 def _quantiles(late: Sequence[float]) -> list[str]:
-    return [str(len(late)), *(told(late, share) for share in (0.5, 0.99, 0.999)), f"{max(late):.2f}"]
+    return [str(len(late)), *(quantile_text(late, share) for share in (0.5, 0.99, 0.999)), f"{max(late):.2f}"]
 
 
 def section(data: dict[str, Any]) -> Section:

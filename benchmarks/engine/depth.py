@@ -52,7 +52,7 @@ def section(data: dict[str, Any]) -> Section:
     depths = data["depths"]
     more = Ratio([a - b for a, b in zip(depths[EXACT], depths[REFERENCE], strict=True)])
     deeper = Ratio([a - b for a, b in zip(depths[SELECTIVE], depths[EXACT], strict=True)])
-    rows = [[name, ", ".join(map(str, found))] for name, found in depths.items()]
+    rows = [[name, ", ".join(map(str, reached))] for name, reached in depths.items()]
     rows.append([f"{EXACT}, more than {REFERENCE}", f"**{more}**"])
     rows.append([f"{SELECTIVE}, more than {EXACT}", str(deeper)])
     return Section(

@@ -35,7 +35,7 @@ def minimal_tree(breadth: float, depth: int) -> float:
 def measure() -> dict[str, Any]:
     """Search the same positions with each set of heuristics."""
     board = game("m2")
-    chosen = positions(board, COUNT)
+    middle_games = positions(board, COUNT)
     weights = weights_for(board, "features")
     counts: dict[str, list[int]] = {}
     settings = dict(OFF)
@@ -43,7 +43,7 @@ def measure() -> dict[str, Any]:
         settings |= more
         searcher = Searcher(board, weights, Settings(**settings))
         row = []
-        for position in chosen:
+        for position in middle_games:
             searcher.clear()
             # unordered alpha-beta needs no shallower iterations, and they are not counted
             reports = list(searcher.deepen(position, max_depth=DEPTH))
@@ -51,7 +51,7 @@ def measure() -> dict[str, Any]:
             row.append(reports[-1].nodes - earlier)
         counts[name] = row
         searcher.close()
-    return {"moves": [len(board.moves(position)) for position in chosen], "nodes": counts}
+    return {"moves": [len(board.moves(position)) for position in middle_games], "nodes": counts}
 
 
 def section(data: dict[str, Any]) -> Section:

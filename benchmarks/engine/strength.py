@@ -68,18 +68,18 @@ class Score:
         return f"{sum(self.pairs)} | {elo.elo:+.0f} ({interval}) | {self.forfeits}"
 
 
-def played(map: str, one: str, other: str, time_control: str, rounds: int, concurrency: int) -> Score:
+def play_pairs(map: str, one: str, other: str, time_control: str, rounds: int, concurrency: int) -> Score:
     """Play pairs of matches on one map."""
     with tempfile.TemporaryDirectory(prefix="arena-strength-") as folder:
-        given, table = map, Path(folder) / "table.json"
+        map_name, table = map, Path(folder) / "table.json"
         if map not in map_names():
             path = Path(folder) / "variant.toml"
             path.write_text(map_text(variant(map)), encoding="utf-8")
-            given = str(path)
+            map_name = str(path)
         openings = "shipped" if shipped_openings(map) else str(RANDOM_PLIES)
         command = [
             *(sys.executable, "-m", "arena", "match", one, other, "--name-a", "one", "--name-b", "other"),
-            *("--map", given, "--openings", openings, "--tc", time_control),
+            *("--map", map_name, "--openings", openings, "--tc", time_control),
             *("--rounds", str(rounds), "--concurrency", str(concurrency)),
             *("--record", str(Path(folder) / "record.jsonl"), "--json", str(table)),
         ]
@@ -94,12 +94,12 @@ def together(scores: Sequence[Score]) -> Score:
     return Score(pairs, sum(each.forfeits for each in scores))
 
 
-def rows(given: argparse.Namespace, one: str, other: str) -> Iterator[str]:
+def rows(arguments: argparse.Namespace, one: str, other: str) -> Iterator[str]:
     """Yield the rows of the table as they are measured."""
-    for time_control in given.tc:
+    for time_control in arguments.tc:
         results = []
-        for map in given.map or HELD_OUT:
-            results.append(played(map, one, other, time_control, given.rounds, given.concurrency))
+        for map in arguments.map or HELD_OUT:
+            results.append(play_pairs(map, one, other, time_control, arguments.rounds, arguments.concurrency))
             yield f"| {map} | {time_control} | {results[-1]} |"
         yield f"| **all** | {time_control} | {together(results)} |"
 

@@ -52,8 +52,8 @@ def to_depth(
     searcher.clear()
     end = time.perf_counter() + patience
     reports = searcher.deepen(position, max_depth=depth, stop=lambda: time.perf_counter() > end)
-    seconds, found = timed(partial(list, reports))
-    return seconds, found[-1]
+    seconds, depths = timed(partial(list, reports))
+    return seconds, depths[-1]
 
 
 def keep_apart(searcher: Searcher[Any, Any], position: Any) -> None:
@@ -151,7 +151,7 @@ def section(data: dict[str, Any]) -> Section:
         [name, str(Ratio(faster)), short(Ratio(work).median) if (work := data["work"][name]) else ""]
         for name, faster in data["faster"].items()
     ]
-    found = Ratio(data["faster"]["original, 2"])
+    ratio = Ratio(data["faster"]["original, 2"])
     return Section(
         "Time to depth with threads",
         f"On {data['cores']} cores, the search as it plays, evaluator `features`, empty tables; {COUNT} middle-game positions of "
@@ -162,5 +162,5 @@ def section(data: dict[str, Any]) -> Section:
         ["form, threads", "to equal depth faster by", "nodes, times the sequential ones"],
         rows,
         "More threads than cores gain nothing. `benchmarks.engine.strength` measures the Elo of threads.",
-        [claim("Jamboree, 2 threads, time to equal depth as it plays", "at least 1.7 ×", f"{found} ×")],
+        [claim("Jamboree, 2 threads, time to equal depth as it plays", "at least 1.7 ×", f"{ratio} ×")],
     )

@@ -32,8 +32,10 @@ from benchmarks.kit.results import measured_on, write_server
 def main() -> int:
     """Measure, print, and write the section if every kind was measured. Return 1 if there was a failure."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0] if __doc__ else None)
-    parser.add_argument("--seconds", type=float, default=SECONDS, help="of each hostile time")
-    parser.add_argument("--clients", type=int, default=CLIENTS, help=f"of each of the {ADDRESSES} addresses")
+    parser.add_argument("--seconds", type=float, default=SECONDS, help="seconds of each hostile period")
+    parser.add_argument(
+        "--clients", type=int, default=CLIENTS, help=f"clients at each of the {ADDRESSES} addresses"
+    )
     parser.add_argument("--kinds", default=";".join(KINDS), metavar="KIND;KIND")
     arguments = parser.parse_args()
     kinds = arguments.kinds.split(";")

@@ -39,7 +39,7 @@ CLOCK = {"base_ms": 60_000, "increment_ms": 1_000, "per_move": False}
 
 
 @dataclass
-class World:
+class Subjects:
     """Data that requests can refer to."""
 
     url: str
@@ -60,10 +60,10 @@ class World:
 
 
 @dataclass
-class Client:
+class LoadClient:
     """Client of one kind of load."""
 
-    world: World
+    world: Subjects
     number: int
     source: str
     tally: TrafficCounts
@@ -92,7 +92,7 @@ class Kind:
 
     of: str
     """Type of the message, or `GET` with the path in the form of the cost table."""
-    work: Callable[[Client], Awaitable[None]]
+    work: Callable[[LoadClient], Awaitable[None]]
     answers: frozenset[str] = frozenset()
     role: str = "bot"
     """Role in the clients' hello; empty for clients without a websocket."""
@@ -108,7 +108,7 @@ class Kind:
 def sends(type: str, *answers: str, role: str = "bot", **content: object) -> Kind:
     """Return a kind that sends the same message repeatedly."""
 
-    async def work(client: Client) -> None:
+    async def work(client: LoadClient) -> None:
         async def send() -> None:
             while True:
                 await client.line.say(type=type, **content)
@@ -120,19 +120,19 @@ def sends(type: str, *answers: str, role: str = "bot", **content: object) -> Kin
 
 def gets(
     path: str,
-    made: Callable[[World, int], str],
-    who: Callable[[World, int], str] | None = None,
+    make: Callable[[Subjects, int], str],
+    who: Callable[[Subjects, int], str] | None = None,
     method: str = "GET",
 ) -> Kind:
-    """Return a kind that repeats a plain request, each on a new connection. `made` returns the path of the nth request."""
+    """Return a kind that repeats a plain request, each on a new connection. `make` returns the path of the nth request."""
 
-    async def work(client: Client) -> None:
+    async def work(client: LoadClient) -> None:
         numbers = itertools.count(client.number)
 
         async def once() -> None:
             number = next(numbers)
             credentials = who(client.world, number) if who else ""
-            target = made(client.world, number)
+            target = make(client.world, number)
             await get(client.world.url, client.source, target, client.tally, credentials, method)
 
         await again_and_again(once, client.tally)
@@ -140,7 +140,7 @@ def gets(
     return Kind(f"{method} {path}", work, role="")
 
 
-async def hello(client: Client) -> None:
+async def hello(client: LoadClient) -> None:
     """Connect, say hello and disconnect."""
 
     async def once() -> None:
@@ -151,13 +151,13 @@ async def hello(client: Client) -> None:
     await again_and_again(once, client.tally)
 
 
-def new_names(made: Callable[[], str]) -> Callable[[Client], Awaitable[None]]:
+def new_names(make: Callable[[], str]) -> Callable[[LoadClient], Awaitable[None]]:
     """Connect as a bot and disconnect, under a new name each time."""
 
-    async def work(client: Client) -> None:
+    async def work(client: LoadClient) -> None:
         async def once() -> None:
             client.tally.sent += 1
-            async with entered(client.world.url, client.source, client.tally, name=made(), pool=False):
+            async with entered(client.world.url, client.source, client.tally, name=make(), pool=False):
                 client.tally.answered += 1
 
         await again_and_again(once, client.tally)
@@ -165,7 +165,7 @@ def new_names(made: Callable[[], str]) -> Callable[[Client], Awaitable[None]]:
     return work
 
 
-async def revoked(client: Client) -> None:
+async def revoked(client: LoadClient) -> None:
     """Reconnect repeatedly with a revoked token."""
     name = REVOKED[client.number % len(REVOKED)]
 
@@ -180,7 +180,7 @@ async def revoked(client: Client) -> None:
 def challenges(**content: object) -> Kind:
     """Return a kind that opens challenges to any bot and withdraws each at once."""
 
-    async def work(client: Client) -> None:
+    async def work(client: LoadClient) -> None:
         stranger = client.line
         opened: list[str] = []
 
@@ -201,14 +201,14 @@ def challenges(**content: object) -> Kind:
     return Kind("challenge", work, frozenset({"challenged"}))
 
 
-Step = Callable[[Client, Told], Awaitable[None]]
+Step = Callable[[LoadClient, Told], Awaitable[None]]
 """Action of a client at the start of a match, or on its turn."""
 
 
 def plays(of: str, start: Step, turn: Step | None = None, *answers: str, **content: object) -> Kind:
     """Return a kind in which the clients of one address play each other, by challenges."""
 
-    async def work(client: Client) -> None:
+    async def work(client: LoadClient) -> None:
         stranger = client.line
         names = client.world.names
         asks, opponent = client.number % 2 == 0, names[client.number ^ 1]
@@ -246,41 +246,41 @@ async def _quietly(step: Awaitable[None]) -> None:
         await step
 
 
-async def is_ready(client: Client, told: Told) -> None:
+async def is_ready(client: LoadClient, told: Told) -> None:
     """Send `ready` once, as required."""
     await client.line.say_asked(type="ready", match=told.match)
 
 
-async def is_ready_again(client: Client, told: Told) -> None:
+async def is_ready_again(client: LoadClient, told: Told) -> None:
     """Send `ready` repeatedly; so does the opponent."""
     while True:
         await client.line.say(type="ready", match=told.match)
 
 
-async def resigns(client: Client, told: Told) -> None:
+async def resigns(client: LoadClient, told: Told) -> None:
     """Resign at the start of the match; so does the opponent."""
     await client.line.say(type="resign", match=told.match)
 
 
-async def moves(client: Client, told: Told) -> None:
+async def moves(client: LoadClient, told: Told) -> None:
     """Move immediately."""
     await _move(client, told)
 
 
-async def moves_thinking(client: Client, told: Told) -> None:
+async def moves_thinking(client: LoadClient, told: Told) -> None:
     """Move immediately, with `thinking` of maximum size."""
     ply = told.ply or 0
     line = (script() * 2)[ply : ply + LINE]
     await _move(client, told, thinking={"depth": 99_999, "value": 1.0, "nodes": 2**60, "line": line})
 
 
-async def _move(client: Client, told: Told, **more: object) -> None:
+async def _move(client: LoadClient, told: Told, **more: object) -> None:
     client.tally.sent += 1
     ply = told.ply or 0
     await client.line.say_asked(type="move", match=told.match, ply=ply, move=script()[ply], **more)
 
 
-async def watches(client: Client) -> None:
+async def watches(client: LoadClient) -> None:
     """Watch all matches, each of them repeatedly."""
 
     async def send() -> None:
@@ -291,7 +291,7 @@ async def watches(client: Client) -> None:
     await client.sending(send)
 
 
-async def plain_requests(client: Client) -> None:
+async def plain_requests(client: LoadClient) -> None:
     """Send a plain request to the control server after each pause."""
 
     async def once() -> None:
@@ -301,7 +301,7 @@ async def plain_requests(client: Client) -> None:
     await again_and_again(once, client.tally, client.pause)
 
 
-async def plain_messages(client: Client) -> None:
+async def plain_messages(client: LoadClient) -> None:
     """Send a message to the control server after each pause."""
 
     async def send() -> None:
@@ -313,7 +313,7 @@ async def plain_messages(client: Client) -> None:
     await client.sending(send)
 
 
-async def is_guest(client: Client) -> None:
+async def is_guest(client: LoadClient) -> None:
     """Play the house engines, match after match."""
     stranger = client.line
 
@@ -341,11 +341,11 @@ def _board(number: int) -> str:
     return f"%2B{1 + number % 9}%20.%20.%20-{1 + number // 9 % 9}%20maxie%20{number // 81 % 100}"
 
 
-def _one_of(found: Sequence[str], number: int) -> str:
-    return found[number % len(found)] if found else "none"
+def _one_of(choices: Sequence[str], number: int) -> str:
+    return choices[number % len(choices)] if choices else "none"
 
 
-def _credentials(world: World, number: int) -> str:
+def _credentials(world: Subjects, number: int) -> str:
     name = world.own[number % len(world.own)][1]
     return f"{name}:{world.tokens[name]}"
 

@@ -79,7 +79,7 @@ class Turns:
 
 
 @dataclass
-class Outcome:
+class RoundResults:
     """Results of all rounds."""
 
     turns: dict[str, Turns] = field(default_factory=dict)
@@ -165,10 +165,10 @@ async def _strangers(url: str, tokens: dict[str, str]) -> AsyncIterator[Stranger
         await process.wait()
 
 
-async def run(folder: str, kinds: list[str], seconds: float, clients: int) -> Outcome:
+async def run(folder: str, kinds: list[str], seconds: float, clients: int) -> RoundResults:
     """Play a round of every kind, and more rounds of kinds near the bound."""
     playing = [f"stranger {number:03}" for number in range(ADDRESSES * clients)]
-    outcome = Outcome()
+    outcome = RoundResults()
     for anyone in (False, True):
         some = [kind for kind in kinds if KINDS[kind].anyone is anyone]
         if some:
@@ -181,7 +181,7 @@ async def run(folder: str, kinds: list[str], seconds: float, clients: int) -> Ou
 
 async def _run(
     database: str,
-    outcome: Outcome,
+    outcome: RoundResults,
     kinds: list[str],
     seconds: float,
     clients: int,
@@ -242,11 +242,11 @@ def _longest_pause(server: Running) -> float:
 def _sessions(server: Running) -> int:
     """Return the number of sessions in the server's store."""
     with closing(sqlite3.connect(server.database.removeprefix("sqlite:///"))) as store:
-        found: tuple[int] = store.execute("SELECT count(*) FROM sessions").fetchone()
-    return found[0]
+        row: tuple[int] = store.execute("SELECT count(*) FROM sessions").fetchone()
+    return row[0]
 
 
-def near(outcome: Outcome, kinds: Iterable[str]) -> list[str]:
+def near(outcome: RoundResults, kinds: Iterable[str]) -> list[str]:
     """Return the kinds whose first round came near the bound, highest ratio first."""
     first = {kind: outcome.ratio(kind).values[0] for kind in kinds}
     worst = sorted(first, key=lambda kind: -first[kind])
@@ -257,7 +257,7 @@ class Rounds:
     """Player of rounds, each from addresses that were not used before."""
 
     def __init__(
-        self, server: Running, strangers: Strangers, outcome: Outcome, seconds: float, clients: int
+        self, server: Running, strangers: Strangers, outcome: RoundResults, seconds: float, clients: int
     ) -> None:
         self._server = server
         self._strangers = strangers
@@ -314,7 +314,7 @@ class Rounds:
         await asyncio.sleep(SETTLE_SECONDS)
 
 
-def faults(outcome: Outcome) -> list[str]:
+def faults(outcome: RoundResults) -> list[str]:
     """Return the failures of all rounds."""
     wrong = [f"an honest bot was told {each}" for each in outcome.load.errors]
     wrong += [f"an honest bot's match ended by {each}" for each in outcome.load.forfeits]
@@ -331,11 +331,11 @@ def faults(outcome: Outcome) -> list[str]:
     return wrong
 
 
-def _grown(outcome: Outcome) -> float:
+def _grown(outcome: RoundResults) -> float:
     return max(after / before for turns in outcome.turns.values() for before, after in turns.memory)
 
 
-def section(outcome: Outcome, seconds: float, clients: int) -> Section:
+def section(outcome: RoundResults, seconds: float, clients: int) -> Section:
     """Return the section of the report."""
     rows = [_row(kind, outcome.turns[kind], outcome) for kind in outcome.turns]
     rows += [_row(kind, turns, outcome) for kind, turns in outcome.controls.items()]
@@ -343,7 +343,7 @@ def section(outcome: Outcome, seconds: float, clients: int) -> Section:
     steady = max(outcome.turns, key=lambda each: outcome.over_control(each).median)
     greedy = max(outcome.turns, key=lambda each: outcome.turns[each].cpu)
     quiet = [each.p99 for turns in outcome.turns.values() for each in turns.quiet]
-    grown = _grown(outcome)
+    growth = _grown(outcome)
     return Section(
         "Honest bots while strangers use all limits",
         f"{BOTS} honest bots play {RATE:.0f} moves a second in total, on a server with default limits. *Strangers* are {clients} "
@@ -399,13 +399,13 @@ def section(outcome: Outcome, seconds: float, clients: int) -> Section:
             claim(
                 "memory of the server in the worst round, compared with silent strangers",
                 f"less than {MAX_MEMORY} ×",
-                f"{grown:.2f} ×",
+                f"{growth:.2f} ×",
             ),
         ],
     )
 
 
-def _row(kind: str, turns: Turns, outcome: Outcome) -> list[str]:
+def _row(kind: str, turns: Turns, outcome: RoundResults) -> list[str]:
     cpu = (statistics.median(each.cpu for each in some) for some in (turns.quiet, turns.hostile))
     ratio = Ratio(turns.ratios(outcome.quiet))
     inside = statistics.median(each.inside for each in turns.hostile) / outcome.quiet_inside

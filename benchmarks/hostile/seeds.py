@@ -54,7 +54,7 @@ async def fill(database: str, names: Sequence[str]) -> dict[str, str]:
         await prepare(engine)
         counts = await import_lines(engine, long_records(LONG_MATCHES))
         if counts.bad:
-            raise RuntimeError(f"a record is not one: {counts.bad}")
+            raise RuntimeError(f"invalid records: {counts.bad}")
         for name in REVOKED:
             await tokens.create(engine, name, "bot")
             await tokens.revoke(engine, name)

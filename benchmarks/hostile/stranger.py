@@ -153,7 +153,7 @@ class Stranger:
 
 async def enter(url: str, source: str, tally: TrafficCounts, **hello: Any) -> Stranger:
     """Connect from address `source` and say hello. Raises OSError, EOFError."""
-    reader, writer = await connected(url, source)
+    reader, writer = await open_socket(url, source)
     address = urlsplit(url)
     writer.write(opening(address.netloc, path=address.path or "/"))
     try:
@@ -181,7 +181,7 @@ async def entered(url: str, source: str, tally: TrafficCounts, **hello: Any) -> 
         stranger.end()
 
 
-async def connected(url: str, source: str) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+async def open_socket(url: str, source: str) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
     """Open a socket to the server of a URL, from an address. Raises OSError."""
     address = urlsplit(url)
     return await asyncio.open_connection(
@@ -193,7 +193,7 @@ async def get(
     url: str, source: str, path: str, tally: TrafficCounts, credentials: str = "", method: str = "GET"
 ) -> bytes:
     """Send a plain request, count its answer, and return the body. Raises OSError; EOFError if there is no answer."""
-    reader, writer = await connected(url, source)
+    reader, writer = await open_socket(url, source)
     try:
         basic = base64.b64encode(credentials.encode()).decode()
         allowed = f"Authorization: Basic {basic}\r\n" if credentials else ""

@@ -23,7 +23,7 @@ from typing import Any
 
 import uvloop
 
-from benchmarks.hostile.kinds import CONTROLS, KINDS, LINE, THINKERS, Client, Kind, World
+from benchmarks.hostile.kinds import CONTROLS, KINDS, LINE, THINKERS, Kind, LoadClient, Subjects
 from benchmarks.hostile.stranger import KNOCK_SECONDS, Stranger, TrafficCounts, entered, get
 from benchmarks.kit.script import script
 from testkit.wire import report
@@ -35,7 +35,7 @@ LEARN_TRIES = 100
 """Number of requests for a listing, one every half a second, until the server answers it."""
 
 
-async def learn(world: World) -> None:
+async def learn(world: Subjects) -> None:
     """Collect ids and paths to request, and play one match."""
     tally = TrafficCounts()
     page = (await get(world.url, LEARNER, "/", tally)).decode()
@@ -43,15 +43,15 @@ async def learn(world: World) -> None:
     if hit is None:
         raise RuntimeError("the page has no module")
     world.file = hit[0]
-    world.long = await finished(world, f"limit=50&bot={THINKERS[0]}")
+    world.long = await finished_matches(world, f"limit=50&bot={THINKERS[0]}")
     await _play_own(world)
     for name in world.names[:2]:
-        while not (mine := await finished(world, f"limit=1&bot={name.replace(' ', '%20')}")):  # noqa: ASYNC110
+        while not (mine := await finished_matches(world, f"limit=1&bot={name.replace(' ', '%20')}")):  # noqa: ASYNC110
             await asyncio.sleep(0.1)  # the match has ended, and is not in the store yet
         world.own += [(match, name) for match in mine]
 
 
-async def finished(world: World, which: str) -> list[str]:
+async def finished_matches(world: Subjects, which: str) -> list[str]:
     """Return the finished matches in a listing of the page."""
     for _ in range(LEARN_TRIES):
         answer = await get(world.url, LEARNER, f"/api/records?{which}", TrafficCounts())
@@ -61,14 +61,14 @@ async def finished(world: World, which: str) -> list[str]:
     raise RuntimeError(f"the server lists no matches: {answer!r:.100}")
 
 
-async def _play_own(world: World) -> None:
+async def _play_own(world: Subjects) -> None:
     """Play one match between two clients of this process."""
     tally, kind = TrafficCounts(), KINDS["move"]
     async with AsyncExitStack() as stack:
         players = [await _enter(world, stack, number, LEARNER, kind.role, tally) for number in range(2)]
         playing = [
             asyncio.create_task(
-                _work(kind, Client(world, number, LEARNER, tally, kind.answers, stranger=each))
+                _work(kind, LoadClient(world, number, LEARNER, tally, kind.answers, stranger=each))
             )
             for number, each in enumerate(players)
         ]
@@ -79,7 +79,7 @@ async def _play_own(world: World) -> None:
         await asyncio.gather(*playing, return_exceptions=True)
 
 
-async def follow(world: World) -> None:
+async def follow(world: Subjects) -> None:
     """Track the matches in progress until cancelled."""
     async with entered(world.url, LEARNER, TrafficCounts(), name="learner", role="spectator") as learner:
         await learner.say(type="browse")
@@ -90,7 +90,7 @@ async def follow(world: World) -> None:
 
 
 async def _enter(
-    world: World, stack: AsyncExitStack, number: int, source: str, role: str, tally: TrafficCounts
+    world: Subjects, stack: AsyncExitStack, number: int, source: str, role: str, tally: TrafficCounts
 ) -> Stranger:
     name = f"guest-{number}" if role == "guest" else world.names[number]
     more: dict[str, Any] = {"role": "spectator"} if role == "spectator" else {}
@@ -100,13 +100,13 @@ async def _enter(
 
 
 async def obey(
-    world: World, kind: Kind, order: dict[str, Any], go: Callable[[], Awaitable[None]]
+    world: Subjects, kind: Kind, order: dict[str, Any], go: Callable[[], Awaitable[None]]
 ) -> TrafficCounts:
     """Connect the clients of an order, wait for `go`, and send requests for the ordered duration."""
     tally = TrafficCounts()
     async with AsyncExitStack() as stack:
         clients = [
-            Client(world, number, source, tally, kind.answers, order.get("pause", KNOCK_SECONDS))
+            LoadClient(world, number, source, tally, kind.answers, order.get("pause", KNOCK_SECONDS))
             for number, source in enumerate(
                 source for source in order["addresses"] for _ in range(order["clients"])
             )
@@ -131,7 +131,7 @@ async def obey(
     return tally
 
 
-async def _work(kind: Kind, client: Client) -> None:
+async def _work(kind: Kind, client: LoadClient) -> None:
     try:
         await kind.work(client)
     except* (OSError, EOFError):
@@ -144,7 +144,7 @@ async def _line() -> str:
 
 async def main(url: str) -> None:
     """Carry out orders until the input ends."""
-    world = World(url, json.loads(await _line()))
+    world = Subjects(url, json.loads(await _line()))
     await learn(world)
     following = asyncio.create_task(follow(world))
     report(learnt=True)
@@ -153,7 +153,7 @@ async def main(url: str) -> None:
         order = json.loads(text)
         kind = (KINDS | CONTROLS)[order["kind"]]
         if kind.of == "GET /api/record/":
-            world.finished = await finished(world, "limit=50")
+            world.finished = await finished_matches(world, "limit=50")
 
         async def go() -> None:
             report(there=True)

@@ -71,10 +71,10 @@ def flat_out(serve: Serve, bots: int, seconds: float, pause: float = 0.0) -> Fla
         passed = time.perf_counter() - began
         moves = max(1, load.moves - moves)
         shares = [(after - before) / passed for before, after in zip(own, load.cpu(), strict=True)]
-        found = Flat(moves / passed, 1e6 * (running.cpu - server) / moves, max(shares))
+        result = Flat(moves / passed, 1e6 * (running.cpu - server) / moves, max(shares))
         if load.errors:
             print(f"  {load.errors} errors")
-    return found
+    return result
 
 
 def flat_lines(seconds: float, rounds: int) -> tuple[list[str], dict[int, list[float]]]:

@@ -213,4 +213,4 @@ async def all_in(load: Load, count: int) -> None:
     while load.connected < count and time.monotonic() < end:  # noqa: ASYNC110
         await asyncio.sleep(0.05)
     if load.connected < count:
-        raise RuntimeError(f"{load.connected} of {count} bots came in: {load.errors[:3]}")
+        raise RuntimeError(f"{load.connected} of {count} bots connected: {load.errors[:3]}")

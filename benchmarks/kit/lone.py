@@ -47,13 +47,13 @@ def disk_milliseconds(count: int) -> list[float]:
             connection.execute("PRAGMA journal_mode=WAL")
             connection.execute("PRAGMA synchronous=FULL")
             connection.execute("CREATE TABLE rows (number INTEGER PRIMARY KEY, text TEXT)")
-            taken = []
+            durations = []
             for _ in range(count):
                 time.sleep(PAUSE_SECONDS)
                 began = time.perf_counter()
                 connection.execute("INSERT INTO rows (text) VALUES (?)", (ROW,))
-                taken.append(1000 * (time.perf_counter() - began))
-            return taken
+                durations.append(1000 * (time.perf_counter() - began))
+            return durations
         finally:
             connection.close()
 
@@ -69,10 +69,10 @@ async def answer_milliseconds(
         await asyncio.sleep(1)
         load.seconds.clear()
         await asyncio.sleep(seconds)
-        taken = [1000 * each for each in load.seconds]
+        durations = [1000 * each for each in load.seconds]
         for job in jobs:
             job.cancel()
-    return taken
+    return durations
 
 
 async def _measure(lone: Lone, seconds: float) -> None:
@@ -101,7 +101,7 @@ async def lone_lines(seconds: float) -> list[str]:
 def report(lone: Lone) -> list[str]:
     """Return the section for these measurements."""
     alone, bare, whole = (statistics.median(each) for each in (lone.disk, lone.relay, lone.answer))
-    found = f"{whole:.2f} ms; the disk takes {alone:.2f} ms, and a relay that stores nothing answers in {bare:.2f} ms"
+    text = f"{whole:.2f} ms; the disk takes {alone:.2f} ms, and a relay that stores nothing answers in {bare:.2f} ms"
     return [
         "## A lone move",
         (
@@ -118,10 +118,10 @@ def report(lone: Lone) -> list[str]:
         _row("relay", lone.relay),
         _row("answer", lone.answer),
         "",
-        claim("p50 of the answer to a lone move", f"at most {MAX_MS:g} ms above the disk's commit", found),
+        claim("p50 of the answer to a lone move", f"at most {MAX_MS:g} ms above the disk's commit", text),
     ]
 
 
-def _row(name: str, taken: Sequence[float]) -> str:
-    cuts = statistics.quantiles(taken, n=100)
+def _row(name: str, durations: Sequence[float]) -> str:
+    cuts = statistics.quantiles(durations, n=100)
     return f"| {name} | {cuts[49]:.2f} | {cuts[89]:.2f} | {cuts[98]:.2f} |"

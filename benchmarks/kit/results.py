@@ -58,18 +58,17 @@ The simulation found these defects. All are fixed, each with a test:
 """
 HEAD = """# Benchmarks of the compiled engine
 
-Made whole from the raw results in `results/` by `make bench` (`python -m benchmarks --page` makes it without measuring);
-each section says at which commit, when and on which machine it was measured. A benchmark without a section here has not
-been measured since it was last changed.
+`make bench` measures all sections and writes this page from the raw results in `results/`. `python -m benchmarks --page` only rewrites
+it. Each section states its commit, time and machine. A benchmark without a section has not been measured since its last change.
 
 Figures are medians of ratios taken in one run, with the least and the greatest in brackets. Compared searches have the same
 evaluator unless their names say otherwise. The server's benchmarks are in [SERVER.md](SERVER.md).
 """
 
 
-def claim(what: str, least: str, found: str) -> str:
+def claim(what: str, least: str, figure: str) -> str:
     """Return a line of a section that is repeated in the table at the top."""
-    return f"*Promised:* {what}: {least}. *Found:* {found}."
+    return f"*Promised:* {what}: {least}. *Found:* {figure}."
 
 
 def read_sections(path: Path) -> dict[str, str]:
@@ -83,9 +82,9 @@ def read_sections(path: Path) -> dict[str, str]:
 def whole_text(sections: Mapping[str, str], order: Sequence[str], head: str) -> str:
     """Return the whole file: head, table of promises if there are any, and the sections in order."""
     rows = [
-        f"| {what} | {least} | {found} |"
+        f"| {what} | {least} | {figure} |"
         for name in order
-        for what, least, found in _CLAIM.findall(sections.get(name, ""))
+        for what, least, figure in _CLAIM.findall(sections.get(name, ""))
     ]
     table = ["\n".join(["| | promised | found |", "| --- | --- | --- |", *rows])] if rows else []
     parts = [f"<!-- part {name} -->\n{sections[name]}" for name in order if name in sections]

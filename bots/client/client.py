@@ -40,7 +40,7 @@ from arena.bots.client.state.actions import (
     Prepare,
     ReportStatus,
     ScheduleChallenge,
-    Send,
+    SendMessage,
     Stop,
     Warn,
 )
@@ -348,7 +348,7 @@ class Client:
     def _act(self, actions: list[Action]) -> None:
         for action in actions:
             match action:
-                case Send(message):
+                case SendMessage(message):
                     self._send(message)
                 case Prepare(match):
                     self._workers[match.id] = Worker(self._make, match, self._report, self._clock)
@@ -426,13 +426,13 @@ class Client:
         try:
             self._loop.call_soon_threadsafe(self._deliver_report, report)
         except RuntimeError:
-            log.debug("a report came after the end: %s", report)
+            log.debug("a report arrived after the end of the match: %s", report)
 
     def _deliver_report(self, report: Report) -> None:
         try:
             self._reports.send_nowait(report)
         except anyio.ClosedResourceError:
-            log.debug("a report came after the end: %s", report)
+            log.debug("a report arrived after the end of the match: %s", report)
 
     def _take(self, report: Report) -> None:
         match report:

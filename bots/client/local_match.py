@@ -55,7 +55,7 @@ class LocalMatch:
         self.moves: list[Any] = []
         self._positions = [match.game.start()]
         self._recorded_moves: list[RecordedMove] = []
-        self._left = match.time_control.base_ms / 1000
+        self._clock_seconds = match.time_control.base_ms / 1000
         self._started = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
         self._since = MONOTONIC.now()
         self.result: Result | None = None
@@ -82,7 +82,7 @@ class LocalMatch:
         if self.moves and self.match.game.player(self._positions[-2]) is not self.match.seat:
             self._bot.opponent_moved(self.moves[-1], self.position)
         clock = Clock(
-            mine=self._left,
+            mine=self._clock_seconds,
             theirs=control.base_ms / 1000,
             increment=control.increment_ms / 1000,
             per_move=control.per_move,
@@ -95,7 +95,7 @@ class LocalMatch:
         message, _ = move_message(self.match, len(self.moves), self.position, move, thinking)
         self._push(move, None if message.thinking is UNSET else message.thinking, took)
         if not control.per_move:
-            self._left = max(0.0, self._left - took) + clock.increment
+            self._clock_seconds = max(0.0, self._clock_seconds - took) + clock.increment
         return move, thinking
 
     def undo(self) -> bool:

@@ -44,26 +44,26 @@ class SessionFile:
         self._path = path
         self._file: int | None = _open(path)
         """Descriptor of the locked file; None while no match is in play."""
-        self._kept = _read(self._file)
-        if not self._kept.matches:
+        self._entry = _read(self._file)
+        if not self._entry.matches:
             self._remove()
 
     @property
     def session(self) -> str:
         """Return the secret of the session, or an empty string."""
-        return self._kept.session
+        return self._entry.session
 
     @property
     def matches(self) -> frozenset[str]:
         """Return the matches in play."""
-        return frozenset(self._kept.matches)
+        return frozenset(self._entry.matches)
 
     def save(self, session: str, matches: Iterable[str]) -> None:
         """Save the session and the matches in play if they have changed. If the disk is full, only the file is lost."""
         stored = StoredSession(session, sorted(matches))
-        if stored == self._kept:
+        if stored == self._entry:
             return
-        self._kept = stored
+        self._entry = stored
         if not stored.matches:
             self._remove()
             return

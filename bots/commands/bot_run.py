@@ -37,7 +37,7 @@ MAX_NAMESAKES = 1000
 MAX_GAMES = 32
 """Maximum number of games in a `hello` message."""
 Note = Callable[[str], None]
-"""Function that gives the bot's owner information other than results."""
+"""Function that shows the bot's owner messages other than results."""
 
 
 def run(engine: Engine, settings: BotSettings, name: str) -> None:
@@ -103,7 +103,7 @@ async def _play(
         rules=KNOWN.digests(),
         maps=settings.map,
         time_controls=settings.tc,
-        challenge=settings.asks(),
+        challenge=settings.challenge_to_open(),
         event=settings.enter,
         pool=not (settings.challenges_only or settings.challenge),
         reconnects=settings.reconnect,
@@ -150,7 +150,7 @@ async def _follow_signals(
 
 def _finish(client: Client, note: Note) -> None:
     if client.playing:
-        note(f"taking no more matches, and finishing {client.playing}; Ctrl-C again gives up")
+        note(f"accepting no more matches, and finishing {client.playing}; Ctrl-C again gives up")
     client.finish()
 
 
@@ -163,7 +163,7 @@ def _resign(client: Client, note: Note) -> None:
 async def _finish_after(seconds: float, client: Client, note: Note) -> None:
     await MONOTONIC.sleep(seconds)
     if client.playing:
-        note(f"the time is over: taking no more matches, and finishing {client.playing}")
+        note(f"the time is over: accepting no more matches, and finishing {client.playing}")
     client.finish()
 
 

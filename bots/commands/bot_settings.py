@@ -106,7 +106,7 @@ class BotSettings(BotFile, frozen=True):
         """Return the seconds after which the bot accepts no more matches. Raises ValueError."""
         return seconds_of(self.for_)
 
-    def asks(self) -> Challenge | None:
+    def challenge_to_open(self) -> Challenge | None:
         """Return the challenge to open, or None."""
         if not self.challenge:
             return None

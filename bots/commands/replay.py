@@ -149,16 +149,16 @@ def _choose(file: str, records: Sequence[tuple[int, Record]], match: str) -> Rep
         raise CommandError(f"{file}, line {line}: match {record.match:.12} is wrong: {error}") from None
 
 
-def _watch(played: Replay, ply: int | None) -> None:
+def _watch(replay: Replay, ply: int | None) -> None:
     if ply is not None:
-        if not 0 <= ply <= played.plies:
-            raise UsageError(f"--ply must be from 0 to {played.plies}, the end of this match, not {ply}")
-        _print(played, ply)
+        if not 0 <= ply <= replay.plies:
+            raise UsageError(f"--ply must be from 0 to {replay.plies}, the end of this match, not {ply}")
+        _print(replay, ply)
     elif sys.stdout.isatty() and sys.stdin.isatty():
-        _step(played)
+        _step(replay)
     else:
-        for each in range(played.plies + 1):
-            _print(played, each)
+        for each in range(replay.plies + 1):
+            _print(replay, each)
 
 
 def _row(line: int, record: Record) -> dict[str, object]:
@@ -188,34 +188,34 @@ def _list(records: Sequence[tuple[int, Record]]) -> None:
     out.print(table)
 
 
-def _print(played: Replay, ply: int) -> None:
-    typer.echo(played.move_line(ply))
-    print_position(played.game, played.positions[ply], out)
+def _print(replay: Replay, ply: int) -> None:
+    typer.echo(replay.move_line(ply))
+    print_position(replay.game, replay.positions[ply], out)
     typer.echo()
 
 
-def _step(played: Replay) -> None:
+def _step(replay: Replay) -> None:
     ply = 0
     while True:
         out.clear()
-        typer.echo(played.move_line(0))
+        typer.echo(replay.move_line(0))
         if ply > 0:
-            typer.echo(played.move_line(ply))
+            typer.echo(replay.move_line(ply))
         typer.echo()
-        print_position(played.game, played.positions[ply], out)
-        typer.echo(f"\n{ply} of {played.plies} plies   {KEYS}")
+        print_position(replay.game, replay.positions[ply], out)
+        typer.echo(f"\n{ply} of {replay.plies} plies   {KEYS}")
         try:
             key = typer.getchar()
         except EOFError:
             return
         if key in FORWARD:
-            ply = min(ply + 1, played.plies)
+            ply = min(ply + 1, replay.plies)
         elif key in BACK:
             ply = max(ply - 1, 0)
         elif key in FIRST:
             ply = 0
         elif key in LAST:
-            ply = played.plies
+            ply = replay.plies
         elif key in QUIT:
             return
 

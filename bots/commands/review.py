@@ -32,31 +32,31 @@ from arena.solved.header import BadTable
 from arena.solved.move_quality import Kind
 
 
-def judge(played: Replay, engine: str, limits: SearchLimits, json: Path | None, svg: Path | None) -> None:
+def judge(replay: Replay, engine: str, limits: SearchLimits, json: Path | None, svg: Path | None) -> None:
     """Analyse the moves of a match and print the result. Raises UsageError or CommandError."""
-    truths = _truths(played)
+    truths = _truths(replay)
     if engine == ENGINE:
-        _by_table_alone(played, truths, json, svg)
+        _by_table_alone(replay, truths, json, svg)
         return
     reviews: list[ReviewedMove] = []
     try:
         with ExitStack() as stack:
-            for each in review(played, _analyst(played, engine, limits, stack)):
+            for each in review(replay, _analyst(replay, engine, limits, stack)):
                 reviews.append(each)
                 if err.is_terminal:
-                    err.print(f"\rply {each.ply + 1} of {played.plies}", end="")
+                    err.print(f"\rply {each.ply + 1} of {replay.plies}", end="")
     except (BadSpec, UnknownEvaluator) as error:
         raise UsageError(f"--analyse: {error}") from None
     except BadWeights as error:
         raise CommandError(f"--analyse: {error}") from None
     if err.is_terminal:
         err.print()
-    players = played.record.players
+    players = replay.record.players
     if svg is not None:
         try:
             names = (players.maxie, players.minnie)
             picture = review_svg(
-                reviews, summary(played.record), names, engine, armies=played.game.name == Riskless.name
+                reviews, summary(replay.record), names, engine, armies=replay.game.name == Riskless.name
             )
         except ValueError as error:
             raise CommandError(str(error)) from None
@@ -65,37 +65,37 @@ def judge(played: Replay, engine: str, limits: SearchLimits, json: Path | None, 
         moves = reviews if truths is None else _with_truth(reviews, truths)
         write_json({"engine": engine, "players": player_reviews(reviews), "moves": moves}, json)
     elif svg is None or str(svg) != "-":
-        _print(played, reviews, engine)
+        _print(replay, reviews, engine)
         if truths is not None:
             _print_truths(truths)
 
 
-def _analyst(played: Replay, engine: str, limits: SearchLimits, stack: ExitStack) -> Analyst:
+def _analyst(replay: Replay, engine: str, limits: SearchLimits, stack: ExitStack) -> Analyst:
     spec, reference = parse_engine(engine)
     if not reference:
-        return stack.enter_context(EngineAnalyst(played.game, spec, limits))
+        return stack.enter_context(EngineAnalyst(replay.game, spec, limits))
     if limits.nodes is not None or limits.seconds < math.inf:
         raise BadSpec(f"{spec.name} searches once, to --depth: leave out --nodes and --time")
-    return ReferenceAnalyst(played.game, spec, limits.depth or REFERENCE_DEPTH)
+    return ReferenceAnalyst(replay.game, spec, limits.depth or REFERENCE_DEPTH)
 
 
-def _truths(played: Replay) -> list[SolvedMove] | None:
+def _truths(replay: Replay) -> list[SolvedMove] | None:
     try:
-        return solved_moves(played)
+        return solved_moves(replay)
     except BadTable as error:
         raise CommandError(str(error)) from None
 
 
-def _with_truth(judged: list[ReviewedMove], truths: list[SolvedMove]) -> list[dict[str, object]]:
+def _with_truth(reviews: list[ReviewedMove], truths: list[SolvedMove]) -> list[dict[str, object]]:
     """Return one row per move, with the evaluations of the engine and of the tablebase."""
-    return [{**asdict(each), "truth": truth} for each, truth in zip(judged, truths, strict=True)]
+    return [{**asdict(each), "truth": truth} for each, truth in zip(reviews, truths, strict=True)]
 
 
 def _by_table_alone(
-    played: Replay, truths: list[SolvedMove] | None, json: Path | None, svg: Path | None
+    replay: Replay, truths: list[SolvedMove] | None, json: Path | None, svg: Path | None
 ) -> None:
     if truths is None:
-        raise UsageError(f"--analyse: {no_table(played.game)}")
+        raise UsageError(f"--analyse: {no_table(replay.game)}")
     if svg is not None:
         raise UsageError(
             "--svg draws search values: give --analyse alphabeta, or another engine that searches"
@@ -103,7 +103,7 @@ def _by_table_alone(
     if json is not None:
         write_json(truths, json)
         return
-    out.print(played.move_line(0))
+    out.print(replay.move_line(0))
     _print_truths(truths)
 
 
@@ -121,14 +121,14 @@ def _print_truths(truths: list[SolvedMove]) -> None:
         out.print(f"{player}: gave something away in {mistakes} of {len(mine)} moves")
 
 
-def _print(played: Replay, judged: list[ReviewedMove], engine: str) -> None:
-    out.print(played.move_line(0))
-    unit = ", 100 to an army" if played.game.name == Riskless.name else ""
+def _print(replay: Replay, reviews: list[ReviewedMove], engine: str) -> None:
+    out.print(replay.move_line(0))
+    unit = ", 100 to an army" if replay.game.name == Riskless.name else ""
     table = Table(title=f"{engine}; values and chances for maxie{unit}", title_justify="left")
     for column in ("ply", "player", "move", "", "value", "chance", "lost", "better"):
         right = column in ("ply", "value", "chance", "lost")
         table.add_column(column, justify="right" if right else "left")
-    for each in judged:
+    for each in reviews:
         better = each.better if each.lost else ""
         share = f"{100 * each.chance:.0f} %"
         table.add_row(
@@ -142,7 +142,7 @@ def _print(played: Replay, judged: list[ReviewedMove], engine: str) -> None:
             better,
         )
     out.print(table)
-    for player, whole in player_reviews(judged).items():
+    for player, whole in player_reviews(reviews).items():
         line = (
             f"{player}: {whole.marked} of {whole.moves} moves marked, "
             f"{100 * whole.chance_lost:.1f} % of chance lost a move, accuracy {whole.accuracy:.0f} %"

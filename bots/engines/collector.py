@@ -29,8 +29,8 @@ class Collector:
         """Start without thinking bots. `clock` returns a monotonic time in seconds."""
         self._clock = clock
         self._lock = Lock()
-        self._thinking = 0
-        self._set_aside = False
+        self._active = 0
+        self._has_frozen = False
         """True if objects left by thinking were frozen since the last full collection."""
         self._tidied = -math.inf
 
@@ -38,16 +38,16 @@ class Collector:
     def paused(self) -> Iterator[None]:
         """Disable collection inside this context. Objects created in it are not walked before `collect`."""
         with self._lock:
-            self._thinking += 1
+            self._active += 1
             gc.disable()
         try:
             yield
         finally:
             with self._lock:
-                self._thinking -= 1
-                if not self._thinking:
+                self._active -= 1
+                if not self._active:
                     gc.freeze()
-                    self._set_aside = True
+                    self._has_frozen = True
                     gc.enable()
 
     def collect(self) -> None:
@@ -57,10 +57,10 @@ class Collector:
         """
         with self._lock:
             now = self._clock()
-            if self._set_aside and not self._thinking and now - self._tidied >= TIDY_SECONDS:
+            if self._has_frozen and not self._active and now - self._tidied >= TIDY_SECONDS:
                 gc.unfreeze()
                 gc.collect()
-                self._set_aside = False
+                self._has_frozen = False
                 self._tidied = now
 
 

@@ -137,7 +137,7 @@ class ProgramBot(Bot):
             if not all(each is None or type(each) in (int, float) for each in figures.values()):
                 raise ValueError("depth, value and nodes must be numbers")  # noqa: TRY301 - the handler reports it like any other fault
         except (TypeError, ValueError) as error:
-            self._log_line(f"what the program tells of its thinking is left out: {error}")
+            self._log_line(f"the program's thinking is left out: {error}")
             return
         if line or any(each is not None for each in figures.values()):
             self.thinking = Thinking(line=line, **figures)

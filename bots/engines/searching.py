@@ -192,14 +192,14 @@ class SearchingBot(Bot):
             return self._solution.best(position)
         except BadTable as error:
             self._solution = None
-            _log_line(f"{self._spec.name} goes on without truth: {error}")
+            _log_line(f"{self._spec.name} continues without the solved table: {error}")
             return DRAW, None
 
     def _search(
         self,
         position: Any,
         deadline: Deadline,
-        started: float = 0.0,
+        start: float = 0.0,
         budget: Budget = UNLIMITED,
         moves: Sequence[Any] | None = None,
         *,
@@ -211,7 +211,7 @@ class SearchingBot(Bot):
         with COLLECTOR.paused():
             for report in self._backend.reports(position, deadline.stop, depth, moves, most):
                 best = report
-                if effort.enough(report.move, time.monotonic() - started) or self.stopped:
+                if effort.enough(report.move, time.monotonic() - start) or self.stopped:
                     break
         if best is None:
             raise ValueError("a search reports at least once")

@@ -62,7 +62,7 @@ def play_match(
         opening=environment.opening_moves(opening, seed),
         adjudication=DEFAULT_RULES,
     )
-    started = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    start_time = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
     referee = Referee(terms)
     referee.handle(MatchOpened(), MONOTONIC.now_ns())
     sides: dict[Player, _Side] = {}
@@ -79,7 +79,7 @@ def play_match(
     finally:
         for side in sides.values():
             side.close()
-    return terms.record(started, referee.moves, result)
+    return terms.record(start_time, referee.moves, result)
 
 
 class _Side:

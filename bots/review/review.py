@@ -54,11 +54,11 @@ class ReviewedMove(Struct, frozen=True):
     """The engine's main line, beginning with the better move; empty if the engine found none better."""
 
 
-def review(played: Replay, analyst: Analyst) -> Iterator[ReviewedMove]:
+def review(replay: Replay, analyst: Analyst) -> Iterator[ReviewedMove]:
     """Yield the review of each move in turn. Raises BadSpec, UnknownEvaluator or BadWeights."""
-    game, record = played.game, played.record
+    game, record = replay.game, replay.record
     for ply, each in enumerate(record.moves):
-        position, after = played.positions[ply : ply + 2]
+        position, after = replay.positions[ply : ply + 2]
         player = game.player(position)
         move = game.move_from_data(each.move)
         report = analyst.reports(position)[-1]
@@ -120,23 +120,25 @@ class PlayerReview(Struct, frozen=True):
     """Accuracy in percent, as lichess computes it."""
 
 
-def player_reviews(judged: Sequence[ReviewedMove]) -> dict[str, PlayerReview]:
+def player_reviews(all_moves: Sequence[ReviewedMove]) -> dict[str, PlayerReview]:
     """Return the review of each player who has moved.
 
     The accuracy of a player is computed as on lichess (lichess.org/page/accuracy): the mean of the harmonic mean of its moves'
     accuracies and of their mean weighted by the volatility of the chances around each move.
     """
-    if not judged:
+    if not all_moves:
         return {}
-    first = judged[0]
+    first = all_moves[0]
     before = first.chance + Player(first.player).sign * first.chance_lost
-    chances = [100 * each for each in (before, *(move.chance for move in judged))]
-    width = min(max(len(judged) // 10, 2), 8)
-    starts = [max(0, ply + 2 - width) for ply in range(len(judged))]
+    chances = [100 * each for each in (before, *(move.chance for move in all_moves))]
+    width = min(max(len(all_moves) // 10, 2), 8)
+    starts = [max(0, ply + 2 - width) for ply in range(len(all_moves))]
     weights = [min(max(pstdev(chances[start : start + width]), 0.5), 12.0) for start in starts]
     reviews = {}
     for player in Player:
-        moves = [(each, at) for each, at in zip(judged, weights, strict=True) if each.player == player.value]
+        moves = [
+            (each, at) for each, at in zip(all_moves, weights, strict=True) if each.player == player.value
+        ]
         if not moves:
             continue
         accuracies = [_accuracy(each.chance_lost) for each, _ in moves]
@@ -170,26 +172,26 @@ class SolvedMove(Struct, frozen=True):
     """The move itself if no other is better, otherwise the best move."""
 
 
-def solved_moves(played: Replay) -> list[SolvedMove] | None:
+def solved_moves(replay: Replay) -> list[SolvedMove] | None:
     """Return all moves of a match reviewed by the map's table, or None without a table.
 
     Raises solved.header.BadTable.
     """
-    solution = solution_of(played.game)
+    solution = solution_of(replay.game)
     if solution is None:
         return None
     moves = []
-    for ply, each in enumerate(played.record.moves):
-        verdict = judge(solution, played.positions[ply], played.game.move_from_data(each.move))
+    for ply, each in enumerate(replay.record.moves):
+        verdict = judge(solution, replay.positions[ply], replay.game.move_from_data(each.move))
         moves.append(
             SolvedMove(
                 ply=ply,
                 player=verdict.player.value,
-                move=played.game.move_to_text(verdict.move),
+                move=replay.game.move_to_text(verdict.move),
                 kind=verdict.kind,
                 before=str(verdict.before),
                 after=str(verdict.after),
-                best=played.game.move_to_text(verdict.best),
+                best=replay.game.move_to_text(verdict.best),
             )
         )
     return moves

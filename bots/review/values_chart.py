@@ -17,22 +17,22 @@ LEAST = 200
 
 
 def review_svg(
-    judged: Sequence[ReviewedMove], title: str, names: tuple[str, str], engine: str, *, armies: bool = True
+    reviews: Sequence[ReviewedMove], title: str, names: tuple[str, str], engine: str, *, armies: bool = True
 ) -> str:
     """Return the chart. Values are for Maxie, and certain wins are drawn on the edge. Raises ValueError without moves.
 
     armies  True if a value of 100 is one army, as in Riskless
     """
-    if not judged:
+    if not reviews:
         raise ValueError("nothing to draw: no move was played")
-    lines: dict[str, list[tuple[int, float]]] = {"engine": [(each.ply, each.after) for each in judged]}
+    lines: dict[str, list[tuple[int, float]]] = {"engine": [(each.ply, each.after) for each in reviews]}
     for player in ("maxie", "minnie"):
         lines[player] = [
-            (each.ply, each.told) for each in judged if each.player == player and each.told is not None
+            (each.ply, each.told) for each in reviews if each.player == player and each.told is not None
         ]
     estimates = [abs(y) for points in lines.values() for _, y in points if abs(y) <= ESTIMATE_LIMIT]
     top = max(LEAST, *estimates) if estimates else LEAST
-    plies = max(1, len(judged) - 1)
+    plies = max(1, len(reviews) - 1)
     area = Area(LEFT, WIDTH - RIGHT, TOP, HEIGHT - BOTTOM, (0, plies), (-top, top))
 
     def bounded(value: float) -> float:
@@ -49,7 +49,7 @@ def review_svg(
     for name, points in lines.items():
         if points:
             elements.append(area.curve([(ply, bounded(value)) for ply, value in points], COLOURS[name], 1.6))
-    for each in judged:
+    for each in reviews:
         if each.mark:
             x, y, colour = area.x(each.ply), area.y(bounded(each.after)), COLOURS[each.player]
             elements.append(dot(x, y, 4, colour, f"ply {each.ply}: {each.move}, better {each.better}"))

@@ -27,8 +27,8 @@ Method = Callable[[Problem[Any, Any], Any, int], Iterator[int]]
 """Function that yields the leaves of depth 1, 2, 3 …, until the budget is exceeded or the game is finished."""
 
 
-def _budget(counted: Callable[[], int], budget: int) -> Stop:
-    return lambda: counted() > budget
+def _budget(leaves: Callable[[], int], budget: int) -> Stop:
+    return lambda: leaves() > budget
 
 
 def _fixed_depth(name: str) -> Method:

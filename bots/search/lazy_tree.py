@@ -22,21 +22,21 @@ B = TypeVar("B")
 class LazyList(Generic[A]):
     """Elements of an iterable, each computed once, on first access."""
 
-    __slots__ = ("_known", "_rest")
+    __slots__ = ("_elements", "_rest")
 
     def __init__(self, elements: Iterable[A] = ()) -> None:
-        self._known: list[A] = []
+        self._elements: list[A] = []
         self._rest = iter(elements)
 
     def __iter__(self) -> Iterator[A]:
         position = 0
         while True:
-            if position == len(self._known):
+            if position == len(self._elements):
                 try:
-                    self._known.append(next(self._rest))
+                    self._elements.append(next(self._rest))
                 except StopIteration:
                     return
-            yield self._known[position]
+            yield self._elements[position]
             position += 1
 
     def __bool__(self) -> bool:

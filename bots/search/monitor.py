@@ -84,7 +84,7 @@ class SearchMonitor:
     held     for a search that builds a tree, the maximum number of nodes in memory at once
     """
 
-    __slots__ = ("_held", "events", "held", "hints", "horizon", "leaves", "nodes", "sorted", "stop")
+    __slots__ = ("_live", "events", "held", "hints", "horizon", "leaves", "nodes", "sorted", "stop")
 
     def __init__(self, stop: Stop = never, *, tracing: bool = False) -> None:
         self.stop = stop
@@ -95,7 +95,7 @@ class SearchMonitor:
         self.events: list[Event] | None = [] if tracing else None
         self.hints: dict[Any, Any] = {}
         self.held = 0
-        self._held: set[weakref.ref[object]] = set()
+        self._live: set[weakref.ref[object]] = set()
 
     def enter(
         self,
@@ -114,8 +114,8 @@ class SearchMonitor:
 
     def track(self, node: object) -> None:
         """Count a tree node that is now in memory. Its release is noticed automatically."""
-        self._held.add(_Mark(node, self._held.discard))
-        self.held = max(self.held, len(self._held))
+        self._live.add(_Mark(node, self._live.discard))
+        self.held = max(self.held, len(self._live))
 
     def leaf(self, path: Path, position: object, value: int, *, horizon: bool) -> None:
         """Record the value of a leaf."""

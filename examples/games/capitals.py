@@ -1,6 +1,6 @@
 """Capitals: Riskless in which who takes the opponent's capital wins. It is played on the maps of Riskless.
 
-A capital trains more armies than other territories. No number of armies wins, so whoever is behind can still win.
+A capital trains more armies than other territories. No number of armies wins, so the weaker player can still win.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Dots and Boxes: who draws the last side of a box has it, and moves again."""
+"""Dots and Boxes: the player who draws the last side of a box wins it, and moves again."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ from arena.maps.loader import MapError
 from arena.solved.boards import Boards
 from arena.solved.folders import check_table, file_name, find, local_folder
 from arena.solved.header import BadTable
-from arena.solved.table import Table
+from arena.solved.table import SolvedTable
 from arena.solved.truth import Truth
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ class SolvedMap:
     """A table, with the cost of solving it if it was solved by this command."""
 
     map: RisklessMap
-    table: Table
+    table: SolvedTable
     seconds: float | None
     verified: Verification | None
 
@@ -89,7 +89,7 @@ def solve_command(
         path = local_folder() / file_name(variant_map)
         seconds = _solve(variant_map, path, threads)
     try:
-        table = check_table(Table(path), Boards.of(variant_map))
+        table = check_table(SolvedTable(path), Boards.of(variant_map))
         solved = SolvedMap(variant_map, table, seconds, _verify(table, threads) if verify else None)
         row = _row(solved)
     except BadTable as error:
@@ -164,7 +164,7 @@ class _ProgressBar:
         self._bar.update(self._task, description=step.part, completed=step.done, total=step.total or None)
 
 
-def _verify(table: Table, threads: int) -> Verification:
+def _verify(table: SolvedTable, threads: int) -> Verification:
     from arena.lab.solving.verify import verify  # noqa: PLC0415 - an extra, and slow to load
 
     with Progress(console=err, transient=True) as bar:

@@ -12,7 +12,7 @@ from arena.bots.compiled.__main__ import smallest
 from arena.lab.solving.solver import Solver
 from arena.lab.solving.verify import verify
 from arena.solved.boards import Boards
-from arena.solved.table import Table
+from arena.solved.table import SolvedTable
 
 
 def main() -> None:
@@ -20,7 +20,7 @@ def main() -> None:
     with TemporaryDirectory() as folder:
         path = Path(folder) / "two.solved"
         Solver(Boards.of(smallest(2).map), path.with_suffix(".part"), 1, lambda _: None, 0).solve(path)
-        verify(Table(path), 1, lambda _done, _total: None)
+        verify(SolvedTable(path), 1, lambda _done, _total: None)
 
 
 if __name__ == "__main__":

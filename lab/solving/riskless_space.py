@@ -167,11 +167,11 @@ def gather_kernel() -> Any:
 def spread_kernel() -> Any:
     """Return the compiled pass that restores known codes."""
 
-    def put(rules: Any, scratch: Any, numbers: Any, known: Any, codes: Any, live: Any, to: Any) -> Any:
+    def put(rules: Any, scratch: Any, numbers: Any, layer: Any, codes: Any, live: Any, to: Any) -> Any:
         """Set the codes of boards and their images; undecided boards go to live[to] …. Return the end of these."""
         for at in range(numbers.size):
-            if known[at] >= 2:
-                spread(rules, scratch, numbers[at], codes, known[at])
+            if layer[at] >= 2:
+                spread(rules, scratch, numbers[at], codes, layer[at])
             else:
                 live[to] = numbers[at]
                 to += 1

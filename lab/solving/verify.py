@@ -21,7 +21,7 @@ from arena.bots.compiled.cache import inlined
 from arena.lab.solving.kernels import solver_kernel
 from arena.solved.boards import Boards, Permutation
 from arena.solved.header import Totals
-from arena.solved.table import Table
+from arena.solved.table import SolvedTable
 
 PART = 1 << 20
 OPEN, WON, LOST, DRAWN, LONGEST_WIN = range(5)
@@ -49,7 +49,7 @@ class Verification:
     """False statements of the header, one sentence each."""
 
 
-def verify(table: Table, threads: int, advance: Callable[[int, int], None]) -> Verification:
+def verify(table: SolvedTable, threads: int, advance: Callable[[int, int], None]) -> Verification:
     """Verify every board. `advance(done, total)` is called from time to time. Raises solved.header.BadTable for a damaged block.
 
     It needs 3 bytes of memory per board, 4 with codes of two bytes. Because the rules are applied move by move, it is a few
@@ -88,7 +88,7 @@ def verify(table: Table, threads: int, advance: Callable[[int, int], None]) -> V
     )
 
 
-def _false_statements(table: Table, totals: Totals, longest: int) -> list[str]:
+def _false_statements(table: SolvedTable, totals: Totals, longest: int) -> list[str]:
     header, boards = table.header, table.boards
     lies = []
     if header.totals != totals:
@@ -106,7 +106,7 @@ def _keeps_roads(boards: Boards, symmetry: Permutation) -> bool:
     }
 
 
-def _unpack_codes(table: Table) -> npt.NDArray[Any]:
+def _unpack_codes(table: SolvedTable) -> npt.NDArray[Any]:
     header = table.header
     kind = np.uint8 if header.width == 1 else np.dtype("<u2")
     codes = np.zeros(table.boards.count, kind)
@@ -144,7 +144,7 @@ def unfold_kernel() -> Any:
     representative.
     """
 
-    def unfold(rules: Any, work: Any, told: Any, codes: Any, first: Any, last: Any) -> Any:
+    def unfold(rules: Any, work: Any, entries: Any, codes: Any, first: Any, last: Any) -> Any:
         size, cap, goal = rules[0], rules[1], rules[2]
         places = 4 + size * size
         for number in range(first, last):
@@ -167,7 +167,7 @@ def unfold_kernel() -> Any:
                 for v in range(size):
                     image = image * (2 * cap + 1) + work[size + v] + cap
                 lowest = min(lowest, image)
-            codes[number] = told[lowest]
+            codes[number] = entries[lowest]
 
     return solver_kernel(unfold, "verify-unfold")
 

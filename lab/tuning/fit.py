@@ -131,13 +131,13 @@ def _start(game: Game[Any, Any], rng: random.Random, number: int) -> Any:
     return opening(game, rng, rng.randint(0, 3))
 
 
-def _end(game: Game[Any, Any], played: PlayedMatch) -> float:
+def _end(game: Game[Any, Any], match: PlayedMatch) -> float:
     """Return 1 if Maxie won, 0 if she lost; otherwise one half, or her share of the armies in Riskless."""
-    if played.winner is not None:
-        return float(played.winner is Player.MAXIE)
+    if match.winner is not None:
+        return float(match.winner is Player.MAXIE)
     if not isinstance(game, Riskless):
         return 0.5
-    armies: tuple[int, ...] = played.positions[-1].armies
+    armies: tuple[int, ...] = match.positions[-1].armies
     return sum(n for n in armies if n > 0) / sum(map(abs, armies))
 
 

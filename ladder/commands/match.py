@@ -135,13 +135,13 @@ def _sides(bots: tuple[BotPlan, ...], name_a: str, name_b: str, tc_b: str) -> tu
     return first, second
 
 
-def _progress_line(played: Ladder, test: Sprt | None) -> str:
+def _progress_line(ladder: Ladder, test: Sprt | None) -> str:
     """Return the result of the pairs so far in one line; empty before the first."""
-    pairs = played.pairs()
+    pairs = ladder.pairs()
     elo = difference(pairs)
     if elo is None:
         return ""
-    first, second = played.bots
+    first, second = ladder.bots
     line = f"{_number_of(pairs)}: {first} is {elo.elo:+z.1f} Elo from {second} (95 %: {elo.interval})"
     return (
         line
@@ -184,9 +184,9 @@ def _likelihood(share: float) -> str:
     return "over 99.9%" if share > 0.999 else "under 0.1%" if share < 0.001 else f"{share:.1%}"
 
 
-def crashes_in_words(played: Ladder) -> str:
+def crashes_in_words(ladder: Ladder) -> str:
     """Return the crashes by bot in one clause; empty if none crashed."""
-    rows = [row for row in played.table() if row.crashes]
+    rows = [row for row in ladder.table() if row.crashes]
     return ", ".join(f"{row.bot} crashed in {row.crashes} of {row.games} matches" for row in rows)
 
 

@@ -24,23 +24,23 @@ STOPPED = 130
 """Exit code of a command ended by Ctrl-C, as in shells."""
 
 
-def summary(played: Ladder) -> dict[str, object]:
+def summary(ladder: Ladder) -> dict[str, object]:
     """Return the fields of the `--json` output that come before the table."""
     return {
-        "event": played.plan.event,
-        "record": str(played.record),
-        "time_control": str(played.plan.time_control),
-        "matches": played.matches,
-        "played": len(played.played),
-        "void": sum(map(is_void, played.records)),
-        "draws": count_draws(played.records),
-        **({"champion": champion(played), "bracket": played.bracket()} if played.bracket() else {}),
+        "event": ladder.plan.event,
+        "record": str(ladder.record),
+        "time_control": str(ladder.plan.time_control),
+        "matches": ladder.matches,
+        "played": len(ladder.played),
+        "void": sum(map(is_void, ladder.records)),
+        "draws": count_draws(ladder.records),
+        **({"champion": champion(ladder), "bracket": ladder.bracket()} if ladder.bracket() else {}),
     }
 
 
-def champion(played: Ladder) -> str | None:
+def champion(ladder: Ladder) -> str | None:
     """Return the winner of a knockout; None before it is decided, and in any other format."""
-    return next((row.bot for row in played.table() if row.reached == CHAMPION), None)
+    return next((row.bot for row in ladder.table() if row.reached == CHAMPION), None)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -52,48 +52,48 @@ class Reports:
     csv: Path | None = None
 
 
-def tell(played: Ladder, findings: Sequence[str], extra: Mapping[str, object], reports: Reports) -> None:
+def tell(ladder: Ladder, findings: Sequence[str], extra: Mapping[str, object], reports: Reports) -> None:
     """Print the location of the matches, the table and the findings, and write the reports."""
     # The table comes last, so that it stays visible when a long list above it scrolls away.
-    _print_location(played)
-    warning = warning_of_draws(played)
+    _print_location(ladder)
+    warning = warning_of_draws(ladder)
     if warning is not None:
         err.print(f"warning: {warning}", markup=False, highlight=False, soft_wrap=True)
-    rows = played.table()
-    blunders = count_blunders((row.bot for row in rows), played.records)
-    columns = extra_columns(played.records, blunders)
+    rows = ladder.table()
+    blunders = count_blunders((row.bot for row in rows), ladder.records)
+    columns = extra_columns(ladder.records, blunders)
     json = reports.json
     if str(json) != "-":  # otherwise the output is for a program
         show(rows, out, columns)
-        out.print(draws_in_words(count_draws(played.records)), highlight=False, soft_wrap=True)
-        won = champion(played)
+        out.print(draws_in_words(count_draws(ladder.records)), highlight=False, soft_wrap=True)
+        won = champion(ladder)
         for line in [*([f"champion: {won}"] if won else []), *findings]:
             out.print(line, markup=False, highlight=False, soft_wrap=True)
     if json is not None:
         write_json(
             {
-                **summary(played),
+                **summary(ladder),
                 "table": rows,
-                "breakdown": breakdown(played.bots, played.played),
+                "breakdown": breakdown(ladder.bots, ladder.played),
                 "given_away": blunders,
-                **({"cpu_ms": used} if (used := cpu_ms(played.records)) else {}),
+                **({"cpu_ms": used} if (used := cpu_ms(ladder.records)) else {}),
                 **extra,
             },
             json,
         )
     if reports.html is not None:
-        write_text(page(played, findings), reports.html)
+        write_text(page(ladder, findings), reports.html)
     if reports.csv is not None:
         write_text(as_csv(rows, {column.name: column.cells for column in columns}), reports.csv)
-    if played.stopped:
+    if ladder.stopped:
         raise typer.Exit(STOPPED)
 
 
-def _print_location(played: Ladder) -> None:
+def _print_location(ladder: Ladder) -> None:
     """Print the file that holds the matches, and their number."""
-    count = len(played.played)
-    void = sum(map(is_void, played.records))
+    count = len(ladder.played)
+    void = sum(map(is_void, ladder.records))
     ending = f"; {void} void, which count for nobody" if void else ""
-    of = f" of {played.matches}" if played.matches is not None else ""
-    how = f"stopped: {count}{of} matches are" if played.stopped else f"{count} matches are"
-    err.print(f"{how} in {played.record}{ending}", markup=False, highlight=False, soft_wrap=True)
+    of = f" of {ladder.matches}" if ladder.matches is not None else ""
+    how = f"stopped: {count}{of} matches are" if ladder.stopped else f"{count} matches are"
+    err.print(f"{how} in {ladder.record}{ending}", markup=False, highlight=False, soft_wrap=True)

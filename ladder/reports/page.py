@@ -178,11 +178,11 @@ def upsets(rows: Sequence[Row], records: Iterable[Record]) -> list[Record]:
     elo = {row.bot: row.elo for row in rows}
 
     def surprise(record: Record) -> float:
-        lost = losers(record)
-        if len(lost) != 1:
+        losing_bots = losers(record)
+        if len(losing_bots) != 1:
             return 0.0
-        winner = record.players.minnie if lost[0] == record.players.maxie else record.players.maxie
-        return elo[lost[0]] - elo[winner]
+        winner = record.players.minnie if losing_bots[0] == record.players.maxie else record.players.maxie
+        return elo[losing_bots[0]] - elo[winner]
 
     return sorted((each for each in records if surprise(each) > 0), key=surprise, reverse=True)
 

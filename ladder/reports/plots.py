@@ -43,8 +43,8 @@ def _count(low: float, high: float, step: float) -> int:
     return math.ceil(high / step) - math.floor(low / step)
 
 
-def _svg(height: float, label: str, drawn: Sequence[str]) -> str:
-    return f'<svg viewBox="0 0 {WIDTH} {height:.0f}" role="img" aria-label="{escape(label)}">{"".join(drawn)}</svg>'
+def _svg(height: float, label: str, elements: Sequence[str]) -> str:
+    return f'<svg viewBox="0 0 {WIDTH} {height:.0f}" role="img" aria-label="{escape(label)}">{"".join(elements)}</svg>'
 
 
 def ratings(rows: Sequence[Row], colour: Mapping[str, str]) -> str:

@@ -35,7 +35,7 @@ class Display:
         self._console = console
         self._status = status
         self._last_status = ""
-        self._drawn = 0.0
+        self._last_draw = 0.0
         self._live: Live | None = None
         self._bar = Progress(
             TextColumn("{task.description}"),
@@ -65,8 +65,8 @@ class Display:
                 self._print(status)
             return
         now = MONOTONIC.now()
-        if now - self._drawn >= REDRAW_SECONDS or len(ladder.played) == ladder.matches:
-            self._drawn = now
+        if now - self._last_draw >= REDRAW_SECONDS or len(ladder.played) == ladder.matches:
+            self._last_draw = now
             self._rows = ladder.table()
             self._last_status = self._status(ladder)
             self._live.update(self.view())

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from io import StringIO
 
 from rich import box
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from arena.console import print_plain
 from arena.ladder.reports.blunders import Blunders
 from arena.match.replay import cpu_ms
 from arena.protocol.record import Record
@@ -19,9 +19,6 @@ from arena.rating.words import WORDS
 
 NARROWEST = 78
 """Width that the drawn table needs, in columns; a narrower terminal shows the plain table with wrapped lines."""
-
-WIDE = 200
-"""Width of the plain table, in columns: enough for every name, since there is no terminal to fit into."""
 
 FAULTS = ("crashes", "time_forfeits", "illegal_moves", "disconnects", "other_forfeits")
 HEADINGS = ("games", "points", "won", "drawn", "lost", "Elo", "± 95 %", *(WORDS[name] for name in FAULTS))
@@ -103,11 +100,7 @@ def show(rows: Sequence[Row], console: Console, columns: Sequence[Column] = ()) 
     if console.is_terminal and console.width >= needed:
         console.print(draw(rows, columns, plain=False))
     else:
-        wide = Console(file=StringIO(), width=WIDE)
-        with wide.capture() as captured:
-            wide.print(draw(rows, columns, plain=True))
-        lines = [line.rstrip() for line in captured.get().splitlines()]
-        console.print("\n".join(filter(None, lines)), markup=False, highlight=False, soft_wrap=True)
+        print_plain(draw(rows, columns, plain=True), console)
     if any(getattr(row, name) for row in rows for name in FAULTS):
         console.print(LEGEND, markup=False, highlight=False, soft_wrap=True)
     for column in columns:

@@ -19,7 +19,7 @@ from arena.maps.setup import has_maps, make_setup
 from arena.protocol.codes import Code
 from arena.protocol.messages import Error
 from arena.protocol.timecontrol import TimeControl
-from arena.server.check.peer import Fault, Peer
+from arena.server.check.peer import CheckedBot, ProtocolFault
 from arena.server.check.scene import Scene
 from arena.server.check.stage import Stage
 
@@ -66,7 +66,7 @@ class Exam:
         maps = self.stage.hello.maps if self.stage.hello else []
         return make_setup(name, maps[0] if maps and map_ not in maps else map_)
 
-    def scene(self, peer: Peer, game: AnyGame | None = None, seat: Player = Player.MAXIE) -> Scene:
+    def scene(self, peer: CheckedBot, game: AnyGame | None = None, seat: Player = Player.MAXIE) -> Scene:
         """Return a match with a generous clock."""
         return Scene(peer, game or self.game(), seat, QUICK, GENEROUS_MS)
 
@@ -78,7 +78,7 @@ async def handshake(exam: Exam) -> None:
     """The bot must connect with the subprotocol, send hello first, and wait for the welcome."""
     await exam.stage.peer()
     if not exam.games:
-        raise Fault(f"hello.games names none of {', '.join(KNOWN.names())}")
+        raise ProtocolFault(f"hello.games names none of {', '.join(KNOWN.names())}")
 
 
 async def play(game: str, seat: Player, exam: Exam) -> None:
@@ -258,10 +258,12 @@ async def alive(exam: Exam) -> None:
     with anyio.move_on_after(exam.stage.patience) as waiting:
         latency = await pong
     if waiting.cancelled_caught:
-        raise Fault(f"the bot must answer a ping within {exam.stage.patience:g} s")
+        raise ProtocolFault(f"the bot must answer a ping within {exam.stage.patience:g} s")
     # A bot that moves immediately may send its move before the pong.
     if answered > PONG_SECONDS and latency > 0.9 * answered:
-        raise Fault(f"the bot must answer pings while it thinks: a pong took {1000 * answered:.0f} ms")
+        raise ProtocolFault(
+            f"the bot must answer pings while it thinks: a pong took {1000 * answered:.0f} ms"
+        )
     await scene.end()
 
 
@@ -277,10 +279,10 @@ async def shut_down(exam: Exam) -> None:
     if scope.cancelled_caught or peer.connection.close_code == 1006:
         peer.connection.transport.abort()
         await closing
-        raise Fault(f"the bot must complete the close handshake within {CLOSE_SECONDS:g} s")
+        raise ProtocolFault(f"the bot must complete the close handshake within {CLOSE_SECONDS:g} s")
     await MONOTONIC.sleep(RUSH_SECONDS)
     if exam.stage.arrivals - arrivals > RUSH:
-        raise Fault(
+        raise ProtocolFault(
             f"the bot must retry with backoff, but connected {exam.stage.arrivals - arrivals} times"
             f" in {RUSH_SECONDS:g} s"
         )

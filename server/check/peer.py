@@ -24,7 +24,7 @@ HELLO_ALONE_SECONDS = 0.1
 """Delay of the welcome, to check that the bot waits for it."""
 
 
-class Fault(Exception):
+class ProtocolFault(Exception):
     """Raised when the bot violates the protocol; the message is one line."""
 
 
@@ -58,7 +58,7 @@ class Frames:
         return list(self._log)
 
 
-class Peer:
+class CheckedBot:
     """Connection after the opening handshake. Every wait ends with a message or a Fault."""
 
     def __init__(self, connection: ServerConnection, frames: Frames, patience: float) -> None:
@@ -83,7 +83,7 @@ class Peer:
         """Return the next message, and its arrival time in monotonic seconds. Raises Fault."""
         message = await self.receive_within(awaited, self.patience if seconds is None else seconds)
         if message is None:
-            raise Fault(
+            raise ProtocolFault(
                 f"the bot must send {awaited} within {self.patience if seconds is None else seconds:g} s"
             )
         return message
@@ -96,7 +96,7 @@ class Peer:
                 with anyio.move_on_after(end - MONOTONIC.now()) as scope:
                     frame = await self.connection.recv()
             except ConnectionClosed:
-                raise Fault(
+                raise ProtocolFault(
                     f"the connection was closed {self._closed()} while the server waited for {awaited}"
                 ) from None
             if scope.cancelled_caught:
@@ -106,7 +106,7 @@ class Peer:
             try:
                 message = decode_client(frame)
             except DecodeError as error:
-                raise Fault(f"a frame is not a message: {error.detail}") from None
+                raise ProtocolFault(f"a frame is not a message: {error.detail}") from None
             if not isinstance(message, Status):  # a bot may ask for its status after a long wait
                 return message, at
 
@@ -114,16 +114,16 @@ class Peer:
         """Receive the bot's hello and send the welcome. Raises Fault."""
         hello, _ = await self.receive("hello")
         if not isinstance(hello, Hello):
-            raise Fault(f"the first message must be hello, not {_kind(hello)}")
+            raise ProtocolFault(f"the first message must be hello, not {_kind(hello)}")
         if not hello.name.isprintable() or hello.name != hello.name.strip():
-            raise Fault(
+            raise ProtocolFault(
                 f"hello.name {hello.name!r} is not a valid name: use printable characters, without a space at either end"
             )
         if hello.role != "bot":
-            raise Fault(f"hello.role must be bot, not {hello.role!r}")
+            raise ProtocolFault(f"hello.role must be bot, not {hello.role!r}")
         early = await self.receive_within("welcome", HELLO_ALONE_SECONDS)
         if early is not None:
-            raise Fault(f"{_kind(early[0])} must not be sent before the welcome")
+            raise ProtocolFault(f"{_kind(early[0])} must not be sent before the welcome")
         limits = Limits(16_384, hello.matches, 10_000)
         await self.send(Welcome("arena check", hello.name, session, limits))
         return hello

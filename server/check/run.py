@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from arena.protocol.timecontrol import TimeControl
 from arena.server.check.checks import Exam, schedule
-from arena.server.check.peer import Fault
+from arena.server.check.peer import ProtocolFault
 from arena.server.check.stage import Stage, open_stage
 
 Verdict = Literal["passed", "failed", "skipped"]
@@ -83,7 +83,7 @@ async def examine(
                 try:
                     await check(exam)
                     finding = CheckResult(name, "passed", question)
-                except Fault as fault:
+                except ProtocolFault as fault:
                     finding = await _failure(name, question, str(fault), stage)
                     code = None if stage.subject is None else stage.subject.ended
                     if name == "handshake" and code == BAD_USAGE and len(finding.printed) == 1:

@@ -14,13 +14,15 @@ from arena.protocol.codes import EndReason
 from arena.protocol.messages import Accepted, ClientMessage, End, Move, Ready, Resign, Start, Turn
 from arena.protocol.timecontrol import TimeControl
 from arena.protocol.values import Clocks, Data, Players
-from arena.server.check.peer import Fault, Peer
+from arena.server.check.peer import CheckedBot, ProtocolFault
 
 
 class Scene:
     """Scripted match. Every step that waits for the bot raises Fault if the bot violates the protocol."""
 
-    def __init__(self, peer: Peer, game: AnyGame, seat: Player, control: TimeControl, margin_ms: int) -> None:
+    def __init__(
+        self, peer: CheckedBot, game: AnyGame, seat: Player, control: TimeControl, margin_ms: int
+    ) -> None:
         self.peer = peer
         self.game = game
         self.seat = seat
@@ -74,7 +76,9 @@ class Scene:
                     continue
             break
         if not isinstance(message, Ready) or message.match != self.match:
-            raise Fault(f"the bot must answer the start with ready for its match, not {_short(message)}")
+            raise ProtocolFault(
+                f"the bot must answer the start with ready for its match, not {_short(message)}"
+            )
 
     async def turn(self, **unknown: object) -> None:
         """Send the current turn."""
@@ -97,18 +101,20 @@ class Scene:
             if not self._repeats(message):
                 break
         if isinstance(message, Resign):
-            raise Fault(f"the bot resigned at ply {len(self.moves)} of {self.game.name} as {self.seat}")
+            raise ProtocolFault(
+                f"the bot resigned at ply {len(self.moves)} of {self.game.name} as {self.seat}"
+            )
         if not isinstance(message, Move):
-            raise Fault(f"the bot must answer the turn with a move, not {_short(message)}")
+            raise ProtocolFault(f"the bot must answer the turn with a move, not {_short(message)}")
         if message.match != self.match:
-            raise Fault(f"the move must be for match {self.match}, not {message.match!r:.70}")
+            raise ProtocolFault(f"the move must be for match {self.match}, not {message.match!r:.70}")
         self._reject_repeat(message)
         if message.ply != len(self.moves):
-            raise Fault(f"the move must be for ply {len(self.moves)}, not {message.ply}")
+            raise ProtocolFault(f"the move must be for ply {len(self.moves)}, not {message.ply}")
         took = max(0.0, at - self._turned)
         if took > allowed:
             where = f"{self.control.base_ms} ms and a margin of {self.margin_ms} ms"
-            raise Fault(f"the move at ply {message.ply} took {1000 * took:.0f} ms, of {where}")
+            raise ProtocolFault(f"the move at ply {message.ply} took {1000 * took:.0f} ms, of {where}")
         self.play(message.move)
         accepted = Accepted(self.match, message.ply, round(1000 * took, 3), self.control.base_ms)
         await self.peer.send(accepted, **unknown)
@@ -118,7 +124,7 @@ class Scene:
         try:
             self.position = self.game.play(self.position, self.game.move_from_data(data))
         except (IllegalMove, BadData) as error:
-            raise Fault(f"ply {len(self.moves)}: {error}") from None
+            raise ProtocolFault(f"ply {len(self.moves)}: {error}") from None
         self.moves.append(data)
 
     def set_up(self, moves: Sequence[Data]) -> None:
@@ -127,7 +133,7 @@ class Scene:
         for move in moves:
             self.play(move)
 
-    def continue_on(self, peer: Peer) -> None:
+    def continue_on(self, peer: CheckedBot) -> None:
         """Continue the match on a new connection of the bot."""
         self.peer = peer
 
@@ -169,12 +175,12 @@ class Scene:
             message = await self.peer.receive_within("silence", seconds_left)
             if message is not None and not self._repeats(message[0]):
                 self._reject_repeat(message[0])
-                raise Fault(f"{_short(message[0])} must not be sent unasked")
+                raise ProtocolFault(f"{_short(message[0])} must not be sent unasked")
 
     def _reject_repeat(self, message: object) -> None:
         if isinstance(message, Move) and message.match == self.match and message.ply < len(self.moves):
             earlier = self.moves[message.ply]
-            raise Fault(
+            raise ProtocolFault(
                 f"the bot must repeat its move at ply {message.ply}, not play {message.move!r:.60} after {earlier!r}"
             )
 

@@ -14,7 +14,7 @@ from websockets.http11 import Request, Response
 from websockets.typing import Subprotocol
 
 from arena.protocol.messages import MAX_CLIENT_FRAME, SUBPROTOCOL, Hello
-from arena.server.check.peer import Fault, Frames, Peer
+from arena.server.check.peer import CheckedBot, Frames, ProtocolFault
 from arena.server.processes.child import Child
 
 MAX_QUEUED = 100
@@ -43,7 +43,7 @@ class Stage:
         self._host = host
         self._port = port
         self._server: Server | None = None
-        self._peer: Peer | None = None
+        self._peer: CheckedBot | None = None
         self._open_for_bots = True
         self._refused = ""
         self._put, self._queue = anyio.create_memory_object_stream[ServerConnection](MAX_QUEUED)
@@ -83,30 +83,30 @@ class Stage:
             self._server = None
         self._peer = None
 
-    async def peer(self) -> Peer:
+    async def peer(self) -> CheckedBot:
         """Return the bot's connection, after the welcome. Raises Fault."""
         if self._peer is not None and self._peer.connection.close_code is None:
             return self._peer
         if self.subject is not None and self.subject.ended is not None:
-            raise Fault(f"the bot ended unexpectedly (exit code {self.subject.ended})")
+            raise ProtocolFault(f"the bot ended unexpectedly (exit code {self.subject.ended})")
         if self.subject is None and self._command is not None:
             self.subject = await Child.start(self._command, self.url, "checked", "check-token")
             self._tasks.start_soon(self.subject.listen)
         connection = await self._next_connection()
-        self._peer = Peer(connection, self.frames, self.patience)
+        self._peer = CheckedBot(connection, self.frames, self.patience)
         self.session = secrets.token_hex(8)
         self.hello = await self._peer.welcome(self.session)
         return self._peer
 
-    async def reconnection(self) -> Peer:
+    async def reconnection(self) -> CheckedBot:
         """Return the bot's new connection after a loss. It must use its session again. Raises Fault."""
         session, self._peer = self.session, None
         try:
             peer = await self.peer()
-        except Fault as fault:
-            raise Fault(f"after a lost connection: {fault}") from None
+        except ProtocolFault as fault:
+            raise ProtocolFault(f"after a lost connection: {fault}") from None
         if self.hello is None or self.hello.session != session:
-            raise Fault(
+            raise ProtocolFault(
                 "the bot must reconnect with the session of its last welcome; otherwise its matches are lost"
             )
         return peer
@@ -137,10 +137,10 @@ class Stage:
                 with anyio.move_on_after(0.05):
                     return await self._queue.receive()
                 if self._refused:
-                    raise Fault(self._refused)
+                    raise ProtocolFault(self._refused)
                 if self.subject is not None and self.subject.ended is not None:
-                    raise Fault(f"the bot ended (exit code {self.subject.ended}) and did not connect")
-        raise Fault(f"the bot must connect within {self.patience:g} s")
+                    raise ProtocolFault(f"the bot ended (exit code {self.subject.ended}) and did not connect")
+        raise ProtocolFault(f"the bot must connect within {self.patience:g} s")
 
     async def _arrive(self, connection: ServerConnection) -> None:
         self.arrivals += 1

@@ -63,23 +63,23 @@ class RemoteEdge:
         self._bus = bus
         self._subject = subject
         self._fence = fence
-        self._sent = 0
+        self._sent_count = 0
         self._resync_stream = -1
 
     def begin_stream(self, stream: int, number: int) -> None:
         """Begin a new stream of the edge, whose first frame has `number`."""
         self.stream = stream
         self.incoming = Incoming[Upward](UPWARD, number)
-        self._sent = 0
+        self._sent_count = 0
 
     def deliver(self, messages: Sequence[Downward]) -> None:
         for more, body in pieces(messages):
-            self._publish(Frame(self.number, self._fence, self.stream, self._sent, more, body))
-            self._sent += 1
+            self._publish(Frame(self.number, self._fence, self.stream, self._sent_count, more, body))
+            self._sent_count += 1
 
     def heartbeat(self) -> None:
         """Send a heartbeat with the number of frames sent."""
-        self._publish(Frame(self.number, self._fence, self.stream, self._sent))
+        self._publish(Frame(self.number, self._fence, self.stream, self._sent_count))
         self._resync_stream = -1
 
     def request_stream(self, stream: int) -> None:
@@ -146,7 +146,7 @@ class CoreLink:
         try:
             messages = edge.incoming.receive(frame)
         except BadFrame as error:
-            log.info("edge %d: %s; asking who is connected", edge.number, error)
+            log.info("edge %d: %s; requesting its clients", edge.number, error)
             edge.request_stream(frame.stream)
             return
         if messages:

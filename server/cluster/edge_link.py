@@ -80,10 +80,10 @@ class EdgeLink:
         self._stream = 0
         self._doubt: int | None = None
         """Period before the core's last frame whose messages are sent again, in ns; None if none was missed."""
-        self._sent = 0
+        self._sent_count = 0
         self._incoming = Incoming[Downward](DOWNWARD)
         self._pending: list[Upward] = []
-        self._held: deque[tuple[int, MessageReceived]] = deque()
+        self._buffer: deque[tuple[int, MessageReceived]] = deque()
         """Messages that may be sent again, with their times."""
         self._last_frame_ns = self._last = clock.now_ns()
 
@@ -116,10 +116,10 @@ class EdgeLink:
         again: list[MessageReceived] = []
         if doubt is not None:
             since = max(now - HELD_NS, self._last_frame_ns - doubt)
-            again = [message for at, message in self._held if at >= since]
-            self._held = deque((now, message) for message in again)
+            again = [message for at, message in self._buffer if at >= since]
+            self._buffer = deque((now, message) for message in again)
             self._doubt = None
-            self._sent = 0
+            self._sent_count = 0
         # Otherwise the numbers continue, so that the core notices frames it missed of the last stream.
         self._stream += 1
         self._incoming = Incoming[Downward](DOWNWARD)
@@ -134,14 +134,14 @@ class EdgeLink:
         if not pending or not self.synced:
             return
         for more, body in pieces(pending):
-            self._publish(Frame(self.number, self.fence, self._stream, self._sent, more, body))
-            self._sent += 1
+            self._publish(Frame(self.number, self.fence, self._stream, self._sent_count, more, body))
+            self._sent_count += 1
 
     def _publish(self, frame: Frame) -> None:
         self._bus.publish(self._core_subject, encode(frame))
 
     def _hold(self, message: MessageReceived) -> None:
-        buffer, now = self._held, self._now_ns()
+        buffer, now = self._buffer, self._now_ns()
         buffer.append((now, message))
         oldest = now - (TAKEOVER_NS if self.synced else HELD_NS)
         while buffer[0][0] < oldest or len(buffer) > HELD_MESSAGES:
@@ -185,7 +185,7 @@ class EdgeLink:
         self._deliver(messages)
 
     def _resync(self, why: str, fence: int, doubt: int | None) -> None:
-        log.info("edge %d: %s; saying who is connected", self.number, why)
+        log.info("edge %d: %s; sending its clients", self.number, why)
         if doubt is not None:
             self._pending = []  # those that must be repeated are in _held
             self.synced = False
@@ -215,7 +215,7 @@ class EdgeLink:
             )  # this process was suspended, and frames may be waiting
         self._last = now
         if self.synced and now - self._last_frame_ns > SILENT_NS:
-            log.warning("edge %d: the core is silent; holding what arrives", self.number)
+            log.warning("edge %d: the core is silent; holding messages", self.number)
             self.synced = False
-        self._publish(Frame(self.number, self.fence, self._stream, self._sent))
+        self._publish(Frame(self.number, self.fence, self._stream, self._sent_count))
         return BEAT_NS if self.synced else SEARCH_NS

@@ -178,7 +178,7 @@ class NatsBus:
                     await self._forward(connection)
                     await connection.flush()
                 except (nats.errors.Error, OSError) as error:
-                    log.info("the bus was closed before all had left: %s", describe_error(error))
+                    log.info("the bus was closed before all messages were sent: %s", describe_error(error))
             await connection.discard()
 
     async def _connect(self) -> _Connection:

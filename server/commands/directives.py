@@ -97,7 +97,7 @@ def notice(
     elif text:
         length, line = length_of(seconds), check_text(text)
         in_store(db, lambda engine: issue(engine, "notice", "", line, length))
-        err.print("all are told")
+        err.print("the notice is sent")
     else:
         for each in in_store(db, in_force):
             if each.kind == "notice":

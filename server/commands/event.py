@@ -230,7 +230,7 @@ def cancel(
     name: NameArgument,
     series: Annotated[
         bool,
-        typer.Option("--series", help="End the series: cancel its next event, and repeat it no more."),
+        typer.Option("--series", help="End the series: cancel its next event, and stop repeating it."),
     ] = False,
     server: ServerOption = "",
     db: DatabaseOption = DATABASE,
@@ -268,9 +268,7 @@ def _send_request(db: str | None, server: str, request: ControlEvent) -> None:
 
 def _print_reply(reply: Reply | None, more: str) -> None:
     if reply is None:
-        err.print(
-            f"no server has answered yet: one does as soon as it runs on this store{f'; {more}' if more else ''}"
-        )
+        err.print(f"no server has answered yet; the next one on this store will{f'; {more}' if more else ''}")
     elif reply.done:
         err.print(f"{reply.text}{f'; {more}' if more else ''}")
     else:

@@ -100,7 +100,7 @@ class Hosting:
                 pool=self._pool,
                 house=self._house,
                 tls=self._tls,
-                going_on=OPEN_EVENT,
+                resumed_event=OPEN_EVENT,
                 on_record=self._print_result,
             ) as running,
             running.open_house(),

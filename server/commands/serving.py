@@ -60,5 +60,5 @@ async def serve_until_signal(running: Host, stop: StopSignals) -> None:
             tasks.start_soon(exit_on_second_signal)
             count = await running.drain(drain)
             if count:
-                err.print(f"{count} matches are saved, and go on when the server is started again")
+                err.print(f"{count} matches are saved, and continue when the server starts again")
             tasks.cancel_scope.cancel()

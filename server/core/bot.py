@@ -55,7 +55,7 @@ def secret_hash(secret: str) -> bytes:
 
 
 @dataclass(eq=False, slots=True)
-class Bot:
+class LobbyBot:
     """Named bot, connected or not."""
 
     name: str
@@ -105,11 +105,11 @@ class Bot:
         """True while the bot is connected and accepts another match."""
         return self.client is not None and self.has_room and self.quota != 0
 
-    def returns(self, session: str, known: bytes) -> bool:
-        """Return True if `session` is the secret of the bot's session. `known`: stored hash, for a bot without a
+    def returns(self, session: str, stored_session: bytes) -> bool:
+        """Return True if `session` is the secret of the bot's session. `stored_session`: stored hash, for a bot without a
         session here.
         """
-        return bool(session) and hmac.compare_digest(self.session or known, secret_hash(session))
+        return bool(session) and hmac.compare_digest(self.session or stored_session, secret_hash(session))
 
     def introduce(self, enter: ClientAdmitted, most_matches: int) -> None:
         """Store the contents of a hello. A guest plays one match at a time, and only by challenge."""
@@ -128,7 +128,7 @@ class Bot:
         """Set the owner of the bot."""
         self.owner, self.stranger = owner, False
 
-    def shares_owner(self, other: Bot) -> bool:
+    def shares_owner(self, other: LobbyBot) -> bool:
         """Return True if both bots have the same owner: then they play no rated match with each other."""
         return self.owner == other.owner and not (self.stranger or other.stranger)
 

@@ -21,7 +21,7 @@ from arena.protocol.messages import (
     Withdraw,
 )
 from arena.protocol.values import Players
-from arena.server.core.bot import Bot
+from arena.server.core.bot import LobbyBot
 from arena.server.core.house import WAIT_MS, HouseEngines
 from arena.server.core.ids import RandomIds
 from arena.server.core.lobby import STOPPING, Lobby, Refused
@@ -75,7 +75,7 @@ class Challenges:
         self._draws = draws
         self._open_match = open_match
 
-    def handle(self, bot: Bot, message: Challenge | Accept | Decline | Withdraw) -> None:
+    def handle(self, bot: LobbyBot, message: Challenge | Accept | Decline | Withdraw) -> None:
         """Handle a bot's message about a challenge. Raises Refused."""
         match message:
             case Challenge():
@@ -88,7 +88,7 @@ class Challenges:
                 self._send_outcome(self._table.withdraw(bot.name, id), "withdrawn")
         self._lobby.mark_changed()
 
-    def bot_connected(self, bot: Bot) -> None:
+    def bot_connected(self, bot: LobbyBot) -> None:
         """Send a newly connected bot the challenges to it. House engines instead get each challenge when its turn
         comes.
         """
@@ -99,7 +99,7 @@ class Challenges:
             bot.open_answer_period(self._lobby.now)
             self._lobby.mark_changed(bot)
 
-    def bot_disconnected(self, bot: Bot) -> None:
+    def bot_disconnected(self, bot: LobbyBot) -> None:
         """Close the challenges of a bot that has disconnected. Challenges to a house engine stay open until it
         reconnects.
         """
@@ -123,7 +123,7 @@ class Challenges:
         else:
             self._lobby.deadlines.schedule(("challenge", id), challenge.expires)
 
-    def _open(self, bot: Bot, challenge: Challenge) -> None:
+    def _open(self, bot: LobbyBot, challenge: Challenge) -> None:
         lobby, settings = self._lobby, self._lobby.settings
         if lobby.draining:
             raise Refused(Code.SHUTTING_DOWN, STOPPING)
@@ -160,21 +160,21 @@ class Challenges:
         return f"no bot called {name!r:.70} is connected" + (f'; did you mean "{near}"?' if near else "")
 
     @staticmethod
-    def _check_target(target: Bot, challenge: Challenge, game: AnyGame) -> None:
+    def _check_target(target: LobbyBot, challenge: Challenge, game: AnyGame) -> None:
         why = target.preferences.refusal(game, challenge.time_control)
         if why is not None:
             raise Refused(Code.BAD_CHALLENGE, f"{challenge.opponent} does not play this: {why}")
         if target.quota == 0:
             raise Refused(Code.BAD_CHALLENGE, f"{challenge.opponent} takes no more matches")
 
-    def _queue(self, challenge: OpenChallenge, bot: Bot) -> None:
+    def _queue(self, challenge: OpenChallenge, bot: LobbyBot) -> None:
         refused = self._house.enqueue(challenge, bot)
         if refused is not None:
             why = "too many wait for the server's own bots: try again later"
             self._send_outcome(self._table.close(refused), "refused", why)
         self._house.offer_next()
 
-    def _accept(self, bot: Bot, id: str) -> None:
+    def _accept(self, bot: LobbyBot, id: str) -> None:
         if bot.guest:
             raise Refused(Code.BAD_CHALLENGE, "a guest takes no challenges; ask the host for a token")
         if self._lobby.draining:
@@ -197,7 +197,7 @@ class Challenges:
         self._send_outcome(accepted, "accepted", match=terms.match, also=bot.name)
         self._open_match(terms)
 
-    def _terms(self, accepted: OpenChallenge, challenger: Bot, bot: Bot) -> Terms:
+    def _terms(self, accepted: OpenChallenge, challenger: LobbyBot, bot: LobbyBot) -> Terms:
         match accepted.request.seat:
             case "maxie":
                 seats = challenger.name, bot.name

@@ -42,7 +42,7 @@ from arena.protocol.messages import (
     Watch,
     Withdraw,
 )
-from arena.server.core.bot import Bot
+from arena.server.core.bot import LobbyBot
 from arena.server.core.challenges import Challenges
 from arena.server.core.effects import (
     Close,
@@ -78,7 +78,7 @@ from arena.server.core.inputs import (
 )
 from arena.server.core.introduction import check_names
 from arena.server.core.listing import Listings
-from arena.server.core.lobby import Client, Lobby, Refused, no_such_match
+from arena.server.core.lobby import Lobby, LobbyClient, Refused, no_such_match
 from arena.server.core.matches import Matches
 from arena.server.core.matchmaker import GATHER_NS, Matchmaker
 from arena.server.core.open_challenges import OpenChallenges
@@ -128,7 +128,7 @@ class Core:
             SeasonClosed: self._handle_season_end,
             OwnerResolved: self._handle_owner,
         }
-        self._messages: dict[type, Callable[[Client, Any], None]] = {
+        self._messages: dict[type, Callable[[LobbyClient, Any], None]] = {
             Status: self._status,
             Challenge: self._challenge,
             Accept: self._challenge,
@@ -183,11 +183,11 @@ class Core:
         return self._events.states
 
     @property
-    def connected(self) -> list[Bot]:
+    def connected(self) -> list[LobbyBot]:
         """Connected bots, in the order in which their names were first seen."""
         return self._lobby.connected()
 
-    def bot(self, name: str) -> Bot | None:
+    def bot(self, name: str) -> LobbyBot | None:
         """Return the bot of that name if it is connected or within its grace period; None otherwise."""
         return self._lobby.bots.get(name)
 
@@ -266,7 +266,7 @@ class Core:
         if bot.ratings or outside:
             self._send_standing(bot)
 
-    def _plays_here(self, bot: Bot) -> bool:
+    def _plays_here(self, bot: LobbyBot) -> bool:
         return any(
             bot.preferences.refusal(each.game, each.time_control) is None for each in self._pool_games()
         )
@@ -285,7 +285,7 @@ class Core:
         self._challenges.bot_disconnected(bot)
         self._matches.disconnect(bot, disconnection.fault)
 
-    def _drop_client(self, id: int) -> Client | None:
+    def _drop_client(self, id: int) -> LobbyClient | None:
         client = self._lobby.drop_client(id)
         if client is not None:
             self._listings.leave(client)
@@ -318,7 +318,7 @@ class Core:
         if enter.hello.role != "bot":
             self._lobby.add_spectator(enter)
             return
-        bot = self._lobby.bots.get(enter.hello.name) or Bot(enter.hello.name)
+        bot = self._lobby.bots.get(enter.hello.name) or LobbyBot(enter.hello.name)
         if not bot.returns(enter.hello.session, enter.known):
             why = "its session is not known any more: come back"
             self._lobby.effects.append(Close(enter.client, Code.SHUTTING_DOWN, why))
@@ -330,7 +330,7 @@ class Core:
             return
         self._resend(self._lobby.add_bot(enter, returns=True))
 
-    def _resend(self, bot: Bot) -> None:
+    def _resend(self, bot: LobbyBot) -> None:
         """Resend to a bot its matches in progress and the results that it may have missed."""
         self._matches.apply_to_bot(bot, PlayerReconnected)
         if bot.client is not None:
@@ -364,11 +364,11 @@ class Core:
         except Refused as refused:
             self._refuse(client, refused, message)
 
-    def _refuse(self, client: Client, refused: Refused, message: ClientMessage) -> None:
+    def _refuse(self, client: LobbyClient, refused: Refused, message: ClientMessage) -> None:
         where = getattr(message, "match", None), getattr(message, "ply", None)
         self._lobby.effects.append(Send(client.id, Error(refused.code, refused.detail, *where)))
 
-    def _handle_room_message(self, client: Client, message: Ready | Resign, at: int) -> None:
+    def _handle_room_message(self, client: LobbyClient, message: Ready | Resign, at: int) -> None:
         bot = client.bot or _refuse_non_player()
         player = bot.matches.get(message.match)
         if player is None:
@@ -383,7 +383,7 @@ class Core:
             event = Resigned(player, message.reason, message.detail)
         self._matches.apply(self._matches.rooms[message.match], event, at)
 
-    def _status(self, client: Client, status: Status) -> None:
+    def _status(self, client: LobbyClient, status: Status) -> None:
         bot = client.bot or _refuse_non_player()
         if status.quota is not UNSET:
             bot.set_quota(status.quota)
@@ -392,7 +392,7 @@ class Core:
                 self._challenges.withdraw_all(bot.name, f"{bot.name} takes no more matches")
         self._send_standing(bot)
 
-    def _send_standing(self, bot: Bot) -> None:
+    def _send_standing(self, bot: LobbyBot) -> None:
         send_standing(
             bot,
             self._lobby,
@@ -400,10 +400,10 @@ class Core:
             self._events.entered(bot.name),
         )
 
-    def _challenge(self, client: Client, message: Challenge | Accept | Decline | Withdraw) -> None:
+    def _challenge(self, client: LobbyClient, message: Challenge | Accept | Decline | Withdraw) -> None:
         self._challenges.handle(client.bot or _refuse_non_player(), message)
 
-    def _watch(self, client: Client, watch: Watch) -> None:
+    def _watch(self, client: LobbyClient, watch: Watch) -> None:
         room = self._matches.rooms.get(watch.match)
         if room is None:
             raise Refused(Code.NO_SUCH_MATCH, f"{watch.match!r:.70} is over or does not exist")
@@ -417,23 +417,23 @@ class Core:
             room.followers.add(client.id)
         self._lobby.effects.append(Send(client.id, room.public.view(self._lobby.now)))
 
-    def _unwatch(self, client: Client, unwatch: Unwatch) -> None:
+    def _unwatch(self, client: LobbyClient, unwatch: Unwatch) -> None:
         followers = client.watching.pop(unwatch.match, None)
         if followers is not None:
             followers.remove(client.id)
 
-    def _refuse_second_hello(self, client: Client, hello: Hello) -> None:
+    def _refuse_second_hello(self, client: LobbyClient, hello: Hello) -> None:
         self._refuse(client, Refused(Code.HELLO_TWICE, Code.HELLO_TWICE.meaning), hello)
 
-    def _handle_turn_sent(self, sent: TurnSent) -> None:
-        client, room = self._lobby.clients.get(sent.client), self._matches.rooms.get(sent.match)
+    def _handle_turn_sent(self, turn_sent: TurnSent) -> None:
+        client, room = self._lobby.clients.get(turn_sent.client), self._matches.rooms.get(turn_sent.match)
         if client is not None and room is not None and room.bots[room.referee.mover] is client.bot:
-            room.turn_sent(sent.ply, sent.lag, min(sent.at, self._lobby.now))
+            room.turn_sent(turn_sent.ply, turn_sent.lag, min(turn_sent.at, self._lobby.now))
 
-    def _enter_event(self, client: Client, message: EnterEvent) -> None:
+    def _enter_event(self, client: LobbyClient, message: EnterEvent) -> None:
         self._events.enter(client.bot or _refuse_non_player(), message.event)
 
-    def _leave_event(self, client: Client, message: LeaveEvent) -> None:
+    def _leave_event(self, client: LobbyClient, message: LeaveEvent) -> None:
         self._events.leave(client.bot or _refuse_non_player(), message.event)
 
     # commands of the host
@@ -443,9 +443,9 @@ class Core:
         if bot is not None and bot.name not in self._house:
             self._matches.apply_to_bot(bot, lambda player: Resigned(player, "crash", crashed.how))
 
-    def _handle_house_failure(self, lost: HouseEngineFailed) -> None:
-        if self._house.remove(lost.name):
-            self._challenges.withdraw_all(lost.name, f"{lost.name} cannot be started")
+    def _handle_house_failure(self, failure: HouseEngineFailed) -> None:
+        if self._house.remove(failure.name):
+            self._challenges.withdraw_all(failure.name, f"{failure.name} cannot be started")
             self._lobby.mark_changed()
 
     def _drain(self, _drain: Drain) -> None:
@@ -475,5 +475,5 @@ class Core:
             bot.set_owner(owned.owner)
 
 
-def _refuse_non_player() -> Bot:
+def _refuse_non_player() -> LobbyBot:
     raise Refused(Code.NOT_A_PLAYER, Code.NOT_A_PLAYER.meaning)

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from arena.protocol.codes import EndReason
 from arena.protocol.record import Result
 from arena.protocol.values import Players
-from arena.rating.formats import Arena, Format, Knockout, RosterChange, Swiss, make_format
+from arena.rating.formats import ArenaFormat, Format, Knockout, RosterChange, Swiss, make_format
 from arena.rating.pairing import Pair, Pairing
 from arena.rating.schedule import Schedule, match_id, points
 from arena.rating.steps import FinishedMatch
@@ -94,7 +94,7 @@ class Event:
 
     def place(self, bot: str) -> tuple[int, float] | None:
         """Return the rank and points of a bot; None if it does not play. Equal bots share a rank."""
-        format: Format = Arena() if self.schedule is None else self.schedule.format
+        format: Format = ArenaFormat() if self.schedule is None else self.schedule.format
         scores: dict[str, tuple[tuple[float, ...], float]] = {}
         for each in self.state.bots:
             place = format.place(each)

@@ -20,7 +20,7 @@ from arena.protocol.messages import EventStatus, ListedEvent
 from arena.protocol.record import Record, Result
 from arena.protocol.values import Players
 from arena.rating.pairing import Pairing
-from arena.server.core.bot import Bot
+from arena.server.core.bot import LobbyBot
 from arena.server.core.calendar import following, utc
 from arena.server.core.effects import (
     CommandAnswered,
@@ -184,7 +184,7 @@ class Events:
         self._save(event)
         return done
 
-    def enter(self, bot: Bot, name: str) -> None:
+    def enter(self, bot: LobbyBot, name: str) -> None:
         """Enter a bot in an event. Raises Refused."""
         event = self._require(name, "enter", bot)
         before = event.state
@@ -198,7 +198,7 @@ class Events:
             self._save(event)
         self.send_status(event, bot)
 
-    def leave(self, bot: Bot, name: str) -> None:
+    def leave(self, bot: LobbyBot, name: str) -> None:
         """Withdraw a bot from an event. Raises Refused."""
         event = self._require(name, "withdraw", bot)
         try:
@@ -208,7 +208,7 @@ class Events:
         self._save(event)
         self.send_status(event, bot)
 
-    def _require(self, name: str, to: EventAction, bot: Bot) -> Event:
+    def _require(self, name: str, to: EventAction, bot: LobbyBot) -> Event:
         event = self._find(name, to, bot.name)
         if event is None:
             raise Refused(Code.NO_SUCH_EVENT, f"no event {name!r:.70} is open or in progress")
@@ -261,7 +261,7 @@ class Events:
                 self._lobby.mark_changed(bot)
         self._lobby.mark_changed()
 
-    def send_status(self, event: Event, bot: Bot) -> None:
+    def send_status(self, event: Event, bot: LobbyBot) -> None:
         """Send a bot the status of an event."""
         state = event.state
         place = event.place(bot.name) if state.phase == "over" else None

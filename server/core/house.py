@@ -7,7 +7,7 @@ from arena.match.clock import MS
 from arena.match.terms import Terms
 from arena.protocol.codes import Code
 from arena.protocol.messages import Challenge, Present, Queued
-from arena.server.core.bot import Bot
+from arena.server.core.bot import LobbyBot
 from arena.server.core.effects import StartHouseEngine
 from arena.server.core.guests import (
     ASK_BURST,
@@ -39,8 +39,8 @@ class HouseEngines:
         self._challenges = challenges
         self._engines = {each.name: each.engine for each in lobby.settings.house}
         self._queue = HouseQueue()
-        self._begins = RateLimit(BEGIN_INTERVAL_NS, BEGIN_BURST)
-        self._asks = RateLimit(ASK_INTERVAL_NS, ASK_BURST)
+        self._start_limit = RateLimit(BEGIN_INTERVAL_NS, BEGIN_BURST)
+        self._request_limit = RateLimit(ASK_INTERVAL_NS, ASK_BURST)
         self._offered: dict[str, str] = {}
         """Engine of each challenge that was offered and is not answered yet."""
         self._sent_places: dict[str, int] = {}
@@ -70,16 +70,16 @@ class HouseEngines:
 
     # challenges
 
-    def check_guest(self, bot: Bot, challenge: Challenge) -> None:
+    def check_guest(self, bot: LobbyBot, challenge: Challenge) -> None:
         """Raise Refused if a guest may not ask for this match; otherwise count the request."""
         why = objection(challenge, self, map_names())
         if why is not None:
             raise Refused(Code.BAD_CHALLENGE, why)
-        if not self._asks.allows(bot.owner, self._lobby.now):
+        if not self._request_limit.allows(bot.owner, self._lobby.now):
             why = "many guests from your address ask for a match just now: try again in a moment"
             raise Refused(Code.RATE_LIMITED, why)
 
-    def enqueue(self, challenge: OpenChallenge, bot: Bot) -> str | None:
+    def enqueue(self, challenge: OpenChallenge, bot: LobbyBot) -> str | None:
         """Queue a challenge. If too many wait, return the id of the challenge that must be refused."""
         self.start(challenge.request.opponent)
         return self._queue.enqueue(challenge.id, challenge.request.opponent, Requester(bot.owner, bot.guest))
@@ -121,7 +121,7 @@ class HouseEngines:
             del self._offered[challenge]
             self._queue.requeue(challenge, name)
 
-    def total_ms(self, challenge: OpenChallenge, challenger: Bot) -> int:
+    def total_ms(self, challenge: OpenChallenge, challenger: LobbyBot) -> int:
         """Return the total thinking time of each player in a challenge's match, in ms; 0 if only the clock limits it."""
         if challenge.request.opponent not in self:
             return 0
@@ -153,7 +153,7 @@ class HouseEngines:
             self._offered[challenge] = engine
             lobby.send(lobby.bots[engine], renewed.message(lobby.now))
 
-    def _challenger(self, challenge: str) -> Bot | None:
+    def _challenger(self, challenge: str) -> LobbyBot | None:
         opened = self._challenges.find(challenge)
         return None if opened is None else self._lobby.bots.get(opened.challenger)
 
@@ -161,4 +161,4 @@ class HouseEngines:
         bot = self._challenger(challenge)
         if bot is None or not bot.free:
             return False
-        return not bot.guest or self._begins.allows("", self._lobby.now)
+        return not bot.guest or self._start_limit.allows("", self._lobby.now)

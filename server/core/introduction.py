@@ -39,10 +39,10 @@ def check_names(hello: Hello, offered: Callable[[], Collection[PoolGame]]) -> No
             raise _unknown(f"the time control {text!r} is not in canonical form", f"write {canonical}")
 
 
-def _check_map(name: str, known: list[str]) -> None:
+def _check_map(name: str, maps: list[str]) -> None:
     try:
-        if name not in known and size_of(name) is None:
-            raise _unknown(f"this server has no map {name!r}", hint(name, [*known, "ring:N", "grid:WxH"]))
+        if name not in maps and size_of(name) is None:
+            raise _unknown(f"this server has no map {name!r}", hint(name, [*maps, "ring:N", "grid:WxH"]))
     except MapError as error:
         raise _unknown(str(error), "") from None
 

@@ -8,7 +8,7 @@ from arena.protocol.messages import ListedEvent, Listing
 from arena.server.core.deadlines import Key
 from arena.server.core.effects import LISTING, Publish, Send
 from arena.server.core.house import HouseEngines
-from arena.server.core.lobby import Client, Followers, Lobby
+from arena.server.core.lobby import Followers, Lobby, LobbyClient
 from arena.server.core.open_challenges import OpenChallenges
 from arena.server.core.room import Room
 from arena.server.core.suspensions import Suspensions
@@ -52,10 +52,10 @@ class Listings:
         """Clients that requested a listing again too soon and still get one."""
         self._published = 0
         """Count of changes at the last publication."""
-        self._due: int | None = None
+        self._next_time: int | None = None
         """Time of the next publication; None if nothing has changed since the last one."""
 
-    def browse(self, client: Client) -> None:
+    def browse(self, client: LobbyClient) -> None:
         """Send a client the listing, once its last listing is old enough, and a new listing after each change."""
         last = self._browsers.get(client.id)
         if last is None:
@@ -66,7 +66,7 @@ class Listings:
             self._pending[client.id] = None
             self._lobby.deadlines.schedule(KEY, last + LISTING_NS)
 
-    def leave(self, client: Client) -> None:
+    def leave(self, client: LobbyClient) -> None:
         """Stop sending listings to a client."""
         self._pending.pop(client.id, None)
         if self._browsers.pop(client.id, None) is not None:
@@ -74,9 +74,9 @@ class Listings:
 
     def follow(self) -> None:
         """Schedule the publication of changes."""
-        if self._due is None and self._followers.edges and self._published != self._lobby.changes:
-            self._due = self._lobby.now + LISTING_NS
-            self._lobby.deadlines.schedule(KEY, self._due)
+        if self._next_time is None and self._followers.edges and self._published != self._lobby.changes:
+            self._next_time = self._lobby.now + LISTING_NS
+            self._lobby.deadlines.schedule(KEY, self._next_time)
 
     def publish(self) -> None:
         """Publish changes, and send the pending listings."""
@@ -92,10 +92,10 @@ class Listings:
             else:
                 lobby.deadlines.schedule(KEY, lobby.now + OWED_PAUSE_NS)
                 break
-        if self._due is not None and lobby.now < self._due:
-            lobby.deadlines.schedule(KEY, self._due)
+        if self._next_time is not None and lobby.now < self._next_time:
+            lobby.deadlines.schedule(KEY, self._next_time)
             return
-        self._due = None
+        self._next_time = None
         if self._followers.edges and self._published != lobby.changes:
             self._published = lobby.changes
             self._pending.clear()

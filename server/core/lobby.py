@@ -12,7 +12,7 @@ from arena.match.clock import MS
 from arena.protocol.codes import Code
 from arena.protocol.messages import ServerMessage, Welcome
 from arena.protocol.values import Limits
-from arena.server.core.bot import Bot, secret_hash
+from arena.server.core.bot import LobbyBot, secret_hash
 from arena.server.core.deadlines import Deadlines
 from arena.server.core.effects import Close, DeleteSession, Effect, SaveSession, Send
 from arena.server.core.inputs import ClientAdmitted, edge_of
@@ -61,12 +61,12 @@ class Followers:
 
 
 @dataclass(eq=False, slots=True)
-class Client:
+class LobbyClient:
     """Connection of a client. `bot` is None for a spectator."""
 
     id: int
     name: str
-    bot: Bot | None
+    bot: LobbyBot | None
     watching: dict[str, Followers] = field(default_factory=dict)
     """Followers of each match that the client watches, by match."""
 
@@ -79,12 +79,12 @@ class Lobby:
         self.now = now
         self.effects: list[Effect] = []
         self.deadlines = Deadlines()
-        self.clients: dict[int, Client] = {}
-        self.bots: dict[str, Bot] = {}
+        self.clients: dict[int, LobbyClient] = {}
+        self.bots: dict[str, LobbyBot] = {}
         self.draining = False
         self.changes = 0
         """Count of all changes that may alter a listing or that the matchmaker may act on."""
-        self.stirred: dict[str, Bot] = {}
+        self.stirred: dict[str, LobbyBot] = {}
         """Bots that have changed since the matchmaker last checked them."""
 
     def unix_ns(self) -> int:
@@ -101,29 +101,29 @@ class Lobby:
         self.now, self.effects = now, []
         return self.effects
 
-    def bot(self, name: str) -> Bot:
+    def bot(self, name: str) -> LobbyBot:
         """Return the bot of that name, and create it if it is unknown."""
         bot = self.bots.get(name)
         if bot is None:
-            bot = self.bots[name] = Bot(name)
+            bot = self.bots[name] = LobbyBot(name)
         return bot
 
-    def connected(self) -> list[Bot]:
+    def connected(self) -> list[LobbyBot]:
         """Return the connected bots, in the order in which their names were first seen."""
         return [bot for bot in self.bots.values() if bot.client is not None]
 
-    def send(self, bot: Bot | None, message: ServerMessage) -> None:
+    def send(self, bot: LobbyBot | None, message: ServerMessage) -> None:
         """Send a message to a bot if it is known and connected."""
         if bot is not None and bot.client is not None:
             self.effects.append(Send(bot.client, message))
 
-    def mark_changed(self, bot: Bot | None = None) -> None:
+    def mark_changed(self, bot: LobbyBot | None = None) -> None:
         """Record a change; with `bot`, a change of that bot."""
         self.changes += 1
         if bot is not None:
             self.stirred[bot.name] = bot
 
-    def take_changed(self) -> list[Bot]:
+    def take_changed(self) -> list[LobbyBot]:
         """Return the bots that have changed since the last call."""
         stirred, self.stirred = self.stirred, {}
         return list(stirred.values())
@@ -138,7 +138,7 @@ class Lobby:
         for bot in self.connected():
             self.mark_changed(bot)
 
-    def weight(self, *bots: Bot) -> int:
+    def weight(self, *bots: LobbyBot) -> int:
         """Return the number of slots that a match of these bots occupies on the server's own machine. Only one bot
         thinks at a time.
         """
@@ -164,7 +164,7 @@ class Lobby:
         if differ is not None:
             raise Refused(Code.OTHER_RULES, differ)
         bot = self.bots.get(hello.name)
-        if (bot or Bot(hello.name)).returns(hello.session, enter.known):
+        if (bot or LobbyBot(hello.name)).returns(hello.session, enter.known):
             return True
         if bot is not None and bot.client is not None:
             raise Refused(Code.NAME_TAKEN, f"a bot called {hello.name!r} is connected already")
@@ -172,9 +172,9 @@ class Lobby:
 
     def add_spectator(self, enter: ClientAdmitted) -> None:
         """Admit a client that only watches."""
-        self.clients[enter.client] = Client(enter.client, enter.hello.name, None)
+        self.clients[enter.client] = LobbyClient(enter.client, enter.hello.name, None)
 
-    def add_bot(self, enter: ClientAdmitted, *, returns: bool) -> Bot:
+    def add_bot(self, enter: ClientAdmitted, *, returns: bool) -> LobbyBot:
         """Admit a checked bot. If it already has a connection, that connection is closed."""
         bot = self.bot(enter.hello.name)
         if bot.client is not None:
@@ -186,11 +186,11 @@ class Lobby:
             bot.open_session(enter.secret)
             self.effects.append(SaveSession(bot.name, bot.session))
         bot.introduce(enter, self.settings.matches_per_bot)
-        self.clients[enter.client] = Client(enter.client, bot.name, bot)
+        self.clients[enter.client] = LobbyClient(enter.client, bot.name, bot)
         self.mark_changed(bot)
         return bot
 
-    def welcome(self, client: Client, session: str) -> None:
+    def welcome(self, client: LobbyClient, session: str) -> None:
         """Send a client its welcome."""
         matches = 0 if client.bot is None else client.bot.capacity
         limits = Limits(self.settings.message_bytes, matches, self.settings.grace_ms)
@@ -198,7 +198,7 @@ class Lobby:
 
     # departure
 
-    def drop_client(self, client: int) -> Client | None:
+    def drop_client(self, client: int) -> LobbyClient | None:
         """Forget a connection that has ended. Return None if it is already forgotten, for example because it was
         replaced.
         """
@@ -208,13 +208,13 @@ class Lobby:
                 followers.remove(client)
         return bot
 
-    def disconnect(self, bot: Bot) -> None:
+    def disconnect(self, bot: LobbyBot) -> None:
         """Record that a bot has disconnected. It may return within its grace period."""
         bot.disconnect(self.now)
         self.mark_changed(bot)
         self.expire(bot)
 
-    def expire(self, bot: Bot) -> None:
+    def expire(self, bot: LobbyBot) -> None:
         """Forget a bot without matches when its grace period is over; before that, schedule the next check.
 
         A bot that has not played has no grace period.

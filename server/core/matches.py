@@ -13,7 +13,7 @@ from arena.match.referee import LATE_LIMIT
 from arena.match.terms import Terms
 from arena.protocol.codes import EndReason
 from arena.protocol.record import Record, Result
-from arena.server.core.bot import Bot
+from arena.server.core.bot import LobbyBot
 from arena.server.core.effects import CloseMatch, LogLine, MatchFinished, MatchRefused, OpenMatch
 from arena.server.core.house import HouseEngines
 from arena.server.core.inputs import Restore, UnfinishedMatch
@@ -118,7 +118,7 @@ class Matches:
             self._history.begin(terms.players.maxie, terms.players.minnie)
         self.apply(room, MatchOpened())
 
-    def _bots_of(self, terms: Terms) -> dict[Player, Bot]:
+    def _bots_of(self, terms: Terms) -> dict[Player, LobbyBot]:
         players = terms.players
         return {Player.MAXIE: self._lobby.bot(players.maxie), Player.MINNIE: self._lobby.bot(players.minnie)}
 
@@ -129,11 +129,11 @@ class Matches:
             bot.begin(room.terms.match, player)
             self._lobby.mark_changed(bot)
 
-    def _void(self, terms: Terms, bots: Iterable[Bot], started: str, error: Exception) -> None:
+    def _void(self, terms: Terms, bots: Iterable[LobbyBot], start_time: str, error: Exception) -> None:
         """Close a match that could not be set up."""
         why = f"the server failed: {type(error).__name__}: {error}"
         self._lobby.effects.append(LogLine("error", why, match=terms.match))
-        record = terms.record(started, [], Result(None, EndReason.SERVER_FAULT, why))
+        record = terms.record(start_time, [], Result(None, EndReason.SERVER_FAULT, why))
         self._lobby.effects.extend((CloseMatch(record, terms.rated), MatchFinished(record)))
         self._house.end_match(terms.match)
         self._event_match_over(record)
@@ -156,12 +156,12 @@ class Matches:
         room.handle(event, self._lobby.now if at is None else at)
         self._follow(room)
 
-    def apply_to_bot(self, bot: Bot, event: Callable[[Player], Event]) -> None:
+    def apply_to_bot(self, bot: LobbyBot, event: Callable[[Player], Event]) -> None:
         """Apply an event to each match of a bot. `event` returns the event for the bot's seat in that match."""
         for match, player in list(bot.matches.items()):
             self.apply(self.rooms[match], event(player))
 
-    def disconnect(self, bot: Bot, fault: str | None) -> None:
+    def disconnect(self, bot: LobbyBot, fault: str | None) -> None:
         """Apply the loss of a bot's connection to its matches. `fault`: its protocol violation; None if there was none."""
         for match, player in list(bot.matches.items()):
             room = self.rooms[match]

@@ -15,7 +15,7 @@ from arena.games.core import AnyGame
 from arena.match.clock import MS
 from arena.match.terms import Terms
 from arena.protocol.values import Players
-from arena.server.core.bot import Bot
+from arena.server.core.bot import LobbyBot
 from arena.server.core.ids import RandomIds
 from arena.server.core.lobby import Lobby
 from arena.server.core.open_challenges import OpenChallenges
@@ -96,7 +96,7 @@ def _in_rounds(waiting: Sequence[str], owner: Callable[[str], str]) -> list[str]
     return sorted(waiting, key=rounds.__getitem__)
 
 
-def pool_refusal(bot: Bot, pool: Pool) -> str | None:
+def pool_refusal(bot: LobbyBot, pool: Pool) -> str | None:
     """Return the reason that the pool has no match for a bot, as one clause; None if the pool has one."""
     if bot.quota == 0:
         return "it takes no more matches"
@@ -119,14 +119,14 @@ class Matchmaker:
         is_held: Callable[[str], bool],
     ) -> None:
         """`is_held` returns True for a bot that must not get a pool match, for example before an event."""
-        self._held = is_held
+        self._is_held = is_held
         self._lobby = lobby
         self._challenges = challenges
         self._suspensions = suspensions
         self._history = history
         self._draws = draws
         self._turns: TurnOrder[str] = TurnOrder()
-        self._waiting: dict[str, Bot] = {}
+        self._waiting: dict[str, LobbyBot] = {}
         """Waiting bots, longest wait first."""
 
     @property
@@ -143,14 +143,14 @@ class Matchmaker:
                 self._waiting.pop(bot.name, None)
                 self._waiting[bot.name] = bot
 
-    def _waits(self, bot: Bot) -> bool:
+    def _waits(self, bot: LobbyBot) -> bool:
         lobby, pool = self._lobby, self._lobby.settings.pool
         if pool is None or not bot.free or pool_refusal(bot, pool) is not None:
             return False
         held_until = self._suspensions.until(bot.name)
         if bot.answer_since is not None and self._challenges.addressed_to(bot.name):
             held_until = max(held_until, bot.answer_since + lobby.settings.answer_ms * MS)
-        if self._held(bot.name):
+        if self._is_held(bot.name):
             return False
         if lobby.now < held_until:
             lobby.deadlines.schedule(("bot", bot.name), held_until)
@@ -203,7 +203,7 @@ class Matchmaker:
         return self._waiting[name].rating(game.name)
 
     @staticmethod
-    def _games(pool: Pool, bot: Bot) -> frozenset[int]:
+    def _games(pool: Pool, bot: LobbyBot) -> frozenset[int]:
         """Return the indexes of the pool's games that a bot plays."""
         return frozenset(
             place
@@ -211,8 +211,8 @@ class Matchmaker:
             if bot.preferences.refusal(each.game, each.time_control) is None
         )
 
-    def _may_meet(self, pool: Pool, played: Mapping[str, frozenset[int]], a: str, b: str) -> bool:
-        if played[a].isdisjoint(played[b]):
+    def _may_meet(self, pool: Pool, counts: Mapping[str, frozenset[int]], a: str, b: str) -> bool:
+        if counts[a].isdisjoint(counts[b]):
             return False
         if pool.rated and self._waiting[a].shares_owner(self._waiting[b]):
             return False
@@ -223,9 +223,9 @@ class Matchmaker:
         self._lobby.deadlines.schedule(("matchmaker", ""), until)
         return False
 
-    def _begin(self, pool: Pool, pair: tuple[str, str], played: Mapping[str, frozenset[int]]) -> Terms:
+    def _begin(self, pool: Pool, pair: tuple[str, str], counts: Mapping[str, frozenset[int]]) -> Terms:
         """Return the terms of a chosen match. Its bots leave the waiting list until something else about them changes."""
-        both: list[PoolGame] = [pool.games[place] for place in sorted(played[pair[0]] & played[pair[1]])]
+        both: list[PoolGame] = [pool.games[place] for place in sorted(counts[pair[0]] & counts[pair[1]])]
         match = self._history.next_match(*pair, both)
         minnie = pair[1] if match.maxie == pair[0] else pair[0]
         self._turns.serve(*(self._waiting[name].owner for name in pair))

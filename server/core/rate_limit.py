@@ -14,16 +14,16 @@ class RateLimit:
     def __init__(self, interval_ns: int, burst: int) -> None:
         self._interval = interval_ns
         self._tolerance = (burst - 1) * interval_ns
-        self._due: OrderedDict[str, int] = OrderedDict()
+        self._due_times: OrderedDict[str, int] = OrderedDict()
         """Time at which the next event would be due at exactly the limiting rate, by key."""
 
     def allows(self, key: str, now: int) -> bool:
         """Return True and count an event if it is within the limit at `now`; return False otherwise."""
-        free_at = max(self._due.get(key, now), now)
+        free_at = max(self._due_times.get(key, now), now)
         if free_at - now > self._tolerance:
             return False
-        self._due[key] = free_at + self._interval
-        self._due.move_to_end(key)
-        if len(self._due) > KEYS:
-            self._due.popitem(last=False)
+        self._due_times[key] = free_at + self._interval
+        self._due_times.move_to_end(key)
+        if len(self._due_times) > KEYS:
+            self._due_times.popitem(last=False)
         return True

@@ -30,7 +30,7 @@ from arena.match.thinking import ThinkingLimit
 from arena.protocol.codes import EndReason
 from arena.protocol.messages import End, Move, ServerMessage, Turn
 from arena.protocol.record import Record, Result
-from arena.server.core.bot import Bot
+from arena.server.core.bot import LobbyBot
 from arena.server.core.deadlines import Key
 from arena.server.core.effects import Append, Count, LogLine, Publish, Send
 from arena.server.core.inputs import UnfinishedMatch
@@ -44,8 +44,8 @@ class Room:
     def __init__(
         self,
         terms: Terms,
-        bots: Mapping[Player, Bot],
-        started: str,
+        bots: Mapping[Player, LobbyBot],
+        start_time: str,
         lobby: Lobby,
         *,
         weight: int,
@@ -58,7 +58,7 @@ class Room:
         """
         self.terms = terms
         self.bots = bots
-        self.started = started
+        self.started = start_time
         self.weight = weight
         self.event = event
         self.referee = Referee(terms)
@@ -76,16 +76,16 @@ class Room:
 
     # events
 
-    def move(self, player: Player, move: Move, arrived: int, spent: int | None) -> None:
+    def move(self, player: Player, move: Move, arrived: int, elapsed: int | None) -> None:
         """Handle a player's move, which reached its edge at `arrived`. `spent`: ns since the turn was sent, by the
         edge's clock.
         """
         referee = self.referee
-        if spent is not None and move.ply == len(referee.moves) and player is referee.mover:
+        if elapsed is not None and move.ply == len(referee.moves) and player is referee.mover:
             if referee.turn_since is None:  # the edge's report of the sent turn is lost
-                self.turn_sent(move.ply, 0, arrived - spent)
+                self.turn_sent(move.ply, 0, arrived - elapsed)
             if referee.turn_since is not None:
-                arrived = referee.turn_since + max(0, spent)
+                arrived = referee.turn_since + max(0, elapsed)
         thinking = None if move.thinking is UNSET else move.thinking
         self.handle(Moved(player, move.ply, move.move, thinking), arrived)
 
@@ -193,10 +193,10 @@ class Room:
         """Publish a message to the spectators."""
         self._lobby.effects.append(Publish(self.terms.match, message, self.followers.edges))
 
-    def _limit_analysis(self, moved: Moved) -> Moved:
+    def _limit_analysis(self, event: Moved) -> Moved:
         """Return a move with its analysis reduced to the size limits."""
         before = self._thinking.cut
-        limited = self._thinking.event(moved)
+        limited = self._thinking.event(event)
         if self._thinking.cut > before:
             self._lobby.effects.append(Count("lines_cut", self._thinking.cut - before))
         return limited

@@ -5,7 +5,7 @@ from __future__ import annotations
 from msgspec import UNSET
 
 from arena.protocol.messages import Standing, StandingState
-from arena.server.core.bot import Bot
+from arena.server.core.bot import LobbyBot
 from arena.server.core.lobby import Lobby
 from arena.server.core.matchmaker import pool_refusal
 from arena.server.core.settings import CoreSettings, Pool
@@ -14,7 +14,7 @@ MAX_GAMES = 3
 """Number of a pool's games that the line names."""
 
 
-def send_standing(bot: Bot, lobby: Lobby, suspended: str, entered: str = "") -> None:
+def send_standing(bot: LobbyBot, lobby: Lobby, suspended: str, entered: str = "") -> None:
     """Send a bot its status.
 
     suspended  reason for its suspension; empty if it is not suspended
@@ -26,7 +26,7 @@ def send_standing(bot: Bot, lobby: Lobby, suspended: str, entered: str = "") -> 
     lobby.send(bot, Standing(*status, bot.quota, ratings or UNSET, deviations or UNSET))
 
 
-def _state(bot: Bot, lobby: Lobby, suspended: str, entered: str) -> tuple[StandingState, str]:
+def _state(bot: LobbyBot, lobby: Lobby, suspended: str, entered: str) -> tuple[StandingState, str]:
     playing, pool = len(bot.matches), lobby.settings.pool
     if bot.quota == 0:
         return "finishing", f"takes no more matches; {playing} in play"
@@ -45,7 +45,7 @@ def _state(bot: Bot, lobby: Lobby, suspended: str, entered: str) -> tuple[Standi
     return _waiting(bot, lobby, pool)
 
 
-def _in_event(bot: Bot, settings: CoreSettings) -> tuple[StandingState, str]:
+def _in_event(bot: LobbyBot, settings: CoreSettings) -> tuple[StandingState, str]:
     if settings.entrants is None:
         return "waiting", f"the event {settings.event} has yet to begin"
     if bot.name in settings.entrants:
@@ -56,7 +56,7 @@ def _in_event(bot: Bot, settings: CoreSettings) -> tuple[StandingState, str]:
     )
 
 
-def _waiting(bot: Bot, lobby: Lobby, pool: Pool) -> tuple[StandingState, str]:
+def _waiting(bot: LobbyBot, lobby: Lobby, pool: Pool) -> tuple[StandingState, str]:
     plays = " or ".join(map(str, pool.games[:MAX_GAMES])) + (" …" if len(pool.games) > MAX_GAMES else "")
     why = pool_refusal(bot, pool)
     if why is not None:

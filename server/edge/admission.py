@@ -55,7 +55,7 @@ class Admission:
         self._last_log = float("-inf")
         """Time of the last logged refusal, in seconds."""
         self._closed = False
-        self._held: set[asyncio.Transport] = set()
+        self._held_open: set[asyncio.Transport] = set()
         self.open: Counter[str] = Counter()
         """Number of connections by address; by /64 network for IPv6."""
 
@@ -130,21 +130,21 @@ class Admission:
 
     def refuse(self, transport: asyncio.Transport) -> None:
         """Close a refused connection after a while, without reading from it."""
-        if self._closed or len(self._held) >= MAX_HELD_OPEN:
+        if self._closed or len(self._held_open) >= MAX_HELD_OPEN:
             transport.abort()
             return
         transport.pause_reading()
-        self._held.add(transport)
+        self._held_open.add(transport)
         self._clock.call_later(HELD_SECONDS, self._end, transport)
 
     def _end(self, transport: asyncio.Transport) -> None:
-        self._held.discard(transport)
+        self._held_open.discard(transport)
         transport.abort()
 
     def close(self) -> None:
         """Admit no more connections."""
         self._closed = True
-        for transport in list(self._held):
+        for transport in list(self._held_open):
             self._end(transport)
 
     def release(self, address: str) -> None:

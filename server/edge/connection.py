@@ -82,12 +82,12 @@ class Connection(asyncio.BufferedProtocol):
         "_deadline",
         "_edge",
         "_ended",
+        "_has_data",
         "_here",
         "_key",
         "_ping_timer",
         "_protocol",
         "_queued",
-        "_spoke",
         "_tail",
         "_unparsed",
         "address",
@@ -131,7 +131,7 @@ class Connection(asyncio.BufferedProtocol):
         """True while the connection waits for a turn."""
         self._tail = b""
         """Last bytes of an incomplete request."""
-        self._spoke = False
+        self._has_data = False
         """True from the first byte of a request to its end."""
         self._answering = False
         """True while an answer to a plain request is prepared, and after the last answer."""
@@ -313,7 +313,7 @@ class Connection(asyncio.BufferedProtocol):
             self._tail = b""
         else:
             self._tail = head[1 - len(END_OF_REQUEST) :]
-        self._spoke = True
+        self._has_data = True
         is_first = not self._answers
         self._protocol.receive_data(data)
         for event in self._protocol.events_received():
@@ -323,7 +323,7 @@ class Connection(asyncio.BufferedProtocol):
 
     def _take_request(self, event: HttpRequest) -> None:
         edge = self._edge
-        self._spoke = False
+        self._has_data = False
         self._answering = True
         request = Request(event.path, event.headers, event.method, event.protocol, self.transport.is_closing)
         why = edge.directives.against(edge.admission.client(request, self.address))
@@ -406,7 +406,7 @@ class Connection(asyncio.BufferedProtocol):
 
     def _close_idle(self) -> None:
         """Close a connection without a request in time. Browsers open some in advance and send nothing on them."""
-        if self._spoke or self._unparsed:
+        if self._has_data or self._unparsed:
             self._edge.admission.record_abuse(self.address)
         self.transport.abort()
 

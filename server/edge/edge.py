@@ -60,7 +60,7 @@ class CannotListen(Exception):
     """Raised when an address cannot be listened on; the message is one line with the address and the reason."""
 
 
-class Client(Protocol):
+class EdgeClient(Protocol):
     """Client of an edge: the session of a websocket, or the internal client of the page."""
 
     def send(self, send: Send) -> None:
@@ -130,7 +130,7 @@ class Edge:
         self.sink = memoryview(bytearray(SINK_BYTES))
         self.connections: set[Connection] = set()
         self._listeners: list[asyncio.Server] = []
-        self._clients: dict[int, Client] = {}
+        self._clients: dict[int, EdgeClient] = {}
         self._topics: dict[str, Topic] = {}
         self._count = itertools.count(1)
         self._shared: tuple[ServerMessage | None, bytes] = (None, b"")
@@ -267,7 +267,7 @@ class Edge:
 
     # for connections and sessions
 
-    def add_client(self, client: Client) -> int:
+    def add_client(self, client: EdgeClient) -> int:
         """Return the number of a new client. Messages are delivered to it from now on."""
         number = self.number << EDGE_BITS | next(self._count)
         self._clients[number] = client

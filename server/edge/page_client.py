@@ -53,11 +53,11 @@ class PageClient:
         self._edge = edge
         self._client = 0
         """Number of the client; 0 if there is none."""
-        self._let_in: asyncio.Future[None] | None = None
+        self._admission: asyncio.Future[None] | None = None
         self._requests: dict[str, asyncio.Future[ServerMessage | None]] = {}
         """Requests without an answer, by match id; the key of the listing is empty."""
         self._listing = Listing([], [], [])
-        self._listed = float("-inf")
+        self._listing_time = float("-inf")
         """Time of the last listing, in seconds."""
         self._idle: asyncio.TimerHandle | None = None
 
@@ -68,7 +68,7 @@ class PageClient:
 
     async def listing(self) -> Listing:
         """Return the current listing, or the last known one if no answer comes."""
-        if self._edge.now() / 1e9 - self._listed > FRESH_SECONDS:
+        if self._edge.now() / 1e9 - self._listing_time > FRESH_SECONDS:
             await self._request("", Browse())
         return self._listing
 
@@ -101,11 +101,11 @@ class PageClient:
 
     async def _enter(self) -> None:
         if not self._client:
-            self._let_in = asyncio.get_running_loop().create_future()
+            self._admission = asyncio.get_running_loop().create_future()
             self._client = self._edge.add_client(self)
             self.resubscribe()
-        if self._let_in is not None:
-            await asyncio.shield(self._let_in)
+        if self._admission is not None:
+            await asyncio.shield(self._admission)
 
     def _submit(self, message: ClientMessage) -> None:
         self._edge.core.submit(MessageReceived(self._client, message, self._edge.now()))
@@ -130,13 +130,13 @@ class PageClient:
         """Receive a message from the core."""
         message = send.message
         if isinstance(message, Welcome):
-            if self._let_in is not None and not self._let_in.done():
-                self._let_in.set_result(None)
+            if self._admission is not None and not self._admission.done():
+                self._admission.set_result(None)
         elif isinstance(message, View):
             self._submit(Unwatch(message.match))
             self._answer(message.match, message)
         elif isinstance(message, Listing):
-            self._listing, self._listed = message, self._edge.now() / 1e9
+            self._listing, self._listing_time = message, self._edge.now() / 1e9
             self._answer("", message)
         elif isinstance(message, Error) and message.match is not None:
             self._answer(message.match, None)
@@ -152,13 +152,13 @@ class PageClient:
 
     def resync_entry(self) -> ClientAdmitted | None:
         """Return the client's entry for a new core; None if it has not been admitted."""
-        if self._let_in is None or not self._let_in.done():
+        if self._admission is None or not self._admission.done():
             return None
         return ClientAdmitted(self._client, HELLO, "", owner="", secret="", role="spectator")
 
     def resubscribe(self) -> None:
         """Send the hello again if it was not answered, and repeat the requests without an answer."""
-        if self._let_in is None or not self._let_in.done():
+        if self._admission is None or not self._admission.done():
             self._edge.core.submit(AdmissionRequest(self._client, HELLO, ""))
         for key in self._requests:
             self._submit(Watch(key) if key else Browse())

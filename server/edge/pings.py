@@ -15,10 +15,10 @@ PONG_SECONDS = 20.0
 class OpenPings:
     """Pings of one connection. Times in monotonic ns."""
 
-    __slots__ = ("_sent", "_times", "lag")
+    __slots__ = ("_sent_times", "_times", "lag")
 
     def __init__(self) -> None:
-        self._sent: dict[bytes, int] = {}
+        self._sent_times: dict[bytes, int] = {}
         """Time of each unanswered ping, by its payload, oldest first."""
         self._times = Pings()
         self.lag = 0
@@ -26,20 +26,20 @@ class OpenPings:
 
     def is_overdue(self, now: int) -> bool:
         """Return True if a ping has been unanswered for too long."""
-        return now - next(iter(self._sent.values()), now) >= PONG_SECONDS * 1e9
+        return now - next(iter(self._sent_times.values()), now) >= PONG_SECONDS * 1e9
 
     def new(self, now: int) -> bytes:
         """Return an unguessable payload for a ping that is sent at `now`."""
         payload = getrandbits(32).to_bytes(4, "big")
-        self._sent[payload] = now
+        self._sent_times[payload] = now
         return payload
 
     def answer(self, payload: bytes, now: int) -> None:
         """Handle a pong. It also answers all earlier pings (RFC 6455, section 5.5.3)."""
-        sent_at = self._sent.get(payload)
+        sent_at = self._sent_times.get(payload)
         if sent_at is None:
             return  # an unsolicited pong is allowed
         self._times.add(now - sent_at)
         self.lag = self._times.least
-        while payload in self._sent:
-            del self._sent[next(iter(self._sent))]
+        while payload in self._sent_times:
+            del self._sent_times[next(iter(self._sent_times))]

@@ -6,23 +6,23 @@ from __future__ import annotations
 class TokenBucket:
     """Tokens of one client or address."""
 
-    __slots__ = ("_at", "_burst", "_held", "_rate")
+    __slots__ = ("_at", "_burst", "_rate", "_tokens")
 
     def __init__(self, rate: float, burst: float, now: int) -> None:
         self._rate = rate / 1e9
-        self._burst = self._held = float(burst)
+        self._burst = self._tokens = float(burst)
         self._at = now
 
     def take(self, now: int) -> bool:
         """Take a token. Return False if there is none."""
         if now > self._at:
-            self._held = min(self._burst, self._held + (now - self._at) * self._rate)
+            self._tokens = min(self._burst, self._tokens + (now - self._at) * self._rate)
             self._at = now
-        if self._held < 1:
+        if self._tokens < 1:
             return False
-        self._held -= 1
+        self._tokens -= 1
         return True
 
     def spend(self, count: float) -> None:
         """Take `count` tokens, even if that leaves a debt. The debt is at most the burst."""
-        self._held = max(-self._burst, self._held - count)
+        self._tokens = max(-self._burst, self._tokens - count)

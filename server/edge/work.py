@@ -23,7 +23,7 @@ class WorkBudget:
     def __init__(self, limits: HostLimits) -> None:
         """`limits` may change: `work_ms_per_second` is read at each use."""
         self._limits = limits
-        self._left: OrderedDict[str, tuple[float, float]] = OrderedDict()
+        self._budgets: OrderedDict[str, tuple[float, float]] = OrderedDict()
         """Remaining work of each address, in µs, with the time at which it was computed."""
 
     def spend(self, address: str, cost: float, now: float) -> float:
@@ -34,11 +34,11 @@ class WorkBudget:
         key = source(address)
         rate = 1000.0 * self._limits.work_ms_per_second
         most = rate * BURST_SECONDS
-        budget, at = self._left.get(key, (most, now))
+        budget, at = self._budgets.get(key, (most, now))
         budget = min(most, budget + (now - at) * rate)
         lacking = min(cost, most) - budget
-        self._left[key] = budget - cost if lacking <= 0 else budget, now
-        self._left.move_to_end(key)
-        if len(self._left) > CAPACITY:
-            self._left.popitem(last=False)
+        self._budgets[key] = budget - cost if lacking <= 0 else budget, now
+        self._budgets.move_to_end(key)
+        if len(self._budgets) > CAPACITY:
+            self._budgets.popitem(last=False)
         return max(0.0, lacking / rate)

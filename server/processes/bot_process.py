@@ -129,7 +129,7 @@ class BotProcess:
         self._gave_up += 1
         if self._tail and not self._ended and self._gave_up <= TOLD_FAILURES:
             last = self._gave_up == TOLD_FAILURES
-            more = " (of later ones only the result is told)" if last else ""
+            more = " (for later ones, only the result is shown)" if last else ""
             self._notice("\n    ".join([f"bot {self.name} {how}{more}; it printed", *self._tail]))
 
     def move_made(self) -> None:

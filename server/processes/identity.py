@@ -19,7 +19,7 @@ PROGRAM = f"riskless-arena {version('riskless-arena')}"
 """Name and version of this program."""
 
 
-class Process(Struct, frozen=True):
+class ProcessIdentity(Struct, frozen=True):
     """Process on some machine."""
 
     host: str
@@ -31,14 +31,14 @@ class Process(Struct, frozen=True):
     """Start of the process, in system ticks since boot; empty if the system does not provide it."""
 
 
-def this_process() -> Process:
+def this_process() -> ProcessIdentity:
     """Return the identity of this process."""
     pid = os.getpid()
     state = _state(pid)
-    return Process(socket.gethostname()[:255], pid, _place(), state[1] if state else "")
+    return ProcessIdentity(socket.gethostname()[:255], pid, _place(), state[1] if state else "")
 
 
-def is_gone(process: Process) -> bool:
+def is_gone(process: ProcessIdentity) -> bool:
     """Return True if the process is known to have ended; False if it runs, or cannot be checked (another machine)."""
     if not process.place or not process.started or process.place != _place():
         return False

@@ -173,20 +173,20 @@ class Authenticator:
                 await self._clock.sleep(GATHER_SECONDS)
 
     def _answer(
-        self, shell: Shell, request: AdmissionRequest, known: dict[str, StoredAccount] | None
+        self, shell: Shell, request: AdmissionRequest, stored: dict[str, StoredAccount] | None
     ) -> None:
-        if known is None:
+        if stored is None:
             shell.send(Close(request.client, Code.SERVER_FULL, "the store does not answer: try again"))
             return
         try:
-            enter = self.authenticate(request, known.get(request.hello.name, StoredAccount()))
+            enter = self.authenticate(request, stored.get(request.hello.name, StoredAccount()))
         except Refused as refused:
             shell.send(Close(request.client, refused.code, refused.detail))
         else:
             shell.submit(enter)
 
-    def authenticate(self, request: AdmissionRequest, known: StoredAccount) -> ClientAdmitted:
-        """Return the input that admits a client. `known`: the store's account of its name. Raises Refused.
+    def authenticate(self, request: AdmissionRequest, stored: StoredAccount) -> ClientAdmitted:
+        """Return the input that admits a client. `stored`: the store's account of its name. Raises Refused.
 
         Many wrong tokens block an address. A bot that returns with the secret of its session is admitted nevertheless:
         otherwise it could lose its matches because of other clients at its address.
@@ -197,11 +197,13 @@ class Authenticator:
         role: Role = hello.role
         guest, owner = False, ""
         if hello.role != "spectator" or hello.token:
-            returning = bool(known.session) and hmac.compare_digest(known.session, secret_hash(hello.session))
+            returning = bool(stored.session) and hmac.compare_digest(
+                stored.session, secret_hash(hello.session)
+            )
             if not returning:
                 self._check_address(address)
-            role, guest = self._open(request, known)
-            owner = hello.name if hello.name in self._issued else known.owner
+            role, guest = self._open(request, stored)
+            owner = hello.name if hello.name in self._issued else stored.owner
         return ClientAdmitted(
             request.client,
             hello,
@@ -212,22 +214,22 @@ class Authenticator:
             role=role,
             guest=guest,
             local=self._is_local(hello.name, address),
-            known=known.session,
-            ratings=known.ratings,
+            known=stored.session,
+            ratings=stored.ratings,
         )
 
-    def _open(self, request: AdmissionRequest, known: StoredAccount) -> tuple[Role, bool]:
+    def _open(self, request: AdmissionRequest, stored: StoredAccount) -> tuple[Role, bool]:
         """Return the role that a hello's token grants, and True for a guest. Raises Refused."""
         name, token = request.hello.name, request.hello.token
         issued = self._issued.get(name)
         if issued is not None:
             if hmac.compare_digest(issued, tokens.hash_token(token)):
                 return "bot", False
-        elif known.revoked:
+        elif stored.revoked:
             why = f"the token of {name!r} was revoked: ask the host for a new one"
             self._count_failure(request)
             raise Refused(Code.BAD_TOKEN, why)
-        elif not known.token:
+        elif not stored.token:
             if self._anyone and not token:
                 return "bot", False
             if self._guests and not token and is_guest(name):
@@ -235,8 +237,8 @@ class Authenticator:
             hint = "leave the token empty here" if self._anyone else "ask the host for a token"
             self._count_failure(request)
             raise Refused(Code.BAD_TOKEN, f"no token is known for {name!r}: {hint}")
-        elif hmac.compare_digest(known.token, tokens.hash_token(token)):
-            return known.role, False
+        elif hmac.compare_digest(stored.token, tokens.hash_token(token)):
+            return stored.role, False
         self._count_failure(request)
         raise Refused(Code.BAD_TOKEN, f"this is not the token of {name!r}")
 

@@ -114,7 +114,7 @@ class HouseProcesses:
         self._tasks = tasks
         self._checking = False
         self._started: set[str] = set()
-        self._lost: set[str] = set()
+        self._failed: set[str] = set()
         self._changed = anyio.Event()
         self._processes = {
             each.name: BotProcess(
@@ -147,7 +147,7 @@ class HouseProcesses:
                 raise BadHouse(process.refusal)
 
     def _start(self, name: str) -> None:
-        if name in self._lost:
+        if name in self._failed:
             self._shell.submit(HouseEngineFailed(name))  # for a core that was rebuilt since the first report
         elif name not in self._started:
             self._started.add(name)
@@ -168,8 +168,8 @@ class HouseProcesses:
     def _report_losses(self) -> None:
         """Report newly lost engines to the core, so that nobody can challenge them any more."""
         for name, process in self._processes.items():
-            if process.state is BotState.LOST and name not in self._lost:
-                self._lost.add(name)
+            if process.state is BotState.LOST and name not in self._failed:
+                self._failed.add(name)
                 if process.refusal is not None and not self._checking:
                     self._plan.notice(f"bot {name} cannot be started: {process.refusal}")
                 self._shell.submit(HouseEngineFailed(name))

@@ -49,7 +49,7 @@ class MissedResults:
         try:
             self._send.send_nowait(request)
         except anyio.WouldBlock:
-            log.warning("too many ask for ends of matches", extra={"bot": request.name})
+            log.warning("too many requests for missed results", extra={"bot": request.name})
         else:
             self._waiting.add(request)
 
@@ -69,14 +69,18 @@ class MissedResults:
                 line = await self._record_of(request.match)
         except TimeoutError:
             log.warning(
-                "the store took too long for the end of match %s", request.match, extra={"bot": request.name}
+                "the store took too long to read the result of match %s",
+                request.match,
+                extra={"bot": request.name},
             )
             return None
         except Exception as error:
             why = error_line(error)
             if why is None:
                 raise
-            log.warning("no end of match %s: %s", request.match, why, extra={"bot": request.name})
+            log.warning(
+                "cannot read the result of match %s: %s", request.match, why, extra={"bot": request.name}
+            )
             return None
         record = None if line is None else from_line(line)
         if record is None or request.name not in (record.players.maxie, record.players.minnie):

@@ -1,6 +1,6 @@
 """Ratings: the store counts finished matches, and the core is given each rating that has changed.
 
-The host may close a season at any time, which the core is told too.
+The host may close a season at any time; the core is notified.
 """
 
 from __future__ import annotations
@@ -41,21 +41,21 @@ class Ratings:
         self._journal = journal
         self._shell = shell
         self._clock = clock
-        self._due = True
+        self._is_due = True
         self._seasons: dict[str, int] = {}
         """Number of the season of each game for which the core has ratings, where it is not the first."""
         shell.on(MatchFinished, lambda _over: self.count())
 
     def count(self) -> None:
         """Schedule a count of finished matches."""
-        self._due = True
+        self._is_due = True
 
     async def run(self) -> None:
         """Count all uncounted matches, and repeat whenever a match has finished, until cancelled."""
         last_change: int | None = None
         loaded = False
         while True:
-            changed, self._due = self._due, False
+            changed, self._is_due = self._is_due, False
             version = await self._journal.foreign_version()
             try:
                 async with database.as_store_error(self._engine):
@@ -71,8 +71,8 @@ class Ratings:
             except StoreError as error:
                 await checkpoint()  # raises if the server is stopping, which closes the store
                 if changed:
-                    log.warning("the ratings wait: %s", error)
-                    self._due = True
+                    log.warning("cannot update the ratings now: %s", error)
+                    self._is_due = True
             await self._clock.sleep(PAUSE_SECONDS)
 
     def _follow(self, game: str, season: int) -> None:

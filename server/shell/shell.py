@@ -271,7 +271,7 @@ class Shell:
                         is_ready = True
                         task_status.started()
                     elif trouble:
-                        log.warning("the store is back, and matches go on")
+                        log.warning("the store is back; matches continue")
                     trouble = ""
                     # A separate task is cheaper: resuming a nested coroutine also passes through all its callers.
                     await asyncio.create_task(self._serve(effects))
@@ -417,7 +417,7 @@ class Shell:
             except StoreAway as still:
                 away = still
             else:
-                log.warning("the store is back, and matches go on")
+                log.warning("the store is back; matches continue")
                 self._arrived.insert(0, StoreRecovered())
                 return
 

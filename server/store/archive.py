@@ -104,14 +104,14 @@ def read_lines(file: BufferedIOBase) -> Iterator[bytes]:
         yield line
 
 
-def _read(lines: Iterable[bytes], done: ImportCounts) -> Iterator[tuple[int, ArchivedMatch]]:
+def _read(lines: Iterable[bytes], counts: ImportCounts) -> Iterator[tuple[int, ArchivedMatch]]:
     for number, line in enumerate(lines, 1):
         if not line.strip():
             continue
         try:
             yield number, read_line(line)
         except BadRecord as error:
-            done.bad[number] = str(error)
+            counts.bad[number] = str(error)
 
 
 _decode = msgspec.json.Decoder(ArchivedMatch).decode
@@ -147,12 +147,12 @@ def read_line(line: bytes) -> ArchivedMatch:
 
 def _end_time(archived: ArchivedMatch) -> str:
     """Return the end of the match, or its earliest possible end if the line has none."""
-    started = _time(archived, "started", STARTED)
+    start_time = _time(archived, "started", STARTED)
     if archived.finished is not None:
         _time(archived, "finished", FINISHED)
         return archived.finished
     try:
-        end = started + timedelta(milliseconds=sum(each.ms for each in archived.moves))
+        end = start_time + timedelta(milliseconds=sum(each.ms for each in archived.moves))
     except OverflowError:
         raise BadRecord(f"match {archived.match}: its moves take too long to give an end time") from None
     _require_possible(archived, "the end of its moves", end)
@@ -180,7 +180,7 @@ def _time(archived: ArchivedMatch, name: str, form: re.Pattern[str]) -> datetime
 async def _add(
     connection: AsyncConnection,
     chunk: Sequence[tuple[int, ArchivedMatch]],
-    done: ImportCounts,
+    counts: ImportCounts,
     *,
     trust: bool,
 ) -> None:
@@ -200,15 +200,15 @@ async def _add(
             whole = pack_match(MatchData(to_line(record), _terms(record), []))
             packed.append({"which": record.match, "packed": whole, "whole": True})
             stored_records[archived.match] = record
-            done.added += 1
+            counts.added += 1
             continue
         stored = stored_records[archived.match]
         if stored is None:
-            done.bad[number] = f"match {archived.match} is in progress in this store"
+            counts.bad[number] = f"match {archived.match} is in progress in this store"
         elif stored != record:
-            done.bad[number] = f"match {archived.match} is in the store already, as another record"
+            counts.bad[number] = f"match {archived.match} is in the store already, as another record"
         else:
-            done.known += 1
+            counts.known += 1
     if rows:
         kind = connection.dialect.name
         await connection.execute(sa.insert(matches).values(arrival=next_arrival(kind)), rows)

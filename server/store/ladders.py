@@ -111,10 +111,10 @@ async def read(engine: AsyncEngine, event: str) -> StoredLadder | None:
         finished = sa.select(matches.c.match, records.c.packed, matches.c.finished).where(mine)
         finished = finished.join(records, records.c.number == matches.c.number)
         rows = (await connection.execute(finished.order_by(matches.c.finished, matches.c.number))).all()
-    done = {each.match: from_line(record_in(each.packed)) for each in rows}
-    seconds = _union_seconds([(_time(done[each.match].started), _time(each.finished)) for each in rows])
+    by_match = {each.match: from_line(record_in(each.packed)) for each in rows}
+    seconds = _union_seconds([(_time(by_match[each.match].started), _time(each.finished)) for each in rows])
     plan = json.loads(row.plan)
-    return StoredLadder(row.event, UUID(row.uid), plan, row.started, row.finished, done, seconds)
+    return StoredLadder(row.event, UUID(row.uid), plan, row.started, row.finished, by_match, seconds)
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import sqlalchemy as sa
 
 from arena.clock import MONOTONIC, Clock
-from arena.server.processes.identity import Process, is_gone, this_process
+from arena.server.processes.identity import ProcessIdentity, is_gone, this_process
 from arena.server.store.database import StoreError, Write, insert
 from arena.server.store.schema import servers
 
@@ -120,7 +120,7 @@ def try_acquire(
     connection: sa.Connection,
     *,
     name: str,
-    process: Process,
+    process: ProcessIdentity,
     expired: tuple[int, float] | None = None,
     seconds: float = LEASE_SECONDS,
 ) -> Lease:
@@ -243,5 +243,5 @@ def _require_free(row: sa.Row[Any], expired: tuple[int, float] | None) -> None:
         raise NameHeld(row.name, row)
 
 
-def _holder(row: sa.Row[Any]) -> Process:
-    return Process(row.host, row.pid, row.place, row.started)
+def _holder(row: sa.Row[Any]) -> ProcessIdentity:
+    return ProcessIdentity(row.host, row.pid, row.place, row.started)

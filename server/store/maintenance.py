@@ -58,14 +58,14 @@ class Maintenance:
                             await self._prune(self.retention)
             except StoreError as error:
                 await checkpoint()  # raises the cancellation of a server that stops, whose store is closed
-                log.warning("the store is not looked after for now: %s", error)
+                log.warning("the store cannot be maintained now: %s", error)
             await self._clock.sleep(PACK_SECONDS)
 
     async def _prune(self, retention: Retention) -> None:
         try:
             removed = await prune(self._engine, retention, self._journal.write)
         except ArchiveFailed as error:
-            log.warning("finished matches stay in the store, and are not moved: %s", error)
+            log.warning("finished matches stay in the store, because they cannot be archived: %s", error)
             return
         if removed:
             where = "" if retention.archive is None else f", and are in {retention.archive}"

@@ -57,11 +57,11 @@ def skeleton(name: str) -> str:
     return "".join(char for char in plain if not unicodedata.combining(char)).translate(_FOLDED)
 
 
-def objection(name: str, known: Iterable[str]) -> str | None:
+def objection(name: str, others: Iterable[str]) -> str | None:
     """Return the reason why a new name may not be taken, given the known names, or None if it may."""
     looks = skeleton(name)
     for start, whose in RESERVED.items():
         if looks.startswith(skeleton(start)):
             return f"{name!r:.80} looks like a name of {whose}: take one that does not begin with {start}"
-    like = next((each for each in known if each != name and skeleton(each) == looks), None)
+    like = next((each for each in others if each != name and skeleton(each) == looks), None)
     return None if like is None else f"{name!r:.80} looks like {like!r:.80}, which exists: take another name"

@@ -227,8 +227,8 @@ def _require_idle(connection: sa.Connection, name: str) -> None:
 
 def _require_no_event(connection: sa.Connection, name: str) -> None:
     """Raise NameInEvent if a name is in a ladder or an event that has begun and is not over."""
-    going_on = sa.select(ladders.c.event, ladders.c.plan).where(ladders.c.finished.is_(None))
-    for row in connection.execute(going_on).all():
+    unfinished = sa.select(ladders.c.event, ladders.c.plan).where(ladders.c.finished.is_(None))
+    for row in connection.execute(unfinished).all():
         plan = msgspec.json.decode(row.plan)
         if not _is_open(plan) and _replace_in_data(plan, name, "") != plan:
             raise NameInEvent(f"{name!r:.80} is in the event {row.event!r:.80}: wait for its end")
@@ -347,9 +347,9 @@ def _rename_others(connection: sa.Connection, name: str, other: str) -> None:
             which = table.c[column] == name
             connection.execute(sa.update(table).where(which).values({column: other}))
     for row in connection.execute(sa.select(ladders.c.event, ladders.c.plan)).all():
-        known = msgspec.json.decode(row.plan)
-        plan = msgspec.json.encode(_replace_in_data(known, name, other)).decode()
-        if plan != row.plan and not _is_open(known):
+        data = msgspec.json.decode(row.plan)
+        plan = msgspec.json.encode(_replace_in_data(data, name, other)).decode()
+        if plan != row.plan and not _is_open(data):
             connection.execute(sa.update(ladders).where(ladders.c.event == row.event).values(plan=plan))
     mentions = sa.or_(
         *(requests.c[column].contains(name, autoescape=True) for column in ("request", "answer"))
@@ -357,13 +357,13 @@ def _rename_others(connection: sa.Connection, name: str, other: str) -> None:
     connection.execute(sa.delete(requests).where(requests.c.done.is_not(None), mentions))
 
 
-def _replace_in_data(told: Any, name: str, other: str) -> Any:
+def _replace_in_data(data: Any, name: str, other: str) -> Any:
     """Return plain data in which every text equal to `name` is replaced."""
-    if isinstance(told, dict):
+    if isinstance(data, dict):
         return {
             _replace_in_data(key, name, other): _replace_in_data(value, name, other)
-            for key, value in told.items()
+            for key, value in data.items()
         }
-    if isinstance(told, list):
-        return [_replace_in_data(each, name, other) for each in told]
-    return other if told == name else told
+    if isinstance(data, list):
+        return [_replace_in_data(each, name, other) for each in data]
+    return other if data == name else data

@@ -188,9 +188,9 @@ async def due_matches(engine: AsyncEngine, event: str, ladder: LadderPlanned) ->
 
 
 def _place(
-    ladder: LadderPlanned, done: Mapping[str, FinishedMatch], rows: list[Row]
+    ladder: LadderPlanned, records: Mapping[str, FinishedMatch], rows: list[Row]
 ) -> tuple[list[Row], list[list[Encounter]]]:
-    format = _schedule(ladder, done).format
+    format = _schedule(ladder, records).format
     return in_format_order(rows, format), format.bracket() if isinstance(format, Knockout) else []
 
 
@@ -226,7 +226,7 @@ _HISTORY = (
 )
 
 
-def _without_twins(found: EventScores, bots: Collection[str]) -> EventScores:
+def _without_twins(event_scores: EventScores, bots: Collection[str]) -> EventScores:
     """Return the results, with the results of additional processes (`NAME#2` and so on) counted for their bot."""
 
     def own(name: str) -> str:
@@ -235,9 +235,9 @@ def _without_twins(found: EventScores, bots: Collection[str]) -> EventScores:
 
     scores = [
         (structs.replace(match, players=Players(own(match.players.maxie), own(match.players.minnie))), times)
-        for match, times in found.scores
+        for match, times in event_scores.scores
     ]
-    return EventScores(found.counted, sorted({own(bot) for bot in found.bots}), scores)
+    return EventScores(event_scores.counted, sorted({own(bot) for bot in event_scores.bots}), scores)
 
 
 def _crosses(scores: EventScores, bots: set[str]) -> list[CrossScore]:

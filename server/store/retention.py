@@ -119,7 +119,7 @@ async def _last_expired(engine: AsyncEngine, retention: Retention, now: datetime
 
 async def _oldest(engine: AsyncEngine, after: int, last: int) -> Sequence[Any]:
     """Return the oldest matches with arrival numbers above `after` and up to `last`, at most one file's worth."""
-    going_on = sa.select(ladders.c.event).where(ladders.c.finished.is_(None))
+    unfinished = sa.select(ladders.c.event).where(ladders.c.finished.is_(None))
     query = (
         sa.select(
             matches.c.number,
@@ -131,7 +131,7 @@ async def _oldest(engine: AsyncEngine, after: int, last: int) -> Sequence[Any]:
         )
         .join(records, records.c.number == matches.c.number)
         .where(matches.c.finished.is_not(None), matches.c.arrival > after, matches.c.arrival <= last)
-        .where(matches.c.event.not_in(going_on))
+        .where(matches.c.event.not_in(unfinished))
         .order_by(matches.c.arrival)
         .limit(IN_FILE)
     )

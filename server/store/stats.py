@@ -41,14 +41,14 @@ async def stats(engine: AsyncEngine) -> Stats:
     ).where(finished)
     async with engine.connect() as connection:
         count, oldest, newest = (await connection.execute(query)).one()
-        going_on = await connection.scalar(sa.select(sa.func.count()).where(~finished))
+        in_progress = await connection.scalar(sa.select(sa.func.count()).where(~finished))
         packed = await connection.scalar(sa.select(sa.func.count()).where(records.c.whole))
         sqlite = engine.dialect.name == "sqlite"
         size, free = await (_file_size if sqlite else _database_size)(connection)
         tables = await (_file_tables if sqlite else _database_tables)(connection)
     return Stats(
         matches=count,
-        in_progress=going_on or 0,
+        in_progress=in_progress or 0,
         packed=packed or 0,
         oldest=oldest,
         newest=newest,

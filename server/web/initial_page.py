@@ -52,18 +52,18 @@ class InitialPage:
 
     def __init__(self, ask_live: AskLive) -> None:
         self._ask_live = ask_live
-        self._seen = demo()
+        self._view = demo()
         """Match that was seen last, at first the shipped one."""
 
     async def shown(self) -> bytes:
         """Return the elements of the page."""
         view = (await self._ask_live(LiveRequest())).view
         if view is None:
-            self._seen = replace(self._seen, live=False)
+            self._view = replace(self._view, live=False)
         else:
             moves = [each.move for each in view.moves]
-            self._seen = HeroMatch(view.match, view.game, view.setup, view.players, moves, live=True)
-        return hero(self._seen)
+            self._view = HeroMatch(view.match, view.game, view.setup, view.players, moves, live=True)
+        return hero(self._view)
 
 
 def demo() -> HeroMatch:

@@ -13,14 +13,14 @@ from typing import Any
 from arena.server.edge.edge import Edge
 from arena.server.store import migrations
 from arena.server.store.journal.journal import Journal
-from testkit.simulation.bots import HABITS, Bot, ClientBot, Scripted
+from testkit.simulation.bots import HABITS, ClientBot, Scripted, SimulatedBot
 from testkit.simulation.bus import Exchange
 from testkit.simulation.faults import Fault, draw, inject
 from testkit.simulation.network import Network
-from testkit.simulation.servers import Server, in_place, settings_of
+from testkit.simulation.servers import RestartedServer, in_place, settings_of
 from testkit.simulation.store import Store
 from testkit.simulation.watch import InvariantMonitor, WatchedCore
-from testkit.simulation.world import SECOND, Failed, Process, World
+from testkit.simulation.world import SECOND, Failed, SimulatedProcess, World
 
 LOOK_NS = 10 * SECOND
 """Time between two checks of the objects in memory."""
@@ -39,7 +39,7 @@ MAX_THINKING = 0.15
 
 
 @dataclass(frozen=True)
-class Plan:
+class SimulationPlan:
     """Parameters of one simulation run."""
 
     seed: int
@@ -54,10 +54,10 @@ class Plan:
 
 
 @dataclass
-class Outcome:
+class SimulationResult:
     """Results of one simulation run."""
 
-    plan: Plan
+    plan: SimulationPlan
     failure: str = ""
     """Violated invariant; empty if none was violated."""
     faults: list[Fault] = field(default_factory=list)
@@ -72,10 +72,10 @@ class Outcome:
     steps: int = 0
 
 
-class Arena:
+class SimulatedArena:
     """Arena in a simulated world."""
 
-    def __init__(self, plan: Plan) -> None:
+    def __init__(self, plan: SimulationPlan) -> None:
         self.world = world = World(plan.seed)
         world.network = Network(world)
         dice = world.dice("arena")
@@ -91,25 +91,25 @@ class Arena:
         self.exchange = Exchange(world)
         self.watch = InvariantMonitor(self)
         self.store.committed, self.store.wrote = self.watch.committed, self.watch.wrote
-        self.journals: dict[Process, Journal] = {}
-        self.cores: dict[Process, WatchedCore] = {}
-        self.edges: dict[Process, list[Edge]] = {}
+        self.journals: dict[SimulatedProcess, Journal] = {}
+        self.cores: dict[SimulatedProcess, WatchedCore] = {}
+        self.edges: dict[SimulatedProcess, list[Edge]] = {}
         self.befallen: Counter[str] = Counter()
         self.frozen: set[str] = set()
         self._looks = 0
         self.servers = self._servers(dice)
         self.bots = self._bots(plan.bots)
 
-    def _servers(self, dice: Random) -> list[Server]:
+    def _servers(self, dice: Random) -> list[RestartedServer]:
         if not self.cluster:
-            return [Server(self, "host", "host")]
+            return [RestartedServer(self, "host", "host")]
         edges, cores = 1 + dice.randrange(3), 1 + dice.randrange(3)
-        return [Server(self, f"core{n}", "core") for n in range(1, cores + 1)] + [
-            Server(self, f"edge{n}", "edge") for n in range(1, edges + 1)
+        return [RestartedServer(self, f"core{n}", "core") for n in range(1, cores + 1)] + [
+            RestartedServer(self, f"edge{n}", "edge") for n in range(1, edges + 1)
         ]
 
-    def _bots(self, count: int) -> list[Bot]:
-        bots: list[Bot] = []
+    def _bots(self, count: int) -> list[SimulatedBot]:
+        bots: list[SimulatedBot] = []
         for number in range(count):
             if number % 2 == 0:
                 bots.append(ClientBot(self, number))
@@ -127,15 +127,15 @@ class Arena:
         """Return the misbehaviour of a bot, by its name."""
         return name.rpartition("-")[0]
 
-    def clients(self, process: Process) -> set[int]:
+    def clients(self, process: SimulatedProcess) -> set[int]:
         """Return the ids of the clients of a process's edges."""
         return {client for edge in self.edges.get(process, ()) for client in edge._clients}
 
-    def leads(self, server: Server) -> bool:
+    def leads(self, server: RestartedServer) -> bool:
         """Return True if a server's core leads."""
         return server.process.alive and server.process in self.journals
 
-    def ended(self, process: Process) -> None:
+    def ended(self, process: SimulatedProcess) -> None:
         """Record the end of a server's process."""
         self.exchange.forget(process)
         self.exchange.cut.discard(process.name)
@@ -188,10 +188,10 @@ class Arena:
         self.store.close()
 
 
-def simulate(plan: Plan) -> Outcome:
+def simulate(plan: SimulationPlan) -> SimulationResult:
     """Run a simulation. A violated invariant is reported in the outcome."""
-    outcome = Outcome(plan)
-    arena = Arena(plan)
+    outcome = SimulationResult(plan)
+    arena = SimulatedArena(plan)
     drawn = draw(arena.world.dice("faults"), round(plan.seconds * SECOND))
     if not arena.cluster:
         drawn = [
@@ -226,4 +226,4 @@ def simulate(plan: Plan) -> Outcome:
     return outcome
 
 
-__all__ = ["Any", "Arena", "Outcome", "Plan", "simulate"]
+__all__ = ["Any", "SimulatedArena", "SimulationPlan", "SimulationResult", "simulate"]

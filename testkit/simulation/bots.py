@@ -49,10 +49,10 @@ from arena.protocol.messages import (
     Welcome,
 )
 from testkit.simulation.network import PUBLIC
-from testkit.simulation.world import SECOND, Process
+from testkit.simulation.world import SECOND, SimulatedProcess
 
 if TYPE_CHECKING:
-    from testkit.simulation.arena import Arena
+    from testkit.simulation.arena import SimulatedArena
 
 URL = f"ws://127.0.0.1:{PUBLIC}"
 HONEST = frozenset({"client", "plain", "quota", "watcher"})
@@ -78,10 +78,10 @@ AWAY_NS = 40 * SECOND
 """Longest absence of a bot that disconnects: longer than the grace period."""
 
 
-class Worker:
+class SimulatedWorker:
     """Bot of the real client, in place of its thread: it plays a random move after a random time."""
 
-    def __init__(self, arena: Arena, match: Match, report: Callable[[Any], None]) -> None:
+    def __init__(self, arena: SimulatedArena, match: Match, report: Callable[[Any], None]) -> None:
         process = arena.world.process
         assert process is not None
         self.alive = True
@@ -89,7 +89,7 @@ class Worker:
         self._arena = arena
         self._match = match
         self._report = report
-        self._process: Process = process
+        self._process: SimulatedProcess = process
         self._dice = arena.world.dice("worker", process.name, match.id)
         self._loop = asyncio.get_running_loop()
         self._loop.call_later(self._dice.uniform(0.001, 0.2), report, Prepared(match.id))
@@ -115,15 +115,15 @@ class Worker:
         pass
 
 
-class Bot:
+class SimulatedBot:
     """Bot of a simulated world, in a process of its own."""
 
     habit = "client"
 
-    def __init__(self, arena: Arena, number: int) -> None:
+    def __init__(self, arena: SimulatedArena, number: int) -> None:
         self.arena = arena
         self.name = f"{self.habit}-{number}"
-        self.process: Process
+        self.process: SimulatedProcess
         self.leaving = False
         """True once the bot accepts no more matches."""
         self.left = False
@@ -133,7 +133,7 @@ class Bot:
     def start(self) -> None:
         """Start the bot."""
         address = f"198.51.{self._number // 250}.{1 + self._number % 250}"
-        self.process = Process(self.arena.world, self.name, address=address)
+        self.process = SimulatedProcess(self.arena.world, self.name, address=address)
         self.process.start(self._main())
 
     async def _main(self) -> None:
@@ -144,10 +144,10 @@ class Bot:
         self.leaving = True
 
 
-class ClientBot(Bot):
+class ClientBot(SimulatedBot):
     """Bot that uses the real client."""
 
-    def __init__(self, arena: Arena, number: int) -> None:
+    def __init__(self, arena: SimulatedArena, number: int) -> None:
         super().__init__(arena, number)
         self.client: Client
 
@@ -175,10 +175,10 @@ class ClientBot(Bot):
         self.process.do(self.client.finish)
 
 
-class Scripted(Bot):
+class Scripted(SimulatedBot):
     """Bot that plays random moves and misbehaves at times."""
 
-    def __init__(self, arena: Arena, number: int, habit: str) -> None:
+    def __init__(self, arena: SimulatedArena, number: int, habit: str) -> None:
         self.habit = habit
         super().__init__(arena, number)
         self.dice = arena.world.dice("bot", self.name)
@@ -187,14 +187,16 @@ class Scripted(Bot):
         self.answers: dict[str, Move] = {}
         self.watching: set[str] = set()
         self.quota = 2 + self.dice.randrange(4) if habit == "quota" else None
-        self.wire: Wire | None = None
+        self.wire: ScriptedConnection | None = None
         self.settled = False
 
     async def _main(self) -> None:
         loop = asyncio.get_running_loop()
         while not self.left:
             try:
-                _, self.wire = await loop.create_connection(lambda: Wire(self), "127.0.0.1", PUBLIC)
+                _, self.wire = await loop.create_connection(
+                    lambda: ScriptedConnection(self), "127.0.0.1", PUBLIC
+                )
             except OSError:
                 pass
             else:
@@ -210,7 +212,7 @@ class Scripted(Bot):
             return self.dice.uniform(1, AWAY_NS / 1e9)
         return self.dice.uniform(0.1, 1.5)
 
-    def _give_up(self, wire: Wire) -> None:
+    def _give_up(self, wire: ScriptedConnection) -> None:
         if not wire.welcomed:
             wire.transport.abort()
 
@@ -401,7 +403,7 @@ class Scripted(Bot):
             self.wire.transport.close()
 
 
-class Wire(asyncio.Protocol):
+class ScriptedConnection(asyncio.Protocol):
     """Connection of a scripted bot."""
 
     def __init__(self, bot: Scripted) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 
-from testkit.simulation.world import MS, Process, World
+from testkit.simulation.world import MS, SimulatedProcess, World
 
 Handler = Callable[[bytes], None]
 
@@ -36,7 +36,7 @@ class Exchange:
         self._dice = world.dice("bus")
 
     @asynccontextmanager
-    async def open(self, process: Process) -> AsyncIterator[Bus]:
+    async def open(self, process: SimulatedProcess) -> AsyncIterator[Bus]:
         """Open the connection of a process."""
         try:
             yield Bus(self, process)
@@ -47,7 +47,7 @@ class Exchange:
         """Pass all messages of a subject to `handler`."""
         self._subscriptions.setdefault(subject, []).append((bus, handler))
 
-    def forget(self, process: Process) -> None:
+    def forget(self, process: SimulatedProcess) -> None:
         """Drop the subscriptions of a process that has left."""
         for subject, subscribed in list(self._subscriptions.items()):
             left = [each for each in subscribed if each[0].process is not process]
@@ -80,7 +80,7 @@ class Exchange:
 class Bus:
     """Connection of one process."""
 
-    def __init__(self, exchange: Exchange, process: Process) -> None:
+    def __init__(self, exchange: Exchange, process: SimulatedProcess) -> None:
         self.process = process
         self.room: int | None = None
         """Number of further messages that its buffer accepts; None for no limit."""

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 from testkit.simulation.world import MS, SECOND
 
 if TYPE_CHECKING:
-    from testkit.simulation.arena import Arena
-    from testkit.simulation.servers import Server
+    from testkit.simulation.arena import SimulatedArena
+    from testkit.simulation.servers import RestartedServer
 
 OF_SERVERS = ("kill", "freeze", "bus cut", "store cut", "split", "stop", "down", "upgrade")
 OF_STORE = ("away", "full", "stalled", "in doubt")
@@ -58,7 +58,7 @@ def draw(dice: random.Random, until: int, *, first: int = 10 * SECOND) -> list[F
         faults.append(Fault(len(faults) + 1, at, kind, dice.randrange(1 << 16), round(seconds * SECOND)))
 
 
-def inject(arena: Arena, fault: Fault) -> None:
+def inject(arena: SimulatedArena, fault: Fault) -> None:
     """Inject a fault now, and schedule its repair."""
     what, _, kind = fault.kind.partition(" ")
     mend: Callable[[], None] | None = None
@@ -79,7 +79,7 @@ def inject(arena: Arena, fault: Fault) -> None:
     arena.befallen[fault.kind] += 1
 
 
-def _server(arena: Arena, fault: Fault) -> Server:
+def _server(arena: SimulatedArena, fault: Fault) -> RestartedServer:
     """Return the server that a fault hits: the leader as often as all others together."""
     leaders = [each for each in arena.servers if arena.leads(each)]
     if leaders and fault.who % 2:
@@ -87,7 +87,9 @@ def _server(arena: Arena, fault: Fault) -> Server:
     return arena.servers[fault.who // 2 % len(arena.servers)]
 
 
-def _of_server(arena: Arena, server: Server, kind: str, ns: int) -> Callable[[], None] | None:
+def _of_server(
+    arena: SimulatedArena, server: RestartedServer, kind: str, ns: int
+) -> Callable[[], None] | None:
     process, cut = server.process, arena.exchange.cut
     match kind:
         case "kill":
@@ -121,7 +123,7 @@ def _of_server(arena: Arena, server: Server, kind: str, ns: int) -> Callable[[],
     return None
 
 
-def _of_store(arena: Arena, kind: str, ns: int) -> Callable[[], None] | None:
+def _of_store(arena: SimulatedArena, kind: str, ns: int) -> Callable[[], None] | None:
     store = arena.store
     if kind == "stalled":
         store.stalled_until = arena.world.now + min(ns, 4 * SECOND)
@@ -131,7 +133,7 @@ def _of_store(arena: Arena, kind: str, ns: int) -> Callable[[], None] | None:
     return lambda: setattr(store, name, False)
 
 
-def _of_bus(arena: Arena, kind: str) -> Callable[[], None]:
+def _of_bus(arena: SimulatedArena, kind: str) -> Callable[[], None]:
     exchange = arena.exchange
     if kind == "away":
         exchange.away = True
@@ -147,7 +149,7 @@ def _of_bus(arena: Arena, kind: str) -> Callable[[], None]:
     return mend
 
 
-def _of_connection(arena: Arena, fault: Fault, kind: str) -> Callable[[], None] | None:
+def _of_connection(arena: SimulatedArena, fault: Fault, kind: str) -> Callable[[], None] | None:
     network = arena.world.network
     if not network.open:
         return None

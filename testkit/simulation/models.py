@@ -25,7 +25,7 @@ NEW_PHI = 350 / 173.7178
 """Deviation of a new bot, on the scale of Glicko-2."""
 
 
-class Suspensions:
+class SuspensionModel:
     """Consecutive forfeits of each bot: three suspend it, and each further one suspends it for twice as long."""
 
     def __init__(self) -> None:
@@ -56,7 +56,7 @@ class Suspensions:
 
 
 @dataclass
-class Line:
+class TableRow:
     """Row of a bot in a table."""
 
     mu: float = 0.0
@@ -66,13 +66,13 @@ class Line:
     last: datetime | None = None
 
 
-class Tables:
+class TableModel:
     """Ratings and tables, computed from the records of the counted matches as docs/ratings.md specifies."""
 
     def __init__(self, watch: InvariantMonitor, raw: sqlite3.Connection) -> None:
         self._watch = watch
         self._raw = raw
-        self._lines: dict[str, Line] = {}
+        self._lines: dict[str, TableRow] = {}
         self._played: set[tuple[object, ...]] = set()
         self._counted = 0
         self._arrival = 0
@@ -139,7 +139,7 @@ class Tables:
         if key in self._played:
             return  # one that repeats another counts for nobody
         self._played.add(key)
-        lines = [self._lines.setdefault(name, Line()) for name in two]
+        lines = [self._lines.setdefault(name, TableRow()) for name in two]
         days = [max(0.0, (finished - (line.last or finished)).total_seconds() / 86_400) for line in lines]
         before = [(line.mu, aged(line, passed)) for line, passed in zip(lines, days, strict=True)]
         away = result.reason in (EndReason.NO_SHOW, EndReason.DISCONNECT) and result.winner is None
@@ -155,12 +155,12 @@ class Tables:
             rate(line, passed, score, *other)
 
 
-def aged(line: Line, days: float) -> float:
+def aged(line: TableRow, days: float) -> float:
     """Return the deviation of a bot after some days without a match."""
     return min(sqrt(line.phi**2 + days * line.sigma**2), NEW_PHI)
 
 
-def rate(line: Line, days: float, score: float, mu_j: float, phi_j: float) -> None:
+def rate(line: TableRow, days: float, score: float, mu_j: float, phi_j: float) -> None:
     """Rate one match by the steps of Glickman's paper, with bisection for the volatility."""
     g = 1 / sqrt(1 + 3 * phi_j**2 / pi**2)
     e = 1 / (1 + exp(-g * (line.mu - mu_j)))

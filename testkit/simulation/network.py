@@ -10,7 +10,7 @@ import asyncio
 from collections.abc import Callable
 from typing import Any
 
-from testkit.simulation.world import MS, Process, World
+from testkit.simulation.world import MS, SimulatedProcess, World
 
 PUBLIC = 80
 """Public port, which leads to some edge."""
@@ -26,12 +26,12 @@ class Network:
     def __init__(self, world: World) -> None:
         self.world = world
         self.connections = 0
-        self.open: dict[int, tuple[End, End]] = {}
+        self.open: dict[int, tuple[ConnectionEnd, ConnectionEnd]] = {}
         """Connections by number: the client's end and the server's end."""
         self._listeners: dict[int, Listener] = {}
         self._dice = world.dice("network")
 
-    def listen(self, process: Process, factory: Callable[[], Any], port: int) -> Listener:
+    def listen(self, process: SimulatedProcess, factory: Callable[[], Any], port: int) -> Listener:
         """Listen on a port: 0 for any free port. Several processes may listen on the public port."""
         number = port or len(self._listeners) + 1_000
         key = number if number != PUBLIC else -len(self._listeners) - 1
@@ -45,7 +45,7 @@ class Network:
         if self._listeners.get(listener.key) is listener:
             del self._listeners[listener.key]
 
-    def forget(self, process: Process) -> None:
+    def forget(self, process: SimulatedProcess) -> None:
         """Close the listeners of a dead process."""
         for listener in [each for each in self._listeners.values() if each.process is process]:
             self.close(listener)
@@ -54,7 +54,9 @@ class Network:
         """Return the listeners on a port."""
         return [each for each in self._listeners.values() if each.port == port]
 
-    async def connect(self, process: Process, factory: Callable[[], Any], port: int) -> tuple[End, Any]:
+    async def connect(
+        self, process: SimulatedProcess, factory: Callable[[], Any], port: int
+    ) -> tuple[ConnectionEnd, Any]:
         """Connect to a port. Raises ConnectionRefusedError."""
         self.connections += 1
         number = self.connections
@@ -65,8 +67,8 @@ class Network:
         if not found:
             raise ConnectionRefusedError(111, "Connection refused")
         listener = dice.choice(found)
-        client = End(self, number, process, dice, way, (listener.process.address, port))
-        server = End(
+        client = ConnectionEnd(self, number, process, dice, way, (listener.process.address, port))
+        server = ConnectionEnd(
             self, number, listener.process, dice, way, (process.address, RECONNECTED + number % 20_000)
         )
         client.peer, server.peer = server, client
@@ -81,7 +83,7 @@ class Listener:
     """Listening port of a process. It is both asyncio's server object and its only socket."""
 
     def __init__(
-        self, network: Network, key: int, process: Process, factory: Callable[[], Any], port: int
+        self, network: Network, key: int, process: SimulatedProcess, factory: Callable[[], Any], port: int
     ) -> None:
         self.key = key
         self.process = process
@@ -106,16 +108,22 @@ class Listener:
         pass
 
 
-class End(asyncio.Transport):
+class ConnectionEnd(asyncio.Transport):
     """End of a connection."""
 
     def __init__(
-        self, network: Network, number: int, process: Process, dice: Any, way: int, peername: tuple[str, int]
+        self,
+        network: Network,
+        number: int,
+        process: SimulatedProcess,
+        dice: Any,
+        way: int,
+        peername: tuple[str, int],
     ) -> None:
         super().__init__({"peername": peername, "sockname": (process.address, 0)})
         self.number = number
         self.process = process
-        self.peer: End
+        self.peer: ConnectionEnd
         self.protocol: Any = None
         self.held_until = 0
         """Time before which none of its data arrives."""

@@ -12,7 +12,7 @@ import sqlalchemy as sa
 
 from arena.server import loop_lag
 from arena.server.cluster.frames import BadFrame, Incoming
-from arena.server.core.bot import Bot
+from arena.server.core.bot import LobbyBot
 from arena.server.core.effects import SaveSession, SendMissedResult
 from arena.server.core.inputs import Tick, TurnSent
 from arena.server.core.suspensions import Suspensions
@@ -23,7 +23,7 @@ from arena.server.store.aggregates import counting
 from arena.server.store.journal import sqlite_writer
 from arena.server.store.journal.journal import Journal
 from arena.server.store.schema import servers
-from testkit.simulation.arena import Outcome, Plan, simulate
+from testkit.simulation.arena import SimulationPlan, SimulationResult, simulate
 from testkit.simulation.watch import WatchedCore
 
 patch = mock.patch.object
@@ -136,7 +136,7 @@ def topic_kept() -> AbstractContextManager[Any]:
 
 def quota_not_counted() -> AbstractContextManager[Any]:
     """Do not count a match against the bots' quotas."""
-    return patch(Bot, "count_match", lambda _bot: None)
+    return patch(LobbyBot, "count_match", lambda _bot: None)
 
 
 @contextmanager
@@ -190,11 +190,11 @@ MAX_SEEDS = 30
 """Number of seeds tried for a defect."""
 
 
-def hunt(name: str, first: int = 1) -> Outcome:
+def hunt(name: str, first: int = 1) -> SimulationResult:
     """Plant a defect, and return the first failing run among seeds from `first` on; the last run if none fails."""
     with planted(name):
         for seed in range(first, first + MAX_SEEDS):
-            outcome = simulate(Plan(seed, 120, 16))
+            outcome = simulate(SimulationPlan(seed, 120, 16))
             if outcome.failure:
                 break
     return outcome

@@ -30,7 +30,7 @@ from arena.server.core.settings import Pool, PoolGame
 from arena.server.edge import pings
 from arena.server.edge.limits import HostLimits
 from arena.server.loop_lag import INTERVAL_NS, LoopLag
-from arena.server.processes.identity import Process as Identity
+from arena.server.processes.identity import ProcessIdentity as Identity
 from arena.server.settings import MatchSettings, PoolSettings, Role, ServerSettings, Settings, StoreSettings
 from arena.server.shell import shell as shell_module
 from arena.server.shell.house import NO_HOUSE
@@ -38,13 +38,13 @@ from arena.server.store import database, lease
 from arena.server.store.database import StoreError
 from arena.server.store.journal import sqlite_writer
 from arena.server.store.journal.journal import Journal, open_journal
-from testkit.simulation.bots import Worker
+from testkit.simulation.bots import SimulatedWorker
 from testkit.simulation.network import PUBLIC
 from testkit.simulation.watch import WatchedCore, WatchedEdge
-from testkit.simulation.world import EPOCH_NS, FAST_PPM, SECOND, Failed, Process
+from testkit.simulation.world import EPOCH_NS, FAST_PPM, SECOND, Failed, SimulatedProcess
 
 if TYPE_CHECKING:
-    from testkit.simulation.arena import Arena
+    from testkit.simulation.arena import SimulatedArena
 
 SHARD = "simulation"
 GRACE_SECONDS = 30.0
@@ -65,16 +65,16 @@ def settings_of(role: str, control: str) -> tuple[Settings, Pool]:
     return settings, Pool(games=(game,), margin_ms=100, ready_ms=20_000, pause_ms=0)
 
 
-class Server:
+class RestartedServer:
     """Server that is restarted whenever it ends, as by an init system."""
 
-    def __init__(self, arena: Arena, name: str, kind: str) -> None:
+    def __init__(self, arena: SimulatedArena, name: str, kind: str) -> None:
         """`kind`: edge, core or host."""
         self.arena = arena
         self.name = name
         self.kind = kind
         self.starts = 0
-        self.process: Process
+        self.process: SimulatedProcess
         self.down = False
         """True while the server must stay down."""
         self._dice = arena.world.dice("server", name)
@@ -86,7 +86,7 @@ class Server:
         self.down = False
         self.starts += 1
         ppm = FAST_PPM if self._dice.random() < self.arena.fast_clocks else 0
-        self.process = Process(self.arena.world, f"{self.name}.{self.starts}", ppm=ppm)
+        self.process = SimulatedProcess(self.arena.world, f"{self.name}.{self.starts}", ppm=ppm)
         self._upgraded = anyio.Event()
         self.process.start(self._main(self.process))
 
@@ -121,7 +121,7 @@ class Server:
         if not self.down and not self.process.alive:
             self.start()
 
-    async def _main(self, process: Process) -> None:
+    async def _main(self, process: SimulatedProcess) -> None:
         try:
             await self._serve()
         except asyncio.CancelledError:
@@ -149,7 +149,7 @@ class Server:
                     await self._drain(core)
             case _:
                 async with host.open_host(
-                    settings["all"], pool=pool, going_on=pool.event, clock=clock
+                    settings["all"], pool=pool, resumed_event=pool.event, clock=clock
                 ) as one:
                     await self._drain(one)
 
@@ -187,11 +187,11 @@ class NoPages:
 
 
 @contextmanager
-def in_place(arena: Arena) -> Iterator[None]:
+def in_place(arena: SimulatedArena) -> Iterator[None]:
     """Replace the machine by the simulated world within the block."""
     world, store = arena.world, arena.store
 
-    def running() -> Process:
+    def running() -> SimulatedProcess:
         process = world.process
         assert process is not None, "no process runs"
         return process
@@ -258,7 +258,11 @@ def in_place(arena: Arena) -> Iterator[None]:
         (random, "uniform", bytes_dice.uniform),
         (email.utils, "formatdate", lambda **_given: "Mon, 21 Sep 2026 14:13:20 GMT"),
         (anyio.to_thread, "run_sync", inline),
-        (bot_client, "Worker", lambda _make, match, report, _clock: Worker(arena, match, report)),
+        (
+            bot_client,
+            "Worker",
+            lambda _make, match, report, _clock: SimulatedWorker(arena, match, report),
+        ),
         (bot_client, "decode_server", bot_heard),
         (bot_client, "encode", bot_said),
         (bot_client, "supervise", lambda *_given: None),

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from testkit.simulation.arena import Outcome, Plan, simulate
+from testkit.simulation.arena import SimulationPlan, SimulationResult, simulate
 
 MAX_RUNS = 40
 """Limit on the number of runs."""
@@ -17,7 +17,9 @@ def kind_of(failure: str) -> str:
     return re.sub(r"[0-9a-f]{8,}|[a-z]+-\d+|\d+(\.\d+)*", "…", failure.partition(":")[0])
 
 
-def shrink(failed: Outcome, run: Callable[[Plan], Outcome] = simulate) -> Outcome:
+def shrink(
+    failed: SimulationResult, run: Callable[[SimulationPlan], SimulationResult] = simulate
+) -> SimulationResult:
     """Return a run of the same seed with the same failure and as few faults as possible."""
     kind, best, runs = kind_of(failed.failure), failed, 0
 

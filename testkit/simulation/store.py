@@ -17,7 +17,7 @@ from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
 
 from arena.server.store import database, sqlite
 from arena.server.store.lease import reacquire
-from testkit.simulation.world import EPOCH_NS, MS, Process, World
+from testkit.simulation.world import EPOCH_NS, MS, SimulatedProcess, World
 
 DAY_NS = 86_400 * 1_000_000_000
 UNIX_DAY = 2440587.5
@@ -37,9 +37,9 @@ class Store:
         self.stalled_until = 0
         self.doubtful = False
         """True while commits succeed but are reported as failed."""
-        self.committed: Callable[[Process, Any, Any], None] = lambda _process, _changes, _lease: None
+        self.committed: Callable[[SimulatedProcess, Any, Any], None] = lambda _process, _changes, _lease: None
         """Called with the changes and the lease of each successful commit."""
-        self.wrote: Callable[[Process, int], None] = lambda _process, _number: None
+        self.wrote: Callable[[SimulatedProcess, int], None] = lambda _process, _number: None
         """Called after each other transaction, with the fencing number under which it should have written."""
         self._name = f"file:/simulation-{Store._count}?vfs=memdb"
         self._dice = world.dice("store")
@@ -99,7 +99,7 @@ class Store:
         """Return the current latency."""
         return max(self._dice.randrange(MS // 5, 3 * MS), self.stalled_until - self.world.now)
 
-    def reach(self, process: Process) -> None:
+    def reach(self, process: SimulatedProcess) -> None:
         """Raise the driver's error if a process cannot reach the database."""
         if self.away or process.stored_cut:
             raise sqlite3.OperationalError("unable to open database file")
@@ -109,16 +109,16 @@ class Store:
         row = self.raw.execute("SELECT number FROM servers WHERE name = ?", (name,)).fetchone()
         return 0 if row is None else int(row[0])
 
-    def worker(self, _name: str) -> Worker:
+    def worker(self, _name: str) -> SimulatedWriterThread:
         """Return the object that makes the writer's calls, in place of its thread."""
-        return Worker(self)
+        return SimulatedWriterThread(self)
 
     def close(self) -> None:
         """Delete the database."""
         self.raw.close()
 
 
-class Worker:
+class SimulatedWriterThread:
     """Thread of a writer, as calls in its process: the first does the work, the second reports the result."""
 
     def __init__(self, store: Store) -> None:
@@ -126,7 +126,7 @@ class Worker:
         assert process is not None
         self.waiting = 0
         self._store = store
-        self._process: Process = process
+        self._process: SimulatedProcess = process
         self._free_at = 0
 
     def call(self, work: Callable[[], Any]) -> Awaitable[Any]:

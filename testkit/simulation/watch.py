@@ -36,11 +36,11 @@ from arena.server.store.journal.changes import Changes
 from arena.server.store.lease import Lease
 from arena.server.store.packing import record_in
 from testkit.simulation.bots import HONEST
-from testkit.simulation.models import Suspensions, Tables
-from testkit.simulation.world import MS, SECOND, Failed, Ordered, Process
+from testkit.simulation.models import SuspensionModel, TableModel
+from testkit.simulation.world import MS, SECOND, Failed, Ordered, SimulatedProcess
 
 if TYPE_CHECKING:
-    from testkit.simulation.arena import Arena
+    from testkit.simulation.arena import SimulatedArena
 
 ALLOWED: dict[str, frozenset[EndReason]] = {
     # A flag that falls while its bot is away is told as a disconnect.
@@ -64,7 +64,7 @@ REFUSED = frozenset(
 
 
 @dataclass
-class Match:
+class MatchAccount:
     """State of a match in the accounting."""
 
     terms: Terms
@@ -80,10 +80,10 @@ class Match:
 class InvariantMonitor:
     """Accounting of one arena. Every broken promise raises Failed."""
 
-    def __init__(self, arena: Arena) -> None:
+    def __init__(self, arena: SimulatedArena) -> None:
         self.arena = arena
-        self.matches: dict[str, Match] = {}
-        self.finished: list[Match] = []
+        self.matches: dict[str, MatchAccount] = {}
+        self.finished: list[MatchAccount] = []
         """Finished matches, in the order of their commits."""
         self.reasons: Counter[str] = Counter()
         self.counted: dict[str, set[str]] = {}
@@ -101,12 +101,12 @@ class InvariantMonitor:
         self._started: dict[str, dict[str, None]] = {}
         """Matches that each bot knows and whose ends it has not received."""
         self._ends: dict[tuple[str, str], tuple[Any, ...]] = {}
-        self._in_time: dict[tuple[str, int], tuple[Process, int, int]] = {}
+        self._in_time: dict[tuple[str, int], tuple[SimulatedProcess, int, int]] = {}
         """Answers that an edge received in time: the edge's process, the client and the time."""
         self._turns: dict[tuple[int, str], tuple[int, int, int, int]] = {}
         """Last turn that an edge wrote to each client in each match: ply, time, earlier stalls, and `ran`."""
         self._resigned: set[tuple[str, str]] = set()
-        self._tables = Tables(self, arena.store.raw)
+        self._tables = TableModel(self, arena.store.raw)
 
     def failed(self, what: str) -> None:
         """Raise Failed."""
@@ -121,23 +121,23 @@ class InvariantMonitor:
 
     # the store
 
-    def committed(self, process: Process, changes: Changes, lease: Lease) -> None:
+    def committed(self, process: SimulatedProcess, changes: Changes, lease: Lease) -> None:
         """Record the changes of a durable commit."""
         self._fenced(process, lease.number - self.arena.journals[process].lease.number)
         for row in changes.opened:
             if row["match"] not in self.matches:
-                self.matches[row["match"]] = Match(terms_from_json(row["terms"]), self.arena.world.now)
+                self.matches[row["match"]] = MatchAccount(terms_from_json(row["terms"]), self.arena.world.now)
         for match, seq, text in changes.events:
             self._append(match, seq, text)
         for row in changes.closed:
             self._close(row)
 
-    def wrote(self, process: Process, ahead: int) -> None:
+    def wrote(self, process: SimulatedProcess, ahead: int) -> None:
         """Record a transaction other than a commit: its counted matches are in the tables."""
         self._fenced(process, ahead)
         self._tables.compare()
 
-    def _fenced(self, process: Process, ahead: int) -> None:
+    def _fenced(self, process: SimulatedProcess, ahead: int) -> None:
         """Check that only the holder of the server's name wrote."""
         journal = self.arena.journals.get(process)
         if journal is None:
@@ -162,7 +162,7 @@ class InvariantMonitor:
             if isinstance(event, Moved):
                 self._moved(name, match, event)
 
-    def _moved(self, name: str, match: Match, event: Moved) -> None:
+    def _moved(self, name: str, match: MatchAccount, event: Moved) -> None:
         if event.ply == len(match.moves) and event.move in range(9):
             position = match.terms.game.start()
             for ply in range(event.ply):
@@ -188,7 +188,7 @@ class InvariantMonitor:
         )
         self._judge(match, record)
 
-    def _judge(self, match: Match, record: Record) -> None:
+    def _judge(self, match: MatchAccount, record: Record) -> None:
         """Check the end reason of a match."""
         game, reason = match.terms.game, record.result.reason
         position = game.start()
@@ -228,11 +228,11 @@ class InvariantMonitor:
 
     # edges and the core
 
-    def turn_sent(self, process: Process, sent: TurnSent, ran: int) -> None:
+    def turn_sent(self, process: SimulatedProcess, sent: TurnSent, ran: int) -> None:
         """Record a turn that an edge has written. `ran`: time for which its clock had already run."""
         self._turns[sent.client, sent.match] = sent.ply, self.arena.world.now, process.stood_ns, ran
 
-    def answered(self, process: Process, said: MessageReceived) -> None:
+    def answered(self, process: SimulatedProcess, said: MessageReceived) -> None:
         """Record an answer that an edge passes to the core."""
         assert isinstance(said.message, Move)
         match = self.matches.get(said.message.match)
@@ -363,7 +363,7 @@ class InvariantMonitor:
             if core is not None:
                 self._look_at_core(process, core)
 
-    def _look_at_edge(self, process: Process, edge: Edge) -> None:
+    def _look_at_edge(self, process: SimulatedProcess, edge: Edge) -> None:
         most = len(self.arena.bots) + 2 * len(process.ends)
         self._bound(process, "connections of its edge", len(edge.connections), most)
         self._bound(process, "clients of its edge", len(edge._clients), len(edge.connections) + 1)
@@ -375,14 +375,14 @@ class InvariantMonitor:
         }
         self._bound(process, "topics of its edge", len(edge._topics), len(following))
 
-    def _look_at_core(self, process: Process, core: Core) -> None:
+    def _look_at_core(self, process: SimulatedProcess, core: Core) -> None:
         lobby, bots = core._lobby, len(self.arena.bots)
         self._bound(process, "bots of its core", len(lobby.bots), bots)
         self._bound(process, "clients of its core", len(lobby.clients), 4 * bots + 8)
         self._bound(process, "deadlines of its core", len(lobby.deadlines), 3 * bots + 8)
         self._bound(process, "matches of its core", core.matches, bots)
 
-    def _bound(self, process: Process, what: str, count: int, most: int) -> None:
+    def _bound(self, process: SimulatedProcess, what: str, count: int, most: int) -> None:
         self.require(count <= most, f"{process} holds {count} {what}: more than {most}")
 
     def close_season(self) -> None:
@@ -424,9 +424,9 @@ class InvariantMonitor:
 class WatchedCore(Core):
     """Core whose effects are checked."""
 
-    def __init__(self, watch: InvariantMonitor, process: Process, *given: Any) -> None:
+    def __init__(self, watch: InvariantMonitor, process: SimulatedProcess, *given: Any) -> None:
         super().__init__(*given)
-        self.suspensions = Suspensions()
+        self.suspensions = SuspensionModel()
         self._account = watch
         watch.arena.cores[process] = self
 
@@ -442,7 +442,7 @@ class WatchedEdge(Edge):
     def __init__(
         self,
         watch: InvariantMonitor,
-        process: Process,
+        process: SimulatedProcess,
         number: int,
         core: CorePort,
         *given: Any,
@@ -464,7 +464,9 @@ class WatchedEdge(Edge):
 class Tap:
     """Core as seen by a watched edge."""
 
-    def __init__(self, watch: InvariantMonitor, process: Process, core: CorePort, edge: WatchedEdge) -> None:
+    def __init__(
+        self, watch: InvariantMonitor, process: SimulatedProcess, core: CorePort, edge: WatchedEdge
+    ) -> None:
         self._edge = edge
         self._watch = watch
         self._process = process

@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from arena.clock import Clock
 
 if TYPE_CHECKING:
-    from testkit.simulation.network import End, Network
+    from testkit.simulation.network import ConnectionEnd, Network
 
 MS = 1_000_000
 SECOND = 1_000 * MS
@@ -51,16 +51,16 @@ class World:
         self.now = 0
         """Time since the start, in ns."""
         self.network: Network
-        self.process: Process | None = None
+        self.process: SimulatedProcess | None = None
         """Process that is currently running."""
-        self.dead: list[tuple[Process, set[asyncio.Task[Any]]]] = []
+        self.dead: list[tuple[SimulatedProcess, set[asyncio.Task[Any]]]] = []
         """Dead processes. They are kept because garbage collection of their tasks would resume coroutines."""
         self.loop = Loop(self)
         self.story: list[str] = []
         self.steps = 0
         self.failure = ""
         """First violated invariant."""
-        self._heap: list[tuple[int, int, Process | None, Callable[[], object]]] = []
+        self._heap: list[tuple[int, int, SimulatedProcess | None, Callable[[], object]]] = []
         """Scheduled calls, by time and number."""
         self._count = 0
         self._digest = hashlib.blake2b(digest_size=16)
@@ -92,7 +92,7 @@ class World:
 
     # time
 
-    def call_at(self, at: int, call: Callable[[], object], process: Process | None = None) -> None:
+    def call_at(self, at: int, call: Callable[[], object], process: SimulatedProcess | None = None) -> None:
         """Schedule a call at a time: in a process, if it is alive then, or outside of all processes."""
         self._count += 1
         heapq.heappush(self._heap, (max(at, self.now), self._count, process, call))
@@ -133,7 +133,7 @@ class World:
         self.loop.close()
 
 
-class Process:
+class SimulatedProcess:
     """Simulated process: an event loop, a clock and connections."""
 
     def __init__(self, world: World, name: str, *, address: str = "127.0.0.1", ppm: int = 0) -> None:
@@ -147,7 +147,7 @@ class Process:
         """Total time for which the process was frozen."""
         self.stored_cut = False
         """True while the process cannot reach the store."""
-        self.ends: dict[End, None] = {}
+        self.ends: dict[ConnectionEnd, None] = {}
         """Its ends of connections."""
         self.started_at = world.now
         self.clock = Clock(self.now_ns, lambda: 0)

@@ -7,7 +7,7 @@ from arena.server.edge.limits import HostLimits
 from arena.server.web.routes import ROUTES
 from benchmarks.attackers import Window
 from benchmarks.hostile.kinds import CONNECTIONS, CONTROLS, KINDS, MESSAGES, control_of
-from benchmarks.hostile.rounds import MAX_NEAR, Outcome, Turns, faults, near, section
+from benchmarks.hostile.rounds import MAX_NEAR, RoundResults, Turns, faults, near, section
 from benchmarks.hostile.stranger import MESSAGES_AT_ONCE, MESSAGES_PER_SECOND, Pace, TrafficCounts
 
 
@@ -46,15 +46,15 @@ def turns(*ratios: float, memory: int = 100, sent: int = 1) -> Turns:
 
 
 def test_a_kind_that_holds_honest_bots_up_in_its_worst_round_or_its_median_is_a_fault() -> None:
-    fine = Outcome({"browse": turns(1.2), "watch": turns(1.9, 1.1, 1.2)}, memory=100)
+    fine = RoundResults({"browse": turns(1.2), "watch": turns(1.9, 1.1, 1.2)}, memory=100)
     assert faults(fine) == []
-    slow = Outcome({"browse": turns(2.1, 1.0, 1.1), "watch": turns(1.6, 1.5, 1.2)}, memory=100)
+    slow = RoundResults({"browse": turns(2.1, 1.0, 1.1), "watch": turns(1.6, 1.5, 1.2)}, memory=100)
     assert [each.partition(":")[0] for each in faults(slow)] == ["browse", "watch"]
 
 
 def test_a_kind_is_compared_with_its_own_control_but_never_gains_by_one_that_costs_nothing() -> None:
     controls = {CONNECTIONS: turns(1.5, 1.6, 1.4, sent=10), MESSAGES: turns(0.5)}
-    outcome = Outcome(
+    outcome = RoundResults(
         {"GET /": turns(2.4, sent=20), "GET /tv/": turns(2.5, sent=5), "browse": turns(1.2)},
         controls,
         memory=100,
@@ -70,17 +70,20 @@ def test_a_kind_is_compared_with_its_own_control_but_never_gains_by_one_that_cos
 
 
 def test_the_kinds_near_the_bound_have_more_rounds_and_not_all_where_they_are_many() -> None:
-    assert near(Outcome({"a": turns(1.4), "b": turns(1.6), "c": turns(3.0)}, memory=1), "abc") == ["c", "b"]
-    many = Outcome({str(number): turns(2.0 + number) for number in range(40)}, memory=1)
+    assert near(RoundResults({"a": turns(1.4), "b": turns(1.6), "c": turns(3.0)}, memory=1), "abc") == [
+        "c",
+        "b",
+    ]
+    many = RoundResults({str(number): turns(2.0 + number) for number in range(40)}, memory=1)
     assert near(many, many.turns) == [str(number) for number in range(39, 39 - MAX_NEAR, -1)]
 
 
 def test_names_that_stay_in_the_store_are_a_fault() -> None:
     stays = turns(1.0)
     stays.sessions = [200, 15_020]
-    assert faults(Outcome({"names": stays}, memory=100)) == ["names: 15020 sessions are in the store"]
+    assert faults(RoundResults({"names": stays}, memory=100)) == ["names: 15020 sessions are in the store"]
 
 
 def test_memory_that_grows_is_a_fault_and_so_is_a_kind_that_was_not_sent() -> None:
-    assert "memory" in faults(Outcome({"browse": turns(1.0, memory=120)}, memory=100))[0]
-    assert "nothing was sent" in faults(Outcome({"browse": turns(1.0, sent=0)}, memory=100))[0]
+    assert "memory" in faults(RoundResults({"browse": turns(1.0, memory=120)}, memory=100))[0]
+    assert "nothing was sent" in faults(RoundResults({"browse": turns(1.0, sent=0)}, memory=100))[0]

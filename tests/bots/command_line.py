@@ -15,7 +15,7 @@ ARENA = (sys.executable, "-P", "-m", "arena")
 
 
 def environment(**more: str) -> dict[str, str]:
-    """A terminal wide enough that no line is broken, and no colour."""
+    """Return a terminal wide enough that no line is broken, and no colour."""
     return {**os.environ, "COLUMNS": "200", "NO_COLOR": "1", "TERM": "dumb", **more}
 
 
@@ -43,7 +43,7 @@ def arena(*arguments: str | Path) -> Result:
 
 
 def fails(told: str, code: int, *arguments: str | Path) -> None:
-    """The command must end with this exit code and one line that holds `told`."""
+    """Check that the command ends with this exit code and one line that holds `told`."""
     result = arena(*arguments)
     assert told in result.stderr, result
     assert result.stderr.startswith("arena: ")

@@ -27,12 +27,12 @@ class Peer:
             await self.connection.send(message if isinstance(message, bytes | str) else encode(message))
 
     async def hear_any(self) -> ClientMessage:
-        """The next message."""
+        """Return the next message."""
         with anyio.fail_after(100):
             return decode_client(await self.connection.recv())
 
     async def hear(self, kind: type[T]) -> T:
-        """The next message, which must be of that kind."""
+        """Return the next message, which must be of that kind."""
         message = await self.hear_any()
         assert isinstance(message, kind), message
         return message
@@ -62,7 +62,7 @@ class Stage:
 
 @asynccontextmanager
 async def scripted(*scripts: Script, subprotocol: str = SUBPROTOCOL) -> AsyncIterator[Stage]:
-    """A server whose first connection gets the first script, and so on; the last serves all that follow.
+    """Yield a server whose first connection gets the first script, and so on; the last serves all that follow.
 
     A script that fails, fails the test.
     """

@@ -1,4 +1,4 @@
-"""Trees as a game with a kernel that notes where a search goes: what it enters, with which window, and what it estimates.
+"""Trees as a game with a kernel that logs a search: the nodes entered, their windows, and the estimates.
 
 The notes lie behind the tree in what the kernel's functions read. An inner node makes one as its moves are listed, any
 other as it is come to; threads take places for theirs one by one.
@@ -54,7 +54,7 @@ class Trees(Game[Place, int]):
     def __init__(self, nodes: Sequence[Node], height: int) -> None:
         self.nodes, self.height = tuple(nodes), height
         self.read = self._written()
-        """What the kernel's functions read, and write their notes to."""
+        """Words that the kernel's functions read, and write their notes to."""
 
     def start(self) -> Place:
         return Place(0, 0)
@@ -86,7 +86,7 @@ class Trees(Game[Place, int]):
         )
 
     def _written(self) -> Words:
-        """The tree, with room behind it for notes."""
+        """Return the tree, with room behind it for notes."""
         table = np.zeros((len(self.nodes), FIELDS), np.int64)
         for number, node in enumerate(self.nodes):
             table[number, : 2 + len(node.children)] = (node.value, len(node.children), *node.children)
@@ -104,7 +104,7 @@ class Trees(Game[Place, int]):
 
 @cache
 def kernel() -> Kernel:
-    """The functions of the game. The ply of a position is not in its words: a node has one ply."""
+    """Return the functions of the game. The ply of a position is not in its words: a node has one ply."""
 
     @inlined
     def field(rules: Any, mem: Any, at: Any, number: Any) -> Any:

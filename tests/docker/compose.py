@@ -42,7 +42,7 @@ def docker(*arguments: str, **environment: str) -> str:
 
 
 def compose_project(name: str, *files: Path, **always: str) -> Compose:
-    """Runs `docker compose` on a project of its own: the root's file, and others on top of it."""
+    """Run `docker compose` on a project of its own: the root's file, and others on top of it."""
     choices = [word for file in (ROOT / "docker-compose.yml", *files) for word in ("-f", str(file))]
 
     def run(*arguments: str, **environment: str) -> str:
@@ -54,7 +54,7 @@ def compose_project(name: str, *files: Path, **always: str) -> Compose:
 
 @contextmanager
 def stand_in(image: str, folder: Path) -> Iterator[None]:
-    """An image: the one that is here, else one that is built of a folder and removed at the end."""
+    """Yield an image: the one that is here, else one that is built of a folder and removed at the end."""
     if docker("images", "--quiet", image).strip():
         yield
         return
@@ -74,13 +74,13 @@ def wait_for(what: str, holds: Callable[[], T | None], seconds: float = 400) -> 
 
 
 def assert_replays(record: Record) -> None:
-    """The rules lead from the record's moves to its result, before which nobody gave up or was at fault."""
+    """Check that the record's moves lead to its result by the rules, and that nobody resigned or failed before."""
     verify(record)
     assert record.result.reason not in FORFEITS | {EndReason.RESIGNATION, EndReason.SERVER_FAULT}
 
 
 def token_in(output: str) -> str:
-    """The token that `arena token create` shows."""
+    """Return the token that `arena token create` shows."""
     (token,) = re.findall(r"^[\w-]{32}$", output, re.MULTILINE)
     assert isinstance(token, str)
     return token

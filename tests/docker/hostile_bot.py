@@ -23,7 +23,7 @@ def attempt(act: Callable[[], object]) -> str:
         return type(error).__name__
 
 
-def found(name: str) -> str:
+def find_files(name: str) -> str:
     """Look everywhere for files whose names begin with `name`."""
     return str([file for _, _, files in os.walk("/") for file in files if file.startswith(name)])
 
@@ -32,7 +32,7 @@ def connect(address: tuple[str, int]) -> None:
     socket.create_connection(address, 2).close()
 
 
-def filled(folder: str) -> int:
+def fill(folder: str) -> int:
     """Write into a folder until that fails, and return the number of MiB."""
     written = 0
     with contextlib.suppress(OSError), (Path(folder) / "filled").open("wb", buffering=0) as file:
@@ -66,7 +66,7 @@ def processes() -> list[str]:
 
 def report(secret: str, path: str, port: int) -> dict[str, object]:
     return {
-        "secret": attempt(lambda: found(secret)),
+        "secret": attempt(lambda: find_files(secret)),
         "token": attempt(lambda: Path(path).read_text()),
         "environment": sorted(os.environ),
         "server": attempt(lambda: connect(("127.0.0.1", port))),
@@ -84,7 +84,7 @@ def report(secret: str, path: str, port: int) -> dict[str, object]:
         "device": attempt(lambda: os.mknod("/tmp/disk", 0o60666, os.makedev(8, 0))),
         "root folder": attempt(lambda: Path("/mine").write_text("mine")),
         "own folder": attempt(lambda: Path("/bot/bot.py").write_text("mine")),
-        "MiB": sum(map(filled, ("/tmp", "/dev/shm", "/bot", "/var/tmp"))),
+        "MiB": sum(map(fill, ("/tmp", "/dev/shm", "/bot", "/var/tmp"))),
         "forks": forked(),
     }
 

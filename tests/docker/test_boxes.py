@@ -32,26 +32,26 @@ pytestmark = [pytest.mark.timeout(900), requires("docker")]
 
 @pytest.fixture(scope="module")
 def image() -> Iterator[str]:
-    """An image with Python, whose label tells its containers from all others."""
+    """Yield an image with Python, whose label tells its containers from all others."""
     name = f"arena-boxes-{uuid.uuid4().hex[:12]}"
     base = f"python:{os.environ.get('PYTHON_VERSION', '3.14')}-slim"
-    built(name, f"FROM {base}\nLABEL box={name}\n")
+    build_image(name, f"FROM {base}\nLABEL box={name}\n")
     yield name
     docker("image", "rm", "--force", name)
 
 
 @pytest.fixture(scope="module")
 def arena_image(image: str) -> Iterator[str]:
-    """An image with the arena, without the compiled searches, which take minutes to build."""
+    """Yield an image with the arena, without the compiled searches, which take minutes to build."""
     installed, name = f"{image}-installed", f"{image}-arena"
     version = f"PYTHON_VERSION={os.environ.get('PYTHON_VERSION', '3.14')}"
     docker("build", "--target", "installed", "--build-arg", version, "--tag", installed, str(ROOT))
-    built(name, f"FROM {installed}\nENV PATH=/opt/arena/bin:$PATH\n")
+    build_image(name, f"FROM {installed}\nENV PATH=/opt/arena/bin:$PATH\n")
     yield name
     docker("image", "rm", "--force", name, installed)
 
 
-def built(name: str, dockerfile: str) -> None:
+def build_image(name: str, dockerfile: str) -> None:
     subprocess.run(
         ["docker", "build", "--quiet", "--tag", name, "-"],
         input=dockerfile,
@@ -156,7 +156,7 @@ def test_a_box_does_not_outlive_a_ladder_that_is_killed(tmp_path: Path, image: s
 
 def test_an_image_with_a_volume_is_refused(image: str) -> None:
     name = f"{image}-volume"
-    built(name, f"FROM {image}\nVOLUME /data\n")
+    build_image(name, f"FROM {image}\nVOLUME /data\n")
     try:
         with pytest.raises(BadSpec, match="has a VOLUME, which no box allows"):
             box_engine(f"image:{name}")

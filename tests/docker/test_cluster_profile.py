@@ -84,7 +84,7 @@ class Arena:
                 return error.code, ""
 
     def records(self) -> list[Record]:
-        """The finished matches."""
+        """Return the finished matches."""
         # Docker carries both outputs, and would put the last line of one into a line of the other.
         export = f"arena export - --db {DATABASE} 2>/dev/null"
         exported = self.compose("exec", "-T", "edge-1", "sh", "-c", export)

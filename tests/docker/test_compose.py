@@ -46,7 +46,7 @@ class Last(Bot):
 
 @pytest.fixture
 def compose(tmp_path: Path) -> Iterator[Compose]:
-    """Runs `docker compose` on a project of its own with one service more, and removes it all at the end."""
+    """Run `docker compose` on a project of its own with one service more, and removes it all at the end."""
     (tmp_path / "last.py").write_text(OWN_BOT, encoding="utf-8")
     (tmp_path / "own.yml").write_text(
         f"""
@@ -71,7 +71,7 @@ services:
 
 
 def results(folder: Path) -> Path:
-    """A folder for results. It belongs to an ordinary user, whoever runs the tests."""
+    """Return a folder for results. It belongs to an ordinary user, whoever runs the tests."""
     made = folder / "results"
     made.mkdir()
     if os.geteuid() == 0:
@@ -104,7 +104,7 @@ def lines_of_server(output: str) -> list[str]:
 
 
 def assert_told_once_and_whole(output: str, matches: int, bots: set[str]) -> None:
-    """Each match has one line, and at the end come a line of the file, the table, all of it, and what is to be said of it.
+    """Check that each match has one line, followed by the line of the file, the whole table and its remarks.
 
     These are of both outputs of the ladder, which Docker carries apart: either may come first.
     """
@@ -183,7 +183,7 @@ def test_stop_ends_all_cleanly_and_keeps_the_record(compose: Compose, tmp_path: 
 
 
 def matches_of(folder: Path) -> set[str]:
-    """The matches that are in the record, each there once."""
+    """Return the matches that are in the record, each there once."""
     ids = [record.match for record in records(folder)]
     assert len(ids) == len(set(ids))
     return set(ids)
@@ -221,7 +221,7 @@ def test_a_killed_ladder_goes_on_and_every_bot_has_its_limits(compose: Compose, 
 
 
 def limits(container: str) -> list[int]:
-    """The cores (in billionths), the bytes of memory and the processes that a container may have."""
+    """Return the cores (in billionths), the bytes of memory and the processes that a container may have."""
     wanted = "{{.HostConfig.NanoCpus}} {{.HostConfig.Memory}} {{.HostConfig.PidsLimit}}"
     return [int(word) for word in docker("inspect", "--format", wanted, container).split()]
 
@@ -269,7 +269,7 @@ READY = "python -m arena.bots.compiled && find /tmp /var/cache/arena -name '*.nb
 """Gets the compiled searches ready, and tells how many of them had to be compiled for it, or are in the volume."""
 
 
-def test_no_bot_compiles_what_the_image_has(compose: Compose) -> None:
+def test_no_bot_compiles_kernels_that_the_image_has(compose: Compose) -> None:
     """On the processor that the image was built on, and on one that it has never met."""
     compose("build", "server")
     for processor in ({}, ANOTHER):

@@ -26,7 +26,7 @@ LABELS = {"messages": "type", "matches_finished": "reason", "rejections": "code"
 
 
 def measured() -> set[str]:
-    """The names of all samples that a server may show."""
+    """Return the names of all samples that a server may show."""
     names = {
         f"{family.name}{ending}"
         for family in Metrics().registry.collect()

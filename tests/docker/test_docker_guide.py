@@ -46,7 +46,7 @@ def test_no_service_says_a_thing_twice() -> None:
 
 
 def of_this_page(text: str, folder: Path) -> str:
-    """A compose file of the page, with the places that it would have in the folder of the sources."""
+    """Return a compose file of the page, with the places that it would have in the folder of the sources."""
     return text.replace("file: docker-compose.yml", f"file: {ROOT / 'docker-compose.yml'}").replace(
         "build: ./", f"build: {folder}/"
     )

@@ -90,14 +90,14 @@ class Machine:
             time.sleep(0.2)
 
     def let_go(self) -> None:
-        """Ctrl-C for what still runs."""
+        """Send Ctrl-C to all running commands."""
         for number, process in enumerate(self._held):
             self.run(f"kill -INT $(cat /tmp/held-{number}.pid)")
             assert process.wait(30) in (0, 130), self.run(f"cat /tmp/held-{number}.log").stdout
         self._held.clear()
 
     def assert_unprivileged(self) -> None:
-        """The service's process is the user arena, has no capability, and can get none."""
+        """Check that the service's process is the user arena, has no capability, and can get none."""
         status = self.run("cat /proc/$(systemctl show arena --property MainPID --value)/status").stdout
         shown = dict(line.split(":\t", 1) for line in status.splitlines() if ":\t" in line)
         assert set(shown["Uid"].split()) == {self.run("id -u arena").stdout.strip()}
@@ -110,7 +110,7 @@ class Machine:
             process.wait(30)
 
     def journal(self) -> str:
-        """The end of the machine's journal."""
+        """Return the end of the machine's journal."""
         return docker("exec", self._container, "journalctl", "--no-pager", "-n", "40")
 
 

@@ -1,4 +1,4 @@
-"""The profile `metrics` of the compose file: what the containers measure is asked for, kept and shown."""
+"""The profile `metrics` of the compose file: the containers' measurements are scraped, stored and shown."""
 
 from __future__ import annotations
 

@@ -32,7 +32,7 @@ pytestmark = requires("podman")
 
 @pytest.fixture
 def image(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
-    """An image with nothing but a shell, which no registry is asked for. Podman is the only engine in the PATH."""
+    """Yield an image with nothing but a shell, which no registry is asked for. Podman is the only engine in the PATH."""
     podman, name = str(shutil.which("podman")), f"arena-podman-{uuid.uuid4().hex[:12]}"
     (tmp_path / "path").mkdir()
     for program in (podman, "/bin/sh", "/bin/rm"):

@@ -94,7 +94,7 @@ class Profile:
             return text
 
     def metric(self, line: str) -> float:
-        """The value of a line of the metrics, or the sum of a metric's lines; 0 while there is none."""
+        """Return the value of a line of the metrics, or the sum of a metric's lines; 0 while there is none."""
         values = re.findall(rf"^{re.escape(line)}(?:{{.*}})? (\S+)$", self.get("/metrics"), re.MULTILINE)
         return sum(map(float, values))
 
@@ -107,7 +107,7 @@ class Profile:
 
 @pytest.fixture(scope="module")
 def image() -> Iterator[None]:
-    """The image of PostgreSQL: the one that is here, else a stand-in, for as long as the tests run."""
+    """Yield the image of PostgreSQL: the one that is here, else a stand-in, for as long as the tests run."""
     with stand_in(IMAGE, Path(__file__).parent / "postgres"):
         yield
 
@@ -185,7 +185,7 @@ def test_a_proxy_on_this_machine_is_believed(profile: Profile) -> None:
 
 @contextmanager
 def bot(file: Path, name: str, profile: Profile) -> Iterator[None]:
-    """A bot of its own process, outside of all containers, with a token made as the guide says."""
+    """Yield a bot of its own process, outside of all containers, with a token made as the guide says."""
     change = (
         "create"
         if name not in profile.compose("exec", "-T", "host", *TOKEN, "list", "--db", DATABASE)

@@ -21,7 +21,7 @@ class Block:
     shown: tuple[str, ...]
 
     def missing(self, output: str) -> str | None:
-        """The first of the shown lines that the output does not have after those before it."""
+        """Return the first of the shown lines that the output does not have after those before it."""
         lines = iter(output.splitlines())
         for wanted in self.shown:
             pattern = re.compile(".*".join(map(re.escape, wanted.split(ANY))))
@@ -31,7 +31,7 @@ class Block:
 
 
 def sections() -> dict[str, list[Block]]:
-    """The blocks of each section, by its title."""
+    """Return the blocks of each section, by its title."""
     _, *parts = _SECTION.split(PAGE.read_text(encoding="utf-8"))
     return {
         title: [Block(commands, tuple(shown.splitlines())) for commands, shown in _BLOCK.findall(text)]

@@ -35,7 +35,7 @@ from arena.server.web.live import DueMatch, EventProgress, SprtProgress
 from arena.server.web.routes import ROUTES, parse, route_of
 from tests.docs.pages import text_of
 from tests.games.own import EXAMPLES
-from tests.match.recorded import recorded
+from tests.match.recorded import random_record
 from tests.server.matches import spec
 from tests.server.peer import enter
 from tests.server.web.test_event_calendar import ONCE
@@ -252,7 +252,7 @@ async def test_every_answer_has_the_fields_that_the_guide_tells() -> None:
 async def test_the_analysis_has_the_fields_that_the_guide_tells() -> None:
     answer = await analysis("path4", f"position={quote(PATH4.position_to_text(PATH4.start()))}", 150)
     assert Guide(text_of(PAGE)).wrong(json.loads(answer.body), ["Advice"], "advice") == ""
-    answer = await review(to_line(recorded(make_setup("riskless", "path4"))[0]))
+    answer = await review(to_line(random_record(make_setup("riskless", "path4"))[0]))
     assert Guide(text_of(PAGE)).wrong(json.loads(answer.body), ["Review"], "review") == ""
 
 

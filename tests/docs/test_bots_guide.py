@@ -24,7 +24,7 @@ COMMANDS = re.findall(r"^arena .*$", PAGE, re.MULTILINE)
 
 
 def play(file: Path, game: AnyGame, seat: Player) -> None:
-    """A whole match of the bot in a file against the first legal move."""
+    """Play a whole match of the bot in a file against the first legal move."""
     control = TimeControl(100, per_move=True)
     local = LocalMatch(make_engine(str(file)).make, Match(game, seat, time_control=control))
     while game.outcome(local.position) is None:

@@ -19,7 +19,7 @@ GUIDE = ROOT / "docs" / "events.md"
 
 
 def commands() -> list[list[str]]:
-    """The commands in the guide's blocks, but for those that run until they are told to stop."""
+    """Return the commands in the guide's blocks, but for those that run until they are told to stop."""
     blocks = re.findall(r"^```(\w*)\n(.*?)^```", GUIDE.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
     lines = [line for kind, block in blocks if not kind for line in block.splitlines()]
     return [words for line in lines if (words := shlex.split(line)[1:])[0] == "event"]
@@ -28,7 +28,7 @@ def commands() -> list[list[str]]:
 async def test_what_is_typed_works(database: str) -> None:
     told: dict[str, str] = {}
     async with (
-        open_host(private(database=database, anyone=True), going_on=OPEN_EVENT) as host,
+        open_host(private(database=database, anyone=True), resumed_event=OPEN_EVENT) as host,
         enter(host, "my_bot") as bot,
     ):
         for words in commands():

@@ -35,7 +35,7 @@ class Running:
         return self.process.returncode
 
     def output(self) -> str:
-        """All that it said, once it has ended."""
+        """Return all that it said, once it has ended."""
         self.process.wait(PATIENCE_SECONDS)
         return self.said
 
@@ -51,7 +51,7 @@ class Running:
 
 @contextmanager
 def running(*arguments: str, folder: Path) -> Iterator[Running]:
-    """The command as a process, which does not outlive the block."""
+    """Yield the command as a process, which does not outlive the block."""
     file = folder / f"{arguments[0]}-{time.monotonic_ns()}.said"
     file.touch()
     process = Forked(*arguments, cwd=folder, stdout=file, stderr=file)
@@ -63,7 +63,7 @@ def running(*arguments: str, folder: Path) -> Iterator[Running]:
 
 
 def arena(*arguments: str, folder: Path, env: Mapping[str, str] | None = None) -> Result:
-    """The command as a process of its own, to its end."""
+    """Return the command as a process of its own, to its end."""
     out, err = (folder / f"{arguments[0]}-{time.monotonic_ns()}.{which}" for which in ("out", "err"))
     code = Forked(*arguments, cwd=folder, env=env, stdout=out, stderr=err).wait(PATIENCE_SECONDS)
     return Result(out.read_text(encoding="utf-8"), err.read_text(encoding="utf-8"), code)

@@ -22,7 +22,7 @@ import pytest
 from arena.protocol.codes import EndReason
 from arena.protocol.record import Record
 from arena.server.store.database import open_store
-from testkit.crash import Server
+from testkit.crash import KillableServer
 from testkit.forked import Forked
 from testkit.stored import records_of
 from tests.bots.command_line import ARENA, environment
@@ -55,7 +55,7 @@ class LivingBot:
     """`arena bot` as a process, and what it has said so far."""
 
     def __init__(self, folder: Path, url: str, name: str, *options: str, imports: bool) -> None:
-        """`imports`: whether its standard error also has a line for each module as it is loaded."""
+        """`imports`: True to print a line for each loaded module on its standard error."""
         (folder / "steady.py").write_text(STEADY)
         self.name = name
         self._said, self._results = folder / f"{name}.err", folder / f"{name}.out"
@@ -85,7 +85,7 @@ class LivingBot:
         return self._results.read_text().splitlines()
 
     async def ended(self, *signals: signal.Signals) -> int:
-        """The exit code, after these signals."""
+        """Send these signals, and return the exit code."""
         for each in signals:
             self.process.send_signal(each)
             await anyio.sleep(0.05)
@@ -111,12 +111,12 @@ async def until(count: int, bot: LivingBot) -> None:
         await anyio.sleep(0.02)
 
 
-async def finished(server: Server) -> list[Record]:
+async def finished_records(server: KillableServer) -> list[Record]:
     async with open_store(server.database) as engine:
         return await records_of(engine, "serve")
 
 
-def counted(records: list[Record], name: str) -> str:
+def score_line(records: list[Record], name: str) -> str:
     """Return a bot's score by the server's own records, in the form of the bot's last line."""
     score = dict.fromkeys(("won", "drawn", "lost"), 0)
     for record in records:
@@ -129,7 +129,7 @@ def counted(records: list[Record], name: str) -> str:
 
 async def test_neither_a_restart_nor_a_kill_ends_a_bot_or_a_match(tmp_path: Path) -> None:
     """The server is stopped and started twice, killed and away for a while; then the bots finish."""
-    server = Server(tmp_path, 1, "--game", "tictactoe", "--set=server.drain_seconds=0.1")
+    server = KillableServer(tmp_path, 1, "--game", "tictactoe", "--set=server.drain_seconds=0.1")
     try:
         server.start()
         await server.wait_listening()
@@ -146,10 +146,10 @@ async def test_neither_a_restart_nor_a_kill_ends_a_bot_or_a_match(tmp_path: Path
             assert await ada.ended(signal.SIGINT) == 0, ada.said
             assert await bob.ended(signal.SIGINT) == 0, bob.said
             assert await server.stop(signal.SIGTERM) == 0
-        records = await finished(server)
+        records = await finished_records(server)
         assert {each.result.reason for each in records} <= {EndReason.LINE, EndReason.BOARD_FULL}
         for bot in (ada, bob):
-            assert bot.results[-1] == counted(records, bot.name), bot.said
+            assert bot.results[-1] == score_line(records, bot.name), bot.said
             gone = [line for line in bot.said.splitlines() if "; connecting again" in line]
             back = [line for line in bot.said.splitlines() if f"{bot.name} is back at" in line]
             assert len(gone) == len(back) == 3, bot.said
@@ -160,7 +160,7 @@ async def test_neither_a_restart_nor_a_kill_ends_a_bot_or_a_match(tmp_path: Path
 
 
 async def test_a_second_ctrl_c_gives_up_and_the_loss_counts_on_both_sides(tmp_path: Path) -> None:
-    server = Server(tmp_path, 1, "--game", "tictactoe")
+    server = KillableServer(tmp_path, 1, "--game", "tictactoe")
     try:
         server.start()
         await server.wait_listening()
@@ -170,15 +170,15 @@ async def test_a_second_ctrl_c_gives_up_and_the_loss_counts_on_both_sides(tmp_pa
             assert await ada.ended(signal.SIGINT, signal.SIGINT) == 0
             assert await bob.ended(signal.SIGTERM) == 0
             assert await server.stop(signal.SIGTERM) == 0
-        records = await finished(server)
-        assert ada.results[-1] == counted(records, "ada"), ada.said
+        records = await finished_records(server)
+        assert ada.results[-1] == score_line(records, "ada"), ada.said
         assert "Traceback" not in ada.said
     finally:
         server.close()
 
 
 async def test_so_many_games_are_played_and_no_more(tmp_path: Path) -> None:
-    server = Server(tmp_path, 2, "--game", "tictactoe")
+    server = KillableServer(tmp_path, 2, "--game", "tictactoe")
     try:
         server.start()
         await server.wait_listening()
@@ -189,9 +189,9 @@ async def test_so_many_games_are_played_and_no_more(tmp_path: Path) -> None:
             assert await ada.ended() == 0, ada.said
             assert await bob.ended(signal.SIGINT) == 0
             assert await server.stop(signal.SIGTERM) == 0
-        records = await finished(server)
+        records = await finished_records(server)
         assert len(records) == 3
-        assert ada.results[-1] == counted(records, "ada")
+        assert ada.results[-1] == score_line(records, "ada")
     finally:
         server.close()
 

@@ -9,10 +9,10 @@ import anyio
 import pytest
 
 from arena.protocol.codes import FORFEITS
-from testkit.crash import Server
+from testkit.crash import KillableServer
 from testkit.forked import Forked
 from tests.bots.command_line import environment
-from tests.e2e.test_bot_life import PATIENCE_SECONDS, finished
+from tests.e2e.test_bot_life import PATIENCE_SECONDS, finished_records
 from tests.games.own import EXAMPLES
 
 pytestmark = pytest.mark.usefixtures("loaded_commands")
@@ -86,7 +86,7 @@ async def test_a_new_process_goes_on_with_the_matches_of_the_old_one(
     game: str, words: tuple[str, ...], tmp_path: Path
 ) -> None:
     name = game if game == "riskless" else CONNECT4
-    server = Server(tmp_path, 1, "--game", name, *words)
+    server = KillableServer(tmp_path, 1, "--game", name, *words)
     ada = Deployed(tmp_path, server.url, "ada", "--game", name)
     bob = Deployed(tmp_path, server.url, "bob", "--game", name)
     try:
@@ -108,7 +108,7 @@ async def test_a_new_process_goes_on_with_the_matches_of_the_old_one(
         assert await ada.end(signal.SIGINT) == 0
         assert await bob.end(signal.SIGINT) == 0
         assert await server.stop(signal.SIGTERM) == 0
-        records = await finished(server)
+        records = await finished_records(server)
         assert records
         assert not {each.result.reason for each in records} & FORFEITS, ada.said.read_text()
         assert "; 1 match in play" in ada.said.read_text()
@@ -121,7 +121,7 @@ async def test_a_new_process_goes_on_with_the_matches_of_the_old_one(
 
 
 async def test_a_token_proves_the_name_where_the_file_is_gone(tmp_path: Path) -> None:
-    server = Server(tmp_path, 1, "--game", "riskless", "--map", "path4")
+    server = KillableServer(tmp_path, 1, "--game", "riskless", "--map", "path4")
     ada, bob = (Deployed(tmp_path, server.url, name) for name in ("ada", "bob"))
     token = tmp_path / "made"
     forked = Forked(

@@ -42,7 +42,7 @@ def spec(game: AnyGame, maxie: str = "a", minnie: str = "b", tc: str = "10+0") -
 
 @asynccontextmanager
 async def playing(host: Host, url: str = "", **bots: BotFactory) -> AsyncIterator[dict[str, Client]]:
-    """Clients that are connected, each playing up to four matches at once; `url` leads there by a detour."""
+    """Yield clients that are connected, each playing up to four matches at once; `url` leads there by a detour."""
     clients = {
         name: Client(make, Options(url or host.url, name, matches=4), complain=lambda _: None)
         for name, make in bots.items()
@@ -106,7 +106,7 @@ class Relay:
 
 @asynccontextmanager
 async def relayed(host: Host) -> AsyncIterator[tuple[str, Relay]]:
-    """A relay before a host, and the URL that leads through it."""
+    """Yield a relay before a host, and the URL that leads through it."""
     port = int(host.url.rpartition(":")[2])
     relay = Relay()
 

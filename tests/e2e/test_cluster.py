@@ -21,11 +21,11 @@ from arena.protocol.record import Record
 from arena.server.store.database import open_store
 from testkit.cluster import Cluster, Member, running_cluster
 from testkit.cluster_faults import KINDS, ClusterFaults, end, in_progress, play_out, players_of, rounds
-from testkit.crash import Outcome, compare_with_store
+from testkit.crash import CrashResult, compare_with_store
 from testkit.nats_server import NatsServer, running_nats
 from testkit.node import with_packages
 from testkit.parts import program
-from testkit.players import Player
+from testkit.players import RandomPlayer
 from testkit.stored import records_of
 from tests.e2e.trail import trails
 from tests.server.databases import Postgresql
@@ -89,7 +89,7 @@ async def test_everything_is_restarted_under_play_and_no_bot_comes_in_more_than_
         for each in new:
             await each.wait_ready()
         players = [
-            Player(
+            RandomPlayer(
                 old[number % 2].url,
                 f"bot {number}",
                 lambda: random.uniform(0.02, 0.3),
@@ -114,14 +114,14 @@ async def test_everything_is_restarted_under_play_and_no_bot_comes_in_more_than_
             for task in playing:
                 task.cancel()
         assert {each.connections for each in players} == {2}
-        outcome = Outcome()
+        outcome = CrashResult()
         await play_out(players, made.database)
         await end(made, outcome)
     await compare_with_store(postgresql_database, players, set(), outcome)
     assert outcome.faults == [], await trails(postgresql_database, outcome.faults, made.logs())
 
 
-async def acknowledged(players: Sequence[Player], more: int) -> None:
+async def acknowledged(players: Sequence[RandomPlayer], more: int) -> None:
     """Wait until so many moves more were acknowledged."""
     goal = sum(len(each.acknowledged) for each in players) + more
     async with asyncio.timeout(150 + more):
@@ -131,7 +131,7 @@ async def acknowledged(players: Sequence[Player], more: int) -> None:
 
 @contextmanager
 def entrance(folder: Path, edges: Sequence[Member]) -> Iterator[str]:
-    """The nginx of the profile `cluster` on a free port of this machine, before these edges; where bots come in."""
+    """Yield the nginx of the profile `cluster` on a free port of this machine, before these edges; where bots come in."""
     found = program("nginx")
     assert found is not None
     with socket.create_server(("127.0.0.1", 0)) as free:
@@ -217,18 +217,18 @@ async def test_a_client_in_another_language_plays_on_and_never_learns_of_it(
         try:
             clients = [Newcomer(script, url, f"newcomer {each}") for each in range(4)]
             first, second = made.edges
-            await moved(clients, 20)
+            await wait_for_moves(clients, 20)
             assert await first.stop() == 0
-            await moved(clients, 20)
+            await wait_for_moves(clients, 20)
             first.start()
             await first.wait_ready()
             leader = await made.wait_leader()
             for dead in (leader, second):
                 await asyncio.to_thread(dead.kill)
-                await moved(clients, 20)
+                await wait_for_moves(clients, 20)
                 dead.start()
                 await dead.wait_ready()
-            await moved(clients, 20)
+            await wait_for_moves(clients, 20)
             codes = [await asyncio.to_thread(each.finish) for each in clients]
             async with asyncio.timeout(100):
                 while await in_progress(made.database):  # the last record is written before its end is told
@@ -250,7 +250,7 @@ async def test_a_client_in_another_language_plays_on_and_never_learns_of_it(
     assert sum(each.count("closed") for each in clients) >= 2, "some were thrown out"
 
 
-async def moved(clients: Sequence[Newcomer], more: int) -> None:
+async def wait_for_moves(clients: Sequence[Newcomer], more: int) -> None:
     """Wait until each has made so many moves more."""
     goals = [each.count("accepted") + more for each in clients]
     async with asyncio.timeout(300):

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from arena.protocol.codes import EndReason
-from testkit.crash import Server, crash
+from testkit.crash import KillableServer, crash
 from tests.e2e.commands import running, until_matches_are_played
 
 pytestmark = [
@@ -66,8 +66,8 @@ async def test_positions_from_before_a_kill_are_counted_after_it(tmp_path: Path)
     assert set(outcome.reasons) <= {EndReason.ADJUDICATED, EndReason.ELIMINATION, EndReason.ARMIES}
 
 
-async def test_sigterm_begins_no_new_match_and_saves_what_does_not_end(tmp_path: Path) -> None:
-    server = Server(tmp_path, 1, "--game", "tictactoe", "--set=server.drain_seconds=0.2")
+async def test_sigterm_starts_no_match_and_saves_unfinished_ones(tmp_path: Path) -> None:
+    server = KillableServer(tmp_path, 1, "--game", "tictactoe", "--set=server.drain_seconds=0.2")
     with ExitStack() as stack:
         stack.callback(server.close)
         server.start()

@@ -49,7 +49,7 @@ class Server:
 
 @contextmanager
 def serving(folder: Path, *options: str) -> Iterator[Server]:
-    """`arena serve` on a free port, with a store in the folder."""
+    """Yield `arena serve` on a free port, with a store in the folder."""
     log = folder / "serve.log"
     log.touch()
     words = ("serve", "--port", "0", "--set=house.engines=none", "--log", "json", *options)
@@ -74,7 +74,7 @@ class _NoRedirect(HTTPRedirectHandler):
 
 
 def get(url: str, trust: Path) -> tuple[int, str]:
-    """Status and body of a page; a certificate must be the one in `trust`."""
+    """Return status and body of a page; a certificate must be the one in `trust`."""
     context = ssl.create_default_context(cafile=str(trust))
     try:
         with build_opener(HTTPSHandler(context=context), _NoRedirect).open(url, timeout=150) as answer:
@@ -86,7 +86,7 @@ def get(url: str, trust: Path) -> tuple[int, str]:
 
 @pytest.fixture
 def certificate(tmp_path: Path) -> tuple[Path, Path]:
-    """Certificate and key, made by the guide's own command."""
+    """Return certificate and key, made by the guide's own command."""
     (line,) = [line for line in TLS[0].splitlines() if " openssl req " in line]
     words = shlex.split(line.removeprefix("sudo "))
     chain, key = tmp_path / "arena.pem", tmp_path / "arena.key"
@@ -121,7 +121,7 @@ def test_a_bot_comes_by_tls_and_believes_no_certificate_but_a_known_one(
 
 
 def free_ports(count: int) -> list[int]:
-    """Ports that nobody listens on."""
+    """Return ports that nobody listens on."""
     held = [socket.socket() for _ in range(count)]
     for each in held:
         each.bind(("127.0.0.1", 0))
@@ -133,7 +133,7 @@ def free_ports(count: int) -> list[int]:
 
 @contextmanager
 def nginx(folder: Path, certificate: tuple[Path, Path], server: Server) -> Iterator[tuple[int, int]]:
-    """The guide's site on free ports of this machine; the ports for http and https."""
+    """Yield the guide's site on free ports of this machine; the ports for http and https."""
     assert NGINX is not None
     (site,) = re.findall(
         r"sites-available/arena >/dev/null <<'END'\n(.*?)^END$", TLS[1], re.MULTILINE | re.DOTALL
@@ -180,7 +180,7 @@ def nginx(folder: Path, certificate: tuple[Path, Path], server: Server) -> Itera
 
 
 def hello(port: int, trust: Path, source: str, name: str, token: str, **headers: str) -> dict[str, Any]:
-    """The first answer to a hello that comes from an address of this machine, through TLS."""
+    """Return the first answer to a hello that comes from an address of this machine, through TLS."""
     raw = socket.create_connection(("127.0.0.1", port), source_address=(source, 0), timeout=150)
     with connect(
         f"wss://{NAME}:{port}",

@@ -11,13 +11,13 @@ from random import Random
 import pytest
 
 from arena.protocol import record as records
-from testkit.kills import Event
+from testkit.kills import KilledEvent
 from tests.server.fleets import ROOT, all_gone, bot
 
 
 @pytest.fixture
 def mark(monkeypatch: pytest.MonkeyPatch) -> str:
-    """A word in the environment of every process that the test starts, and of theirs."""
+    """Return a word in the environment of every process that the test starts, and of theirs."""
     word = f"arena-e2e-{time.monotonic_ns()}"
     monkeypatch.setenv("ARENA_TEST_MARK", word)
     monkeypatch.setenv("PYTHONPATH", str(ROOT))
@@ -34,7 +34,7 @@ def test_a_killed_event_ends_as_if_it_had_never_been_killed(mark: str, tmp_path:
     (tmp_path / "ladder.toml").write_text(
         f'event = "kills"\ngame = "tictactoe"\ntime_control = "60+1"\nrounds = {ROUNDS}\nopenings = 3\n{bots}'
     )
-    event = Event(tmp_path, ("ladder.toml",))
+    event = KilledEvent(tmp_path, ("ladder.toml",))
     unbroken = event.play("unbroken")
     dice = Random(1)
     kept: set[str] = set()

@@ -30,7 +30,7 @@ ENGINES = {"random", "greedy", "minimax", "alphabeta", "jamboree"}
 
 @pytest.fixture
 def mark(monkeypatch: pytest.MonkeyPatch) -> str:
-    """A word in the environment of every process that the test starts, and of theirs."""
+    """Return a word in the environment of every process that the test starts, and of theirs."""
     word = f"arena-e2e-{time.monotonic_ns()}"
     monkeypatch.setenv("ARENA_TEST_MARK", word)
     monkeypatch.setenv("PYTHONPATH", str(ROOT))  # for bots of tests.peers, wherever they run
@@ -38,14 +38,14 @@ def mark(monkeypatch: pytest.MonkeyPatch) -> str:
 
 
 def arena(*arguments: str, folder: Path) -> Result:
-    """The command in a folder, in this process; its bots have processes of their own."""
+    """Return the command in a folder, in this process; its bots have processes of their own."""
     with chdir(folder):
         return command_line.arena(*arguments)
 
 
 @contextmanager
 def running(folder: Path, record: Path) -> Iterator[subprocess.Popen[str]]:
-    """A ladder that would last for hours, some matches of which are over."""
+    """Yield a ladder that would last for hours, some matches of which are over."""
     with subprocess.Popen(
         [
             *(*ARENA, "ladder", "--bot", "random", "--bot", "greedy"),
@@ -125,7 +125,7 @@ def test_a_bot_that_crashes_is_named_and_the_ladder_goes_on(mark: str, tmp_path:
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_a_signal_stops_at_once_and_keeps_what_is_finished(
+def test_a_signal_stops_at_once_and_keeps_finished_matches(
     mark: str, tmp_path: Path, number: signal.Signals
 ) -> None:
     record = tmp_path / "r.jsonl"

@@ -47,7 +47,7 @@ class Outcome:
 
     record: Record
     told: list[dict[str, Any]]
-    """What the misbehaving bot printed: the messages that it got, and how its connection ended."""
+    """Output of the misbehaving bot: the messages that it got, and the end of its connection."""
     opponent: Honest
     beside: list[Record]
     """The matches that two honest bots played in the meantime."""
@@ -144,7 +144,7 @@ def health(host: Host) -> bytes:
 
 
 def assert_lost(outcome: Outcome, reason: EndReason) -> None:
-    """The misbehaving bot has lost for this reason; its opponent was told, and nobody else was hurt."""
+    """Check that the misbehaving bot lost for this reason, its opponent was told, and nobody else was affected."""
     assert (outcome.record.result.winner, outcome.record.result.reason) == ("minnie", reason)
     assert "peer" in outcome.record.result.detail
     (end,) = outcome.opponent.told("end")

@@ -26,7 +26,7 @@ def cable(tmp_path: Path) -> Iterator[Cable]:
 
 @pytest.fixture
 def line(tmp_path: Path) -> Iterator[Cable]:
-    """With a bad line between."""
+    """Yield a bad line to the server."""
     try:
         with laid(tmp_path, between=True) as made:
             yield made

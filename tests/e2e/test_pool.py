@@ -11,16 +11,16 @@ import anyio.to_thread
 import pytest
 
 from arena.server.store.database import open_store
-from testkit.crash import Server
+from testkit.crash import KillableServer
 from testkit.forked import Forked
 from testkit.stored import records_of
 
 pytestmark = pytest.mark.usefixtures("loaded_commands")
 
 
-async def played(folder: Path, *options: str, matches: int) -> str:
-    """The store of a server on which two bots that always answer alike have played so many matches."""
-    server = Server(folder, 1, *options)
+async def play_on_server(folder: Path, *options: str, matches: int) -> str:
+    """Return the store of a server on which two bots that always answer alike have played so many matches."""
+    server = KillableServer(folder, 1, *options)
     with ExitStack() as stack:
         stack.callback(server.close)
         server.start()
@@ -37,7 +37,7 @@ async def played(folder: Path, *options: str, matches: int) -> str:
 
 
 async def test_ten_matches_are_ten_distinct_games_in_pairs_with_the_seats_swapped(tmp_path: Path) -> None:
-    store = await played(tmp_path, "--map", "m2", "--set=pool.openings=shipped", matches=10)
+    store = await play_on_server(tmp_path, "--map", "m2", "--set=pool.openings=shipped", matches=10)
     async with open_store(store) as engine:
         records = await records_of(engine, "serve")
     games = {repr((record.players, [each.move for each in record.moves])) for record in records}

@@ -39,7 +39,7 @@ class Server:
     log: Path
 
     def wait(self, pattern: str) -> str:
-        """The first group of what stands in the log, as soon as it does."""
+        """Wait for the pattern in the log, and return its first group."""
         end = time.monotonic() + 150
         while not (found := re.search(pattern, self.log.read_text())):
             assert self.process.poll() is None, self.log.read_text()
@@ -69,7 +69,7 @@ def serving(folder: Path, text: str, *options: str) -> Iterator[Server]:
         process.wait()
 
 
-def test_a_file_of_five_lines_hosts_and_follows_what_can_be_followed(tmp_path: Path) -> None:
+def test_a_file_of_five_lines_hosts_and_its_reloadable_settings_are_followed(tmp_path: Path) -> None:
     record = tmp_path / "record.jsonl"
     with serving(tmp_path, FIVE_LINES) as server:
         url = server.wait(r"listening on (ws://\S+:\d+)\n")

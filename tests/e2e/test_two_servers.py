@@ -17,9 +17,9 @@ from arena.protocol.codec import encode
 from arena.protocol.messages import Hello
 from arena.protocol.record import to_line
 from arena.server.store.database import file_of, open_store
-from testkit.crash import Outcome, Server, compare_with_store
+from testkit.crash import CrashResult, KillableServer, compare_with_store
 from testkit.forked import Forked
-from testkit.players import Player
+from testkit.players import RandomPlayer
 from testkit.stored import records_of
 from testkit.wire import SUBPROTOCOL
 from tests.e2e.commands import running
@@ -82,12 +82,12 @@ async def test_kills_and_takeovers_in_any_order_lose_no_move_and_change_no_recor
             for each, name in (("first", "north"), ("second", "north"), ("other", "south"))
         )
         players = [
-            Player(url, f"{name} {number}", lambda: dice.uniform(0.005, 0.1), elsewhere=elsewhere)
+            RandomPlayer(url, f"{name} {number}", lambda: dice.uniform(0.005, 0.1), elsewhere=elsewhere)
             for url, name, elsewhere in ((first.url, "n", (second.url,)), (other.url, "s", ()))
             for number in range(4)
         ]
         records: dict[str, str] = {}
-        outcome = Outcome()
+        outcome = CrashResult()
         async with asyncio.TaskGroup() as tasks:
             playing = [tasks.create_task(player.run()) for player in players]
             for each in (first, other):
@@ -147,20 +147,20 @@ def can_be_changed(file: Path) -> bool:
 
 
 async def lines(database: str) -> dict[str, str]:
-    """The records in a store, as lines."""
+    """Return the records in a store, as lines."""
     async with open_store(database) as engine:
         return {each.match: to_line(each) for each in await records_of(engine, "serve")}
 
 
-def servers(folder: Path, stack: ExitStack) -> tuple[Server, Server]:
-    """Two on the same store, with logs and ports of their own."""
+def servers(folder: Path, stack: ExitStack) -> tuple[KillableServer, KillableServer]:
+    """Return two on the same store, with logs and ports of their own."""
     database = f"sqlite:///{folder / 'arena.db'}"
     return server(folder / "first", stack, database), server(folder / "second", stack, database)
 
 
-def server(folder: Path, stack: ExitStack, database: str, *options: str) -> Server:
+def server(folder: Path, stack: ExitStack, database: str, *options: str) -> KillableServer:
     """Start a server on a store, with a separate log and port."""
     folder.mkdir()
-    server = Server(folder, 2, "--game", "tictactoe", "--db", database, *options)
+    server = KillableServer(folder, 2, "--game", "tictactoe", "--db", database, *options)
     stack.callback(server.close)
     return server

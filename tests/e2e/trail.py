@@ -17,7 +17,7 @@ LINES = 200
 
 
 async def trails(database: str, faults: Iterable[str], files: Sequence[Path]) -> str:
-    """All about the matches that these texts name, as far as there are few of them.
+    """Return the log lines about the matches that these texts name, if there are few of them.
 
     files: logs of servers, and what clients have printed; of what is about no match everything that names the players, or none, is shown
     """
@@ -44,7 +44,7 @@ def _steps(log: MatchLog) -> list[str]:
 
 
 def _lines(file: Path, log: MatchLog) -> list[str]:
-    """The lines of a file that are about the match, its players, or about everything."""
+    """Return the lines of a file that are about the match, its players, or about everything."""
 
     def matters(line: str) -> bool:
         named = MATCH.findall(line)

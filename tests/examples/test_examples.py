@@ -33,7 +33,7 @@ def compiled(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def script(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """bot.js in a folder of its own, with its two packages."""
+    """Return bot.js in a folder of its own, with its two packages."""
     return with_packages(EXAMPLES / "bot.js", tmp_path_factory.mktemp("js"))
 
 

@@ -63,7 +63,7 @@ DOTS = game_of("dots")
 
 
 def boxes_ahead(position: Any, known: dict[Any, int]) -> int:
-    """Maxie's boxes more than Minnie's at the end when both play as well as they can: counted box by box."""
+    """Return Maxie's boxes more than Minnie's at the end when both play as well as they can: counted box by box."""
     if position not in known:
         moves = DOTS.moves(position)
         after = [boxes_ahead(DOTS.successor(position, move), known) for move in moves]

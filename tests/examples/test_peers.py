@@ -48,7 +48,7 @@ def test_an_adapter_is_short(file: str) -> None:
 
 
 @pytest.mark.parametrize("file", PACKAGES)
-def test_a_package_wins_where_it_can_and_stops_what_would_lose(file: str) -> None:
+def test_an_openspiel_bot_wins_or_blocks_at_once(file: str) -> None:
     engine, game = make_engine(str(EXAMPLES / file)), make_setup("tictactoe")
     assert answer(engine, game, [0, 3, 1, 4, 8], "0.5")[0] == 5, "three in the middle row"
     assert answer(engine, game, [0, 4, 1], "0.5")[0] == 2, "the end of the first row"

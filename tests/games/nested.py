@@ -10,7 +10,7 @@ from arena.games.explicit import Explicit
 
 
 def from_values(values: Iterable[object], player: Player = Player.MAXIE) -> Explicit:
-    """The game of a tree written as nested lists of leaf values; nodes are named by their moves."""
+    """Return the game of a tree written as nested lists of leaf values; nodes are named by their moves."""
 
     def node(entry: object, name: str) -> dict[str, Plain]:
         if isinstance(entry, int):

@@ -51,12 +51,12 @@ class Nim(Game):
 
 def forget_games(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let this process know no user's game, and forget after the test those that it registers."""
-    for what in ("_named", "_standard"):
+    for what in ("_own_games", "_standard"):
         monkeypatch.setattr(KNOWN, what, {})
 
 
 def nim(folder: Path, *changes: tuple[str, str]) -> Path:
-    """A file with Nim, in which texts are replaced by others. Raises AssertionError where one is not there."""
+    """Return a file with Nim, in which texts are replaced by others. Raises AssertionError where one is not there."""
     text = NIM
     for old, new in changes:
         assert old in text

@@ -38,7 +38,7 @@ class Played:
 
 
 def random_match(game: Game[Any, Any], seed: int, limit: int = MAX_PLIES) -> Played:
-    """A match of random moves from the start to its end, or to `limit` plies."""
+    """Return a match of random moves from the start to its end, or to `limit` plies."""
     random = Random(seed)
     positions: list[Any] = [game.start()]
     moves: list[Any] = []

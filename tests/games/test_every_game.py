@@ -31,7 +31,7 @@ def carried(data: Any) -> list[Any]:
 
 
 def sample(positions: tuple[Any, ...], most: int = 12) -> list[Any]:
-    """The first and last positions of a match, and some between."""
+    """Return the first and last positions of a match, and some between."""
     step = max(1, len(positions) // most)
     return [*positions[::step], positions[-1]]
 

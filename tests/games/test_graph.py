@@ -23,14 +23,14 @@ FIGURE = json.loads((Path(__file__).parents[1] / "data" / "graph_figure1.json").
 
 @st.composite
 def graphs(draw: st.DrawFn) -> tuple[tuple[int, ...], ...]:
-    """Any directed graph of up to 7 vertices, loops and double edges among them."""
+    """Return any directed graph of up to 7 vertices, loops and double edges among them."""
     size = draw(st.integers(1, 7))
     vertex = st.integers(0, size - 1)
     return tuple(tuple(draw(st.lists(vertex, max_size=5))) for _ in range(size))
 
 
 def closure(graph: tuple[tuple[int, ...], ...]) -> list[list[bool]]:
-    """Warshall's: which vertices lead to which. Slow and plain, to hold the rest against."""
+    """Return the vertices that each vertex reaches, by Warshall's algorithm: a slow and simple oracle."""
     vertices = range(len(graph))
     leads = [[v == w or w in graph[v] for w in vertices] for v in vertices]
     for middle in vertices:
@@ -72,7 +72,7 @@ def test_reach_and_connectedness_agree_with_the_closure(graph: tuple[tuple[int, 
 
 
 @given(graphs())
-def test_simple_and_undirected_mean_what_they_say(graph: tuple[tuple[int, ...], ...]) -> None:
+def test_simple_and_undirected_agree_with_their_definitions(graph: tuple[tuple[int, ...], ...]) -> None:
     edges = edges_of(graph)
     assert is_simple(graph) == (len(edges) == len({(v, w) for v, w in edges if v != w}))
     assert is_undirected(graph) == ({(w, v) for v, w in edges} == set(edges))

@@ -78,7 +78,7 @@ def test_every_position(made: tuple[Hexapawn, Pawns]) -> None:
 
 
 def perft(game: Any, position: Any) -> int:
-    """Whole games from here."""
+    """Return the number of whole games from here."""
     moves = game.moves(position)
     return sum(perft(game, game.successor(position, move)) for move in moves) if moves else 1
 
@@ -94,7 +94,7 @@ Square = tuple[int, int]
 
 
 def games_by_sets(width: int, height: int, mover: frozenset[Square], other: frozenset[Square]) -> int:
-    """Whole games, told another way: sets of pawns, the mover's always going up; turn the board each ply."""
+    """Count whole games in another way: with sets of pawns, the mover's always going up, and a turned board each ply."""
     if any(y == 0 for _, y in other):
         return 1
     count = 0

@@ -23,7 +23,7 @@ def signed(state: list[str]) -> tuple[int, ...]:
 
 
 def path(*start: int, cap: int = 5, armies_to_win: int | None = None, ply_limit: int = 50) -> Riskless:
-    """A row of territories a, b, c … with this start."""
+    """Return a row of territories a, b, c … with this start."""
     size = len(start)
     return Riskless(
         RisklessMap(
@@ -98,7 +98,7 @@ def test_both_at_once_is_a_draw() -> None:
 
 
 def agree(game: Riskless, position: Armies) -> None:
-    """Moves, every successor, and the outcome are what the oracle says."""
+    """Check moves, every successor and the outcome against the oracle."""
     oracle = Oracle(game.map)
     held = oracle.held(position.armies)
     verdict = oracle.verdict(held, position.ply)

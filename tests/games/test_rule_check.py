@@ -22,18 +22,18 @@ SMALL = {
 }
 
 
-def tried(game: Game[Any, Any], matches: int = 20) -> dict[str, BrokenRule]:
+def broken_rules(game: Game[Any, Any], matches: int = 20) -> dict[str, BrokenRule]:
     return {fault.rule: fault for fault in check_rules(game, Random(1).randrange, matches)}
 
 
 @pytest.mark.parametrize("game", SMALL.values(), ids=SMALL)
 def test_nothing_is_wrong_with_the_games_of_the_project(game: AnyGame) -> None:
-    assert not tried(game, 3)
+    assert not broken_rules(game, 3)
 
 
 @pytest.mark.parametrize("file", GAME_FILES, ids=lambda file: file.stem)
 def test_nothing_is_wrong_with_the_examples(file: Path) -> None:
-    assert not tried(game_in_file(file, "").from_setup({}), 5)
+    assert not broken_rules(game_in_file(file, "").from_setup({}), 5)
 
 
 BROKEN = {
@@ -148,7 +148,7 @@ BROKEN = {
         "estimate",
         "must be a whole number",
     ),
-    "chance": ([], "digest", "something else the second time"),
+    "chance": ([], "digest", "another result the second time"),
     "marks missing": (
         [
             (
@@ -185,7 +185,7 @@ def test_a_wrong_rule_is_found_and_told(name: str, tmp_path: Path) -> None:
         )()
     else:
         game = game_in_file(nim(tmp_path, *changes), "")()
-    found = tried(game)
+    found = broken_rules(game)
     assert rule in found, found
     assert rule in RULES
     assert re.search(why, found[rule].why), found[rule].why
@@ -194,10 +194,10 @@ def test_a_wrong_rule_is_found_and_told(name: str, tmp_path: Path) -> None:
 
 def test_a_fault_is_told_with_the_moves_that_lead_to_it(tmp_path: Path) -> None:
     file = nim(tmp_path, ("return None if position.left else", "return None if position.left > 4 else"))
-    fault = tried(game_in_file(file, "")())["end"]
+    fault = broken_rules(game_in_file(file, "")())["end"]
     assert 9 - sum(map(int, fault.moves)) in (1, 2, 3, 4)
 
 
 def test_a_broken_rule_is_not_told_as_a_failure_of_the_digest(tmp_path: Path) -> None:
     file = nim(tmp_path, ('else Outcome(self.player(position).opponent, "the last one")', 'else "maxie"'))
-    assert set(tried(game_in_file(file, "")())) == {"outcome"}
+    assert set(broken_rules(game_in_file(file, "")())) == {"outcome"}

@@ -14,7 +14,7 @@ GAME = TicTacToe()
 
 @cache
 def below(board: Board) -> tuple[int, Counter[tuple[str, str | None]]]:
-    """Nodes of the game tree from here on, and its matches by (length or winner, ...)."""
+    """Return nodes of the game tree from here on, and its matches by (length or winner, ...)."""
     outcome = GAME.outcome(board)
     if outcome is not None:
         return 1, Counter({("ply", str(GAME.ply(board))): 1, ("winner", outcome.winner): 1})

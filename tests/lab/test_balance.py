@@ -13,7 +13,7 @@ from tests.properties import examples
 
 
 def by_rounds(graph: Graph) -> list[list[int]]:
-    """Distances by Floyd and Warshall's rounds: slow and plain."""
+    """Return distances by Floyd and Warshall's rounds: slow and plain."""
     size = len(graph)
     far = [[0 if v == w else 1 if w in graph[v] else size for w in range(size)] for v in range(size)]
     for middle in range(size):

@@ -109,7 +109,7 @@ M1 = Riskless(load_map("m1"))
 
 
 def course(values: list[int], winner: Player | None) -> MatchCourse:
-    """The course of a match in which these values were told, and each move was the first one."""
+    """Return the course of a match in which these values were told, and each move was the first one."""
     position, positions, reports = M1.start(), [], []
     for value in values:
         played = M1.moves(position)[0]

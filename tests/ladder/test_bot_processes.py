@@ -133,7 +133,7 @@ async def test_a_bot_that_stays_silent_is_killed_and_started_again(host: Host) -
     assert notice.startswith("bot a hung: it did not answer in 1 matches in a row; it is started again")
 
 
-async def test_an_answer_forgives_what_was_before(host: Host) -> None:
+async def test_an_answer_resets_the_count_of_silent_matches(host: Host) -> None:
     patience = RestartPolicy(silent_matches=2)
     async with open_bot_processes(
         host, [bot("a")], folder=ROOT, patience=patience, notice=pytest.fail

@@ -81,7 +81,7 @@ class Cluster:
     def add_worker(self, threads: int = 1) -> subprocess.Popen[bytes]:
         """Add a worker, which registers with the scheduler when it is up."""
         log = self.logs.enter_context((self.folder / f"worker{len(self.workers)}.log").open("wb"))
-        worker = started(
+        worker = start_process(
             self.started,
             *("worker", self.address, "--nthreads", str(threads), "--no-nanny", "--no-dashboard"),
             *("--local-directory", str(self.folder)),
@@ -91,7 +91,9 @@ class Cluster:
         return worker
 
 
-def started(processes: list[subprocess.Popen[bytes]], *words: str, log: IO[bytes]) -> subprocess.Popen[bytes]:
+def start_process(
+    processes: list[subprocess.Popen[bytes]], *words: str, log: IO[bytes]
+) -> subprocess.Popen[bytes]:
     module = f"distributed.cli.dask_{words[0]}"
     process: subprocess.Popen[bytes] = subprocess.Popen(
         [sys.executable, "-P", "-W", "ignore", "-m", module, *words[1:]],
@@ -105,14 +107,14 @@ def started(processes: list[subprocess.Popen[bytes]], *words: str, log: IO[bytes
 
 @asynccontextmanager
 async def cluster(folder: Path, workers: int, threads: int = 1) -> AsyncIterator[Cluster]:
-    """A cluster of its own; on leaving nothing of it is left."""
+    """Yield a cluster of its own; on leaving nothing of it is left."""
     file = folder / "scheduler.json"
     made: list[subprocess.Popen[bytes]] = []
     with ExitStack() as logs:
         try:
             log = logs.enter_context((folder / "scheduler.log").open("wb"))
             where = ("--host", "127.0.0.1", "--port", "0", "--no-dashboard", "--scheduler-file", str(file))
-            scheduler = started(made, "scheduler", *where, log=log)
+            scheduler = start_process(made, "scheduler", *where, log=log)
             with anyio.fail_after(START_SECONDS):
                 while not file.exists() or not file.stat().st_size:
                     assert scheduler.poll() is None, (folder / "scheduler.log").read_text()
@@ -132,19 +134,19 @@ async def cluster(folder: Path, workers: int, threads: int = 1) -> AsyncIterator
                 for process in made:
                     process.kill()
                 for process in made:
-                    await ended(process)
+                    await exit_status(process)
 
 
 @pytest.fixture(scope="module")
 def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
-    """A cluster of one worker with three threads, for all tests that leave it as it is: to start one takes seconds."""
+    """Yield a cluster of one worker with three threads, for all tests that leave it as it is: to start one takes seconds."""
     made = cluster(tmp_path_factory.mktemp("cluster"), workers=1, threads=3)
     with start_blocking_portal() as portal, portal.wrap_async_context_manager(made) as running:
         yield running
 
 
-async def ended(process: subprocess.Popen[bytes]) -> int:
-    """The exit status of a process, once it has ended."""
+async def exit_status(process: subprocess.Popen[bytes]) -> int:
+    """Return the exit status of a process, once it has ended."""
     while (status := process.poll()) is None:
         await anyio.sleep(0.01)
     return status
@@ -152,7 +154,7 @@ async def ended(process: subprocess.Popen[bytes]) -> int:
 
 @pytest.fixture
 def mark(monkeypatch: pytest.MonkeyPatch) -> str:
-    """A word in the environment of every process that the test starts, and of theirs."""
+    """Return a word in the environment of every process that the test starts, and of theirs."""
     word = f"arena-cluster-{time.monotonic_ns()}"
     monkeypatch.setenv("ARENA_TEST_MARK", word)
     return word
@@ -186,7 +188,7 @@ def ladder(record: Path, *bots: BotPlan, rounds: int = 2, folder: Path = ROOT) -
     return Ladder(plan, starts, record, openings=RandomOpenings(starts, 2, 1))
 
 
-def told(played: Ladder) -> dict[tuple[int, int], object]:
+def matches_by_place(played: Ladder) -> dict[tuple[int, int], object]:
     """Return the played matches by their place in the event: players, start and end."""
     return {
         (pairing.pair.number, pairing.leg): (
@@ -221,10 +223,10 @@ async def test_the_same_event_as_on_one_machine_also_when_a_worker_dies(tmp_path
 
                 tasks.start_soon(kill_one_in_mid_pair)
                 await run_ladder(there, watch, database=url, patience=QUICK, cluster=made.address)
-            assert await ended(made.workers[0]) == -signal.SIGKILL
+            assert await exit_status(made.workers[0]) == -signal.SIGKILL
     assert all_gone(mark), processes_of(mark)
 
-    assert told(there) == told(here)
+    assert matches_by_place(there) == matches_by_place(here)
     assert table(there.bots, there.records) == table(here.bots, here.records)
     assert len(there.played) == there.matches == 12
     written = list(records.read(tmp_path / "there.jsonl"))
@@ -240,7 +242,7 @@ async def test_the_same_event_as_on_one_machine_also_when_a_worker_dies(tmp_path
     again = ladder(tmp_path / "there.jsonl", *bots)
     with anyio.fail_after(100):
         await run_ladder(again, Watch(), database=url, patience=QUICK, cluster="tcp://127.0.0.1:1")
-    assert told(again) == told(here)
+    assert matches_by_place(again) == matches_by_place(here)
 
 
 def children(process: int) -> str:
@@ -353,7 +355,7 @@ async def test_a_cluster_without_workers_is_waited_for_and_given_up(tmp_path: Pa
                     await runner.run(schedule)
 
 
-def test_a_pair_is_taken_as_a_whole_and_what_is_left_of_one_too() -> None:
+def test_pairs_are_resumed_as_a_whole_or_by_their_missing_match() -> None:
     def schedule() -> Schedule:
         return Schedule("1", make_format("round-robin", ["a", "b", "c"], 2, 1, 1))
 

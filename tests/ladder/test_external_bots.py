@@ -66,7 +66,7 @@ async def seconds_of(waiting: Awaitable[object]) -> float:
 
 @asynccontextmanager
 async def here(host: Host, *names: str) -> AsyncIterator[AsyncExitStack]:
-    """Bots that are connected; closing the stack sends them away."""
+    """Yield bots that are connected; closing the stack sends them away."""
     async with AsyncExitStack() as stack:
         for name in names:
             await stack.enter_async_context(enter(host, name))

@@ -33,7 +33,7 @@ time.sleep(60)
 
 
 def threads_below(process: int) -> list[int]:
-    """Every thread of a process and its descendants, found by the parents that all processes name."""
+    """Return every thread of a process and its descendants, found by the parents that all processes name."""
     parents = {}
     for folder in Path("/proc").glob("[0-9]*"):
         try:
@@ -48,7 +48,7 @@ def threads_below(process: int) -> list[int]:
 
 @pytest.fixture
 def busy() -> Iterator[int]:
-    """A process with a thread more and a child, which is all there."""
+    """Yield a process with a thread more and a child, which is all there."""
     with subprocess.Popen(
         [sys.executable, "-c", BUSY], stdout=subprocess.PIPE, start_new_session=True
     ) as process:

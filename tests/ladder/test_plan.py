@@ -152,7 +152,7 @@ def test_openings_are_plies_or_a_file(tmp_path: Path) -> None:
         openings("101")
 
 
-def test_an_event_is_named_by_what_can_be_printed() -> None:
+def test_an_event_name_must_be_printable() -> None:
     assert event_name("spring 2026", "event") == "spring 2026"
     for wrong in ("", "a\nb", "x" * 101):
         with pytest.raises(BadLadder, match=r"^--event: must be 1 to 100 printable characters$"):

@@ -13,7 +13,7 @@ EXAMPLE = Path(__file__).parents[2] / "examples" / "ladder.toml"
 TWO = '[[bots]]\nengine = "greedy"\n[[bots]]\nengine = "random"\n'
 
 
-def read(tmp_path: Path, text: str) -> LadderPlan:
+def read_plan(tmp_path: Path, text: str) -> LadderPlan:
     file = tmp_path / "ladder.toml"
     file.write_text(text, encoding="utf-8")
     return read_ladder(file)
@@ -34,7 +34,7 @@ def test_the_example() -> None:
 
 
 def test_the_example_writes_the_defaults(tmp_path: Path) -> None:
-    written, bare = read_ladder(EXAMPLE), read(tmp_path, TWO)
+    written, bare = read_ladder(EXAMPLE), read_plan(tmp_path, TWO)
     for key in (
         "game",
         "time_control",
@@ -51,21 +51,21 @@ def test_the_example_writes_the_defaults(tmp_path: Path) -> None:
 
 
 def test_rules_of_adjudication(tmp_path: Path) -> None:
-    assert read(tmp_path, TWO).adjudication == DEFAULT_RULES
-    assert read(tmp_path, f'adjudicate = "none"\n{TWO}').adjudication is None
-    plan = read(tmp_path, f"[adjudicate]\nwin = 500\nlimit = 200\n{TWO}")
+    assert read_plan(tmp_path, TWO).adjudication == DEFAULT_RULES
+    assert read_plan(tmp_path, f'adjudicate = "none"\n{TWO}').adjudication is None
+    plan = read_plan(tmp_path, f"[adjudicate]\nwin = 500\nlimit = 200\n{TWO}")
     assert plan.adjudication == Adjudication(win=500, limit=200, repetition=3)
-    plan = read(tmp_path, f'[adjudicate]\nlimit = 200\nrepetition = "none"\n{TWO}')
+    plan = read_plan(tmp_path, f'[adjudicate]\nlimit = 200\nrepetition = "none"\n{TWO}')
     assert plan.adjudication == Adjudication(limit=200)
     with pytest.raises(BadLadder, match=r"ladder.toml: adjudicate: unknown rule 'wins'"):
-        read(tmp_path, f"[adjudicate]\nwins = 500\n{TWO}")
+        read_plan(tmp_path, f"[adjudicate]\nwins = 500\n{TWO}")
     for wrong in ("200", '"limit=200"', "false"):
         with pytest.raises(BadLadder, match=r'adjudicate: must be a table.* or the word "none"'):
-            read(tmp_path, f"adjudicate = {wrong}\n{TWO}")
+            read_plan(tmp_path, f"adjudicate = {wrong}\n{TWO}")
 
 
 def test_every_key(tmp_path: Path) -> None:
-    plan = read(
+    plan = read_plan(
         tmp_path,
         'event = "spring"\ngame = "tictactoe"\nmaps = ["mine.toml", "ring:6"]\ntime_control = "10+0.1"\nmargin = 50\n'
         f"rounds = 7\nconcurrency = 3\nseed = -4\n{TWO}",
@@ -85,10 +85,10 @@ def test_every_key(tmp_path: Path) -> None:
 
 
 def test_formats_times_openings_and_threads(tmp_path: Path) -> None:
-    plan = read(tmp_path, f'format = "swiss"\nfor = "10m"\nopenings = 4\n{TWO}threads = 2')
+    plan = read_plan(tmp_path, f'format = "swiss"\nfor = "10m"\nopenings = 4\n{TWO}threads = 2')
     assert (plan.format, plan.rounds, plan.seconds, plan.openings) == ("swiss", None, 600, 4)
     assert [each.threads for each in plan.bots] == [0, 2]
-    listed = read(tmp_path, f'rounds = 3\nfor = "ever"\nopenings = "first.txt"\n{TWO}')
+    listed = read_plan(tmp_path, f'rounds = 3\nfor = "ever"\nopenings = "first.txt"\n{TWO}')
     assert (listed.rounds, listed.seconds, listed.openings) == (3, math.inf, tmp_path / "first.txt")
 
 
@@ -104,7 +104,7 @@ def test_formats_times_openings_and_threads(tmp_path: Path) -> None:
 )
 def test_invalid_formats_times_and_openings(tmp_path: Path, text: str, why: str) -> None:
     with pytest.raises(BadLadder, match=why):
-        read(tmp_path, f"{text}\n{TWO}")
+        read_plan(tmp_path, f"{text}\n{TWO}")
 
 
 @pytest.mark.parametrize(
@@ -165,7 +165,7 @@ def test_invalid_formats_times_and_openings(tmp_path: Path, text: str, why: str)
 )
 def test_an_error_names_file_key_and_reason(tmp_path: Path, text: str, why: str) -> None:
     with pytest.raises(BadLadder, match=why) as told:
-        read(tmp_path, text)
+        read_plan(tmp_path, text)
     assert str(told.value).startswith(f"{tmp_path / 'ladder.toml'}: ")
     assert "\n" not in str(told.value)
 
@@ -198,7 +198,7 @@ def test_a_program_by_lines_and_a_time_of_its_own(tmp_path: Path) -> None:
 
 
 def test_bots_in_boxes(tmp_path: Path) -> None:
-    plan = read(
+    plan = read_plan(
         tmp_path,
         '[[bots]]\nimage = "registry:5000/team/camel:2@sha256:ab"\nthreads = 2\n[[bots]]\nsubmit = "in/goat.zip"\n'
         '[[bots]]\nsubmit = "goat.zip"\nimage = "python:3"\nname = "kid"\n',

@@ -100,7 +100,7 @@ async def test_records_are_added_to_a_file(tmp_path: Path) -> None:
 
 
 def in_store(database: Path) -> dict[str, str | None]:
-    """Every match of a store with its record, None where it has none."""
+    """Return every match of a store with its record, None where it has none."""
     query = "select match, packed from matches left join records on records.number = matches.number"
     with closing(sqlite3.connect(database)) as store:
         rows = list(store.execute(query))

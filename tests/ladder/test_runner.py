@@ -17,7 +17,7 @@ from arena.match.terms import Terms
 from arena.protocol.codes import EndReason
 from arena.protocol.record import Record
 from arena.protocol.timecontrol import TimeControl
-from arena.rating.formats import Rounds
+from arena.rating.formats import RoundRobinFormat
 from arena.rating.pairing import Pairing
 from arena.rating.schedule import Schedule
 from arena.rating.standings import losers
@@ -86,7 +86,9 @@ async def run(
                 threads = Threads(bots, cores=2, by_hand=concurrency)
                 runner = Runner(host, fleet, terms, threads, lambda *each: matches.append(each))
                 await runner.run(
-                    Schedule("1", Rounds([each.name for each in bots], rounds, len(terms.starts), 0))
+                    Schedule(
+                        "1", RoundRobinFormat([each.name for each in bots], rounds, len(terms.starts), 0)
+                    )
                 )
         except BotRefused as error:
             refused = error
@@ -165,7 +167,7 @@ async def test_a_frozen_bot_is_replaced(host: Host, tmp_path: Path) -> None:
     assert noticed[0].startswith("bot b hung: it did not answer in 1 matches in a row; it is started again")
 
 
-async def test_bots_that_never_come_lose_what_they_were_to_play(host: Host) -> None:
+async def test_absent_bots_lose_their_matches(host: Host) -> None:
     bots = [bot("x", "crash"), bot("y", "crash"), bot("a"), bot("b")]
     played, noticed = await run(host, bots)
     for pairing, record in played:
@@ -198,5 +200,5 @@ async def test_enough_is_enough(host: Host) -> None:
     ) as fleet:
         runner = Runner(host, fleet, TERMS, Threads((), 1), lambda _, record: matches.append(record))
         with anyio.fail_after(100):
-            await runner.run(Schedule("1", Rounds(["a", "b"], 50, 1, 0)), lambda: len(matches) >= 3)
+            await runner.run(Schedule("1", RoundRobinFormat(["a", "b"], 50, 1, 0)), lambda: len(matches) >= 3)
     assert len(matches) == 3

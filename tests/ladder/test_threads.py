@@ -82,7 +82,7 @@ class Bots:
         await self.freed.wait()
 
     def check(self) -> None:
-        """Nothing is started here."""
+        """Do nothing, because nothing is started."""
 
 
 @dataclass
@@ -107,7 +107,7 @@ class Table:
 
 
 async def play(ladder: Ladder, said: Asked | None = None) -> Table:
-    """All matches of a ladder, with nothing but the bots and the host made up."""
+    """Return all matches of a ladder, with nothing but the bots and the host made up."""
     threads = ladder.threads
     bots = Bots({bot.name: threads.twins(bot) for bot in ladder.plan.bots}, said or {})
     table = Table()
@@ -232,7 +232,7 @@ def test_left_over_cores_go_to_engines_that_use_them() -> None:
     assert by_hand.limits("jamboree", "alphabeta", lambda _: 0) == ThreadLimits(4, 4)
 
 
-def test_bots_of_other_machines_know_best_what_they_have() -> None:
+def test_bots_of_other_machines_get_no_thread_limit() -> None:
     threads = Threads([BotPlan("far"), BotPlan("near")], 2, here=False)
     assert threads.limits("far", "near", {"far": 32, "near": 1}.__getitem__) == ThreadLimits()
     assert threads.weight("far", "near", {"far": 32, "near": 1}.__getitem__) == 32

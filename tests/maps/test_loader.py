@@ -49,7 +49,7 @@ def test_other_names_are_no_maps(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["ring:2", "ring:x", "ring:", "ring:1001", "ring:-3", "ring:3x3", "ring:٣"])
-def test_a_wrong_ring_says_what_would_be_right(name: str) -> None:
+def test_the_error_for_a_wrong_ring_shows_a_valid_one(name: str) -> None:
     with pytest.raises(
         MapError, match=r"no such map: a ring must be ring:N with N from 3 to 1000, e.g. ring:12"
     ):
@@ -57,7 +57,7 @@ def test_a_wrong_ring_says_what_would_be_right(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["grid:1x1", "grid:4", "grid:4x", "grid:40x26", "grid:0x9", "grid:2x2x2"])
-def test_a_wrong_grid_says_what_would_be_right(name: str) -> None:
+def test_the_error_for_a_wrong_grid_shows_a_valid_one(name: str) -> None:
     with pytest.raises(MapError, match=r"no such map: a grid must be grid:WxH with 2 to 1000 territories"):
         load_map(name)
 

@@ -19,7 +19,7 @@ def test_the_example_of_the_readme_is_a_map_with_every_key() -> None:
 
 
 @pytest.mark.slow
-def test_the_table_of_the_readme_is_what_the_command_writes() -> None:
+def test_the_table_of_the_readme_equals_the_commands_output() -> None:
     done = arena("maps", "measure", "path4", "--matches", "400", "--processes", "1")
     assert done.code == 0, done.stderr
     shown = (SHIPPED / "README.md").read_text(encoding="utf-8")

@@ -11,8 +11,8 @@ from arena.protocol.record import FORMAT, Record, RecordedMove, Result
 from arena.protocol.values import Players, Thinking
 
 
-def recorded(game: AnyGame, seed: int = 0, plies: int | None = None) -> tuple[Record, list[Any]]:
-    """A match of random moves, to its end or resigned after so many plies, and its positions."""
+def random_record(game: AnyGame, seed: int = 0, plies: int | None = None) -> tuple[Record, list[Any]]:
+    """Return a match of random moves, to its end or resigned after so many plies, and its positions."""
     rng, positions = Random(seed), [game.start()]
     moves: list[RecordedMove] = []
     while (outcome := game.outcome(positions[-1])) is None and len(moves) != plies:

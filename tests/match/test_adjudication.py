@@ -28,7 +28,7 @@ from arena.server.store.journal.journal import open_journal
 from arena.server.store.schema import matches
 from tests.server.matches import game_of, record, terms
 from tests.server.played import NOBODY_WINS
-from tests.server.refereed import MAXIE, MINNIE, told
+from tests.server.refereed import MAXIE, MINNIE, messages_to
 
 VALUES = st.none() | st.sampled_from([-500.0, -20.0, 0.0, 20.0, 500.0]) | st.floats(-1e12, 1e12)
 
@@ -38,7 +38,7 @@ def thought(*values: float | None) -> list[RecordedMove]:
 
 
 def winner(rules: Adjudication, *values: float | None) -> Any:
-    """The winner by the values of all moves; False where the match goes on."""
+    """Return the winner by the values of all moves; False where the match goes on."""
     game = game_of()
     verdict = adjudicate(rules, game, game.start(), thought(*values), 1)
     return False if verdict is None else verdict.winner
@@ -100,7 +100,7 @@ def test_one_bot_alone_ends_nothing(values: list[float | None], rules: Adjudicat
 def refereed(
     rules: Adjudication, moves: Sequence[tuple[int, float | None]], opening: Sequence[int] = ()
 ) -> tuple[Referee, list[tuple[int, Event]], list[Any]]:
-    """A match of tic-tac-toe: the referee, the events that it took, and the last effects."""
+    """Return a match of tic-tac-toe: the referee, the events that it took, and the last effects."""
     referee = Referee(replace(terms(), adjudication=rules, opening=tuple(opening)))
     journal: list[tuple[int, Event]] = []
     effects: list[Any] = []
@@ -120,7 +120,7 @@ def refereed(
     return referee, journal, effects
 
 
-def recorded(referee: Referee) -> Record:
+def record_of(referee: Referee) -> Record:
     finish = referee.result
     assert finish is not None
     made = record(winner=SEATS[finish.winner] if finish.winner else None, reason=finish.reason)
@@ -134,7 +134,7 @@ def test_both_are_told_the_end_and_its_reason() -> None:
     detail = "both bots said in their last 2 moves each that maxie wins, by 500 or more"
     assert referee.result == Finish(MAXIE, EndReason.ADJUDICATED, detail)
     for player in Player:
-        [end] = told(effects, player, End)
+        [end] = messages_to(effects, player, End)
         assert (end.winner, end.reason, end.detail) == ("maxie", "adjudicated", detail)
         assert end.moves == list(NOBODY_WINS[:4])
     assert referee.next_deadline is None
@@ -171,7 +171,7 @@ def test_the_journal_and_the_record_lead_to_the_same_end(
     assert again.result == referee.result
     if referee.result is None:
         return  # some openings leave a full board to nobody
-    made = recorded(referee)
+    made = record_of(referee)
     verify(made)
     if referee.result.reason is EndReason.ADJUDICATED:
         for forged in (
@@ -188,7 +188,7 @@ def test_the_journal_and_the_record_lead_to_the_same_end(
 def test_a_match_may_end_otherwise_under_adjudication() -> None:
     referee, _, _ = refereed(WIN, [(4, None)])
     referee.handle(Resigned(MAXIE), 10)
-    verify(recorded(referee))
+    verify(record_of(referee))
 
 
 async def test_the_store_keeps_the_rules(database: str) -> None:

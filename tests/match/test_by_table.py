@@ -93,7 +93,7 @@ def test_a_record_that_ends_by_the_table_is_checked() -> None:
         verify(replace(record, adjudication=Adjudication(repetition=3)))
 
 
-def test_a_record_whose_table_is_not_here_says_what_is_missing() -> None:
+def test_a_record_without_its_table_names_the_missing_table() -> None:
     record = ended_by_table()
     setup = {**record.setup, "armies_to_win": 23}
     with pytest.raises(BadRecord, match="`arena solve path4` makes it"):

@@ -3,7 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from arena.games.core import Player
-from arena.match.clock import MS, Clock
+from arena.match.clock import MS, MatchClock
 from arena.protocol.timecontrol import TimeControl
 
 times = st.integers(0, 10_000)
@@ -14,7 +14,7 @@ players = st.sampled_from(list(Player))
 def test_a_move_within_clock_and_margin_is_charged_and_credited(
     base: int, increment: int, margin: int, player: Player, spent: int
 ) -> None:
-    clock = Clock.start(TimeControl(base, increment), margin)
+    clock = MatchClock.start(TimeControl(base, increment), margin)
     if spent > base + margin:
         with pytest.raises(ValueError, match="time spent must be"):
             clock.spend(player, spent * MS)
@@ -26,7 +26,7 @@ def test_a_move_within_clock_and_margin_is_charged_and_credited(
 
 @given(st.lists(st.tuples(players, st.integers(0, 300)), max_size=30))
 def test_no_clock_is_ever_negative(moves: list[tuple[Player, int]]) -> None:
-    clock = Clock.start(TimeControl(200, 10), 100)
+    clock = MatchClock.start(TimeControl(200, 10), 100)
     for player, spent in moves:
         if spent * MS <= clock.allowed(player):
             clock = clock.spend(player, spent * MS)
@@ -36,7 +36,7 @@ def test_no_clock_is_ever_negative(moves: list[tuple[Player, int]]) -> None:
 
 @given(st.integers(1, 1000), times, players, st.integers(0, 500))
 def test_a_time_for_each_move_never_changes(base: int, margin: int, player: Player, spent: int) -> None:
-    clock = Clock.start(TimeControl(base, 0, per_move=True), margin)
+    clock = MatchClock.start(TimeControl(base, 0, per_move=True), margin)
     if spent <= base + margin:
         assert clock.spend(player, spent * MS) == clock
 
@@ -50,8 +50,11 @@ CONTROLS = st.builds(TimeControl, st.integers(1, 1000), st.integers(0, 100)) | s
 def test_with_time_odds_each_clock_goes_as_if_both_players_had_its_control(
     maxie: TimeControl, minnie: TimeControl, total: int, spent: list[int]
 ) -> None:
-    both = Clock.start(maxie, 100, total, minnie)
-    alone = {Player.MAXIE: Clock.start(maxie, 100, total), Player.MINNIE: Clock.start(minnie, 100, total)}
+    both = MatchClock.start(maxie, 100, total, minnie)
+    alone = {
+        Player.MAXIE: MatchClock.start(maxie, 100, total),
+        Player.MINNIE: MatchClock.start(minnie, 100, total),
+    }
     for ply, ms in enumerate(spent):
         player = list(Player)[ply % 2]
         took = min(ms * MS, both.allowed(player))
@@ -60,13 +63,13 @@ def test_with_time_odds_each_clock_goes_as_if_both_players_had_its_control(
 
 
 def test_the_margin_is_not_time_to_think_with() -> None:
-    clock = Clock.start(TimeControl(1000, 0), 100).spend(Player.MAXIE, 1050 * MS)
+    clock = MatchClock.start(TimeControl(1000, 0), 100).spend(Player.MAXIE, 1050 * MS)
     assert clock.left(Player.MAXIE) == 0
     assert clock.allowed(Player.MAXIE) == 100 * MS
 
 
 def test_shown_clocks_run_only_for_the_mover_and_round_down() -> None:
-    clock = Clock.start(TimeControl(1000, 0), 0)
+    clock = MatchClock.start(TimeControl(1000, 0), 0)
     seen = clock.to_clocks(Player.MINNIE, 1)
     assert (seen.maxie_ms, seen.minnie_ms) == (1000, 999)
 
@@ -88,7 +91,7 @@ def test_in_a_bounded_match_no_player_spends_more_than_the_bound_and_a_margin_pe
     moves: list[tuple[Player, int]],
 ) -> None:
     control = TimeControl(base, 0, per_move=True) if per_move else TimeControl(base, increment)
-    bounded, free = Clock.start(control, margin, total), Clock.start(control, margin)
+    bounded, free = MatchClock.start(control, margin, total), MatchClock.start(control, margin)
     spent = dict.fromkeys(Player, 0)
     for number, (player, takes) in enumerate(moves, 1):
         assert bounded.left(player) == min(free.left(player), max(0, total - spent[player]) * MS)

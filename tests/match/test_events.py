@@ -1,4 +1,4 @@
-"""Events: what the journal keeps of one is the event."""
+"""Events: stored in the journal and read back unchanged."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ MAXIE, MINNIE = Player
 READY, GRACE = 1000 * MS, 5000 * MS
 
 
-def asked(*, ready: int = 1000, grace: int = 5000) -> Readiness:
+def make_readiness(*, ready: int = 1000, grace: int = 5000) -> Readiness:
     readiness = Readiness(terms(ready=ready, grace=grace))
     readiness.ask(7)
     return readiness
@@ -29,7 +29,7 @@ def test_nobody_is_ready_and_no_time_runs_before_the_players_are_asked() -> None
 
 
 def test_a_player_is_ready_once_and_not_after_it_is_forgotten() -> None:
-    made = asked()
+    made = make_readiness()
     assert made.deadline == 7 + READY
     assert [made.mark_ready(MAXIE), made.mark_ready(MAXIE)] == [True, False]
     assert made.missing == [MINNIE]
@@ -38,7 +38,7 @@ def test_a_player_is_ready_once_and_not_after_it_is_forgotten() -> None:
 
 
 def test_after_a_restart_an_absent_player_has_its_grace_and_then_the_whole_ready_time() -> None:
-    made = asked()
+    made = make_readiness()
     made.mark_ready(MINNIE)
     made.resume(100)
     made.reconnect(MINNIE, 100)
@@ -51,7 +51,7 @@ def test_after_a_restart_an_absent_player_has_its_grace_and_then_the_whole_ready
 
 
 def test_the_disconnection_of_a_ready_player_does_not_lengthen_the_wait() -> None:
-    made = asked()
+    made = make_readiness()
     made.mark_ready(MAXIE)
     made.resume(100)
     made.reconnect(MINNIE, 200)
@@ -69,7 +69,7 @@ def test_the_disconnection_of_a_ready_player_does_not_lengthen_the_wait() -> Non
 def test_nobody_has_less_time_than_it_was_told_since_it_could_be_asked_last(
     happens: list[tuple[str, Player, int]], ready: int, grace: int
 ) -> None:
-    made = asked(ready=ready, grace=grace)
+    made = make_readiness(ready=ready, grace=grace)
     now, since, away = 7, dict.fromkeys(Player, 7), set[Player]()
     for what, player, later in happens:
         now += later * MS

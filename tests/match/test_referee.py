@@ -33,13 +33,13 @@ from arena.protocol.messages import Accepted, End, Error, Start, Turn
 from arena.protocol.timecontrol import TimeControl, TimeOdds
 from arena.protocol.values import Clocks
 from tests.server.matches import terms
-from tests.server.refereed import MAXIE, MINNIE, play, started, told
+from tests.server.refereed import MAXIE, MINNIE, messages_to, play, started_referee
 
 
 def test_both_are_told_the_start_and_the_turn_comes_when_both_are_ready() -> None:
     referee = Referee(terms())
     starts = referee.handle(MatchOpened(), 0)
-    assert [told(starts, player, Start)[0].seat for player in Player] == ["maxie", "minnie"]
+    assert [messages_to(starts, player, Start)[0].seat for player in Player] == ["maxie", "minnie"]
     assert referee.handle(PlayerReady(MAXIE), 1) == []
     assert referee.handle(PlayerReady(MAXIE), 2) == []
     effects = referee.handle(PlayerReady(MINNIE), 3)
@@ -49,16 +49,16 @@ def test_both_are_told_the_start_and_the_turn_comes_when_both_are_ready() -> Non
 def test_with_time_odds_each_is_told_and_given_its_own_time() -> None:
     referee = Referee(replace(terms(), time_odds=TimeOdds(minnie="3+0.5")))
     starts = referee.handle(MatchOpened(), 0)
-    own = [told(starts, player, Start)[0].time_control for player in Player]
+    own = [messages_to(starts, player, Start)[0].time_control for player in Player]
     assert own == [terms().time_control, TimeControl(3000, 500)]
     referee.handle(PlayerReady(MAXIE), 0)
-    [turn] = told(referee.handle(PlayerReady(MINNIE), 0), MAXIE, Turn)
+    [turn] = messages_to(referee.handle(PlayerReady(MINNIE), 0), MAXIE, Turn)
     assert (turn.clocks, turn.increment_ms) == (Clocks(1000, 3000), 100)
     referee.handle(TurnStarted(0), 0)
-    [turn] = told(referee.handle(Moved(MAXIE, 0, 4), 0), MINNIE, Turn)
+    [turn] = messages_to(referee.handle(Moved(MAXIE, 0, 4), 0), MINNIE, Turn)
     assert (turn.clocks, turn.increment_ms) == (Clocks(1100, 3000), 500)
     referee.handle(TurnStarted(1), 0)
-    [turn] = told(referee.handle(Moved(MINNIE, 1, 0), 1000 * MS), MAXIE, Turn)
+    [turn] = messages_to(referee.handle(Moved(MINNIE, 1, 0), 1000 * MS), MAXIE, Turn)
     assert turn.clocks == Clocks(1100, 2500)
 
 
@@ -73,9 +73,9 @@ def test_an_opening_is_played_before_the_players_begin(cells: tuple[int, ...]) -
     assert [(each.move, each.ms, each.opening) for each in referee.moves] == [(c, 0, True) for c in cells]
     assert referee.clocks(0).maxie_ms == referee.clocks(0).minnie_ms == 1000, "no increment is given for it"
     referee.handle(TurnStarted(len(cells)), 0)
-    [rejected] = told(referee.handle(Moved(mover.opponent, 0, 7), 1), mover.opponent, Error)
+    [rejected] = messages_to(referee.handle(Moved(mover.opponent, 0, 7), 1), mover.opponent, Error)
     assert rejected.code is Code.STALE_PLY
-    [accepted] = told(referee.handle(Moved(mover, len(cells), 1), MS), mover, Accepted)
+    [accepted] = messages_to(referee.handle(Moved(mover, len(cells), 1), MS), mover, Accepted)
     assert (accepted.ply, accepted.spent_ms) == (len(cells), 1)
     assert not referee.moves[-1].opening
 
@@ -100,21 +100,21 @@ def test_a_player_not_ready_in_time_is_a_no_show(ready: tuple[Player, ...], winn
     effects = referee.handle(DeadlinePassed(), referee.next_deadline)
     assert referee.result is not None
     assert (referee.result.winner, referee.result.reason) == (winner, EndReason.NO_SHOW)
-    assert told(effects, MAXIE, End)
-    assert told(effects, MINNIE, End)
+    assert messages_to(effects, MAXIE, End)
+    assert messages_to(effects, MINNIE, End)
 
 
 def test_a_match_is_played_to_its_line() -> None:
-    referee = started()
+    referee = started_referee()
     effects = play(referee, 0, 3, 1, 4, 2)
     assert referee.result == Finish(MAXIE, EndReason.LINE, "three in a line")
-    (end,) = told(effects, MINNIE, End)
+    (end,) = messages_to(effects, MINNIE, End)
     assert end.moves == [0, 3, 1, 4, 2]
     assert end.winner == "maxie"
 
 
 def test_the_flag_falls_at_clock_and_margin_and_not_before() -> None:
-    referee = started(tc="1+0", margin=50)
+    referee = started_referee(tc="1+0", margin=50)
     assert referee.next_deadline == 1050 * MS
     assert referee.handle(DeadlinePassed(), 1050 * MS - 1) == []
     referee.handle(DeadlinePassed(), 1050 * MS)
@@ -126,12 +126,12 @@ def test_the_flag_falls_at_clock_and_margin_and_not_before() -> None:
 
 @given(st.integers(0, 3000), st.sampled_from(["1+0", "1+0.1", "1/move"]))
 def test_a_move_is_in_time_exactly_within_clock_and_margin(spent: int, tc: str) -> None:
-    referee = started(tc=tc, margin=50)
+    referee = started_referee(tc=tc, margin=50)
     effects = referee.handle(Moved(MAXIE, 0, 4), spent * MS)
     if spent <= 1050:
-        (accepted,) = told(effects, MAXIE, Accepted)
+        (accepted,) = messages_to(effects, MAXIE, Accepted)
         assert accepted.spent_ms == spent
-        assert told(effects, MINNIE, Turn)
+        assert messages_to(effects, MINNIE, Turn)
     else:
         assert referee.result is not None
         assert referee.result.reason is EndReason.TIMEOUT
@@ -148,15 +148,15 @@ def test_the_clock_runs_from_when_the_turn_left() -> None:
     ):
         referee.handle(event, at)
     assert referee.next_deadline == 1400 * MS
-    (accepted,) = told(referee.handle(Moved(MAXIE, 0, 0), 500 * MS), MAXIE, Accepted)
+    (accepted,) = messages_to(referee.handle(Moved(MAXIE, 0, 0), 500 * MS), MAXIE, Accepted)
     assert accepted.spent_ms == 100
 
 
 def test_the_same_move_again_is_acknowledged_again_and_changes_nothing() -> None:
-    referee = started()
-    first = told(referee.handle(Moved(MAXIE, 0, 4), 7 * MS), MAXIE, Accepted)
+    referee = started_referee()
+    first = messages_to(referee.handle(Moved(MAXIE, 0, 4), 7 * MS), MAXIE, Accepted)
     before = referee.revision
-    assert told(referee.handle(Moved(MAXIE, 0, 4), 90 * MS), MAXIE, Accepted) == first
+    assert messages_to(referee.handle(Moved(MAXIE, 0, 4), 90 * MS), MAXIE, Accepted) == first
     assert referee.revision == before
 
 
@@ -171,9 +171,9 @@ def test_the_same_move_again_is_acknowledged_again_and_changes_nothing() -> None
     ],
 )
 def test_stale_and_early_moves_are_told_so_and_the_match_goes_on(event: Moved, code: Code) -> None:
-    referee = started()
+    referee = started_referee()
     play(referee, 4)
-    (error,) = told(referee.handle(event, 1), event.player, Error)
+    (error,) = messages_to(referee.handle(event, 1), event.player, Error)
     assert error.code is code
     assert error.ply == event.ply
     assert referee.ply == 1
@@ -183,29 +183,29 @@ def test_stale_and_early_moves_are_told_so_and_the_match_goes_on(event: Moved, c
 def test_a_move_before_both_are_ready_is_refused() -> None:
     referee = Referee(terms())
     referee.handle(MatchOpened(), 0)
-    (error,) = told(referee.handle(Moved(MAXIE, 0, 4), 1), MAXIE, Error)
+    (error,) = messages_to(referee.handle(Moved(MAXIE, 0, 4), 1), MAXIE, Error)
     assert error.code is Code.NOT_STARTED
 
 
 def test_too_many_faults_lose() -> None:
-    referee = started()
+    referee = started_referee()
     for _ in range(MAX_FAULTS):
         referee.handle(Moved(MINNIE, 5, 4), 1)
     assert not referee.over
     effects = referee.handle(Moved(MINNIE, 5, 4), 1)
-    assert told(effects, MINNIE, Error)[0].code is Code.TOO_MANY_FAULTS
+    assert messages_to(effects, MINNIE, Error)[0].code is Code.TOO_MANY_FAULTS
     assert referee.result is not None
     assert (referee.result.winner, referee.result.reason) == (MAXIE, EndReason.PROTOCOL_ERROR)
 
 
 @pytest.mark.parametrize("move", [4, 9, -1, "b2", None, [1, 2], True, {"cell": 1}])
-def test_an_illegal_move_loses_and_says_what_was_legal(move: object) -> None:
-    referee = started()
+def test_an_illegal_move_loses_and_the_legal_moves_are_shown(move: object) -> None:
+    referee = started_referee()
     play(referee, 4)
     effects = referee.handle(Moved(MINNIE, 1, move), 1)
     assert referee.result is not None
     assert (referee.result.winner, referee.result.reason) == (MAXIE, EndReason.ILLEGAL_MOVE)
-    (error,) = told(effects, MINNIE, Error)
+    (error,) = messages_to(effects, MINNIE, Error)
     assert "....X...." in error.detail
     if move == 4:
         assert "b2 is taken by X" in error.detail
@@ -219,14 +219,14 @@ def test_resignation_and_protocol_error_and_server_fault() -> None:
         (ProtocolViolated(MINNIE, "garbage"), MAXIE, EndReason.PROTOCOL_ERROR),
         (ServerFailed("disk"), None, EndReason.SERVER_FAULT),
     ):
-        referee = started()
+        referee = started_referee()
         referee.handle(event, 1)
         assert referee.result is not None
         assert (referee.result.winner, referee.result.reason) == (winner, reason)
 
 
 def test_a_player_away_longer_than_the_grace_loses_by_disconnect() -> None:
-    referee = started(grace=500)
+    referee = started_referee(grace=500)
     referee.handle(PlayerDisconnected(MINNIE), 10 * MS)
     assert referee.next_deadline == 510 * MS
     referee.handle(DeadlinePassed(), 510 * MS)
@@ -235,7 +235,7 @@ def test_a_player_away_longer_than_the_grace_loses_by_disconnect() -> None:
 
 
 def test_the_clock_of_who_is_away_runs_on_and_its_fall_is_a_disconnect() -> None:
-    referee = started(tc="1+0", margin=0, grace=5000)
+    referee = started_referee(tc="1+0", margin=0, grace=5000)
     referee.handle(PlayerDisconnected(MAXIE), 10 * MS)
     assert referee.next_deadline == 1000 * MS
     referee.handle(DeadlinePassed(), 1000 * MS)
@@ -244,7 +244,7 @@ def test_the_clock_of_who_is_away_runs_on_and_its_fall_is_a_disconnect() -> None
 
 
 def test_a_flag_that_had_fallen_when_the_connection_was_lost_is_a_timeout() -> None:
-    referee = started(tc="1+0", margin=0, grace=5000)
+    referee = started_referee(tc="1+0", margin=0, grace=5000)
     referee.handle(PlayerDisconnected(MAXIE), 1000 * MS)
     referee.handle(DeadlinePassed(), 1000 * MS)
     assert referee.result is not None
@@ -252,15 +252,15 @@ def test_a_flag_that_had_fallen_when_the_connection_was_lost_is_a_timeout() -> N
 
 
 def test_a_returning_player_gets_the_whole_state_and_plays_on() -> None:
-    referee = started()
+    referee = started_referee()
     play(referee, 4, 0)
     referee.handle(PlayerDisconnected(MAXIE), 10 * MS)
     effects = referee.handle(PlayerReconnected(MAXIE), 200 * MS)
-    assert told(effects, MAXIE, Start)
-    (turn,) = told(effects, MAXIE, Turn)
+    assert messages_to(effects, MAXIE, Start)
+    (turn,) = messages_to(effects, MAXIE, Turn)
     assert turn.moves == [4, 0]
     assert turn.clocks.maxie_ms == 1100 - 200
-    (accepted,) = told(referee.handle(Moved(MAXIE, 2, 8), 300 * MS), MAXIE, Accepted)
+    (accepted,) = messages_to(referee.handle(Moved(MAXIE, 2, 8), 300 * MS), MAXIE, Accepted)
     assert accepted.spent_ms == 300
 
 
@@ -268,7 +268,7 @@ def test_a_fresh_connection_takes_a_seat_before_the_match_and_loses_it_during() 
     referee = Referee(terms())
     for event in (MatchOpened(), PlayerReady(MAXIE), SessionLost(MAXIE), PlayerReady(MINNIE)):
         referee.handle(event, 0)
-    (turn,) = told(referee.handle(PlayerReady(MAXIE), 1), MAXIE, Turn)
+    (turn,) = messages_to(referee.handle(PlayerReady(MAXIE), 1), MAXIE, Turn)
     assert turn.ply == 0
     referee.handle(SessionLost(MAXIE), 2)
     assert referee.result is not None
@@ -279,13 +279,13 @@ def test_a_new_process_of_a_proved_bot_is_told_the_match_and_its_turn() -> None:
     referee = Referee(terms())
     for event in (MatchOpened(), PlayerReady(MAXIE), SessionLost(MAXIE, proved=True)):
         effects = referee.handle(event, 0)
-    assert told(effects, MAXIE, Start)
-    assert not told(referee.handle(PlayerReady(MINNIE), 0), MAXIE, Turn), "it is not ready yet"
+    assert messages_to(effects, MAXIE, Start)
+    assert not messages_to(referee.handle(PlayerReady(MINNIE), 0), MAXIE, Turn), "it is not ready yet"
     referee.handle(PlayerReady(MAXIE), 0)
     referee.handle(Moved(MAXIE, 0, 4), 1)
     referee.handle(Moved(MINNIE, 1, 0), 2)
     effects = referee.handle(SessionLost(MAXIE, proved=True), 3)
-    assert [turn.moves for turn in told(effects, MAXIE, Turn)] == [[4, 0]]
+    assert [turn.moves for turn in messages_to(effects, MAXIE, Turn)] == [[4, 0]]
     assert referee.result is None
 
 

@@ -22,7 +22,7 @@ from arena.match.referee import LATE_LIMIT, Referee
 from arena.protocol.codes import EndReason
 from arena.protocol.messages import Accepted, Start, Turn
 from tests.server.matches import terms
-from tests.server.refereed import MAXIE, MINNIE, play, started, told
+from tests.server.refereed import MAXIE, MINNIE, messages_to, play, started_referee
 
 
 def test_the_lag_of_the_turn_is_credited_and_told() -> None:
@@ -30,16 +30,16 @@ def test_the_lag_of_the_turn_is_credited_and_told() -> None:
     for event in (MatchOpened(), PlayerReady(MINNIE), PlayerReady(MAXIE), TurnStarted(0, lag=80 * MS)):
         referee.handle(event, 0)
     assert referee.next_deadline == 1080 * MS, "the flag falls that much later"
-    (accepted,) = told(referee.handle(Moved(MAXIE, 0, 4), 300 * MS), MAXIE, Accepted)
+    (accepted,) = messages_to(referee.handle(Moved(MAXIE, 0, 4), 300 * MS), MAXIE, Accepted)
     assert (accepted.spent_ms, accepted.credited_ms, accepted.clock_ms) == (220, 80, 780)
     assert referee.moves[0].credited_ms == 80
 
 
-def test_a_move_that_took_less_than_the_lag_is_credited_what_it_took() -> None:
+def test_a_move_shorter_than_the_lag_is_credited_its_own_time() -> None:
     referee = Referee(terms(tc="1+0", margin=0))
     for event in (MatchOpened(), PlayerReady(MINNIE), PlayerReady(MAXIE), TurnStarted(0, lag=80 * MS)):
         referee.handle(event, 0)
-    (accepted,) = told(referee.handle(Moved(MAXIE, 0, 4), 30 * MS), MAXIE, Accepted)
+    (accepted,) = messages_to(referee.handle(Moved(MAXIE, 0, 4), 30 * MS), MAXIE, Accepted)
     assert (accepted.spent_ms, accepted.credited_ms, accepted.clock_ms) == (0, 30, 1000)
 
 
@@ -51,7 +51,7 @@ def test_with_credit_a_move_is_in_time_exactly_when_the_deadline_says(lag: int, 
     deadline = referee.next_deadline
     assert deadline == 1050 * MS + min(lag * MS, CAP)
     effects = referee.handle(Moved(MAXIE, 0, 4), spent * MS)
-    assert bool(told(effects, MAXIE, Accepted)) is (spent * MS <= deadline)
+    assert bool(messages_to(effects, MAXIE, Accepted)) is (spent * MS <= deadline)
 
 
 def test_a_far_connection_empties_its_budget_and_then_gets_the_refill_of_each_move() -> None:
@@ -65,7 +65,7 @@ def test_a_far_connection_empties_its_budget_and_then_gets_the_refill_of_each_mo
         referee.handle(TurnStarted(referee.ply, lag=300 * MS if mover is MAXIE else 0), now)
         now += 400 * MS
         move = referee.terms.game.move_to_data(referee.terms.game.moves(referee.position)[0])
-        (accepted,) = told(referee.handle(Moved(mover, referee.ply, move), now), mover, Accepted)
+        (accepted,) = messages_to(referee.handle(Moved(mover, referee.ply, move), now), mover, Accepted)
         if mover is MAXIE:
             credits.append(accepted.credited_ms)
         else:
@@ -80,7 +80,7 @@ def test_a_far_connection_empties_its_budget_and_then_gets_the_refill_of_each_mo
 def test_a_flag_that_falls_while_the_server_was_held_up_is_nobodys(
     margin: int, late_ms: int, *, void: bool
 ) -> None:
-    referee = started(tc="1+0", margin=margin)
+    referee = started_referee(tc="1+0", margin=margin)
     referee.handle(DeadlinePassed(late_ms * MS), 2000 * MS)
     assert max(LATE_LIMIT, margin * MS) == (margin or 50) * MS
     assert referee.result is not None
@@ -92,7 +92,7 @@ def test_a_flag_that_falls_while_the_server_was_held_up_is_nobodys(
 
 
 def test_an_absent_player_has_lost_however_late_the_server_was() -> None:
-    referee = started(grace=500)
+    referee = started_referee(grace=500)
     referee.handle(PlayerDisconnected(MINNIE), 0)
     referee.handle(DeadlinePassed(10_000 * MS), 600 * MS)
     assert referee.result is not None
@@ -100,30 +100,30 @@ def test_an_absent_player_has_lost_however_late_the_server_was() -> None:
 
 
 def test_after_the_server_was_away_the_turn_begins_anew_when_its_mover_is_back() -> None:
-    referee = started(tc="1+0.1", grace=500)
+    referee = started_referee(tc="1+0.1", grace=500)
     play(referee, 4, at=100 * MS)
     now = 5 * MS  # another run of the machine: its clock may be anywhere
     assert referee.handle(ServerRecovered(), now) == []
     assert referee.next_deadline == now + 500 * MS, "both have the whole grace, and no clock runs"
-    assert told(referee.handle(PlayerReconnected(MAXIE), 100 * MS), MAXIE, Start)
+    assert messages_to(referee.handle(PlayerReconnected(MAXIE), 100 * MS), MAXIE, Start)
     effects = referee.handle(PlayerReconnected(MINNIE), 400 * MS)
-    (turn,) = told(effects, MINNIE, Turn)
+    (turn,) = messages_to(effects, MINNIE, Turn)
     assert (turn.ply, turn.moves, turn.clocks.minnie_ms, turn.clocks.maxie_ms) == (1, [4], 1000, 1000)
     referee.handle(TurnStarted(1), 400 * MS)
-    (accepted,) = told(referee.handle(Moved(MINNIE, 1, 0), 600 * MS), MINNIE, Accepted)
+    (accepted,) = messages_to(referee.handle(Moved(MINNIE, 1, 0), 600 * MS), MINNIE, Accepted)
     assert accepted.spent_ms == 200
 
 
 def test_the_last_move_sent_again_after_the_server_was_away_is_acknowledged_as_before() -> None:
-    referee = started()
-    first = told(referee.handle(Moved(MAXIE, 0, 4), 7 * MS), MAXIE, Accepted)
+    referee = started_referee()
+    first = messages_to(referee.handle(Moved(MAXIE, 0, 4), 7 * MS), MAXIE, Accepted)
     referee.handle(ServerRecovered(), 0)
     referee.handle(PlayerReconnected(MAXIE), 1)
-    assert told(referee.handle(Moved(MAXIE, 0, 4), 2), MAXIE, Accepted) == first
+    assert messages_to(referee.handle(Moved(MAXIE, 0, 4), 2), MAXIE, Accepted) == first
 
 
 def test_nobody_comes_back_after_the_server_was_away() -> None:
-    referee = started(grace=500)
+    referee = started_referee(grace=500)
     referee.handle(ServerRecovered(), 10 * MS)
     referee.handle(DeadlinePassed(), 510 * MS)
     assert referee.result is not None
@@ -138,7 +138,7 @@ def test_getting_ready_has_all_its_time_again_after_the_server_was_away() -> Non
     assert referee.next_deadline == 6000 * MS
     referee.handle(PlayerReconnected(MAXIE), 5100 * MS)
     referee.handle(PlayerReconnected(MINNIE), 5100 * MS)
-    assert told(referee.handle(PlayerReady(MINNIE), 5200 * MS), MAXIE, Turn)
+    assert messages_to(referee.handle(PlayerReady(MINNIE), 5200 * MS), MAXIE, Turn)
 
 
 def test_a_player_absent_at_a_restart_has_its_grace_and_then_the_whole_ready_time() -> None:
@@ -148,14 +148,14 @@ def test_a_player_absent_at_a_restart_has_its_grace_and_then_the_whole_ready_tim
     referee.handle(ServerRecovered(), 1000 * MS)
     referee.handle(PlayerReconnected(MAXIE), 1000 * MS)
     assert referee.next_deadline == 6000 * MS
-    assert told(referee.handle(PlayerReconnected(MINNIE), 5900 * MS), MINNIE, Start)
+    assert messages_to(referee.handle(PlayerReconnected(MINNIE), 5900 * MS), MINNIE, Start)
     assert referee.next_deadline == 6900 * MS
     referee.handle(DeadlinePassed(), 6800 * MS)
-    assert told(referee.handle(PlayerReady(MINNIE), 6850 * MS), MAXIE, Turn)
+    assert messages_to(referee.handle(PlayerReady(MINNIE), 6850 * MS), MAXIE, Turn)
 
 
 def test_the_clock_of_who_is_not_back_since_the_server_was_away_does_not_start() -> None:
-    referee = started(tc="1+0")
+    referee = started_referee(tc="1+0")
     referee.handle(ServerRecovered(), 0)
     referee.handle(PlayerReconnected(MAXIE), 10 * MS)
     referee.handle(TurnStarted(0), 10 * MS)
@@ -163,7 +163,7 @@ def test_the_clock_of_who_is_not_back_since_the_server_was_away_does_not_start()
     assert referee.clocks(400 * MS).minnie_ms == 1000
     assert referee.next_deadline == 500 * MS  # the grace alone, from when the server was back
     effects = referee.handle(PlayerReconnected(MINNIE), 450 * MS)
-    (turn,) = told(effects, MINNIE, Turn)
+    (turn,) = messages_to(effects, MINNIE, Turn)
     assert turn.clocks.minnie_ms == 1000
     referee.handle(TurnStarted(1), 450 * MS)
     assert referee.clocks(950 * MS).minnie_ms == 500

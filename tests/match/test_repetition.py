@@ -37,7 +37,7 @@ from arena.protocol.record import BadRecord, Record, RecordedMove, Result, from_
 from tests.games.strategies import riskless_maps
 from tests.properties import examples
 from tests.server.matches import PATH, record, terms
-from tests.server.refereed import MAXIE, told
+from tests.server.refereed import MAXIE, messages_to
 
 # A cap of 1 makes all armies alike, so that the two go in circles soon, and nobody reaches the goal.
 SMALL = with_changes(PATH, territory_cap=1, armies_to_win=4, ply_limit=200, start=(1, 0, 0, -1))
@@ -45,8 +45,8 @@ LIMIT = 120
 BEGINNING: tuple[Event, ...] = (MatchOpened(), PlayerReady(Player.MAXIE), PlayerReady(Player.MINNIE))
 
 
-def played(map: RisklessMap, seed: int) -> tuple[list[Armies], list[list[int]]]:
-    """The positions and the moves of a match of random moves, by the rules of the game alone."""
+def random_match(map: RisklessMap, seed: int) -> tuple[list[Armies], list[list[int]]]:
+    """Return the positions and the moves of a match of random moves, by the rules of the game alone."""
     game, random = Riskless(map), Random(seed)
     positions, moves = [game.start()], list[list[int]]()
     while game.outcome(positions[-1]) is None and len(moves) < LIMIT:
@@ -57,7 +57,7 @@ def played(map: RisklessMap, seed: int) -> tuple[list[Armies], list[list[int]]]:
 
 
 def first_end(positions: list[Armies], times: int, opening: int) -> int | None:
-    """The oracle: after how many plies a position has come up so many times, the players having moved; None for never."""
+    """Return the ply after which a position with moves by the players has occurred so many times; None for never. The oracle."""
     seen: Counter[tuple[object, ...]] = Counter()
     for ply, position in enumerate(positions):
         place = (position.armies, position.player)
@@ -67,12 +67,12 @@ def first_end(positions: list[Armies], times: int, opening: int) -> int | None:
     return None
 
 
-def agreed(map: RisklessMap, rules: Adjudication | None, opening: list[list[int]]) -> Terms:
+def agree_terms(map: RisklessMap, rules: Adjudication | None, opening: list[list[int]]) -> Terms:
     return replace(terms(), game=Riskless(map), adjudication=rules, opening=tuple(opening))
 
 
 def refereed(given: Terms, moves: list[list[int]]) -> tuple[Referee, list[tuple[int, Event]]]:
-    """The moves that follow the opening under a referee, until they are all played or the match is over."""
+    """Return the moves after the opening under a referee, until all are played or the match is over."""
     referee = Referee(given)
     journal: list[tuple[int, Event]] = []
 
@@ -90,8 +90,8 @@ def refereed(given: Terms, moves: list[list[int]]) -> tuple[Referee, list[tuple[
     return referee, journal
 
 
-def recorded(referee: Referee) -> Record:
-    """The match as a room writes it down, resigned where it is not over."""
+def record_of(referee: Referee) -> Record:
+    """Return the match as a room writes it down, resigned where it is not over."""
     finish = referee.result or Finish(MAXIE, EndReason.RESIGNATION, "")
     made = replace(
         record(game="riskless"),
@@ -119,10 +119,10 @@ MAPS = st.just(SMALL) | riskless_maps(4).map(
 def test_a_match_ends_when_the_oracle_says_so_and_its_record_tells_nothing_else(
     map: RisklessMap, seed: int, times: int, opening: int
 ) -> None:
-    positions, moves = played(map, seed)
+    positions, moves = random_match(map, seed)
     opening = min(opening, len(moves) - 1)
     end = first_end(positions, times, opening)
-    given = agreed(map, Adjudication(repetition=times), moves[:opening])
+    given = agree_terms(map, Adjudication(repetition=times), moves[:opening])
     referee, journal = refereed(given, moves[opening:])
     if end is None or Riskless(map).outcome(positions[end]) is not None:
         assert referee.result is None or referee.result.reason is not EndReason.ADJUDICATED
@@ -131,7 +131,7 @@ def test_a_match_ends_when_the_oracle_says_so_and_its_record_tells_nothing_else(
         assert referee.result is not None
         assert (referee.result.winner, referee.result.reason) == (None, EndReason.ADJUDICATED)
         assert referee.result.detail.startswith("repetition: the same position came up")
-    made = recorded(referee)
+    made = record_of(referee)
     assert made.result.by_repetition is (
         referee.result is not None
         and end == referee.ply != 0
@@ -143,7 +143,7 @@ def test_a_match_ends_when_the_oracle_says_so_and_its_record_tells_nothing_else(
 
 
 def _judged_alike_after_a_restart(given: Terms, journal: list[tuple[int, Event]], referee: Referee) -> None:
-    """Another server takes the match over in its middle, from what the store has of it."""
+    """Check that another server, which takes over in the middle from the store, judges the match alike."""
     middle = len(journal) // 2
     again = Referee(from_json(to_json(given)))
     for at, event in journal[:middle]:
@@ -156,16 +156,16 @@ def _judged_alike_after_a_restart(given: Terms, journal: list[tuple[int, Event]]
 
 
 def circling(rules: Adjudication | None = DEFAULT_RULES, plies: int = 100) -> Referee:
-    """A match in which both go to and fro: with a cap of 1 the position of ply 4 comes up again every 4 plies."""
+    """Return a match in which both go to and fro: with a cap of 1 the position of ply 4 comes up again every 4 plies."""
     moves = [[0, 1], [3, 2], [1, 0], [2, 3]] * (plies // 4)
-    return refereed(agreed(SMALL, rules, []), moves)[0]
+    return refereed(agree_terms(SMALL, rules, []), moves)[0]
 
 
 def test_both_are_told_of_the_third_time() -> None:
     referee = circling()
     detail = "repetition: the same position came up 3 times, with the same player to move"
     assert referee.result == Finish(None, EndReason.ADJUDICATED, detail)
-    places = [(each.armies, each.player) for each in verify(recorded(referee)).positions]
+    places = [(each.armies, each.player) for each in verify(record_of(referee)).positions]
     assert Counter(places).most_common(1) == [(places[-1], 3)]
     last = Moved(
         referee.terms.game.player(referee.position).opponent, referee.ply - 1, referee.moves[-1].move
@@ -178,7 +178,7 @@ def test_nothing_is_counted_without_the_rule() -> None:
         assert circling(rules).result is None
 
 
-def test_it_goes_before_what_is_proven_and_before_the_ply_limit() -> None:
+def test_it_comes_before_a_proof_and_before_the_ply_limit() -> None:
     position = circling().position
     game = circling().terms.game
     every = Adjudication(repetition=3, limit=1, solve=2000)
@@ -195,12 +195,12 @@ def test_a_game_in_which_no_position_comes_up_again_is_not_troubled_by_it() -> N
         referee.handle(event, 0)
     for cell in (0, 4, 8, 1, 7, 6, 2, 5, 3):
         effects = referee.handle(Moved(referee.mover, referee.ply, cell), 0)
-    [end] = told(effects, MAXIE, End)
+    [end] = messages_to(effects, MAXIE, End)
     assert end.reason == "board_full"
 
 
 def test_a_record_that_claims_a_repetition_that_was_not_one_is_refused() -> None:
-    true = recorded(circling())
+    true = record_of(circling())
     verify(true)
     shorter = replace(true, moves=true.moves[:-1])
     with pytest.raises(BadRecord, match=r"by its rules \(repetition=3\) nothing is decided"):
@@ -216,11 +216,11 @@ def test_a_record_that_claims_a_repetition_that_was_not_one_is_refused() -> None
 
 
 def test_a_record_that_goes_on_after_a_repetition_is_refused_where_its_terms_have_the_rule() -> None:
-    longer = recorded(circling(None))
+    longer = record_of(circling(None))
     verify(longer)
     with pytest.raises(BadRecord, match=f"ply {circling().ply}: the match was over already"):
         verify(replace(longer, adjudication=DEFAULT_RULES))
-    resigned = recorded(circling())
+    resigned = record_of(circling())
     resigned = replace(resigned, result=Result("maxie", EndReason.RESIGNATION))
     with pytest.raises(BadRecord, match="its moves say nobody wins by adjudicated"):
         verify(resigned)
@@ -229,10 +229,10 @@ def test_a_record_that_goes_on_after_a_repetition_is_refused_where_its_terms_hav
 @examples(50)
 @given(seed=st.integers(0, 2**32), extra=st.integers(1, 20))
 def test_no_record_gains_or_loses_a_ply(seed: int, extra: int) -> None:
-    positions, moves = played(SMALL, seed)
+    positions, moves = random_match(SMALL, seed)
     end = first_end(positions, 3, 0)
     assume(end is not None and end + extra < len(moves))
-    true = recorded(refereed(agreed(SMALL, DEFAULT_RULES, []), moves)[0])
+    true = record_of(refereed(agree_terms(SMALL, DEFAULT_RULES, []), moves)[0])
     verify(true)
     for plies in (len(true.moves) - 1, len(true.moves) + extra):
         told_moves = [RecordedMove(move, 1.0) for move in moves[:plies]]
@@ -241,7 +241,7 @@ def test_no_record_gains_or_loses_a_ply(seed: int, extra: int) -> None:
 
 
 def test_positions_are_told_apart_by_their_armies_and_their_mover_alone() -> None:
-    positions, _ = played(SMALL, 3)
+    positions, _ = random_match(SMALL, 3)
     game = Riskless(SMALL)
     keys = {(each.armies, each.player): game.recurring(each) for each in positions}
     assert len(set(keys.values())) == len(keys)

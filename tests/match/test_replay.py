@@ -1,4 +1,4 @@
-"""match.replay: what a record claims, held against the rules, and told."""
+"""match.replay: records checked against the rules, and their text."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from arena.protocol.codes import EndReason
 from arena.protocol.record import BadRecord, RecordedMove, Result
 from arena.protocol.values import Seat, Thinking
 from tests.games.own import EXAMPLES, forget_games
-from tests.match.recorded import recorded
+from tests.match.recorded import random_record
 from tests.properties import examples
 from tests.server.matches import game_of, record
 from tests.server.played import MAXIE_WINS, MINNIE_WINS, NOBODY_WINS
@@ -124,7 +124,7 @@ GAMES = {
     st.sampled_from(sorted(GAMES)), st.integers(0, 2**32), st.none() | st.integers(0, 20), st.integers(0, 8)
 )
 def test_a_true_record_gives_its_positions(name: str, seed: int, plies: int | None, opening: int) -> None:
-    record, positions = recorded(GAMES[name], seed, plies)
+    record, positions = random_record(GAMES[name], seed, plies)
     opened = min(opening, len(record.moves) - 1)
     moves = [replace(each, opening=ply < opened) for ply, each in enumerate(record.moves)]
     replay = verify(replace(record, moves=moves))
@@ -133,7 +133,7 @@ def test_a_true_record_gives_its_positions(name: str, seed: int, plies: int | No
 
 
 def test_each_ply_is_told_with_its_figures() -> None:
-    record, _ = recorded(GAMES["tictactoe"], 1)
+    record, _ = random_record(GAMES["tictactoe"], 1)
     replay = verify(record)
     first = replay.game.move_to_text(record.moves[0].move)
     assert replay.move_line(1) == f"ply 0: maxie (one) plays {first}, 1.5 ms, depth 2, value 3, 1,234 nodes"
@@ -169,7 +169,7 @@ def test_the_moves_of_a_game_whose_player_moves_again_are_those_of_that_player(s
     with pytest.MonkeyPatch.context() as patch:
         forget_games(patch)
         game = make_game(KNOWN.register(str(EXAMPLES / "dots.py")), {"columns": 2, "rows": 2})
-        played, positions = recorded(game, seed)
+        played, positions = random_record(game, seed)
         seats = [game.player(position) for position in positions[:-1]]
         assert movers(played) == seats
         assert any(a is b for a, b in pairwise(seats)), (

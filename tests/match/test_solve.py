@@ -35,7 +35,7 @@ def minimax(game: AnyGame, position: object) -> int:
     return value(position)
 
 
-def played(game: AnyGame, choices: list[int]) -> object:
+def play_moves(game: AnyGame, choices: list[int]) -> object:
     position = game.start()
     for choice in choices:
         moves = game.moves(position)
@@ -49,7 +49,7 @@ def played(game: AnyGame, choices: list[int]) -> object:
 @given(st.sampled_from(sorted(GAMES)), st.lists(st.integers(0, 30), max_size=8), st.integers(1, 3000))
 def test_solved_values_equal_minimax(name: str, choices: list[int], nodes: int) -> None:
     game = GAMES[name]
-    position = played(game, choices)
+    position = play_moves(game, choices)
     found = solve(game, position, nodes)
     if found is not None:
         value = minimax(game, position)
@@ -65,7 +65,7 @@ def test_with_enough_nodes_the_whole_game_is_solved(name: str) -> None:
 
 def test_a_near_win_needs_few_nodes() -> None:
     game = game_of()
-    position = played(game, [0, 2, 0, 2])  # X has a1 and b1, and is to move
+    position = play_moves(game, [0, 2, 0, 2])  # X has a1 and b1, and is to move
     assert solve(game, position, 20) == ProvenOutcome(Player.MAXIE)
 
 

@@ -1,4 +1,4 @@
-"""The terms of a match: who may search with how many threads, and what the store keeps of them."""
+"""The terms of a match: threads of each player, and their form in the store."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ engines = st.none() | st.builds(
 
 
 @given(engines, engines, numbers, numbers)
-def test_a_player_gets_what_it_asks_for_and_no_more_than_it_is_allowed(
+def test_a_player_gets_its_requested_threads_up_to_the_limit(
     maxie: EngineInfo | None, minnie: EngineInfo | None, most: int | None, other: int | None
 ) -> None:
     agreed = replace(terms(), thread_limits=ThreadLimits(most, other)).between(maxie, minnie)
@@ -65,7 +65,7 @@ def test_terms_of_a_game_that_is_not_known_here_are_refused_by_its_name() -> Non
         from_json(json.encode(data).decode())
 
 
-def test_an_engine_in_words_is_what_a_person_types() -> None:
+def test_the_text_of_an_engine_is_what_a_person_types() -> None:
     assert str(EngineInfo("mine")) == "mine"
     assert str(EngineInfo("random", {"seed": "1"}, 1)) == "random:seed=1, 1 thread"
     assert (

@@ -45,7 +45,7 @@ def is_move(game: AnyGame, data: object) -> bool:
 )
 @example(lines=[[0, False]])
 @example(lines=[[5, [5]]])
-def test_a_line_is_kept_up_to_what_is_no_move(name: str, lines: list[list[Any]]) -> None:
+def test_a_line_is_kept_up_to_its_first_invalid_move(name: str, lines: list[list[Any]]) -> None:
     game = make_setup(name)
     limit, cut = ThinkingLimit(game), 0
     for line in lines:

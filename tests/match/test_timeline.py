@@ -1,4 +1,4 @@
-"""match.timeline: what a journal tells of each move."""
+"""match.timeline: the moves of a match as its journal tells them."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ BEGIN: list[tuple[int, Event]] = [
 ]
 
 
-def told(*then: tuple[int, Event]) -> tuple[list[TimelineEntry], str, EndReason | None]:
-    """The steps after both were ready, and the end."""
+def run_timeline(*then: tuple[int, Event]) -> tuple[list[TimelineEntry], str, EndReason | None]:
+    """Return the steps after both were ready, and the end."""
     steps, result = timeline(terms("1+0.1"), [*BEGIN, *((7_000 * MS + at * MS, event) for at, event in then)])
     assert [(step.at, step.player, step.what) for step in steps[:3]] == [
         (0, None, "start sent to both"),
@@ -40,7 +40,7 @@ def told(*then: tuple[int, Event]) -> tuple[list[TimelineEntry], str, EndReason 
 
 
 def test_a_move_has_its_times_and_its_credit() -> None:
-    steps, _, reason = told(
+    steps, _, reason = run_timeline(
         (30, TurnStarted(0, 15 * MS)),
         (130, Moved(Player.MAXIE, 0, 4)),
         (140, TurnStarted(1)),
@@ -53,7 +53,7 @@ def test_a_move_has_its_times_and_its_credit() -> None:
 
 
 def test_an_illegal_move_stands_beside_the_legal_ones() -> None:
-    steps, detail, reason = told(
+    steps, detail, reason = run_timeline(
         (30, TurnStarted(0)),
         (40, Moved(Player.MAXIE, 0, 4)),
         (50, TurnStarted(1)),
@@ -67,21 +67,21 @@ def test_an_illegal_move_stands_beside_the_legal_ones() -> None:
 
 
 def test_a_move_that_is_none_is_shown_as_it_came_and_bounded() -> None:
-    steps, _, _ = told((30, TurnStarted(0)), (40, Moved(Player.MAXIE, 0, "x" * 1000)))
+    steps, _, _ = run_timeline((30, TurnStarted(0)), (40, Moved(Player.MAXIE, 0, "x" * 1000)))
     assert steps[0].what.startswith("'xxx")
     assert len(steps[0].what) < 70
     assert steps[0].wrong.startswith("illegal_move: no move of tictactoe")
 
 
 def test_a_flag_says_by_how_much_it_fell() -> None:
-    (late,), _, reason = told((30, TurnStarted(0)), (1_090, Moved(Player.MAXIE, 0, 4)))
+    (late,), _, reason = run_timeline((30, TurnStarted(0)), (1_090, Moved(Player.MAXIE, 0, 4)))
     assert (late.had, late.took, late.left) == (1000, 1060, None)
     assert "the move came 10.0 ms after the flag fell" in late.wrong
     assert reason is EndReason.TIMEOUT
 
 
 def test_a_deadline_that_fell_is_the_movers() -> None:
-    (fell,), detail, reason = told((30, TurnStarted(0)), (1_080, DeadlinePassed()))
+    (fell,), detail, reason = run_timeline((30, TurnStarted(0)), (1_080, DeadlinePassed()))
     assert (fell.player, fell.had, fell.took, fell.ply) == ("maxie", 1000, 1050, 0)
     assert fell.what == "nothing until the deadline"
     assert fell.wrong == detail
@@ -89,7 +89,7 @@ def test_a_deadline_that_fell_is_the_movers() -> None:
 
 
 def test_a_refusal_says_why_and_the_match_continues() -> None:
-    steps, _, reason = told(
+    steps, _, reason = run_timeline(
         (30, TurnStarted(0)), (40, Moved(Player.MINNIE, 1, 3)), (50, Moved(Player.MAXIE, 0, 4))
     )
     assert steps[0].wrong.startswith("out_of_turn: ")
@@ -98,7 +98,7 @@ def test_a_refusal_says_why_and_the_match_continues() -> None:
 
 
 def test_coming_going_and_a_server_that_was_away() -> None:
-    steps, _, _ = told(
+    steps, _, _ = run_timeline(
         (30, TurnStarted(0)),
         (40, PlayerDisconnected(Player.MAXIE)),
         (50, PlayerReconnected(Player.MAXIE)),
@@ -112,7 +112,7 @@ def test_coming_going_and_a_server_that_was_away() -> None:
     assert [step.what for step in steps] == [
         "the connection was lost",
         "back with its session",
-        "the server was away, and goes on",
+        "the server was away, and continues",
         "back with its session",
         "back with its session",
         "b2",
@@ -124,7 +124,7 @@ def test_coming_going_and_a_server_that_was_away() -> None:
 
 
 def test_a_broken_frame_is_told_with_its_bytes() -> None:
-    (broke,), _, reason = told(
+    (broke,), _, reason = run_timeline(
         (30, ProtocolViolated(Player.MAXIE, "not msgpack; its 3 bytes begin c1 00 ff"))
     )
     assert broke.what == "what is no message"

@@ -21,7 +21,7 @@ class Honest:
     heard: list[dict[str, Any]] = field(default_factory=list)
 
     def told(self, kind: str) -> list[dict[str, Any]]:
-        """The messages of one type."""
+        """Return the messages of one type."""
         return [message for message in self.heard if message["type"] == kind]
 
     async def serve(self, socket: ClientConnection) -> None:
@@ -41,7 +41,7 @@ class Honest:
 
 @asynccontextmanager
 async def honest(url: str, name: str, token: str) -> AsyncIterator[Honest]:
-    """An honest bot that plays for as long as the block lasts."""
+    """Yield an honest bot that plays for as long as the block lasts."""
     bot = Honest()
     async with connect(url, subprotocols=[SUBPROTOCOL], compression=None) as socket:
         await socket.send(msgpack.packb({"type": "hello", "name": name, "token": token}))

@@ -26,7 +26,7 @@ plain = st.recursive(
     lambda inner: st.lists(inner, max_size=4) | st.dictionaries(texts, inner, max_size=4),
     max_leaves=8,
 )
-"""What a message may hold as a move or inside a setup."""
+"""Data that a message may hold as a move or in a setup."""
 
 moves = st.lists(plain, max_size=5)
 clocks = st.builds(Clocks, times, times)

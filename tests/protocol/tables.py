@@ -12,17 +12,17 @@ SPECIFICATION = Path(__file__).parents[2] / "protocol" / "PROTOCOL.md"
 
 
 def codes_table() -> str:
-    """Every error code with its meaning, as a Markdown table."""
+    """Return every error code with its meaning, as a Markdown table."""
     return _table("code", [(code.value, code.meaning) for code in Code])
 
 
 def reasons_table() -> str:
-    """Every reason for which a match ends, as a Markdown table."""
+    """Return every reason for which a match ends, as a Markdown table."""
     return _table("reason", [(reason.value, reason.meaning) for reason in EndReason])
 
 
-def filled(text: str) -> str:
-    """`text` with each generated part made anew. Raises ValueError where the marks of one are missing."""
+def regenerate(text: str) -> str:
+    """Return `text` with each generated part regenerated. Raises ValueError if the marks of a part are missing."""
     for name, table in (("codes", codes_table()), ("reasons", reasons_table())):
         match = re.search(rf"<!-- {name}:[^\n]*-->\n(.*?)<!-- end of {name} -->", text, re.DOTALL)
         if match is None:
@@ -42,7 +42,7 @@ def _table(head: str, rows: list[tuple[str, str]]) -> str:
 
 def main() -> None:
     """Write the tables into PROTOCOL.md."""
-    SPECIFICATION.write_text(filled(SPECIFICATION.read_text(encoding="utf-8")), encoding="utf-8")
+    SPECIFICATION.write_text(regenerate(SPECIFICATION.read_text(encoding="utf-8")), encoding="utf-8")
     sys.stdout.write(f"wrote the tables of {SPECIFICATION.name}\n")
 
 

@@ -20,7 +20,7 @@ def test_text_comes_back_the_same(control: TimeControl) -> None:
 
 
 @given(st.text(max_size=20))
-def test_any_other_text_is_refused_in_one_line_that_shows_what_would_be_right(text: str) -> None:
+def test_any_other_text_is_refused_in_one_line_with_a_valid_example(text: str) -> None:
     told = reading(text)
     if isinstance(told, TimeControl):
         assert TimeControl.parse(str(told)) == told
@@ -70,7 +70,7 @@ def test_a_duration_is_a_number_and_a_unit(number: int, unit: tuple[str, int]) -
 
 
 @pytest.mark.parametrize("text", ["10", "s", "", "0s", "-1m", "nans", "infh", "3d"])
-def test_anything_else_is_refused_with_what_would_be_right(text: str) -> None:
+def test_anything_else_is_refused_with_a_valid_example(text: str) -> None:
     with pytest.raises(ValueError, match="30s, 10m, 2h, or ever"):
         seconds_of(text)
     assert seconds_of("ever") == math.inf

@@ -8,7 +8,7 @@ from arena.rating.pairing import Pair, round_robin_round
 
 
 def round_robin(bots: Sequence[str], rounds: int, starts: int, seed: int) -> list[Pair]:
-    """Every two bots meet: `rounds` pairs on each of `starts` starts."""
+    """Return every two bots meet: `rounds` pairs on each of `starts` starts."""
     size = len(bots) * (len(bots) - 1) // 2 * starts
     return [
         pair for round in range(rounds) for pair in round_robin_round(bots, round, starts, seed, round * size)

@@ -33,7 +33,7 @@ def match(
 
 
 def honest(seed: int, rounds: int = 10) -> Audit:
-    """Matches of everybody with everybody, by their strength; a third of the losses are resignations."""
+    """Return matches of everybody with everybody, by their strength; a third of the losses are resignations."""
     chance, audit = random.Random(seed), Audit()
     for first in BOTS:
         for second in BOTS:
@@ -45,7 +45,7 @@ def honest(seed: int, rounds: int = 10) -> Audit:
     return audit
 
 
-def told(found: list[Finding]) -> list[tuple[str, str, str]]:
+def finding_keys(found: list[Finding]) -> list[tuple[str, str, str]]:
     return [(each.check, each.bot, each.opponent) for each in found]
 
 
@@ -59,7 +59,7 @@ def test_a_strong_bot_that_lets_a_weak_one_win_is_found() -> None:
     for _ in range(30):
         audit.add(match(BOTS[0], BOTS[11], "maxie"), rated=True)
     (found,) = audit.findings()
-    assert told([found]) == [("result", BOTS[0], BOTS[11])]
+    assert finding_keys([found]) == [("result", BOTS[0], BOTS[11])]
     assert found.chance is not None
     assert found.chance < 1e-6
     assert found.matches == 50
@@ -87,7 +87,7 @@ def test_a_bot_that_resigns_to_one_opponent_alone_is_found() -> None:
         for number in range(10):
             reason = EndReason.RESIGNATION if other == BOTS[3] and number < 8 else EndReason.LINE
             audit.add(match(BOTS[0], other, "minnie", reason), rated=True)
-    assert told(audit.findings()) == [("resignation", BOTS[0], BOTS[3])]
+    assert finding_keys(audit.findings()) == [("resignation", BOTS[0], BOTS[3])]
 
 
 def test_two_names_of_one_program_are_found_unless_they_have_one_owner() -> None:
@@ -98,7 +98,7 @@ def test_two_names_of_one_program_are_found_unless_they_have_one_owner() -> None
             audit.add(match(name, "carl", "maxie", moves=moves), rated=False)
             audit.add(match(name, "carl", "maxie", moves=moves[:10]), rated=False)  # short ones may be alike
     (found,) = audit.findings()
-    assert told([found]) == [("identical", "anna", "bert")]
+    assert finding_keys([found]) == [("identical", "anna", "bert")]
     assert found.detail.startswith("3 matches")
     assert audit.findings(lambda one, other: {one, other} == {"anna", "bert"}) == []
 

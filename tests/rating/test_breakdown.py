@@ -7,8 +7,8 @@ from tests.rating.pairs import round_robin
 from tests.server.matches import record
 
 
-def played(*winners: Seat | None) -> list[tuple[Pairing, Record]]:
-    """Pairs of anna and bert, in which these seats won."""
+def make_results(*winners: Seat | None) -> list[tuple[Pairing, Record]]:
+    """Return pairs of anna and bert, in which these seats won."""
     pairings = [each for pair in round_robin(["anna", "bert"], len(winners), 1, 0) for each in pair.matches()]
     return [
         (
@@ -22,7 +22,7 @@ def played(*winners: Seat | None) -> list[tuple[Pairing, Record]]:
 
 
 def test_the_first_move_and_the_seats() -> None:
-    scores = breakdown(["anna", "bert"], played("maxie", "maxie", "maxie", None))
+    scores = breakdown(["anna", "bert"], make_results("maxie", "maxie", "maxie", None))
     assert (scores.first_move.games, scores.first_move.score) == (4, 0.875)
     assert scores.first_move.elo is not None
     assert scores.first_move.elo > 0
@@ -34,14 +34,16 @@ def test_the_first_move_and_the_seats() -> None:
 
 
 def test_pairs_are_counted_by_who_met_whom() -> None:
-    [duel] = breakdown(["anna", "bert"], played("maxie", "maxie", "minnie", "minnie")).duels
+    [duel] = breakdown(["anna", "bert"], make_results("maxie", "maxie", "minnie", "minnie")).duels
     assert (duel.bot, duel.opponent) == ("anna", "bert")
     assert duel.pairs == (0, 0, 2, 0, 0), "one won and one lost in each pair"
     assert duel.superiority == 0.5
 
 
 def test_void_matches_count_nowhere() -> None:
-    void = [(pairing, record(reason=EndReason.SERVER_FAULT, winner=None)) for pairing, _ in played("maxie")]
+    void = [
+        (pairing, record(reason=EndReason.SERVER_FAULT, winner=None)) for pairing, _ in make_results("maxie")
+    ]
     scores = breakdown(["anna", "bert"], void)
     assert not scores.by_seat
     assert scores.first_move.elo is None

@@ -12,8 +12,8 @@ from tests.server.matches import record
 REPEATED = "repetition: the same position came up 3 times, with the same player to move"
 
 
-def ended(how: str, map: str = "") -> Record:
-    """A match that was won, drawn, repeated, lost by both, or void."""
+def make_record(how: str, map: str = "") -> Record:
+    """Return a match that was won, drawn, repeated, lost by both, or void."""
     winner = "maxie" if how == "won" else None
     reason = {
         "won": EndReason.ARMIES,
@@ -30,7 +30,7 @@ def ended(how: str, map: str = "") -> Record:
 
 @given(st.lists(st.sampled_from(["won", "drawn", "repeated", "lost", "void"])))
 def test_draws_are_counted_as_by_hand(ends: list[str]) -> None:
-    told = count_draws(map(ended, ends))
+    told = count_draws(map(make_record, ends))
     matches = len(ends) - ends.count("void")
     drawn = ends.count("drawn") + ends.count("repeated")
     assert told == Draws(matches, drawn, ends.count("repeated"))
@@ -38,7 +38,12 @@ def test_draws_are_counted_as_by_hand(ends: list[str]) -> None:
 
 
 def test_each_map_has_its_draws() -> None:
-    records = [ended("drawn", "m2"), ended("won", "italy"), ended("repeated", "m2"), ended("won")]
+    records = [
+        make_record("drawn", "m2"),
+        make_record("won", "italy"),
+        make_record("repeated", "m2"),
+        make_record("won"),
+    ]
     assert draws_by_map(records) == {
         "m2": Draws(2, 2, 1),
         "italy": Draws(1, 0, 0),

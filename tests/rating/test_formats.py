@@ -11,7 +11,7 @@ from arena.rating.formats import (
     Format,
     Knockout,
     RosterChange,
-    Rounds,
+    RoundRobinFormat,
     Swiss,
     in_format_order,
     make_format,
@@ -26,7 +26,7 @@ def names(n: int) -> list[str]:
 
 
 def play(format: Format, strength: dict[str, float], dice: Random) -> list[Pair]:
-    """Every pair is won by the stronger bot; of those that can be played, a random one is over first."""
+    """Play all pairs, won by the stronger bot, in a random order of ending."""
     matches: list[Pair] = []
     open_ = format.next_pairs(dry=True)
     while open_:
@@ -42,7 +42,7 @@ def play(format: Format, strength: dict[str, float], dice: Random) -> list[Pair]
 @settings(deadline=None)
 @given(st.integers(2, 7), st.integers(1, 3), st.integers(1, 2))
 def test_rounds_are_the_round_robin_given_piece_by_piece(bots: int, rounds: int, starts: int) -> None:
-    format = Rounds(names(bots), rounds, starts, 5)
+    format = RoundRobinFormat(names(bots), rounds, starts, 5)
     ladder = play(format, dict.fromkeys(names(bots), 0.0), Random(1))
     assert sorted(ladder, key=lambda pair: pair.number) == round_robin(names(bots), rounds, starts, 5)
     assert format.matches == 2 * len(ladder)

@@ -34,7 +34,7 @@ def test_the_example_of_the_paper() -> None:
 
 
 def _f(player: Rating, played: list[Game], x: float) -> float:
-    """The paper's f of step 5, written anew, term by term."""
+    """Return the paper's f of step 5, written anew, term by term."""
     mu, phi = (player.rating - 1500) / SCALE, player.deviation / SCALE
     v_inverse = surplus = 0.0
     for other, score in played:

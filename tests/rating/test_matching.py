@@ -7,7 +7,7 @@ from arena.rating.matching import largest_matching
 
 
 def most(edges: frozenset[frozenset[int]]) -> int:
-    """The pairs of a largest matching, by trying every edge."""
+    """Return the pairs of a largest matching, by trying every edge."""
     if not edges:
         return 0
     edge = min(edges, key=sorted)

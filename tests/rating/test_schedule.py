@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from arena.protocol.codes import EndReason
 from arena.protocol.record import FORMAT, Record, Result
 from arena.protocol.values import Players, Seat
-from arena.rating.formats import FORMATS, Knockout, Rounds, make_format
+from arena.rating.formats import FORMATS, Knockout, RoundRobinFormat, make_format
 from arena.rating.pairing import Pairing
 from arena.rating.schedule import TRIES, Schedule, absent, match_id, points
 from tests.properties import examples
@@ -18,7 +18,7 @@ EVENT = "7"
 
 
 def record(match: str, pairing: Pairing, dice: Random, *, void: bool = False) -> Record:
-    """A match with a result that only the match and the seed of the dice decide."""
+    """Return a match with a result that only the match and the seed of the dice decide."""
     winners: tuple[Seat | None, ...] = ("maxie", "minnie", None)
     winner = dice.choice(winners)
     result = Result(None, EndReason.SERVER_FAULT) if void else Result(winner, EndReason.LINE)
@@ -42,7 +42,7 @@ def outcome(match: str, pairing: Pairing) -> Record:
 
 
 def play(schedule: Schedule, dice: Random, most: int = 10**6, at_once: int = 3) -> dict[str, Record]:
-    """Plays at most so many matches, some at once, in a random order of starting and of ending."""
+    """Play at most so many matches, some at once, in a random order of starting and of ending."""
     playing: list[tuple[str, Pairing]] = []
     records: dict[str, Record] = {}
     while len(records) < most:
@@ -68,7 +68,7 @@ def make(name: str, bots: int, rounds: int, starts: int) -> Schedule:
 @given(
     st.sampled_from(FORMATS), st.integers(2, 6), st.integers(1, 3), st.integers(1, 2), st.randoms(), st.data()
 )
-def test_an_event_killed_at_any_time_plays_what_it_would_have_played(
+def test_an_event_killed_at_any_time_plays_the_same_matches(
     name: str, bots: int, rounds: int, starts: int, dice: Random, data: st.DataObject
 ) -> None:
     unbroken = play(make(name, bots, rounds, starts), dice)
@@ -101,7 +101,7 @@ def _in(match: str, settled: list[tuple[Pairing, Record]]) -> bool:
 def test_every_match_is_given_once_and_two_bots_meet_in_order(bots: int, rounds: int, dice: Random) -> None:
     names = [f"b{i}" for i in range(bots)]
     left = [pairing for pair in round_robin(names, rounds, 1, 0) for pairing in pair.matches()]
-    schedule = Schedule(EVENT, Rounds(names, rounds, 1, 0))
+    schedule = Schedule(EVENT, RoundRobinFormat(names, rounds, 1, 0))
     while schedule:
         heads = schedule.startable()
         first_of_each = {frozenset((each.maxie, each.minnie)): each for each in reversed(left)}
@@ -114,7 +114,7 @@ def test_every_match_is_given_once_and_two_bots_meet_in_order(bots: int, rounds:
 
 
 def test_a_void_match_is_played_again_but_not_for_ever() -> None:
-    schedule = Schedule(EVENT, Rounds(["a", "b"], 1, 1, 0))
+    schedule = Schedule(EVENT, RoundRobinFormat(["a", "b"], 1, 1, 0))
     [head] = schedule.startable()
     ids = []
     for number in range(TRIES):
@@ -129,7 +129,7 @@ def test_a_void_match_is_played_again_but_not_for_ever() -> None:
 
 
 def test_a_match_belongs_to_its_event() -> None:
-    [head] = Schedule(EVENT, Rounds(["a", "b"], 1, 1, 0)).startable()
+    [head] = Schedule(EVENT, RoundRobinFormat(["a", "b"], 1, 1, 0)).startable()
     assert match_id(EVENT, head, 0) != match_id("8", head, 0)
     # Golden: a store of today must be resumed tomorrow.
     assert match_id(EVENT, head, 0) == "59c87a09ea45810f0f8b9682ba1bce15"
@@ -137,7 +137,7 @@ def test_a_match_belongs_to_its_event() -> None:
 
 def test_an_endless_event_always_has_more_and_can_be_resumed() -> None:
     def make_endless() -> Schedule:
-        return Schedule(EVENT, Rounds(["a", "b", "c"], None, 1, 0))
+        return Schedule(EVENT, RoundRobinFormat(["a", "b", "c"], None, 1, 0))
 
     first = make_endless()
     assert first.matches is None
@@ -151,7 +151,7 @@ def test_an_endless_event_always_has_more_and_can_be_resumed() -> None:
 
 
 def test_a_slow_bot_delays_only_itself() -> None:
-    schedule = Schedule(EVENT, Rounds(["slow", "a", "b"], 50, 1, 0))
+    schedule = Schedule(EVENT, RoundRobinFormat(["slow", "a", "b"], 50, 1, 0))
     meetings: Counter[bool] = Counter()
     for _ in range(100):
         for head in schedule.startable():
@@ -162,7 +162,7 @@ def test_a_slow_bot_delays_only_itself() -> None:
 
 
 def test_players_that_did_not_come_count_for_nobody() -> None:
-    schedule = Schedule(EVENT, Rounds(["a", "b"], 1, 1, 0))
+    schedule = Schedule(EVENT, RoundRobinFormat(["a", "b"], 1, 1, 0))
     for head in schedule.startable():
         schedule.start(head)
         empty = msgspec.structs.replace(
@@ -194,7 +194,7 @@ def test_results_of_a_twin_count_for_its_bot_in_a_resumed_event() -> None:
 
 
 def test_an_absent_bot_gives_its_opponent_the_points() -> None:
-    [head] = Schedule(EVENT, Rounds(["a", "b"], 1, 1, 0)).startable()
+    [head] = Schedule(EVENT, RoundRobinFormat(["a", "b"], 1, 1, 0)).startable()
     a_wins = Result("maxie" if head.maxie == "a" else "minnie", EndReason.NO_SHOW)
     assert (points(head, a_wins), absent(head, a_wins)) == ({"a": 1, "b": 0}, {"b"})
     nobody = Result(None, EndReason.NO_SHOW)

@@ -18,7 +18,7 @@ from arena.rating.elo import SCALE, PairTally, expected_score
 from arena.rating.sprt import LOGISTIC, NORMALIZED, Sprt, Verdict
 
 DRAWS = 0.4
-"""How often two equal bots draw."""
+"""Share of draws between two equal bots."""
 
 EVERY = 8
 """Pairs from one look at the test to the next."""
@@ -40,7 +40,7 @@ def pair_shares(score: float, draws: float = DRAWS) -> list[float]:
 
 
 def score_of(elo: float, model: str) -> float:
-    """The score a match at which `elo` holds exactly."""
+    """Return the score a match at which `elo` holds exactly."""
     if model == LOGISTIC:
         return expected_score(elo)
     low, high = 0.0, 1.0
@@ -76,7 +76,7 @@ def wrong(test: Sprt, tests: int, dice: random.Random) -> tuple[float, float]:
     return counts[0], counts[1]
 
 
-def held(ladders: int, bots: int, pairs: int, dice: random.Random) -> tuple[int, int]:
+def covered_intervals(ladders: int, bots: int, pairs: int, dice: random.Random) -> tuple[int, int]:
     """Return the number of 95 % intervals that contain the true rating, and of all intervals, in so many round-robins."""
     inside = 0
     for _ in range(ladders):
@@ -99,12 +99,12 @@ def _tally(score: float, matches: int, dice: random.Random) -> PairTally:
 
 
 def within(share: float, expected: float, number: int) -> float:
-    """By how many standard errors of `number` tries a share differs from what was expected."""
+    """Return the difference between a share and its expected value, in standard errors of `number` tries."""
     return (share - expected) / math.sqrt(expected * (1 - expected) / number)
 
 
 def findings(tests: int, ladders: int, seed: int) -> Iterator[tuple[str, bool]]:
-    """Each thing that was found out, and whether it is as it should be."""
+    """Yield each thing that was found out, and whether it is as it should be."""
     dice = random.Random(seed)
     for model in (LOGISTIC, NORMALIZED):
         test = Sprt(0, 40, 0.05, 0.05, model)
@@ -112,7 +112,7 @@ def findings(tests: int, ladders: int, seed: int) -> Iterator[tuple[str, bool]]:
         for name, rate, bound in (("alpha", alpha, test.alpha), ("beta", beta, test.beta)):
             said = f"SPRT, {model}: {name} is {rate:.4f} of {tests} tests, and may be {bound:g}"
             yield said, within(rate, bound, tests) < 3
-    inside, intervals = held(ladders, 6, 30, dice)
+    inside, intervals = covered_intervals(ladders, 6, 30, dice)
     share = inside / intervals
     said = f"ladders: {share:.4f} of {intervals} intervals of 95 % hold the true rating"
     yield said, abs(within(share, 0.95, intervals)) < 3

@@ -132,7 +132,7 @@ def test_a_match_nobody_came_to_is_lost_by_both_and_says_nothing_of_strength() -
     assert [row.elo for row in rows] == [0, 0, 0]
 
 
-def played(
+def make_result(
     number: int, leg: int, maxie: str, minnie: str, winner: Seat | None, reason: EndReason = EndReason.LINE
 ) -> tuple[Pairing, Record]:
     pair = Pair(number, 0, 0, *sorted((maxie, minnie)))
@@ -141,15 +141,15 @@ def played(
 
 def test_pairs_score_when_both_matches_count() -> None:
     games = [
-        played(0, 0, "a", "b", "maxie"),
-        played(1, 0, "a", "b", None),
-        played(0, 1, "b", "a", "minnie"),
-        played(1, 1, "b", "a", "maxie"),
-        played(2, 0, "a", "b", "maxie"),  # its partner is void
-        played(2, 1, "b", "a", None, EndReason.SERVER_FAULT),
-        played(3, 0, "a", "b", "maxie"),  # its partner was never played
-        played(4, 0, "b", "c", "maxie"),  # others'
-        played(4, 1, "c", "b", "maxie"),
+        make_result(0, 0, "a", "b", "maxie"),
+        make_result(1, 0, "a", "b", None),
+        make_result(0, 1, "b", "a", "minnie"),
+        make_result(1, 1, "b", "a", "maxie"),
+        make_result(2, 0, "a", "b", "maxie"),  # its partner is void
+        make_result(2, 1, "b", "a", None, EndReason.SERVER_FAULT),
+        make_result(3, 0, "a", "b", "maxie"),  # its partner was never played
+        make_result(4, 0, "b", "c", "maxie"),  # others'
+        make_result(4, 1, "c", "b", "maxie"),
     ]
     assert pair_scores("a", games) == [2, 0.5]
     assert pair_scores("b", games) == [0, 1.5, 1]

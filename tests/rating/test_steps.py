@@ -29,7 +29,7 @@ from tests.server.played import day
 DOCUMENT = Path(__file__).parents[2] / "docs" / "ratings.md"
 
 
-def ended(
+def make_record(
     reason: EndReason,
     winner: Seat | None,
     *,
@@ -87,8 +87,8 @@ def test_a_fault_of_the_server_counts_for_nobody_and_neither_coming_is_forfeited
     assert outcome(Result(None, EndReason.NO_SHOW), "minnie") == (RatedOutcome.NONE, True)
 
 
-def test_both_are_rated_on_what_they_were_before_the_match() -> None:
-    maxie, minnie = Rater().count(ended(EndReason.LINE, "maxie"), day(1))
+def test_both_ratings_are_updated_from_their_values_before_the_match() -> None:
+    maxie, minnie = Rater().count(make_record(EndReason.LINE, "maxie"), day(1))
     assert maxie.after() == update(Rating(), [(Rating(), 1.0)], periods=0)
     assert minnie.after() == update(Rating(), [(Rating(), 0.0)], periods=0)
     assert maxie.rating - 1500 == pytest.approx(1500 - minnie.rating)
@@ -96,8 +96,8 @@ def test_both_are_rated_on_what_they_were_before_the_match() -> None:
 
 def test_games_are_rated_apart() -> None:
     rater = Rater()
-    rater.count(ended(EndReason.LINE, "maxie"), day(1))
-    riskless, _ = rater.count(ended(EndReason.ARMIES, "minnie", game="riskless"), day(2))
+    rater.count(make_record(EndReason.LINE, "maxie"), day(1))
+    riskless, _ = rater.count(make_record(EndReason.ARMIES, "minnie", game="riskless"), day(2))
     assert riskless.after() == update(Rating(), [(Rating(), 0.0)], periods=0)
 
 
@@ -105,9 +105,9 @@ def test_days_without_a_match_make_less_certain() -> None:
     soon, late = Rater(), Rater()
     for _ in range(20):
         for rater in (soon, late):
-            rater.count(ended(EndReason.BOARD_FULL, None), day(1))
-    after_a_day, _ = soon.count(ended(EndReason.LINE, "maxie"), day(2))
-    after_a_month, _ = late.count(ended(EndReason.LINE, "maxie"), day(31))
+            rater.count(make_record(EndReason.BOARD_FULL, None), day(1))
+    after_a_day, _ = soon.count(make_record(EndReason.LINE, "maxie"), day(2))
+    after_a_month, _ = late.count(make_record(EndReason.LINE, "maxie"), day(31))
     assert after_a_day.deviation < after_a_month.deviation
     assert after_a_day.rating < after_a_month.rating
 
@@ -115,11 +115,11 @@ def test_days_without_a_match_make_less_certain() -> None:
 def test_a_void_match_changes_no_rating_but_the_days_still_pass_once() -> None:
     straight, voided = Rater(), Rater()
     for rater in (straight, voided):
-        rater.count(ended(EndReason.LINE, "maxie"), day(1))
-    void, _ = voided.count(ended(EndReason.SERVER_FAULT, None), day(11))
+        rater.count(make_record(EndReason.LINE, "maxie"), day(1))
+    void, _ = voided.count(make_record(EndReason.SERVER_FAULT, None), day(11))
     assert void.outcome is RatedOutcome.NONE
-    one, _ = straight.count(ended(EndReason.LINE, "maxie"), day(21))
-    other, _ = voided.count(ended(EndReason.LINE, "maxie"), day(21))
+    one, _ = straight.count(make_record(EndReason.LINE, "maxie"), day(21))
+    other, _ = voided.count(make_record(EndReason.LINE, "maxie"), day(21))
     assert void.rating == straight.last[Category("tictactoe"), "anna"].rating or one.rating != void.rating
     # the deviation comes out the same, but for the hair's breadth by which the volatility has moved
     assert other.rating == pytest.approx(one.rating, abs=0.01)
@@ -134,7 +134,7 @@ def test_periods_are_days_and_never_negative(earlier: int, later: int, passed: f
 
 @given(st.lists(st.sampled_from(["maxie", "minnie", None]), max_size=30))
 def test_counting_in_two_goes_is_counting_in_one(winners: list[Seat | None]) -> None:
-    matches = [ended(EndReason.RESIGNATION, winner) for winner in winners]
+    matches = [make_record(EndReason.RESIGNATION, winner) for winner in winners]
     matches = [
         replace(each, result=Result(None, EndReason.BOARD_FULL)) if each.result.winner is None else each
         for each in matches
@@ -161,6 +161,8 @@ def test_the_stronger_comes_out_higher() -> None:
             seats: tuple[Seat, str, str] = ("maxie", stronger, weaker)
             if number % 2:
                 seats = ("minnie", weaker, stronger)
-            rater.count(ended(EndReason.LINE, seats[0], maxie=seats[1], minnie=seats[2]), day(number + 1))
+            rater.count(
+                make_record(EndReason.LINE, seats[0], maxie=seats[1], minnie=seats[2]), day(number + 1)
+            )
     found = sorted(rater.last.items(), key=lambda each: -each[1].rating)
     assert [bot for (_, bot), _ in found] == bots

@@ -20,7 +20,7 @@ PUBLISHED = json.loads(DATA.read_text(encoding="utf-8"))
 
 
 def pairings(bots: Sequence[str]) -> Iterator[list[tuple[str, str]]]:
-    """Every way to pair an even number of bots."""
+    """Yield every way to pair an even number of bots."""
     if not bots:
         yield []
         return

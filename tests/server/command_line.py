@@ -8,7 +8,7 @@ from arena.cli import main
 
 
 def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
-    """The exit code, what went to the output, and what to the error output."""
+    """Run a command. Return its exit code, output and error output."""
     with pytest.raises(SystemExit) as ended:
         main(list(arguments))
     output = capsys.readouterr()

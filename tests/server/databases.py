@@ -168,12 +168,12 @@ class Postgresql:
                 os.kill(process, signal.SIGCONT)
 
     def new_database(self) -> str:
-        """The URL of an empty database that nobody has used before."""
+        """Return the URL of an empty database that nobody has used before."""
         return self._url(self._create())
 
     @contextmanager
     def database(self) -> Iterator[str]:
-        """The URL of an empty database, which is emptied for the next test: to make one costs several times as much."""
+        """Yield the URL of an empty database, which is emptied for the next test: to make one costs several times as much."""
         name = self._empty.pop() if self._empty else self._create()
         yield self._url(name)
         _ask(self.folder, EMPTYING, name)
@@ -192,7 +192,7 @@ class Postgresql:
 def made_postgresql(
     binaries: Path, *, lasting: bool = False, template: Path | None = None
 ) -> Iterator[Postgresql]:
-    """A PostgreSQL that does not run yet; stopped and gone afterwards."""
+    """Yield a PostgreSQL that does not run yet; stopped and gone afterwards."""
     # Not under pytest's folder, which only its owner may enter, and which is too long a name for a socket.
     folder = Path(tempfile.mkdtemp(prefix="arena-pg-"))
     try:
@@ -209,7 +209,7 @@ def made_postgresql(
 def running_postgresql(
     binaries: Path, *, lasting: bool = False, template: Path | None = None
 ) -> Iterator[Postgresql]:
-    """A PostgreSQL that runs, and is gone afterwards."""
+    """Yield a PostgreSQL that runs, and is gone afterwards."""
     with made_postgresql(binaries, lasting=lasting, template=template) as server:
         server.start()
         yield server
@@ -224,7 +224,7 @@ def postgresql_template(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def shared_postgresql(postgresql_template: Path) -> Iterator[Postgresql | None]:
-    """The PostgreSQL that all tests share; None where there is none, so that tests on SQLite run all the same."""
+    """Yield the PostgreSQL that all tests share; None where there is none, so that tests on SQLite run all the same."""
     binaries = postgresql_folder()
     if binaries is None:
         yield None
@@ -235,7 +235,7 @@ def shared_postgresql(postgresql_template: Path) -> Iterator[Postgresql | None]:
 
 @pytest.fixture(scope="session")
 def stopped_postgresql(postgresql_template: Path) -> Iterator[Postgresql]:
-    """The PostgreSQL of those that stop it: made once, as that takes longer than to start it; it runs for one test at a time."""
+    """Yield the PostgreSQL of those that stop it: made once, as that takes longer than to start it; it runs for one test at a time."""
     binaries = postgresql_folder()
     if binaries is None:
         pytest.skip(str(missing("postgresql")))
@@ -248,7 +248,7 @@ def stopped_postgresql(postgresql_template: Path) -> Iterator[Postgresql]:
 
 @pytest.fixture
 def postgresql(shared_postgresql: Postgresql | None) -> Postgresql:
-    """The shared PostgreSQL; skips the test where there is none."""
+    """Return the shared PostgreSQL; skips the test where there is none."""
     if shared_postgresql is None:
         pytest.skip(str(missing("postgresql")))
     return shared_postgresql
@@ -256,7 +256,7 @@ def postgresql(shared_postgresql: Postgresql | None) -> Postgresql:
 
 @pytest.fixture
 async def own_postgresql(stopped_postgresql: Postgresql) -> AsyncIterator[Postgresql]:
-    """A PostgreSQL that a test may stop."""
+    """Yield a PostgreSQL that a test may stop."""
     await asyncio.to_thread(stopped_postgresql.start)
     yield stopped_postgresql
     await asyncio.to_thread(stopped_postgresql.stop)
@@ -271,14 +271,14 @@ async def _database(server: Postgresql) -> AsyncIterator[str]:
 
 @pytest.fixture
 async def postgresql_database(postgresql: Postgresql) -> AsyncIterator[str]:
-    """The URL of an empty database on PostgreSQL."""
+    """Yield the URL of an empty database on PostgreSQL."""
     async with _database(postgresql) as url:
         yield url
 
 
 @pytest.fixture
 async def other_database(postgresql: Postgresql) -> AsyncIterator[str]:
-    """The URL of one more empty database, on PostgreSQL."""
+    """Yield the URL of one more empty database, on PostgreSQL."""
     async with _database(postgresql) as url:
         yield url
 
@@ -287,7 +287,7 @@ async def other_database(postgresql: Postgresql) -> AsyncIterator[str]:
 async def database(
     request: pytest.FixtureRequest, tmp_path: Path, shared_postgresql: Postgresql | None
 ) -> AsyncIterator[str]:
-    """The URL of an empty database: the test runs on each kind."""
+    """Yield the URL of an empty database: the test runs on each kind."""
     if request.param == "sqlite":
         yield f"sqlite:///{tmp_path / 'arena.db'}"
         return

@@ -15,13 +15,13 @@ QUICK = RestartPolicy(start=60, settle=20, restarts=1, silent_matches=1, backoff
 
 
 def bot(name: str, mode: str = "play", file: Path | None = None) -> BotPlan:
-    """A bot that behaves as `tests.peers.ladder_bot` says of `mode`."""
+    """Return a bot that behaves as `tests.peers.ladder_bot` says of `mode`."""
     arguments = [mode] if file is None else [mode, str(file)]
     return BotPlan(name, None, (sys.executable, "-m", "tests.peers.ladder_bot", *arguments))
 
 
 def processes_of(mark: str) -> list[int]:
-    """The ids of the running processes that have `mark` in their environment."""
+    """Return the ids of the running processes that have `mark` in their environment."""
     processes = []
     for folder in Path("/proc").glob("[0-9]*"):
         try:

@@ -10,7 +10,7 @@ from arena.match.events import Event, MatchOpened, TurnStarted
 from arena.match.terms import Terms
 from arena.protocol.record import Record
 from arena.server.core.effects import Append, CloseMatch, OpenMatch
-from arena.server.processes.identity import Process, this_process
+from arena.server.processes.identity import ProcessIdentity, this_process
 from arena.server.store import lease, schema
 from arena.server.store.lease import LEASE_SECONDS, Lease
 from tests.server.matches import terms
@@ -42,7 +42,7 @@ def ends(record: Record, *, rated: bool = False) -> CloseMatch:
     return CloseMatch(record, rated)
 
 
-async def taken(engine: AsyncEngine, name: str = "", process: Process = ELSEWHERE) -> Lease:
+async def take_lease(engine: AsyncEngine, name: str = "", process: ProcessIdentity = ELSEWHERE) -> Lease:
     """Take a name for a process that will never renew its lease."""
     async with engine.begin() as connection:
         return await connection.run_sync(lambda each: lease.try_acquire(each, name=name, process=process))

@@ -67,7 +67,7 @@ def record(
     reason: EndReason = EndReason.RESIGNATION,
     game: str = "tictactoe",
 ) -> Record:
-    """A finished match; as it is given here, one that Maxie resigned."""
+    """Return a finished match; as it is given here, one that Maxie resigned."""
     return Record(
         format=FORMAT,
         match=match or uuid.uuid4().hex,

@@ -40,13 +40,13 @@ class Peer:
         await self.connection.send(encode(message))
 
     async def next(self) -> ServerMessage:
-        """The next message, whatever it is."""
+        """Return the next message, whatever it is."""
         # a bot of the house is a process that has to start, on a machine that may be busy
         with anyio.fail_after(100):
             return decode_server(await self.connection.recv())
 
     async def hear(self, kind: type[_T]) -> _T:
-        """The next message of this kind; others before it are dropped."""
+        """Return the next message of this kind; others before it are dropped."""
         while True:
             message = await self.next()
             if isinstance(message, kind):
@@ -74,7 +74,7 @@ class Peer:
 
 @asynccontextmanager
 async def dial(url: str, **options: Any) -> AsyncIterator[Peer]:
-    """A connection that has said nothing yet."""
+    """Yield a connection that has said nothing yet."""
     async with connect(
         url, subprotocols=[Subprotocol(SUBPROTOCOL)], compression=None, **options
     ) as connection:
@@ -83,7 +83,7 @@ async def dial(url: str, **options: Any) -> AsyncIterator[Peer]:
 
 @asynccontextmanager
 async def enter(host: Host, name: str, **hello: Any) -> AsyncIterator[Peer]:
-    """A connection that is in, under this name."""
+    """Yield a connection that is in, under this name."""
     async with dial(host.url) as peer:
         await peer.hello(name, host.issue_token(name), **hello)
         yield peer

@@ -38,7 +38,7 @@ SECOND = 1_000_000_000
 
 
 def events(moves: Sequence[int] = (), last: Event | None = None) -> list[tuple[int, Event]]:
-    """A match: both get ready, these moves follow, a tenth of a second each, then something that ends it."""
+    """Return the events of a match: both get ready, these moves follow at 0.1 s each, then an event that ends it."""
     at = 5 * SECOND
     happened: list[tuple[int, Event]] = [(at, MatchOpened())]
     if not isinstance(last, DeadlinePassed):
@@ -81,7 +81,7 @@ async def keep(
     journaled: bool = True,
     once: bool = False,
 ) -> Record:
-    """Referee what happened, and keep it as a host does; but it finished when it is said to have.
+    """Referee these events, and store the match as a host does, with the given end time.
 
     once: leave a match unrated that repeats an earlier one, as the journal does; else it is rated all the same
     """
@@ -118,5 +118,5 @@ async def keep(
 
 
 def day(number: int, second: int = 0) -> str:
-    """A time on some day of December 2025, as the store keeps it."""
+    """Return a time on some day of December 2025, as the store keeps it."""
     return f"2025-12-{number:02}T12:00:{second:02}.000Z"

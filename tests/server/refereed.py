@@ -18,15 +18,15 @@ from tests.server.matches import terms
 MAXIE, MINNIE = Player
 
 
-def started(**how: Any) -> Referee:
-    """A referee whose players are ready and whose first turn has left at time 0."""
+def started_referee(**how: Any) -> Referee:
+    """Return a referee whose players are ready and whose first turn has left at time 0."""
     referee = Referee(terms(**how))
     for event in (MatchOpened(), PlayerReady(MINNIE), PlayerReady(MAXIE), TurnStarted(0)):
         referee.handle(event, 0)
     return referee
 
 
-def told(effects: list[Any], player: Player, kind: type) -> list[Any]:
+def messages_to(effects: list[Any], player: Player, kind: type) -> list[Any]:
     return [
         each.message
         for each in effects

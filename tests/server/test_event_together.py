@@ -16,7 +16,7 @@ from arena.protocol.timecontrol import TimeControl
 from arena.server.core.event_state import EventPlan
 from arena.server.core.inputs import AnnounceEvent, ControlEvent
 from arena.server.core.settings import PoolGame
-from testkit.simulation.arena import Arena, Plan
+from testkit.simulation.arena import SimulatedArena, SimulationPlan
 from testkit.simulation.bots import URL, ClientBot
 from testkit.simulation.servers import SHARD, in_place
 from testkit.simulation.world import EPOCH_NS, SECOND
@@ -38,14 +38,14 @@ class Entrant(ClientBot):
         return Options(URL, self.name, event="cup", pool=False, wait=1e6)
 
 
-def ask(arena: Arena, request: AnnounceEvent | ControlEvent) -> None:
+def ask(arena: SimulatedArena, request: AnnounceEvent | ControlEvent) -> None:
     text = msgspec.json.encode(request, enc_hook=setup_of_game).decode()
     arena.store.raw.execute("INSERT INTO requests (server, request) VALUES (?, ?)", (SHARD, text))
 
 
 def play(bots: int, kills: tuple[int, ...], **changes: object) -> dict[str, Any]:
     """Play a cup whose server is killed at these seconds; the event's row, and its finished matches."""
-    arena = Arena(Plan(1, 280, bots=0, control=0, cluster=False))
+    arena = SimulatedArena(SimulationPlan(1, 280, bots=0, control=0, cluster=False))
     arena.bots = [Entrant(arena, number) for number in range(bots)]
     plan = EventPlan(
         event="cup",

@@ -275,7 +275,7 @@ async def test_leaving_tells_who_is_connected() -> None:
         assert (error.code, error.fatal) == (Code.SHUTTING_DOWN, True)
 
 
-async def test_a_host_that_is_cancelled_still_writes_what_has_arrived(tmp_path: Path) -> None:
+async def test_a_cancelled_host_still_commits_arrived_messages(tmp_path: Path) -> None:
     url = f"sqlite:///{tmp_path / 'arena.db'}"
     result = Result("maxie", EndReason.RESIGNATION)
     kept = terms()

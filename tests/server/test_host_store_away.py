@@ -32,7 +32,7 @@ PLY = 10
 
 @asynccontextmanager
 async def away(server: Postgresql, how: str) -> AsyncIterator[None]:
-    """The database stands still meanwhile, or is killed and started again."""
+    """Freeze the database within the block, or kill and restart it."""
     if how == "stands still":
         with server.frozen():
             yield

@@ -9,7 +9,7 @@ from arena.server.metrics import Metrics
 
 
 def samples(page: bytes) -> dict[tuple[str, tuple[str, ...]], float]:
-    """Every sample by its name and the values of its labels."""
+    """Return every sample by its name and the values of its labels."""
     return {
         (sample.name, tuple(sample.labels.values())): sample.value
         for family in text_string_to_metric_families(page.decode())

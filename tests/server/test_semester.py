@@ -29,10 +29,10 @@ from arena.server.store import migrations
 from arena.server.store.aggregates.closing import close_season
 from arena.server.store.invitations import invite, invited_owner, register_name
 from testkit.simulation import watch
-from testkit.simulation.arena import Arena, Plan
+from testkit.simulation.arena import SimulatedArena, SimulationPlan
 from testkit.simulation.bots import URL, ClientBot
 from testkit.simulation.servers import in_place
-from testkit.simulation.world import EPOCH_NS, SECOND, Process
+from testkit.simulation.world import EPOCH_NS, SECOND, SimulatedProcess
 from tests.server.command_line import run
 from tests.server.matches import game_of
 from tests.server.test_event_together import ask
@@ -87,11 +87,11 @@ class Student(ClientBot):
         self.start()
 
 
-class Semester(Arena):
+class Semester(SimulatedArena):
     """An arena whose server is up only in the evening."""
 
     def __init__(self) -> None:
-        super().__init__(Plan(1, 0, bots=0, control=0, cluster=False))
+        super().__init__(SimulationPlan(1, 0, bots=0, control=0, cluster=False))
         self.students = [Student(self, number) for number in range(2 * len(OWNERS))]
         self.bots = [*self.students]
         self.owner_of = {each.name: each.owner for each in self.students}
@@ -102,7 +102,7 @@ class Semester(Arena):
             migrations.make(connection)
         self.servers[0].start()
         self.world.run_for(2 * SECOND)
-        registrar = Process(self.world, "registrar")
+        registrar = SimulatedProcess(self.world, "registrar")
         registrar.start(self._register())
         self.until(lambda: all(each.token for each in self.students), 60)
 

@@ -12,7 +12,7 @@ from testkit.parts import skip_without
 
 
 def path_map(size: int = 3, cap: int = 3, goal: int = 7, limit: int = 60) -> RisklessMap:
-    """A path whose ends are held."""
+    """Return a path whose ends are held."""
     near = tuple(tuple(w for w in (v - 1, v + 1) if 0 <= w < size) for v in range(size))
     start = (1, *[0] * (size - 2), -2)
     places = tuple((float(v), 0.0) for v in range(size))
@@ -21,7 +21,7 @@ def path_map(size: int = 3, cap: int = 3, goal: int = 7, limit: int = 60) -> Ris
 
 @pytest.fixture
 def solve(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[RisklessMap], Path]:
-    """Solves a map into the user's cache, which is the test's own."""
+    """Solve a map into the user's cache, which is the test's own."""
     skip_without("numba")
     from arena.bots.compiled import cache  # noqa: PLC0415 - an extra
     from arena.lab.solving.solver import Solver  # noqa: PLC0415

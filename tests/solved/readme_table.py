@@ -23,7 +23,7 @@ from arena.lab.solving.verify import verify
 from arena.maps.loader import load_map
 from arena.solved.boards import Boards
 from arena.solved.folders import file_name, find, local_folder
-from arena.solved.table import Table
+from arena.solved.table import SolvedTable
 from arena.solved.truth import Truth
 
 README = Path(__file__).parents[2] / "maps" / "README.md"
@@ -49,7 +49,7 @@ class Case:
         return self.map if self.cap is None else f"{self.map}, cap {self.cap}, goal {self.goal}"
 
     def load(self) -> RisklessMap:
-        """The map."""
+        """Return the map."""
         map = load_map(self.map)
         if self.cap is None or self.goal is None:
             return map
@@ -73,42 +73,50 @@ CASES = (
 """Generated maps as they are, where they have few boards; larger ones with about m1's share of what they hold as their goal."""
 
 
-def table_of(map: RisklessMap) -> Table:
-    """The table of a map, made where there is none."""
+def table_of(map: RisklessMap) -> SolvedTable:
+    """Return the table of a map, made where there is none."""
     boards = Boards.of(map)
     path = find(boards)
     if path is None:
         path = local_folder() / file_name(map)
         path.parent.mkdir(parents=True, exist_ok=True)
         Solver(boards, path.with_suffix(".part"), len(cores()), lambda _: None).solve(path)
-    return Table(path)
+    return SolvedTable(path)
 
 
-def row(name: str, map: RisklessMap, table: Table) -> str:
+def row(name: str, map: RisklessMap, table: SolvedTable) -> str:
     """Return the table's row of a map."""
     header, totals = table.header, table.header.totals
     shares = [f"{100 * n / max(1, totals.open):.2f} %" for n in (totals.won, totals.lost, totals.drawn)]
     board = " ".join(f"{n:+d}" if n else "." for n in table.boards.board(header.longest_board))
-    longest = [counted(header.longest), f"`{board} maxie 0`"] if header.longest else ["none", ""]
+    longest = [plies_text(header.longest), f"`{board} maxie 0`"] if header.longest else ["none", ""]
     start = table.probe(map.start)
-    cells = [name, f"{totals.open:,}", *shares, *longest, told(start), told(without(map, table)), fair(start)]
+    cells = [
+        name,
+        f"{totals.open:,}",
+        *shares,
+        *longest,
+        truth_text(start),
+        truth_text(without(map, table)),
+        fair(start),
+    ]
     return f"| {' | '.join(cells)} |"
 
 
-def told(start: Truth) -> str:
-    """The truth of a start, in which Maxie is to move."""
+def truth_text(start: Truth) -> str:
+    """Return the truth of a start, in which Maxie is to move."""
     if start.plies is None:
         return "a draw"
-    return f"{'Maxie' if start.value.sign > 0 else 'Minnie'} wins in {counted(start.plies)}"
+    return f"{'Maxie' if start.value.sign > 0 else 'Minnie'} wins in {plies_text(start.plies)}"
 
 
-def counted(plies: int) -> str:
-    """Plies, with their noun."""
+def plies_text(plies: int) -> str:
+    """Return a number of plies with its noun."""
     return f"{plies} {'ply' if plies == 1 else 'plies'}"
 
 
-def without(map: RisklessMap, table: Table) -> Truth:
-    """The truth of the start without Minnie's extra army: the first of her territories with the most armies has one less."""
+def without(map: RisklessMap, table: SolvedTable) -> Truth:
+    """Return the truth of the start without Minnie's extra army: the first of her territories with the most armies has one less."""
     most = min(map.start)
     place = map.start.index(most)
     return table.probe((*map.start[:place], most + 1, *map.start[place + 1 :]))
@@ -121,8 +129,8 @@ def fair(start: Truth) -> str:
     return "no: Minnie loses in spite of it" if start.value.sign > 0 else "no: it is a win for Minnie"
 
 
-def written(text: str, rows: dict[str, str]) -> str:
-    """The page with these rows in the place of their maps' rows; all are in the order of CASES."""
+def page_with_rows(text: str, rows: dict[str, str]) -> str:
+    """Return the page with these rows in the place of their maps' rows; all are in the order of CASES."""
     before, rest = text.split(BEGIN)
     between, after = rest.split(END)
     results = {
@@ -132,7 +140,7 @@ def written(text: str, rows: dict[str, str]) -> str:
     return before + BEGIN + HEAD + "".join(f"{line}\n" for line in lines) + END + after
 
 
-def wrong(table: Table) -> str:
+def wrong(table: SolvedTable) -> str:
     """Return the faults that the second program finds in a table; empty if there are none."""
     replay = verify(table, len(cores()), lambda _done, _total: None)
     return str(replay.fault or "") or "; ".join(replay.lies)
@@ -170,7 +178,7 @@ def main() -> int:
         rows[case.name] = row(case.name, map, table)
         checked = "" if arguments.verified else f", verified in {time.monotonic() - solved:.1f} s"
         print(f"{case.name}: {solved - began:.1f} s{checked}, {table.size:,} bytes", flush=True)  # noqa: T201
-        README.write_text(written(README.read_text(encoding="utf-8"), rows), encoding="utf-8")
+        README.write_text(page_with_rows(README.read_text(encoding="utf-8"), rows), encoding="utf-8")
     return 0
 
 

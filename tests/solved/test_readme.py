@@ -8,13 +8,13 @@ skip_without("numba")
 
 from arena.solved.boards import Boards  # noqa: E402
 from arena.solved.folders import SHIPPED  # noqa: E402
-from arena.solved.table import Table  # noqa: E402
-from tests.solved.readme_table import BEGIN, CASES, END, README, row, written  # noqa: E402
+from arena.solved.table import SolvedTable  # noqa: E402
+from tests.solved.readme_table import BEGIN, CASES, END, README, page_with_rows, row  # noqa: E402
 
 
 def test_the_row_of_each_shipped_table_is_true() -> None:
     text = README.read_text(encoding="utf-8")
-    tables = {table.boards: table for table in map(Table, sorted(SHIPPED.glob("*.solved")))}
+    tables = {table.boards: table for table in map(SolvedTable, sorted(SHIPPED.glob("*.solved")))}
     shipped = [case for case in CASES if Boards.of(case.load()) in tables]
     assert len(shipped) == len(tables) > 2
     for case in shipped:
@@ -24,10 +24,10 @@ def test_the_row_of_each_shipped_table_is_true() -> None:
 
 def test_every_map_has_a_row_and_what_is_not_solved_again_keeps_it() -> None:
     text = README.read_text(encoding="utf-8")
-    assert written(text, {}) == text
+    assert page_with_rows(text, {}) == text
     table = text[text.index(BEGIN) : text.index(END)]
     for case in CASES:
         assert table.count(f"\n| {case.name} | ") == 1
-    mine = written(text, {"path4": "| path4 | 1 | nothing |"})
+    mine = page_with_rows(text, {"path4": "| path4 | 1 | nothing |"})
     assert mine.count("\n") == text.count("\n")
     assert "| path4 | 1 | nothing |" in mine

@@ -22,7 +22,7 @@ Solve = Callable[[RisklessMap], Path]
 
 
 def by_minimax(game: Riskless) -> Callable[[Armies], Truth]:
-    """The truth by playing everything to the ply limit: the slow way."""
+    """Return the truth by playing everything to the ply limit: the slow way."""
 
     @cache
     def truth(position: Armies) -> Truth:
@@ -38,7 +38,7 @@ def by_minimax(game: Riskless) -> Callable[[Armies], Truth]:
 
 
 @pytest.mark.parametrize("limit", [1, 4, 9, 30])
-def test_the_truth_is_what_playing_to_the_limit_finds(limit: int, solve: Solve) -> None:
+def test_the_truth_equals_minimax_to_the_ply_limit(limit: int, solve: Solve) -> None:
     map = path_map(limit=limit)
     solve(map)
     game = Riskless(map)
@@ -91,7 +91,7 @@ def kinds(solution: Solution, position: Armies) -> list[Kind]:
     return [judge(solution, position, move).kind for move in solution.game.moves(position)]
 
 
-def test_each_move_is_judged_by_what_it_gave_away() -> None:
+def test_each_move_is_judged_by_its_loss() -> None:
     game = Riskless(load_map("path4"))
     solution = solution_of(game)
     assert solution is not None

@@ -1,4 +1,4 @@
-"""A table's file: what is written is read, and a file that is cut, altered or foreign is refused in one line."""
+"""A table's file: it round-trips, and a truncated, altered or foreign file is refused in one line."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from arena.games.board import RisklessMap
 from arena.solved.boards import Boards
 from arena.solved.folders import check_table, file_name, find, local_folder, open_table
 from arena.solved.header import MAGIC, BadTable, Header, decode, digest, encode
-from arena.solved.table import Table
+from arena.solved.table import SolvedTable
 from tests.solved.conftest import path_map
 
 Solve = Callable[[RisklessMap], Path]
 
 
-def refused(path: Path, *words: str) -> None:
-    """Opening the file, or reading one of its blocks, must be refused in one line with these words."""
+def check_refused(path: Path, *words: str) -> None:
+    """Check that opening the file, or reading one of its blocks, is refused in one line with these words."""
     with pytest.raises(BadTable) as error:
-        table = Table(path)
+        table = SolvedTable(path)
         for block in range(table.header.blocks):
             table.block(block)
     text = str(error.value)
@@ -46,7 +46,7 @@ def test_a_table_of_another_map_under_this_name_is_refused(solve: Solve) -> None
     path = solve(path_map())
     other = Boards.of(path_map(goal=8))
     with pytest.raises(BadTable, match="another map"):
-        check_table(Table(path), other)
+        check_table(SolvedTable(path), other)
     path.rename(path.with_name(file_name(path_map(goal=8))))
     with pytest.raises(BadTable, match="another map"):
         open_table(other)
@@ -57,9 +57,9 @@ def test_every_cut_is_refused(solve: Solve, tmp_path: Path) -> None:
     cut = tmp_path / "cut.solved"
     for length in range(len(whole)):
         cut.write_bytes(whole[:length])
-        refused(cut)
+        check_refused(cut)
     cut.write_bytes(whole + b"\0")
-    refused(cut, "cut or added to")
+    check_refused(cut, "cut or added to")
 
 
 def test_every_altered_byte_is_refused(solve: Solve, tmp_path: Path) -> None:
@@ -70,7 +70,7 @@ def test_every_altered_byte_is_refused(solve: Solve, tmp_path: Path) -> None:
         data = bytearray(whole)
         data[place] ^= rng.randrange(1, 256)
         altered.write_bytes(data)
-        refused(altered)
+        check_refused(altered)
 
 
 @pytest.mark.parametrize(
@@ -85,11 +85,11 @@ def test_every_altered_byte_is_refused(solve: Solve, tmp_path: Path) -> None:
 def test_a_foreign_file_is_refused(content: bytes, words: list[str], tmp_path: Path) -> None:
     path = tmp_path / "foreign.solved"
     path.write_bytes(content)
-    refused(path, *words)
+    check_refused(path, *words)
 
 
 def test_a_file_that_is_not_there_is_refused(tmp_path: Path) -> None:
-    refused(tmp_path / "none.solved", "cannot be read")
+    check_refused(tmp_path / "none.solved", "cannot be read")
 
 
 @pytest.mark.parametrize(
@@ -106,7 +106,7 @@ def test_a_file_that_is_not_there_is_refused(tmp_path: Path) -> None:
 def test_a_header_of_another_version_or_of_nonsense_is_refused(
     change: dict[str, object], word: str, solve: Solve
 ) -> None:
-    header = Table(solve(path_map())).header
+    header = SolvedTable(solve(path_map())).header
     data = encode(header, [])
     told = msgspec.json.encode(header)
     other = msgspec.json.encode({**msgspec.to_builtins(header), **change})
@@ -125,7 +125,7 @@ def test_the_digest_is_of_all_that_a_value_depends_on() -> None:
 
 
 def test_a_header_knows_its_blocks(solve: Solve) -> None:
-    header = Table(solve(path_map())).header
+    header = SolvedTable(solve(path_map())).header
     assert isinstance(header, Header)
     assert header.blocks == 1
     assert header.boards == Boards.of(path_map())

@@ -19,7 +19,7 @@ def test_the_codes_are_as_the_format_tells() -> None:
 
 
 @given(truths, st.integers(0, 200))
-def test_a_limit_makes_draws_of_what_takes_longer(truth: Truth, left: int) -> None:
+def test_a_ply_limit_turns_longer_wins_into_draws(truth: Truth, left: int) -> None:
     assert truth.plies is not None
     assert truth.with_plies_left(left) == (truth if truth.plies <= left else DRAW)
 

@@ -1,4 +1,4 @@
-"""The bad line between two hosts: what is cut is held back."""
+"""The bad line between two hosts: data sent during a cut is held back."""
 
 from __future__ import annotations
 
@@ -7,13 +7,16 @@ from contextlib import closing
 
 import pytest
 
-from testkit.line import Line
+from testkit.line import ForwarderProcess
 
 SECONDS = 30.0
 
 
 def test_a_cut_holds_everything_back_until_it_is_mended() -> None:
-    with socket.create_server(("127.0.0.1", 0)) as server, closing(Line(server.getsockname()[1])) as line:
+    with (
+        socket.create_server(("127.0.0.1", 0)) as server,
+        closing(ForwarderProcess(server.getsockname()[1])) as line,
+    ):
         server.settimeout(SECONDS)
         with socket.create_connection(("127.0.0.1", line.port), SECONDS) as client, server.accept()[0] as far:
             client.sendall(b"1")

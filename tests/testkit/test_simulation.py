@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from testkit.simulation.arena import Arena, Plan, simulate
+from testkit.simulation.arena import SimulatedArena, SimulationPlan, simulate
 from testkit.simulation.planted import PLANTED, planted
 from testkit.simulation.servers import in_place
 
 
 def test_whatever_the_simulation_replaces_is_there() -> None:
-    arena = Arena(Plan(1, 0, bots=0))
+    arena = SimulatedArena(SimulationPlan(1, 0, bots=0))
     with in_place(arena):
         pass
     arena.world.close()
@@ -25,6 +25,6 @@ def test_whatever_a_planted_defect_replaces_is_there(name: str) -> None:
 
 def test_an_idle_host_has_little_to_do() -> None:
     """A timer that polls although nothing can have changed would add a step at each of its ticks."""
-    outcome = simulate(Plan(1, 30, bots=0, cluster=False, only=()))
+    outcome = simulate(SimulationPlan(1, 30, bots=0, cluster=False, only=()))
     assert not outcome.failure
     assert outcome.steps / outcome.seconds < 25

@@ -16,7 +16,7 @@ from arena.maps.setup import make_setup
 from arena.protocol.record import to_line
 from arena.server.web.analysis import REVIEW_SECONDS
 from testkit.browser import Arena, arena, wait
-from tests.match.recorded import recorded
+from tests.match.recorded import random_record
 from tests.web.screenshots import made_up
 
 ANSWER_MS = 1000 * (REVIEW_SECONDS + 10)
@@ -110,7 +110,7 @@ def test_an_engine_says_what_it_thinks_and_its_line_is_followed(shown: Page) -> 
 @pytest.fixture(scope="module")
 def judged(served: Arena, tmp_path_factory: pytest.TempPathFactory) -> str:
     """A finished match of moves by chance in the server's store; its id."""
-    record, _ = recorded(make_setup("riskless", "italy"), 3, 12)
+    record, _ = random_record(make_setup("riskless", "italy"), 3, 12)
     file = tmp_path_factory.mktemp("judged") / "one.jsonl"
     file.write_text(
         to_line(replace(record, match="judged", started="2026-01-01T00:00:00Z")) + "\n", encoding="utf-8"
@@ -169,7 +169,7 @@ def test_a_finished_match_is_analysed_and_a_better_move_is_played_out(
 def test_a_file_of_ones_own_is_analysed(
     served: Arena, page: Page, tmp_path: Path, game: str, seed: int, plies: int
 ) -> None:
-    record, _ = recorded(make_setup(game, "italy"), seed, plies)
+    record, _ = random_record(make_setup(game, "italy"), seed, plies)
     file = tmp_path / "one.jsonl"
     file.write_text(to_line(record) + "\n", encoding="utf-8")
     page.goto(f"{served.url}file")

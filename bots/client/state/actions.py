@@ -12,7 +12,7 @@ from arena.protocol.messages import ClientMessage
 
 
 @dataclass(frozen=True)
-class Send:
+class SendMessage:
     """Message to send. Without a connection it is dropped, because the server asks again after a reconnection."""
 
     message: ClientMessage
@@ -88,4 +88,6 @@ class Disconnect:
     detail: str
 
 
-Action = Send | Prepare | Choose | Stop | EndMatch | Warn | ReportStatus | ScheduleChallenge | Disconnect
+Action = (
+    SendMessage | Prepare | Choose | Stop | EndMatch | Warn | ReportStatus | ScheduleChallenge | Disconnect
+)

@@ -11,7 +11,7 @@ class Challenger:
     def __init__(self, ask: Challenge | None) -> None:
         """Start without open challenges. `ask` is the challenge to open repeatedly, or None."""
         self.ask = ask
-        self._sent = 0
+        self._sent_count = 0
         self._open: set[str] = set()
         self._coming: set[str] = set()
         """Matches that are agreed but have not started."""
@@ -23,21 +23,21 @@ class Challenger:
         """Return the number of challenges to open now if the bot can play `room` more matches."""
         if self.ask is None:
             return 0
-        return max(0, room - self._sent - len(self._open) - len(self._coming))
+        return max(0, room - self._sent_count - len(self._open) - len(self._coming))
 
     def sent(self) -> None:
         """Record that a challenge was sent, which awaits its answer."""
-        self._sent += 1
+        self._sent_count += 1
 
     def opened(self, challenged: Challenged) -> None:
         """Record that a challenge is open."""
-        self._sent = max(0, self._sent - 1)
+        self._sent_count = max(0, self._sent_count - 1)
         self._open.add(challenged.challenge)
 
     def refused(self) -> bool:
         """Handle a refusal by the server. Return True if it may concern a challenge."""
-        was_sent = self._sent > 0
-        self._sent = max(0, self._sent - 1)
+        was_sent = self._sent_count > 0
+        self._sent_count = max(0, self._sent_count - 1)
         return was_sent
 
     def challenge_over(self, over: ChallengeOver) -> bool:
@@ -56,6 +56,6 @@ class Challenger:
 
     def reset(self) -> None:
         """Discard all challenges after a reconnection, because they ended with the old connection."""
-        self._sent = 0
+        self._sent_count = 0
         self._open.clear()
         self._coming.clear()

@@ -29,7 +29,7 @@ from arena.bots.client.state.actions import (
     Prepare,
     ReportStatus,
     ScheduleChallenge,
-    Send,
+    SendMessage,
     Stop,
     Warn,
 )
@@ -116,7 +116,7 @@ class Machine:
         self._quota, self._settled = 0, not self._ever_welcomed
         self._hello = structs.replace(self._hello, quota=0)
         self._open_challenges.clear()
-        return [Send(Status(quota=0))]
+        return [SendMessage(Status(quota=0))]
 
     def resign_all(self) -> list[Action]:
         """Resign every match in play."""
@@ -126,7 +126,7 @@ class Machine:
                 if state.phase is Phase.CHOOSING:
                     actions.append(Stop(match))
                 state.phase = Phase.RESIGNED
-                actions.append(Send(state.resign))
+                actions.append(SendMessage(state.resign))
         return actions
 
     @property
@@ -149,7 +149,7 @@ class Machine:
         self.welcomed = False
         self._open_challenges.clear()  # the server lists the open challenges again
         self._challenging.reset()
-        return [Send(self._hello)]
+        return [SendMessage(self._hello)]
 
     def disconnected(self) -> None:
         """Handle the loss of the connection. The bots continue, because the client may reconnect in time."""
@@ -198,7 +198,7 @@ class Machine:
         actions: list[Action] = []
         for _ in range(self._challenging.missing(room)):
             self._challenging.sent()
-            actions.append(Send(ask))
+            actions.append(SendMessage(ask))
         return actions
 
     def _challenge_over(self, over: ChallengeOver) -> list[Action]:
@@ -214,7 +214,7 @@ class Machine:
         if self._quota == 0 and standing.quota == 0:
             self._settled = True
         # The server has already mentioned all matches in play. Any other match is over; `ready` requests its end.
-        over = [Send(Ready(match)) for match in sorted(self._remembered)]
+        over = [SendMessage(Ready(match)) for match in sorted(self._remembered)]
         ratings = {} if standing.ratings is UNSET else standing.ratings
         changed = sum(rating != self._ratings.get(game) for game, rating in ratings.items())
         self.unrated, self._ratings = max(0, self.unrated - changed), ratings
@@ -225,7 +225,7 @@ class Machine:
         """Accept the oldest challenge to this bot if there is room for a match."""
         if self._quota == 0 or not self._open_challenges or len(self._matches) >= self._hello.matches:
             return []
-        return [Send(Accept(self._open_challenges.pop(0)))]
+        return [SendMessage(Accept(self._open_challenges.pop(0)))]
 
     def _handle_play(self, message: Turn | Accepted | End, now: float) -> list[Action]:
         state = self._matches.get(message.match)
@@ -254,7 +254,7 @@ class Machine:
         if state is None or state.phase is not Phase.PREPARING:
             return []
         state.phase = Phase.WAITING
-        actions: list[Action] = [Send(Ready(match))]
+        actions: list[Action] = [SendMessage(Ready(match))]
         if state.early is not None:
             (turn, arrived), state.early = state.early, None
             actions += self._handle_turn(state, turn, arrived)
@@ -274,7 +274,7 @@ class Machine:
         state.phase = Phase.WAITING
         state.answer = answer
         state.answered_at = now
-        return [Send(answer), *(Warn(f"match {match}: {warning}") for warning in warnings)]
+        return [SendMessage(answer), *(Warn(f"match {match}: {warning}") for warning in warnings)]
 
     def bot_failed(self, match: str, why: str, *, crash: bool = True) -> list[Action]:
         """Resign a match because its bot cannot continue. `crash` is False if the bot chose to resign."""
@@ -284,7 +284,7 @@ class Machine:
         state.phase = Phase.RESIGNED
         state.resign = Resign(match, "crash" if crash else "resignation", why[:MAX_REASON])
         how = "lost by a crash" if crash else "resigned"
-        return [Warn(f"match {match}: {why}; the match is {how}"), Send(state.resign)]
+        return [Warn(f"match {match}: {why}; the match is {how}"), SendMessage(state.resign)]
 
     def _welcome(self, welcome: Welcome) -> list[Action]:
         self.welcomed = self._ever_welcomed = True
@@ -293,13 +293,19 @@ class Machine:
         # Matches may have ended while the client was disconnected, even if the server has forgotten the session.
         # A repeated `ready` is harmless, and the server answers it with the end of a match that is over.
         back: list[Action] = [
-            Send(Ready(match)) for match, state in self._matches.items() if state.phase is not Phase.PREPARING
+            SendMessage(Ready(match))
+            for match, state in self._matches.items()
+            if state.phase is not Phase.PREPARING
         ]
         # A match assigned before the server received the quota may still be on its way.
         actions = (
-            [Send(Status(quota=0))] if not self._settled else [Send(Status())] if self._remembered else []
+            [SendMessage(Status(quota=0))]
+            if not self._settled
+            else [SendMessage(Status())]
+            if self._remembered
+            else []
         )
-        enter = [Send(EnterEvent(self._event))] if self._event else []
+        enter = [SendMessage(EnterEvent(self._event))] if self._event else []
         return [*back, *actions, *enter, *self.challenge()]
 
     def _handle_match_end(self, state: MatchState, ending: Ending) -> list[Action]:
@@ -316,13 +322,13 @@ class Machine:
                 case Phase.PREPARING:
                     return []
                 case Phase.RESIGNED:
-                    return [Send(state.resign)]
+                    return [SendMessage(state.resign)]
                 case _:
-                    return [Send(Ready(start.match))]
+                    return [SendMessage(Ready(start.match))]
         # A match that the server has not mentioned since the reconnection may be over, so it is not counted.
         if sum(each.renewed for each in self._matches.values()) >= self._hello.matches:
             why = f"match {start.match} is more than the {self._hello.matches} at once that were agreed"
-            return [Warn(f"{why}; it is resigned"), Send(Resign(start.match))]
+            return [Warn(f"{why}; it is resigned"), SendMessage(Resign(start.match))]
         try:
             game = make_game(start.game, start.setup)
             differ = differing_rules(game, start.rules) if start.rules is not UNSET else None
@@ -330,7 +336,7 @@ class Machine:
                 raise BadGame(differ)
         except GameError as error:
             why = f"match {start.match} cannot be played here: {error}"
-            return [Warn(f"{why}; it is resigned"), Send(Resign(start.match))]
+            return [Warn(f"{why}; it is resigned"), SendMessage(Resign(start.match))]
         match_ = Match(
             game=game,
             seat=Player(start.seat),
@@ -357,16 +363,16 @@ class Machine:
         if self._quota:
             return []
         self._settled = False
-        return [Send(Status(quota=0))]
+        return [SendMessage(Status(quota=0))]
 
     def _handle_turn(self, state: MatchState, turn: Turn, arrived: float) -> list[Action]:
         if state.phase is Phase.PREPARING:
             state.early = (turn, arrived)
             return []
         if state.phase is Phase.RESIGNED:
-            return [Send(state.resign)]
+            return [SendMessage(state.resign)]
         if state.answer is not None and state.answer.ply == turn.ply:
-            return [Send(state.answer)]
+            return [SendMessage(state.answer)]
         if turn.ply < len(state.moves) or (state.phase is Phase.CHOOSING and turn.ply == len(state.moves)):
             return []
         stop: list[Action] = [Stop(turn.match)] if state.phase is Phase.CHOOSING else []

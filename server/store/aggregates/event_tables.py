@@ -81,11 +81,11 @@ async def events_with_matches(engine: AsyncEngine, most: int) -> list[EventCount
     """Return the events with counted matches or matches in progress, in descending order of name."""
     finished = sa.select(event_totals.c.event, event_totals.c.matches)
     finished = finished.order_by(event_totals.c.event.desc()).limit(most)
-    going_on = sa.select(matches.c.event, sa.func.count()).where(matches.c.finished.is_(None))
-    going_on = going_on.group_by(matches.c.event).order_by(matches.c.event.desc()).limit(most)
+    unfinished = sa.select(matches.c.event, sa.func.count()).where(matches.c.finished.is_(None))
+    unfinished = unfinished.group_by(matches.c.event).order_by(matches.c.event.desc()).limit(most)
     counts: Counter[str] = Counter()
     async with reading(engine) as connection:
-        for query in (finished, going_on):
+        for query in (finished, unfinished):
             for event, count in (await connection.execute(query)).all():
                 counts[event] += count
     return [EventCounts(event, counts[event]) for event in sorted(counts, reverse=True)[:most]]

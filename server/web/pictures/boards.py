@@ -42,7 +42,7 @@ class Rectangle(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Piece:
+class DrawnPosition:
     """Drawn position: `still` is equal for all positions of a match, and `moving` is drawn above it."""
 
     still: str
@@ -54,7 +54,7 @@ class Piece:
         return self.still + self.moving
 
 
-def draw_position(game: Game[Any, Any], position: Any, box: Rectangle, move: Any = None) -> Piece:
+def draw_position(game: Game[Any, Any], position: Any, box: Rectangle, move: Any = None) -> DrawnPosition:
     """Draw a position within a rectangle. On a map, also draw `move`, the move that led to it.
 
     A game without a declared board is drawn as text.
@@ -66,17 +66,17 @@ def draw_position(game: Game[Any, Any], position: Any, box: Rectangle, move: Any
         return _draw_grid(board, marks, box)
     if isinstance(board, Points):
         return _draw_points(board, marks, box)
-    return Piece("", _draw_text(game.picture(position), box))
+    return DrawnPosition("", _draw_text(game.picture(position), box))
 
 
-def _draw_map(game: Riskless, position: Any, move: Any, box: Rectangle) -> Piece:
+def _draw_map(game: Riskless, position: Any, move: Any, box: Rectangle) -> DrawnPosition:
     picture = picture_of(game)
     width, height = picture.size
     frame = _frame(width, height, box)
     size = max(1.0, READABLE / min(box.width / width, box.height / height))
     arrow = "" if move is None else picture.arrow(move[0], move[1], size)
     marks = f"{picture.held(position.armies)}{arrow}{picture.spots(position.armies, size)}"
-    return Piece(f"{frame}{STYLE}{picture.ground}</svg>", f"{frame}{STYLE}{marks}</svg>")
+    return DrawnPosition(f"{frame}{STYLE}{picture.ground}</svg>", f"{frame}{STYLE}{marks}</svg>")
 
 
 def _frame(width: float, height: float, box: Rectangle) -> str:
@@ -97,7 +97,7 @@ def _board(game: Game[Any, Any], position: Any) -> tuple[Grid | Points | None, l
     return game.board, list(game.marks(position))
 
 
-def _draw_grid(grid: Grid, marks: list[Player | str], box: Rectangle) -> Piece:
+def _draw_grid(grid: Grid, marks: list[Player | str], box: Rectangle) -> DrawnPosition:
     side = 60.0
     still, moving = [], []
     for cell in range(grid.cells):
@@ -112,10 +112,10 @@ def _draw_grid(grid: Grid, marks: list[Player | str], box: Rectangle) -> Piece:
             _mark(marks[cell] if cell < len(marks) else "", x + side / 2, y + side / 2, 0.34 * side)
         )
     frame = _frame(grid.columns * side, grid.rows * side, box)
-    return Piece(f"{frame}{''.join(still)}</svg>", f"{frame}{''.join(moving)}</svg>")
+    return DrawnPosition(f"{frame}{''.join(still)}</svg>", f"{frame}{''.join(moving)}</svg>")
 
 
-def _draw_points(points: Points, marks: list[Player | str], box: Rectangle) -> Piece:
+def _draw_points(points: Points, marks: list[Player | str], box: Rectangle) -> DrawnPosition:
     xs, ys = zip(*points.places, strict=True)
     widest = max(max(xs) - min(xs), max(ys) - min(ys)) or 1.0
     scale, edge = 400 / widest, 30.0
@@ -127,7 +127,7 @@ def _draw_points(points: Points, marks: list[Player | str], box: Rectangle) -> P
     dots = "".join(f'<circle cx="{x:.1f}" cy="{y:.1f}" r="5" fill="#9aa5b1"/>' for x, y in at)
     pieces = "".join(_mark(mark, x, y, 15) for mark, (x, y) in zip(marks, at, strict=False))
     frame = _frame((max(xs) - min(xs)) * scale + 2 * edge, (max(ys) - min(ys)) * scale + 2 * edge, box)
-    return Piece(f"{frame}{lines}{dots}</svg>", f"{frame}{pieces}</svg>")
+    return DrawnPosition(f"{frame}{lines}{dots}</svg>", f"{frame}{pieces}</svg>")
 
 
 def _mark(mark: Player | str, x: float, y: float, radius: float) -> str:

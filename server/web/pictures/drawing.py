@@ -67,15 +67,15 @@ def view_picture(view: View, ply: int | None = None) -> bytes:
     return _match(DrawnMatch(words, view.game, view.setup, [each.move for each in view.moves]), ply)
 
 
-def _match(drawn: DrawnMatch, ply: int | None) -> bytes:
-    plies = len(drawn.moves)
+def _match(match: DrawnMatch, ply: int | None) -> bytes:
+    plies = len(match.moves)
     at = plies if ply is None else ply
     if at > plies:
         raise NoPicture(f"the match has {plies} plies, not {at}")
-    game = _game(drawn)
-    position = _positions(game, drawn.moves[:at])[-1] if game is not None else None
-    move = drawn.moves[at - 1] if at else None
-    return _png(cards.match_card(drawn.words, game, position, move, at, plies), WIDTH)
+    game = _game(match)
+    position = _positions(game, match.moves[:at])[-1] if game is not None else None
+    move = match.moves[at - 1] if at else None
+    return _png(cards.match_card(match.words, game, position, move, at, plies), WIDTH)
 
 
 def arena_picture(line: str) -> bytes:
@@ -135,10 +135,10 @@ def _share(armies: Sequence[int]) -> float:
     return sum(n for n in armies if n > 0) / whole if whole else 0.5
 
 
-def _game(drawn: DrawnMatch) -> AnyGame | None:
+def _game(match: DrawnMatch) -> AnyGame | None:
     """Return the game of a match, or None if it is unknown."""
     try:
-        return make_game(drawn.game, drawn.setup)
+        return make_game(match.game, match.setup)
     except GameError:
         return None
 

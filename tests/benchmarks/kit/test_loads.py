@@ -10,7 +10,7 @@ from benchmarks.kit.halves import load_cores, server_cores
 from benchmarks.kit.loads import RELAY, loads
 
 
-def test_bots_in_several_processes_play_and_what_they_count_comes_together() -> None:
+def test_counts_of_bots_in_several_processes_are_added() -> None:
     with serve_relay(4) as running, loads(running.url, 4, kind=RELAY) as load:
         load.wait_all_in(4)
         end = time.monotonic() + 150

@@ -1,4 +1,4 @@
-"""Engine specs: what is right becomes typed values, what is wrong is told in one line."""
+"""Engine specs: valid text becomes typed values, invalid text is refused in one line."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ from arena.bots.api.bot import Clock, Ending, Thinking
 from arena.bots.client.connection import ConnectionLost, ServerRefused
 from arena.protocol.codes import Code, EndReason
 from arena.protocol.messages import Accepted, Error, EventStatus, Hello, Move, Ready, Resign, Standing
-from tests.bots.client.watched import STOP, First, Watched, played
+from tests.bots.client.watched import STOP, First, Watched, run_client
 from tests.bots.scripted import Peer, scripted
 from tests.bots.wirework import end, start, turn
 
@@ -30,7 +30,7 @@ async def test_a_match_is_played_and_told() -> None:
         assert await peer.hear(Move) == Move("m", 2, 1)
         await peer.say(end([0, 4, 1], winner="maxie"), STOP)
 
-    watched = await played(First, script, token="t", games=("tictactoe",), matches=3, program="first 1")
+    watched = await run_client(First, script, token="t", games=("tictactoe",), matches=3, program="first 1")
     assert watched.finished == [
         "match m: tictactoe as maxie against two: won (resignation, 3 plies: so it ended)"
     ]
@@ -68,7 +68,7 @@ async def test_hooks_come_in_order_with_the_match_already_known() -> None:
         assert move.thinking.line == [0, 1]  # type: ignore[union-attr]
         await peer.say(end([4], winner="minnie"), STOP)
 
-    await played(Hooked, script)
+    await run_client(Hooked, script)
     assert calls[1:] == [
         ("opponent", 4, "....X...."),
         "choose",
@@ -100,7 +100,7 @@ async def test_the_connection_answers_while_a_bot_thinks() -> None:
         await peer.say(end([], match="slow", winner="minnie", reason=EndReason.TIMEOUT))
         await peer.say(end([0], match="quick", winner="maxie"), STOP)
 
-    watched = await played(Slow, script, matches=2)
+    watched = await run_client(Slow, script, matches=2)
     assert str(watched.client.tally) == "1 won, 0 drawn, 1 lost"
     assert not let_go.is_set()
 
@@ -133,7 +133,7 @@ async def test_an_exception_resigns_and_is_told_with_its_place(where: str) -> No
         assert await peer.hear(Resign) == Resign("m", "crash", f"{where} raised ValueError: no idea")
         await peer.say(end([4], winner="maxie"), STOP)
 
-    watched = await played(Broken, script)
+    watched = await run_client(Broken, script)
     trace, line = watched.complaints
     assert trace.startswith("Traceback")
     assert "test_client.py" in trace
@@ -193,7 +193,7 @@ async def test_a_bot_thinks_on_while_the_connection_is_away() -> None:
         assert await peer.hear(Move) == Move("m", 0, 0)
         await peer.say(end([0], winner="maxie"), STOP)
 
-    await played(Slow, first, second)
+    await run_client(Slow, first, second)
     assert choices == [0]
 
 
@@ -226,7 +226,7 @@ async def test_a_refusal_is_final(code: Code) -> None:
         await peer.say(Error(code, "not you", fatal=True))
 
     with pytest.raises(ServerRefused, match=rf"the server refuses: not you \({code.value}\)"):
-        await played(First, refuse)
+        await run_client(First, refuse)
 
 
 async def test_unknown_messages_are_ignored_and_invalid_ones_reported() -> None:
@@ -237,7 +237,7 @@ async def test_unknown_messages_are_ignored_and_invalid_ones_reported() -> None:
         await peer.hear(Ready)
         await peer.say(STOP)
 
-    watched = await played(First, script)
+    watched = await run_client(First, script)
     assert len(watched.complaints) == 3
     assert all(line.startswith("the server sent what is no message: ") for line in watched.complaints)
 
@@ -280,7 +280,7 @@ async def test_stop_ends_it_at_once_even_when_a_bot_does_not_listen() -> None:
     assert errors == []  # what it says after the end is passed over
 
 
-async def test_its_rating_and_what_a_match_changed_are_told() -> None:
+async def test_the_rating_and_its_change_are_shown() -> None:
     async def script(peer: Peer) -> None:
         await peer.let_in()
         for rating, deviation in ((1500.4, 350.0), (1500.4, 350.0), (1512.0, 65.0)):
@@ -294,7 +294,7 @@ async def test_its_rating_and_what_a_match_changed_are_told() -> None:
         await peer.say(Standing("waiting", "in the pool", None, {"tictactoe": 1530.0}))
         await peer.say(STOP)
 
-    watched = await played(First, script)
+    watched = await run_client(First, script)
     lines = [line for line in watched.told if "rated" in line]
     page = watched.client._options.url.replace("ws", "http", 1)
     assert lines == [
@@ -313,7 +313,7 @@ async def test_the_end_of_its_event_is_told_with_the_address_of_the_table() -> N
         await peer.say(EventStatus("cup 2", "over", entered=True, detail="place 1 of 2, 2 points"))
         await peer.say(STOP)
 
-    watched = await played(First, script)
+    watched = await run_client(First, script)
     page = watched.client._options.url.replace("ws", "http", 1)
     assert [line for line in watched.told if "cup" in line] == [
         "me: cup 1: round 1 of 3, 4 bots",

@@ -1,16 +1,16 @@
-"""bots.client.client: what it does when the server goes, and when it is back."""
+"""bots.client.client: behaviour while the server is away, and after its return."""
 
 import pytest
 
 from arena.protocol.codes import Code, EndReason
 from arena.protocol.messages import Error, Hello, Move, Ready
-from tests.bots.client.watched import STOP, First, played
+from tests.bots.client.watched import STOP, First, run_client
 from tests.bots.scripted import Peer
 from tests.bots.wirework import end, start, turn
 
 
 async def goes_on(peer: Peer) -> None:
-    """The bot is back with its session: its match is told anew, its turn comes, and its move wins."""
+    """Return with the session: the match is sent again, the turn comes, and the move wins."""
     assert (await peer.let_in("one")).session == "one"
     assert await peer.hear(Ready) == Ready("m")
     await peer.say(start(), turn([]))
@@ -32,7 +32,7 @@ async def test_a_dropped_connection_comes_back_to_its_matches() -> None:
         assert (await peer.let_in("one")).session == "one"
         peer.cut()
 
-    watched = await played(First, first, second, goes_on)
+    watched = await run_client(First, first, second, goes_on)
     assert [line.partition(" ws:")[0] for line in watched.told] == [
         "me is connected to",
         *["me is back at"] * 2,
@@ -56,7 +56,7 @@ async def test_a_server_that_stops_is_waited_for_and_its_matches_go_on() -> None
         await peer.hear(Hello)
         await peer.say(Error(Code.SERVER_FULL, "the store does not answer", fatal=True))
 
-    watched = await played(First, first, turned_away, goes_on)
+    watched = await run_client(First, first, turned_away, goes_on)
     (gone,) = watched.complaints
     assert gone.startswith("the server at ws://127.0.0.1:")
     assert gone.endswith(" stops; its 1 match in play will go on when it is back; connecting again")
@@ -83,7 +83,7 @@ async def test_a_match_that_ended_while_nobody_was_here_counts_as_the_server_say
         await peer.say(Error(Code.NO_SUCH_MATCH, "it does not exist", "other"))
         await peer.say(end([0], match="third", winner="maxie"), STOP)
 
-    watched = await played(First, first, forgotten, matches=2)
+    watched = await run_client(First, first, forgotten, matches=2)
     assert str(watched.client.tally) == "1 won, 0 drawn, 1 lost, 1 void"
 
 
@@ -103,6 +103,6 @@ async def test_a_welcomed_client_waits_for_a_temporary_error_to_pass(code: Code)
         await peer.let_in()
         await peer.say(STOP)
 
-    watched = await played(First, first, refuse, last)
+    watched = await run_client(First, first, refuse, last)
     assert len(watched.complaints) == 1
     assert len(watched.told) == 2

@@ -1,4 +1,4 @@
-"""bots.client.client: how long it waits, on a virtual clock and connections in memory."""
+"""bots.client.client: waiting times, on a virtual clock and connections in memory."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""bots.client.connection: what a person is told when there is no server of ours at the URL."""
+"""bots.client.connection: errors for a URL without an arena."""
 
 import asyncio
 import re
@@ -81,7 +81,7 @@ async def test_a_server_that_refuses_the_address_without_an_answer_is_told() -> 
             await open_connection(url)
 
 
-async def test_a_web_server_is_told_with_what_it_says() -> None:
+async def test_the_answer_of_another_web_server_is_reported() -> None:
     async with serve(
         lambda connection: connection.wait_closed(),
         "127.0.0.1",

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from arena.bots.client.state.actions import Action, Choose, Prepare, Send
+from arena.bots.client.state.actions import Action, Choose, Prepare, SendMessage
 from arena.bots.client.state.machine import Machine
 from arena.protocol.codes import FORFEITS
 from arena.protocol.messages import Hello
@@ -77,7 +77,7 @@ class Deployed:
     def act(self, actions: list[Action]) -> None:
         for action in actions:
             match action:
-                case Send(message):
+                case SendMessage(message):
                     self.peer.say(message)
                 case Prepare(match):
                     self.act(self.machine.prepared(match.id))

@@ -17,10 +17,10 @@ from arena.bots.client.client import Client
 from arena.bots.client.options import Options
 from arena.bots.client.session_file import SessionFile
 from arena.protocol.codes import EndReason
-from testkit.simulation.arena import Arena, Plan
+from testkit.simulation.arena import SimulatedArena, SimulationPlan
 from testkit.simulation.bots import URL, ClientBot
 from testkit.simulation.servers import in_place
-from testkit.simulation.world import SECOND, Process
+from testkit.simulation.world import SECOND, SimulatedProcess
 
 SECONDS = round(3600 * float(os.environ.get("ARENA_DEPLOY_HOURS", "0.5")))
 DEPLOYS = 20
@@ -65,13 +65,13 @@ class DeployedBot(ClientBot):
         self.arena.world.call_in(AWAY_NS, self._next)
 
     def _next(self) -> None:
-        self.process = Process(self.arena.world, self.name, address=self.process.address)
+        self.process = SimulatedProcess(self.arena.world, self.name, address=self.process.address)
         self.process.start(self._main())
 
 
-def deployed(folder: Path, seconds: int, *, remembers: bool) -> Arena:
+def deployed(folder: Path, seconds: int, *, remembers: bool) -> SimulatedArena:
     """Run two bots that are deployed DEPLOYS times each, at moments of their own."""
-    arena = Arena(Plan(seed=37, seconds=seconds, bots=0, control=2, cluster=False))
+    arena = SimulatedArena(SimulationPlan(seed=37, seconds=seconds, bots=0, control=2, cluster=False))
     bots = [DeployedBot(arena, number) for number in range(2)]
     for place, bot in enumerate(bots):
         bot.folder, bot.remembers = folder, remembers

@@ -11,14 +11,14 @@ from arena.bots.client.session_file import SessionFile, file_name
 from arena.protocol.codes import Code, EndReason
 from arena.protocol.messages import Error, Move, Ready, Status
 from arena.protocol.messages import Standing as StandingMessage
-from tests.bots.client.watched import STOP, First, played
+from tests.bots.client.watched import STOP, First, run_client
 from tests.bots.scripted import Peer
 from tests.bots.wirework import end, start, turn
 
 URL = "ws://127.0.0.1:8765"
 
 
-def opened(folder: Path, name: str = "me", url: str = URL) -> SessionFile:
+def open_session_file(folder: Path, name: str = "me", url: str = URL) -> SessionFile:
     return SessionFile(folder / file_name(name, url))
 
 
@@ -28,35 +28,38 @@ def only_file(folder: Path) -> Path:
 
 
 def test_a_saved_session_is_readable_by_the_next_process_and_no_other_user(tmp_path: Path) -> None:
-    memory = opened(tmp_path / "new")
+    memory = open_session_file(tmp_path / "new")
     assert (memory.session, memory.matches) == ("", frozenset())
     memory.save("long secret", {"a", "b", "c"})
     memory.save("secret", {"b"})
     memory.close()
     assert stat.S_IMODE(only_file(tmp_path / "new").stat().st_mode) == 0o600
     assert only_file(tmp_path / "new").read_bytes() == b'{"session":"secret","matches":["b"]}\n'
-    for other in (opened(tmp_path / "new", "me", URL + "1"), opened(tmp_path / "new", "You/ü" * 12)):
+    for other in (
+        open_session_file(tmp_path / "new", "me", URL + "1"),
+        open_session_file(tmp_path / "new", "You/ü" * 12),
+    ):
         assert (other.session, other.matches) == ("", frozenset())
-    again = opened(tmp_path / "new")
+    again = open_session_file(tmp_path / "new")
     assert (again.session, again.matches) == ("secret", frozenset("b"))
     again.close()
 
 
 def test_one_process_has_the_file_at_a_time(tmp_path: Path) -> None:
-    first, second = opened(tmp_path), opened(tmp_path)
+    first, second = open_session_file(tmp_path), open_session_file(tmp_path)
     first.save("secret", {"a"})
     with pytest.raises(BlockingIOError):
-        opened(tmp_path)
+        open_session_file(tmp_path)
     second.save("other", {"b"})
     second.close()
     first.close()
-    third = opened(tmp_path)
+    third = open_session_file(tmp_path)
     assert third.session == "secret"
     third.close()
 
 
 def test_nothing_is_left_where_nothing_is_in_play(tmp_path: Path) -> None:
-    memory = opened(tmp_path)
+    memory = open_session_file(tmp_path)
     memory.save("secret", set())
     assert list(tmp_path.iterdir()) == []
     memory.save("secret", {"a"})
@@ -66,15 +69,15 @@ def test_nothing_is_left_where_nothing_is_in_play(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("content", [b"", b"\xff\x00", b'{"session": 5}\n', b'{"session": "a"', b"[]\n"])
 def test_a_file_of_something_else_is_as_good_as_none(content: bytes, tmp_path: Path) -> None:
-    memory = opened(tmp_path)
+    memory = open_session_file(tmp_path)
     memory.save("secret", {"a"})
     memory.close()
     only_file(tmp_path).write_bytes(content)
-    again = opened(tmp_path)
+    again = open_session_file(tmp_path)
     assert (again.session, again.matches) == ("", frozenset())
     again.save("secret", {"a"})
     again.close()
-    last = opened(tmp_path)
+    last = open_session_file(tmp_path)
     assert last.session == "secret"
     last.close()
 
@@ -86,8 +89,8 @@ async def test_a_new_process_goes_on_and_hears_of_the_end_that_it_missed(tmp_pat
         assert {(await peer.hear(Ready)).match for _ in range(2)} == {"m", "other"}
         await peer.say(STOP)
 
-    memory = opened(tmp_path)
-    await played(First, first, matches=2, memory=memory)
+    memory = open_session_file(tmp_path)
+    await run_client(First, first, matches=2, memory=memory)
     memory.close()
 
     async def second(peer: Peer) -> None:
@@ -102,8 +105,8 @@ async def test_a_new_process_goes_on_and_hears_of_the_end_that_it_missed(tmp_pat
         assert await peer.hear(Move) == Move("m", 2, 1)
         await peer.say(end([4, 0, 1], winner="maxie"), STOP)
 
-    again = opened(tmp_path)
-    watched = await played(First, second, matches=2, quota=1, memory=again)
+    again = open_session_file(tmp_path)
+    watched = await run_client(First, second, matches=2, quota=1, memory=again)
     assert [line.partition(";")[2] for line in watched.told] == [" 2 matches in play"]
     assert watched.complaints == ["match other ended while nobody played it here: minnie won by disconnect"]
     assert str(watched.client.tally) == "1 won, 0 drawn, 0 lost"
@@ -111,7 +114,7 @@ async def test_a_new_process_goes_on_and_hears_of_the_end_that_it_missed(tmp_pat
 
 
 async def test_a_session_that_is_forgotten_is_no_harm(tmp_path: Path) -> None:
-    memory = opened(tmp_path)
+    memory = open_session_file(tmp_path)
     memory.save("old", {"gone"})
 
     async def script(peer: Peer) -> None:
@@ -121,6 +124,6 @@ async def test_a_session_that_is_forgotten_is_no_harm(tmp_path: Path) -> None:
         assert await peer.hear(Ready) == Ready("gone")
         await peer.say(Error(Code.NO_SUCH_MATCH, "it does not exist", "gone"), STOP)
 
-    watched = await played(First, script, memory=memory)
+    watched = await run_client(First, script, memory=memory)
     assert watched.complaints == []
     assert (memory.session, memory.matches) == ("new", frozenset())

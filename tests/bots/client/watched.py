@@ -44,7 +44,7 @@ class Watched:
         self.on_complaint()
 
 
-async def played(make: type[Bot], *scripts: Script, **options: Any) -> Watched:
+async def run_client(make: type[Bot], *scripts: Script, **options: Any) -> Watched:
     """Run a client against the scripts until the last one stops it."""
     async with scripted(*scripts) as stage:
         watched = Watched(make, stage.url, **options)

@@ -78,8 +78,8 @@ class Program:
 
 
 @contextmanager
-def started(*words: str, **more: str) -> Iterator[Program]:
-    """`arena bot` as a process, which is ended in any case."""
+def running_bot(*words: str, **more: str) -> Iterator[Program]:
+    """Yield a process of `arena bot`, which is ended with the block."""
     with TemporaryDirectory(prefix="arena-") as folder:
         program = Program(folder, *words, **more)
         try:
@@ -90,9 +90,9 @@ def started(*words: str, **more: str) -> Iterator[Program]:
 
 
 @asynccontextmanager
-async def connected(host: Host, *arguments: str, name: str, **more: str) -> AsyncIterator[Program]:
-    """The same, once it has connected."""
-    with started(*arguments, "--url", host.url, "--name", name, **more) as program:
+async def connected_bot(host: Host, *arguments: str, name: str, **more: str) -> AsyncIterator[Program]:
+    """Yield a running `arena bot`, once it has connected."""
+    with running_bot(*arguments, "--url", host.url, "--name", name, **more) as program:
         assert await host.wait_connected(name, PATIENCE_SECONDS), program.complained
         yield program
 
@@ -100,8 +100,8 @@ async def connected(host: Host, *arguments: str, name: str, **more: str) -> Asyn
 async def test_two_bots_play_and_each_match_is_a_line() -> None:
     async with (
         open_host(private(anyone=True)) as host,
-        connected(host, "greedy", name="g") as greedy,
-        connected(host, "random:seed=1", name="r") as other,
+        connected_bot(host, "greedy", name="g") as greedy,
+        connected_bot(host, "random:seed=1", name="r") as other,
     ):
         record = await host.play(spec("g", "r"))
         assert record.result.reason in {EndReason.LINE, EndReason.BOARD_FULL}
@@ -127,22 +127,20 @@ async def test_two_bots_play_and_each_match_is_a_line() -> None:
         (("jamboree", "--matches", "1000"), "1 thread"),
     ],
 )
-async def test_it_says_what_chooses_its_moves_and_with_how_many_threads(
-    words: tuple[str, ...], engine: str
-) -> None:
+async def test_the_hello_names_the_engine_and_its_threads(words: tuple[str, ...], engine: str) -> None:
     """Matches of the pool share the cores; challenges come from people, who think longer than it does."""
-    async with open_host(private(anyone=True)) as host, connected(host, *words, name="told"):
+    async with open_host(private(anyone=True)) as host, connected_bot(host, *words, name="told"):
         known = host._shell.core.bot("told")
         assert known is not None
         assert engine in str(known.engine)
 
 
-async def test_a_file_says_nothing_of_its_threads_and_may_use_what_the_match_allows(tmp_path: Path) -> None:
+async def test_a_bot_file_without_threads_may_use_all_that_the_match_allows(tmp_path: Path) -> None:
     (tmp_path / "own.py").write_text(BROKEN.format(choose="raise SystemExit(f'{self.threads} threads')"))
     async with (
         open_host(private(anyone=True)) as host,
-        connected(host, str(tmp_path / "own.py"), name="own") as program,
-        connected(host, "random", name="r"),
+        connected_bot(host, str(tmp_path / "own.py"), name="own") as program,
+        connected_bot(host, "random", name="r"),
     ):
         record = await host.play(structs.replace(spec("own", "r"), thread_limits=ThreadLimits(3, 3)))
         assert record.result.reason is EndReason.CRASH
@@ -155,27 +153,27 @@ async def test_a_file_says_nothing_of_its_threads_and_may_use_what_the_match_all
 async def test_the_token_comes_from_the_environment_and_may_end_with_a_line_end_of_windows() -> None:
     async with open_host() as host:
         token = host.issue_token("secretive")
-        async with connected(host, "random", name="secretive", ARENA_TOKEN=f"{token}\r") as program:
+        async with connected_bot(host, "random", name="secretive", ARENA_TOKEN=f"{token}\r") as program:
             assert await program.ended(signal.SIGINT) == 0
 
 
 async def test_an_event_that_is_over_ends_the_bot_in_good_order() -> None:
     with ExitStack() as programs:
         async with open_host(private(anyone=True), lasting=False) as host:
-            program = programs.enter_context(started("random", "--url", host.url))
+            program = programs.enter_context(running_bot("random", "--url", host.url))
             assert await host.wait_connected("random", PATIENCE_SECONDS)
         assert await program.ended() == 0
         assert program.told == "random: 0 won, 0 drawn, 0 lost\n"
 
 
 async def broken(tmp_path: Path, choose: str) -> tuple[Record, str]:
-    """The record of a match that the bot of a file with this `choose` plays, and what it complained."""
+    """Return the record of a match that the bot of a file with this `choose` plays, and what it complained."""
     file = tmp_path / "mine.py"
     file.write_text(BROKEN.format(choose=choose))
     async with (
         open_host(private(anyone=True)) as host,
-        connected(host, str(file), name="mine") as mine,
-        connected(host, "random", name="r"),
+        connected_bot(host, str(file), name="mine") as mine,
+        connected_bot(host, "random", name="r"),
     ):
         record = await host.play(spec("mine", "r"))
         await mine.ended(signal.SIGTERM)
@@ -205,7 +203,7 @@ async def test_an_illegal_move_is_the_referees_to_judge(tmp_path: Path) -> None:
 async def test_a_closed_output_stops_the_bot() -> None:
     """The reader of its output closes the pipe, as `arena bot … | head` does."""
     unread, lines = os.pipe()
-    async with open_host(private(anyone=True)) as host, connected(host, "random", name="b"):
+    async with open_host(private(anyone=True)) as host, connected_bot(host, "random", name="b"):
         words = [*ARENA, "bot", "random", "--url", host.url, "--name", "a"]
         process = await anyio.open_process(words, env=environment(), stdout=lines)
         os.close(lines)
@@ -260,7 +258,7 @@ async def test_it_waits_for_a_server_when_told_to() -> None:
     # What hangs up is no server either, and shows that the bot has tried once before there is one.
     hanging_up = await asyncio.start_server(no_server, "127.0.0.1", 0)
     port = hanging_up.sockets[0].getsockname()[1]
-    with started("random", "--url", f"ws://127.0.0.1:{port}", "--wait", "60") as program:
+    with running_bot("random", "--url", f"ws://127.0.0.1:{port}", "--wait", "60") as program:
         with anyio.fail_after(PATIENCE_SECONDS):
             await tried.wait()
         hanging_up.close()
@@ -272,7 +270,7 @@ async def test_it_waits_for_a_server_when_told_to() -> None:
 
 async def test_a_refusal_is_a_line() -> None:
     async with open_host() as host:
-        with started("random", "--url", host.url) as program:
+        with running_bot("random", "--url", host.url) as program:
             assert await program.ended() == 1
             assert program.complained.startswith("arena: the server refuses: no token is known for 'random'")
 

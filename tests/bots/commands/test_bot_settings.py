@@ -1,4 +1,4 @@
-"""bots.commands.bot_settings: what `arena bot` is told by a file."""
+"""bots.commands.bot_settings: the settings that `arena bot` reads from a file."""
 
 import os
 from pathlib import Path
@@ -26,15 +26,15 @@ log = "mine.log"
 """
 
 
-def written(folder: Path, text: str) -> Path:
+def write_file(folder: Path, text: str) -> Path:
     (folder / "token").write_text("s3cret\n")
     file = folder / "bot.toml"
     file.write_text(text)
     return file
 
 
-def test_a_file_says_what_the_options_say(tmp_path: Path) -> None:
-    assert read_settings(written(tmp_path, FULL)) == BotSettings(
+def test_a_file_and_the_options_give_equal_settings(tmp_path: Path) -> None:
+    assert read_settings(write_file(tmp_path, FULL)) == BotSettings(
         engine=str(tmp_path / "my_bot.py"),
         url="wss://arena.example",
         name="mine",
@@ -73,25 +73,25 @@ def test_a_file_says_what_the_options_say(tmp_path: Path) -> None:
 )
 def test_an_error_in_the_file_names_it(tmp_path: Path, text: str, why: str) -> None:
     with pytest.raises(BadBotSettings, match=why) as wrong:
-        read_settings(written(tmp_path, text))
+        read_settings(write_file(tmp_path, text))
     assert "bot.toml" in str(wrong.value)
     assert "\n" not in str(wrong.value)
 
 
 def test_a_token_may_stand_in_the_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(os.environ, "MINE", "t\r\n")
-    assert read_settings(written(tmp_path, 'token-env = "MINE"')).token == "t"
+    assert read_settings(write_file(tmp_path, 'token-env = "MINE"')).token == "t"
 
 
 def test_a_challenge_is_to_the_first_of_each_filter() -> None:
     settings = check_settings(
         BotSettings(challenge="bob", game=("tictactoe", "riskless"), tc=("0.10/move", "10"), casual=True)
     )
-    assert settings.asks() == Challenge(
+    assert settings.challenge_to_open() == Challenge(
         "bob", game="tictactoe", map="italy", time_control=TimeControl(100, per_move=True), rated=False
     )
     assert settings.tc == ("0.1/move", "10+0")
-    assert check_settings(BotSettings()).asks() is None
+    assert check_settings(BotSettings()).challenge_to_open() is None
 
 
 @pytest.mark.parametrize(
@@ -109,12 +109,12 @@ def test_a_filter_that_fits_nothing_is_refused(settings: BotSettings, why: str) 
 
 
 def test_a_text_where_a_list_is_meant_is_a_list_of_one(tmp_path: Path) -> None:
-    settings = read_settings(written(tmp_path, 'game = "riskless"\nmap = "italy"\ntc = "1+0"'))
+    settings = read_settings(write_file(tmp_path, 'game = "riskless"\nmap = "italy"\ntc = "1+0"'))
     assert (settings.game, settings.map, settings.tc) == (("riskless",), ("italy",), ("1+0",))
 
 
 def test_a_game_in_a_file_is_found_beside_the_settings(tmp_path: Path) -> None:
-    settings = read_settings(written(tmp_path, 'game = ["tictactoe", "nim.py:Nim"]\nengine = "greedy"'))
+    settings = read_settings(write_file(tmp_path, 'game = ["tictactoe", "nim.py:Nim"]\nengine = "greedy"'))
     assert settings.game == ("tictactoe", str(tmp_path / "nim.py:Nim"))
     assert settings.engine == "greedy"
 

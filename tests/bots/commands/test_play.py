@@ -15,7 +15,7 @@ from tests.bots.command_line import ARENA, environment, fails
 
 
 def play(*arguments: str | Path, rows: int = 50) -> "pexpect.spawn[str]":
-    """`arena play` on a terminal; no key is echoed by the terminal itself."""
+    """Yield `arena play` on a terminal; no key is echoed by the terminal itself."""
     return pexpect.spawn(
         sys.executable,
         [*ARENA[1:], "play", *map(str, arguments)],
@@ -33,8 +33,8 @@ def heed_interrupts() -> None:
     signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
-def ended(terminal: "pexpect.spawn[str]") -> tuple[str, int | None]:
-    """The rest of the output, and the exit code."""
+def wait_for_end(terminal: "pexpect.spawn[str]") -> tuple[str, int | None]:
+    """Return the rest of the output, and the exit code."""
     terminal.expect(pexpect.EOF)
     terminal.close()
     return terminal.before or "", terminal.exitstatus
@@ -65,7 +65,7 @@ def test_a_match_from_help_to_a_recorded_end(tmp_path: Path) -> None:
     terminal.expect("b1, c1, a2, c2, a3, b3, c3")
     terminal.sendline("resign")
     terminal.expect("You resign.")
-    told, code = ended(terminal)
+    told, code = wait_for_end(terminal)
     assert f"The match is in {record}." in told.replace("\r\n", "")
     (kept,) = read(record)
     assert kept.engines == Engines(minnie=EngineInfo("greedy", {"evaluator": "plain", "seed": "0"}, 1))
@@ -98,7 +98,7 @@ def test_a_match_is_won_or_lost(seat: str, moves: list[str], end: str, tmp_path:
     for move in moves:
         terminal.expect(f"{seat} > ")
         terminal.sendline(move)
-    told, code = ended(terminal)
+    told, code = wait_for_end(terminal)
     assert end in told
     assert code == 0
 
@@ -108,7 +108,7 @@ def test_the_end_of_the_input_ends_politely(tmp_path: Path) -> None:
     terminal = play("random", "--record", record)
     terminal.expect("maxie > ")
     terminal.sendeof()
-    told, code = ended(terminal)
+    told, code = wait_for_end(terminal)
     assert "Bye: the match has no end." in told
     assert "Nothing is recorded" in told
     assert code == 0
@@ -140,7 +140,7 @@ def test_a_move_of_riskless_is_typed_by_name_or_number(typed: str) -> None:
     terminal.expect("random plays a1")
     terminal.expect("maxie > ")
     terminal.sendline("quit")
-    assert ended(terminal)[1] == 0
+    assert wait_for_end(terminal)[1] == 0
 
 
 def test_a_terminal_with_room_shows_the_map_and_a_small_one_the_list() -> None:
@@ -148,12 +148,12 @@ def test_a_terminal_with_room_shows_the_map_and_a_small_one_the_list() -> None:
     terminal.expect("ply 0, maxie to move; armies: maxie 1, minnie 2, 80 win")
     terminal.expect("maxie > ")
     terminal.sendeof()
-    ended(terminal)
+    wait_for_end(terminal)
     terminal = play("random", "--map", "m2", rows=20)
     terminal.expect(r"15 d4 +maxie +1 +roads to d3, c4")
     terminal.expect("maxie > ")
     terminal.sendeof()
-    ended(terminal)
+    wait_for_end(terminal)
 
 
 def test_a_bot_of_ones_own_that_fails_is_explained(tmp_path: Path) -> None:
@@ -162,7 +162,7 @@ def test_a_bot_of_ones_own_that_fails_is_explained(tmp_path: Path) -> None:
         "from arena.bots.api.bot import Bot\nclass Mine(Bot):\n    def choose(self, position, clock):\n        return None\n"
     )
     terminal = play(bot, "--game", "tictactoe", "--seat", "minnie")
-    told, code = ended(terminal)
+    told, code = wait_for_end(terminal)
     assert (
         "arena: my_bot made an illegal move at ply 0: choose returned None, which is not a move of tictactoe"
         in told.replace("\r\n", " ")

@@ -14,15 +14,15 @@ from arena.maps.setup import make_setup
 from arena.protocol.codes import EndReason
 from arena.protocol.record import RecordedMove, Result, to_line
 from tests.bots.command_line import ARENA, arena, environment, fails
-from tests.match.recorded import recorded
+from tests.match.recorded import random_record
 
 GAME = make_setup("tictactoe")
 
 
 @pytest.fixture
 def one(tmp_path: Path) -> Path:
-    """A file with one match of five plies: maxie takes the first row."""
-    record, _ = recorded(GAME)
+    """Return a file with one match of five plies: maxie takes the first row."""
+    record, _ = random_record(GAME)
     moves = [RecordedMove(cell, 1.0) for cell in (0, 3, 1, 4, 2)]
     file = tmp_path / "one.jsonl"
     file.write_text(
@@ -33,9 +33,9 @@ def one(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def three(tmp_path: Path) -> Path:
-    """A file with three matches: aa1, aa2 and b."""
+    """Return a file with three matches: aa1, aa2 and b."""
     file = tmp_path / "three.jsonl"
-    record, _ = recorded(GAME)
+    record, _ = random_record(GAME)
     file.write_text(
         "".join(to_line(structs.replace(record, match=match)) + "\n" for match in ("aa1", "aa2", "b"))
     )

@@ -1,4 +1,4 @@
-"""`arena replay --analyse`: what is printed, written and drawn."""
+"""`arena replay --analyse`: its output, files and pictures."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from arena.protocol.codes import EndReason
 from arena.protocol.record import RecordedMove, Result, to_line
 from arena.protocol.values import Thinking
 from tests.bots.command_line import arena, fails
-from tests.match.recorded import recorded
+from tests.match.recorded import random_record
 
 
 @pytest.fixture
 def blunder(tmp_path: Path) -> Path:
-    """Minnie lets maxie complete the first row."""
-    record, _ = recorded(make_setup("tictactoe"))
+    """Return a match in which Minnie lets Maxie complete the first row."""
+    record, _ = random_record(make_setup("tictactoe"))
     moves = [RecordedMove(cell, 1.0, Thinking(value=1.0)) for cell in (0, 3, 1, 4, 2)]
     file = tmp_path / "one.jsonl"
     file.write_text(

@@ -204,7 +204,7 @@ def test_mistakes_are_told_in_one_line(
 
 
 def chain(plies: int) -> str:
-    """A tree as JSON in which every node has one child."""
+    """Return a tree as JSON in which every node has one child."""
     return '{"children": [' * plies + '{"value": 5}' + "]}" * plies
 
 
@@ -249,7 +249,7 @@ def test_results_of_the_root_moves(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 @pytest.mark.parametrize("engine", ["lazy:keep=yes", "lazy-ordered:take=2", "lazy:dynamic=2"])
-def test_an_analysis_tells_what_a_lazy_search_held_and_saved(
+def test_an_analysis_shows_the_nodes_that_a_lazy_search_held_and_saved(
     engine: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     words = ("analyse", "--map", "italy", "--depth", "2", "--engine", engine)

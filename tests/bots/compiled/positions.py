@@ -15,7 +15,7 @@ from arena.games.riskless import Armies, Riskless
 def random_map(
     rng: random.Random, most: int = 9, caps: tuple[int, ...] = (1, 2, 3, 7, 10, 15)
 ) -> RisklessMap:
-    """A connected map with shuffled neighbours, and limits low enough to be met."""
+    """Return a connected map with shuffled neighbours, and limits low enough to be met."""
     while True:
         try:
             return _random_map(rng, most, caps)
@@ -50,7 +50,7 @@ def _random_map(rng: random.Random, most: int, caps: tuple[int, ...]) -> Riskles
 
 
 def random_position(game: Riskless, rng: random.Random) -> Armies:
-    """A position that is not over: of a random match, or armies anywhere."""
+    """Return a position that is not over: of a random match, or armies anywhere."""
     while True:
         position = _wander(game, rng) if rng.random() < 0.5 else _anything(game, rng)
         if game.outcome(position) is None:
@@ -74,14 +74,14 @@ def _anything(game: Riskless, rng: random.Random) -> Armies:
 
 
 def some_weights(rng: random.Random, names: tuple[str, ...]) -> dict[str, int]:
-    """Weights of any size and sign."""
+    """Return weights of any size and sign."""
     return {name: rng.randint(-300, 300) for name in names}
 
 
 def minimax(
     game: Game[Any, Any], position: Any, depth: int, evaluate: Callable[[Any], int]
 ) -> tuple[int, Any]:
-    """The value for Maxie and the leftmost best move, by the rules of `games` alone."""
+    """Return the value for Maxie and the leftmost best move, by the rules of `games` alone."""
     moves = game.moves(position)
     values = [_value(game, game.successor(position, move), depth - 1, 1, evaluate) for move in moves]
     best = max(values) if game.player(position) is Player.MAXIE else min(values)

@@ -26,7 +26,7 @@ print(type(backend).__name__, [report.depth for report in backend.reports(game.s
 """
 
 
-def made(spec: str, game: AnyGame) -> object:
+def make_backend(spec: str, game: AnyGame) -> object:
     backend = backend_for(parse_spec(spec, ENGINES), Match(game, Player.MAXIE, threads=2))
     backend.close()
     return backend
@@ -37,17 +37,17 @@ def made(spec: str, game: AnyGame) -> object:
 )
 @pytest.mark.parametrize("game", [make_setup(), make_setup("tictactoe")], ids=["riskless", "tictactoe"])
 def test_both_games_are_searched_compiled(spec: str, game: AnyGame) -> None:
-    assert isinstance(made(spec, game), CompiledBackend)
+    assert isinstance(make_backend(spec, game), CompiledBackend)
 
 
 def test_minimax_is_the_reference() -> None:
-    assert isinstance(made("minimax", make_setup()), PythonBackend)
+    assert isinstance(make_backend("minimax", make_setup()), PythonBackend)
 
 
 def test_a_map_that_is_too_large_is_searched_in_python_and_it_says_so(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    assert isinstance(made("alphabeta", make_setup("riskless", "grid:9x8")), PythonBackend)
+    assert isinstance(make_backend("alphabeta", make_setup("riskless", "grid:9x8")), PythonBackend)
     errors = capsys.readouterr().err
     assert (
         errors

@@ -21,7 +21,7 @@ SETUPS = {
 }
 
 
-def seen(game: Game[Any, Any], position: Any) -> list[int]:
+def observe(game: Game[Any, Any], position: Any) -> list[int]:
     """Return the observation of the player to move, by the rules in Python."""
     player = game.player(position)
     if isinstance(game, Riskless):
@@ -40,7 +40,7 @@ def test_every_match_goes_as_the_rules_say(name: str) -> None:
     ended = 0
     for _ in range(300 if name == "italy" else 120):
         for row, position in enumerate(positions):
-            assert batch.observations[row].tolist() == seen(game, position)
+            assert batch.observations[row].tolist() == observe(game, position)
             legal = [batch.move(int(action)) for action in np.flatnonzero(batch.legal[row])]
             assert legal == list(game.moves(position))
             assert batch.players[row] == game.player(position).sign

@@ -49,7 +49,7 @@ def run(folder: Path, *made_before: tuple[Path, ...], kernels: int = 1, **given:
 
 @pytest.fixture(scope="module")
 def native(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A cache in which a process has left two kernels, compiled for this processor."""
+    """Return a cache in which a process has left two kernels, compiled for this processor."""
     folder = tmp_path_factory.mktemp("native")
     assert run(folder, kernels=2) == ["compiled", "compiled"]
     return folder
@@ -78,7 +78,7 @@ def test_code_for_another_processor_is_not_taken(tmp_path: Path) -> None:
 
 
 def kernels(folder: Path) -> set[str]:
-    """The compiled kernels of a cache by their files."""
+    """Return the compiled kernels of a cache by their files."""
     return {file.name for file in folder.rglob("*.nbc")}
 
 

@@ -1,4 +1,4 @@
-"""bots.compiled.calibrate: what having the move is worth, measured."""
+"""bots.compiled.calibrate: the measured value of having the move."""
 
 from __future__ import annotations
 

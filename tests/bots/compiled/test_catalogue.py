@@ -1,4 +1,4 @@
-"""bots.compiled.catalogue: which games have kernels, and that kernels estimate as the evaluators do."""
+"""bots.compiled.catalogue: games with a kernel, and agreement of kernels with the evaluators."""
 
 from __future__ import annotations
 

@@ -31,7 +31,7 @@ LANES = 4
 
 @cache
 def calls() -> Any:
-    """Writes what every instruction makes of two words into `out`."""
+    """Write the result of every instruction on two words into `out`."""
 
     def call(words: Any, bit: Any, out: Any) -> None:
         left = get(words, 0)
@@ -98,7 +98,7 @@ def test_no_addition_of_another_thread_is_lost() -> None:
 
 @cache
 def divide() -> Any:
-    """Writes a quotient into `out`."""
+    """Write a quotient into `out`."""
 
     def call(words: Any, out: Any) -> None:
         put(out, 0, quotient(get(words, 0), get(words, 1)))

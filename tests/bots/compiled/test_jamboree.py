@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -34,21 +34,8 @@ COURSE: dict[str, Any] = {
 """Nothing but the course's Jamboree, to the leaves."""
 
 
-@pytest.fixture
-def make() -> Iterator[Callable[..., Searcher[Any, Any]]]:
-    made: list[Searcher[Any, Any]] = []
-
-    def build(game: Any, evaluator: str = "features", **settings: Any) -> Searcher[Any, Any]:
-        made.append(Searcher(game, weights_for(game, evaluator), Settings(**{"table_mb": 4, **settings})))
-        return made[-1]
-
-    yield build
-    for searcher in made:
-        searcher.close()
-
-
 @pytest.mark.parametrize("form", [{}, {"course": True, "prune": 0.5}])
-def test_threads_find_what_one_finds_where_split_points_are_used(
+def test_several_threads_with_split_points_find_the_value_of_one_thread(
     make: Callable[..., Any], form: dict[str, Any]
 ) -> None:
     game = Riskless(load_map("m2"))
@@ -66,7 +53,7 @@ def test_threads_find_what_one_finds_where_split_points_are_used(
 
 @st.composite
 def trees(draw: st.DrawFn) -> Trees:
-    """Trees of any shape with many ties, whose branches end at one height or are won before."""
+    """Return trees of any shape with many ties, whose branches end at one height or are won before."""
     height = draw(st.integers(1, 4))
     nodes: list[Node | None] = [None]
     waiting = [(0, 0)]
@@ -103,7 +90,7 @@ def test_the_courses_form_leaves_the_trace_of_the_reference(threads: int, tree: 
 
 
 def _visit(tree: Trees, event: Entered) -> tuple[int, ...]:
-    """A visit as the kernel notes it."""
+    """Return a visit as the kernel notes it."""
     node = event.position.node
     assert event.alpha is not None
     assert event.beta is not None

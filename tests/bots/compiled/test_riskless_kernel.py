@@ -25,7 +25,7 @@ MOVES_AT = 64
 
 @cache
 def probe(planes: int) -> Any:
-    """Calls every function of the kernel once: status, estimate, moves, and the play of one move."""
+    """Call every function of the kernel once: status, estimate, moves, and the play of one move."""
     game = riskless_kernel(planes)
     moves, play, status, estimate, promise = game.moves, game.play, game.status, game.estimate, game.promise
 

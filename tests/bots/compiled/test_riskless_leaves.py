@@ -21,7 +21,7 @@ from tests.bots.compiled.positions import random_map, random_position, some_weig
 
 @cache
 def probe(planes: int) -> Any:
-    """Tells and builds the position after every move: what is told of each, and what is built; how many there are."""
+    """Tell and builds the position after every move: what is told of each, and what is built; how many there are."""
     game = riskless_kernel(planes)
     moves, play, status, estimate = game.moves, game.play, game.status, game.estimate
     survey: Any = game.survey
@@ -43,7 +43,7 @@ def probe(planes: int) -> Any:
 
 
 def check(game: Riskless, rng: random.Random, weights: dict[str, int]) -> int:
-    """Every move of a random position: how many there are."""
+    """Check every move of a random position, and return their number."""
     compiled = compile_game(game, weights)
     assert compiled is not None
     planes = planes_of(game)

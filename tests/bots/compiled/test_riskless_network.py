@@ -44,7 +44,7 @@ def check(game: Riskless, position: Armies, seed: int) -> None:
 
 
 @pytest.mark.parametrize("caps", [(1, 2, 7, 10, 15), (16, 31, 50, 63), (64, 100, 255)])
-def test_the_kernel_tells_what_python_tells(caps: tuple[int, ...]) -> None:
+def test_the_kernel_agrees_with_the_python_rules(caps: tuple[int, ...]) -> None:
     rng = random.Random(1)
     for seed in range(200):
         game = Riskless(random_map(rng, 12, caps))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any, cast
 
 import numpy as np
@@ -25,21 +25,8 @@ PATH = Riskless(load_map("path4"))
 PLAYS = {"as it plays": {}, "exact": {"exact": True}}
 
 
-@pytest.fixture
-def make() -> Iterator[Callable[..., Searcher[Any, Any]]]:
-    made: list[Searcher[Any, Any]] = []
-
-    def build(game: Any, evaluator: str = "features", **settings: Any) -> Searcher[Any, Any]:
-        made.append(Searcher(game, weights_for(game, evaluator), Settings(**{"table_mb": 4, **settings})))
-        return made[-1]
-
-    yield build
-    for searcher in made:
-        searcher.close()
-
-
 def polls(number: int) -> Callable[[], bool]:
-    """A stop that is asked so many times before it says yes."""
+    """Return a stop that says yes after so many polls."""
     left = iter(range(number))
     return lambda: next(left, None) is None
 
@@ -151,7 +138,7 @@ def test_reports_are_plain_values(make: Callable[..., Any]) -> None:
 
 
 def boards_of_path4(count: int, seed: int) -> list[Armies]:
-    """Positions in play; some are near the ply limit."""
+    """Return positions in play; some are near the ply limit."""
     rng = random.Random(seed)
     boards: list[Armies] = []
     while len(boards) < count:

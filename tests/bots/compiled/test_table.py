@@ -1,4 +1,4 @@
-"""The shared table: what comes back, and that half an entry is no entry."""
+"""The shared transposition table: stored entries, and rejection of half-written ones."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def look() -> Any:
     return kernel(call, "test-look")
 
 
-def found(table: Any, key: int, distance: int = 0) -> list[int] | None:
+def probe_table(table: Any, key: int, distance: int = 0) -> list[int] | None:
     out = np.zeros(6, np.int64)
     look()(table, key, distance, out)
     return [int(each) for each in out[1:]] if out[0] else None
@@ -77,15 +77,15 @@ def key_in(bucket: int, rng: random.Random) -> int:
 def test_an_entry_comes_back_as_seen_from_another_distance(value: int, bound: int) -> None:
     table = make_table(1)
     stored(table, 77, value, 5, 9, bound, 4031, 255)
-    assert found(table, 77, 11) == [from_root(from_node(value, 5), 11), 9, bound, 4031, 255]
-    assert found(table, 78) is None
-    assert found(table, 77 + 64) is None
+    assert probe_table(table, 77, 11) == [from_root(from_node(value, 5), 11), 9, bound, 4031, 255]
+    assert probe_table(table, 78) is None
+    assert probe_table(table, 77 + 64) is None
 
 
 def test_no_move_comes_back_as_none() -> None:
     table = make_table(1)
     stored(table, 77, 3, 0, 1, UPPER, -1, 0)
-    assert found(table, 77) == [3, 1, UPPER, -1, 0]
+    assert probe_table(table, 77) == [3, 1, UPPER, -1, 0]
 
 
 def test_the_oldest_and_then_the_shallowest_make_room() -> None:
@@ -94,10 +94,10 @@ def test_the_oldest_and_then_the_shallowest_make_room() -> None:
     for key, depth, age in zip(keys, (9, 2, 8, 7), (1, 2, 2, 2), strict=False):
         stored(table, key, 1, 0, depth, EXACT, 1, age)
     stored(table, keys[4], 1, 0, 1, EXACT, 1, 2)
-    assert found(table, keys[0]) is None  # of another search
+    assert probe_table(table, keys[0]) is None  # of another search
     stored(table, keys[5], 1, 0, 5, EXACT, 1, 2)
-    assert found(table, keys[4]) is None  # depth 1
-    assert all(found(table, key) for key in (keys[1], keys[2], keys[3], keys[5]))
+    assert probe_table(table, keys[4]) is None  # depth 1
+    assert all(probe_table(table, key) for key in (keys[1], keys[2], keys[3], keys[5]))
 
 
 def test_the_same_position_takes_its_own_place() -> None:
@@ -106,8 +106,8 @@ def test_the_same_position_takes_its_own_place() -> None:
     for key in keys:
         stored(table, key, 1, 0, 9, EXACT, 1, 1)
     stored(table, keys[2], 5, 0, 1, LOWER, 2, 1)
-    assert found(table, keys[2]) == [5, 1, LOWER, 2, 1]
-    assert all(found(table, key) for key in keys)
+    assert probe_table(table, keys[2]) == [5, 1, LOWER, 2, 1]
+    assert all(probe_table(table, key) for key in keys)
 
 
 def test_a_torn_entry_is_rejected() -> None:
@@ -123,15 +123,15 @@ def test_a_torn_entry_is_rejected() -> None:
     for half in changed:
         torn = before.copy()
         torn[half] = after[half]
-        assert found(torn, one) is None
-        assert found(torn, other) is None
+        assert probe_table(torn, one) is None
+        assert probe_table(torn, other) is None
 
 
-def test_threads_never_read_what_nobody_wrote() -> None:
+def test_threads_never_read_unwritten_entries() -> None:
     table, rng = make_table(1), random.Random(4)
     keys = [key_in(3, rng) for _ in range(8)]
     stored(table, keys[0], 0, 0, 1, EXACT, 0, 0)
-    found(table, keys[0])
+    probe_table(table, keys[0])
 
     def write(seed: int) -> None:
         own = random.Random(seed)
@@ -145,7 +145,7 @@ def test_threads_never_read_what_nobody_wrote() -> None:
         writer.start()
     for _ in range(3000):
         n = rng.randrange(len(keys))
-        entry = found(table, keys[n])
+        entry = probe_table(table, keys[n])
         if entry is not None and entry[4] == 1:
             assert (entry[0], entry[3]) == (100 + n, n)
     for writer in writers:

@@ -15,7 +15,7 @@ Seated = Callable[..., Bot]
 
 @pytest.fixture
 def seated() -> Iterator[Seated]:
-    """Makes the engine of a spec for a match of a game: `seated(spec, game, seat)`."""
+    """Make the engine of a spec for a match of a game: `seated(spec, game, seat)`."""
     bots: list[Bot] = []
 
     def make(spec: str, game: AnyGame, seat: Player = Player.MAXIE) -> Bot:

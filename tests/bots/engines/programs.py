@@ -33,7 +33,7 @@ def program(turn: str = 'print(json.dumps({"move": message["legal"][-1]}), flush
     return [sys.executable, "-c", HONEST.replace("TURN", turn)]
 
 
-def seated(command: list[str], logs: Path | None = None) -> ProgramBot:
+def seat_program(command: list[str], logs: Path | None = None) -> ProgramBot:
     bot = ProgramBot(command, logs)
     begin(bot, MATCH, Event())
     return bot
@@ -41,7 +41,7 @@ def seated(command: list[str], logs: Path | None = None) -> ProgramBot:
 
 def choose(command: list[str], stop: Event | None = None) -> object:
     """Return a program's answer at the first ply, and end the program in any case."""
-    bot = seated(command)
+    bot = seat_program(command)
     try:
         bot.prepare()
         return ask(bot, MATCH.game.start(), Clock(LONG, arrived=time.monotonic()), stop or Event())

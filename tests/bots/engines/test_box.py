@@ -81,7 +81,7 @@ def submitted(tmp_path: Path, after: str = "") -> str:
     return f"submit:{zipped(tmp_path / 'camel.zip', files)}"
 
 
-def seated(spec: str) -> Bot:
+def seat_bot(spec: str) -> Bot:
     bot = box_engine(spec).make()
     begin(bot, MATCH, Event())
     return bot
@@ -97,7 +97,7 @@ def assert_nothing_is_left(engine: Path, words: list[str]) -> None:
 
 
 def test_a_match_is_played_in_a_container_that_is_removed(tmp_path: Path, engine: Path) -> None:
-    bot = seated(submitted(tmp_path))
+    bot = seat_bot(submitted(tmp_path))
     bot.prepare()
     assert move_of(bot) == 8
     bot.close()
@@ -111,7 +111,7 @@ def test_a_match_is_played_in_a_container_that_is_removed(tmp_path: Path, engine
 
 
 def test_a_program_that_hangs_is_removed_too(tmp_path: Path, engine: Path) -> None:
-    bot = seated(submitted(tmp_path, "import threading; threading.Event().wait()"))
+    bot = seat_bot(submitted(tmp_path, "import threading; threading.Event().wait()"))
     bot.prepare()
     bot.close()
     assert_nothing_is_left(engine, json.loads((engine / "created.json").read_text()))
@@ -146,7 +146,7 @@ def test_a_container_does_not_outlive_the_process_of_its_bot(tmp_path: Path, eng
 
 def test_a_container_has_the_cores_of_its_bot(tmp_path: Path, engine: Path) -> None:
     before = os.sched_getaffinity(0)
-    bot = seated(submitted(tmp_path))
+    bot = seat_bot(submitted(tmp_path))
     try:
         os.sched_setaffinity(0, {max(before)})
         bot.prepare()
@@ -158,7 +158,7 @@ def test_a_container_has_the_cores_of_its_bot(tmp_path: Path, engine: Path) -> N
 
 
 def test_another_image_is_named(tmp_path: Path, engine: Path) -> None:
-    bot = seated(f"{submitted(tmp_path)},image=python@sha256:ab")
+    bot = seat_bot(f"{submitted(tmp_path)},image=python@sha256:ab")
     bot.prepare()
     bot.close()
     assert "sha256:python@sha256:ab" in json.loads((engine / "created.json").read_text())
@@ -221,7 +221,7 @@ def test_podman_is_taken_where_docker_does_not_run(
         (engine / "docker").chmod(0o755)
     (engine / "rm").symlink_to("/bin/rm")
     monkeypatch.setenv("PATH", str(engine))
-    bot = seated(submitted(tmp_path))
+    bot = seat_bot(submitted(tmp_path))
     bot.prepare()
     assert move_of(bot) == 8
     bot.close()
@@ -232,7 +232,7 @@ def test_podman_is_taken_where_docker_does_not_run(
 
 @pytest.mark.usefixtures("engine")
 def test_a_container_that_is_refused_loses_its_match() -> None:
-    bot = seated("image:refused")
+    bot = seat_bot("image:refused")
     with pytest.raises(Crash, match=r"^docker create: docker: invalid reference$"):
         bot.prepare()
     bot.close()

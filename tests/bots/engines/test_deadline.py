@@ -1,4 +1,4 @@
-"""bots.engines.deadline: when to stop, and what a busy machine does to it."""
+"""bots.engines.deadline: stop times, and the effect of a busy machine on them."""
 
 import time
 from types import SimpleNamespace

@@ -61,7 +61,7 @@ BASES = {
 
 @cache
 def positions(game: AnyGame) -> list[Any]:
-    """Some positions of a match by chance, in which Maxie moves."""
+    """Return some positions of a match by chance, in which Maxie moves."""
     rng = random.Random(5)
     position, found = game.start(), []
     for ply in range(24):
@@ -72,7 +72,7 @@ def positions(game: AnyGame) -> list[Any]:
 
 
 def searching() -> set[threading.Thread]:
-    """The threads of this process that search for an engine; other tests may have left some."""
+    """Return the threads of this process that search for an engine; other tests may have left some."""
     return {each for each in threading.enumerate() if each.name.startswith("search")}
 
 
@@ -84,8 +84,8 @@ def spelled(name: str, base: str, option: str, value: str) -> str:
 
 
 @contextmanager
-def seated(spec: str, game: AnyGame) -> Iterator[Bot]:
-    """The engine of a spec in a match, which ends with the block."""
+def engine_in_match(spec: str, game: AnyGame) -> Iterator[Bot]:
+    """Yield the engine of a spec in a match, which ends with the block."""
     bot = make_engine(spec).make()
     begin(bot, Match(game, Player.MAXIE, threads=2))
     bot.prepare()
@@ -103,7 +103,7 @@ def answers(bot: Bot, game: AnyGame) -> Iterator[object]:
 def threads_of(spec: str, game: AnyGame) -> int:
     """Return the number of threads that an engine starts for its search."""
     before = searching()
-    with seated(spec, game) as bot:
+    with engine_in_match(spec, game) as bot:
         return max(len(searching() - before) for _ in answers(bot, game))
 
 
@@ -121,7 +121,7 @@ def options() -> list[tuple[str, AnyGame, str]]:
     options(),
     ids=lambda each: each.setup()["map"] if isinstance(each, Riskless) else each,
 )
-def test_an_option_changes_what_is_played_or_is_refused(name: str, game: AnyGame, option: str) -> None:
+def test_every_option_changes_the_play_or_is_refused(name: str, game: AnyGame, option: str) -> None:
     texts = [spelled(name, BASES[name, game], option, value) for value in VALUES[option]]
     refused = [told for text in texts if (told := refusal(text, game))]
     if refused:
@@ -130,7 +130,7 @@ def test_an_option_changes_what_is_played_or_is_refused(name: str, game: AnyGame
         few, more = (threads_of(text, game) for text in texts)
         assert few < more, "more threads search"
     else:
-        with seated(texts[0], game) as one, seated(texts[1], game) as two:
+        with engine_in_match(texts[0], game) as one, engine_in_match(texts[1], game) as two:
             assert any(a != b for a, b in zip(answers(one, game), answers(two, game), strict=True))
 
 

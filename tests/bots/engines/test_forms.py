@@ -1,4 +1,4 @@
-"""The forms of the engines: what each knows is followed, and what it does not know is refused in a line that helps."""
+"""The forms of the engines: each follows its own options and refuses others in a helpful line."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def spec(text: str) -> Spec:
 
 @st.composite
 def specs(draw: st.DrawFn) -> str:
-    """An engine with some of its options, each at a value that it can have."""
+    """Return an engine with some of its options, each at a value that it can have."""
     name = draw(st.sampled_from(sorted(name for name, options in ENGINES.items() if options)))
     messages = []
     for option in draw(st.lists(st.sampled_from(sorted(ENGINES[name])), unique=True)):
@@ -60,8 +60,8 @@ def specs(draw: st.DrawFn) -> str:
     return name + (":" + ",".join(messages) if messages else "")
 
 
-def mended(parsed: Spec, told: str) -> str:
-    """The spec as the refusal says that it would be right: with what it says, or without the option that it names."""
+def corrected_spec(parsed: Spec, told: str) -> str:
+    """Return the spec as the refusal says that it would be right: with what it says, or without the option that it names."""
     kept = {name: str(parsed.values[name]) for name in parsed.explicit}
     match = re.search(r"use (\S+)$", told)
     if match:
@@ -96,7 +96,7 @@ def test_an_option_is_known_to_the_form_or_refused_with_the_valid_ones(
             or "evaluator=plain" in message
             or "truth=" in message
         )
-        text = mended(parsed, message)
+        text = corrected_spec(parsed, message)
     else:
         pytest.fail(f"{text} is still refused: {message}")
     assert parsed.explicit - {"form"} <= choice.spec.values.keys()

@@ -21,7 +21,7 @@ class {name}(Bot):
 """
 
 
-def written(folder: Path, text: str, name: str = "my_bot.py") -> str:
+def write_file(folder: Path, text: str, name: str = "my_bot.py") -> str:
     path = folder / name
     path.write_text(text)
     return str(path)
@@ -36,13 +36,13 @@ def test_a_spec_names_a_file_or_a_class_in_it() -> None:
 
 
 def test_the_one_bot_of_a_file_is_found(tmp_path: Path) -> None:
-    bot = bot_class(written(tmp_path, GOOD.format(name="Mine")))
+    bot = bot_class(write_file(tmp_path, GOOD.format(name="Mine")))
     assert issubclass(bot, Bot)
     assert bot.__name__ == "Mine"
 
 
 def test_a_file_with_several_bots_needs_a_name(tmp_path: Path) -> None:
-    file = written(tmp_path, GOOD.format(name="One") + GOOD.format(name="Two"))
+    file = write_file(tmp_path, GOOD.format(name="One") + GOOD.format(name="Two"))
     assert bot_class(f"{file}:Two").__name__ == "Two"
     with pytest.raises(BadSpec, match=r"has 2 bots: name one of One, Two, as in .*my_bot\.py:One"):
         bot_class(file)
@@ -54,12 +54,12 @@ def test_a_shared_base_that_cannot_choose_does_not_count(tmp_path: Path) -> None
     text = "from arena.bots.api.bot import Bot\nclass Base(Bot):\n    pass\n" + GOOD.format(
         name="Mine"
     ).replace("(Bot)", "(Base)")
-    assert bot_class(written(tmp_path, text)).__name__ == "Mine"
+    assert bot_class(write_file(tmp_path, text)).__name__ == "Mine"
 
 
 def test_an_imported_bot_does_not_count(tmp_path: Path) -> None:
     text = "from arena.bots.engines.simple import GreedyBot\nclass Mine(GreedyBot):\n    pass\n"
-    assert bot_class(written(tmp_path, text)).__name__ == "Mine"
+    assert bot_class(write_file(tmp_path, text)).__name__ == "Mine"
 
 
 @pytest.mark.parametrize(
@@ -91,7 +91,7 @@ def test_an_imported_bot_does_not_count(tmp_path: Path) -> None:
     ],
 )
 def test_an_error_names_file_and_line(tmp_path: Path, text: str, told: str) -> None:
-    file = written(tmp_path, text)
+    file = write_file(tmp_path, text)
     with pytest.raises(BadSpec) as error:
         bot_class(file)
     assert str(error.value).startswith(file)
@@ -126,7 +126,7 @@ def test_it_loads_from_any_folder_whatever_lies_there(tmp_path: Path) -> None:
         (tmp_path / f"{trap}.py").write_text("raise RuntimeError('the wrong module')\n")
     (tmp_path / "helper.py").write_text("answer = 42\n")
     text = "import random, helper\nassert helper.answer == 42 and random.randint\n" + GOOD.format(name="Mine")
-    written(tmp_path, text, "random.py")
+    write_file(tmp_path, text, "random.py")
     code = "import arena, sys; from arena.bots.engines.registry import make_engine; print(make_engine('random.py').make().choose)"
     result = subprocess.run(
         [sys.executable, "-P", "-c", code],

@@ -17,11 +17,11 @@ from arena.bots.client.state.actions import Choose
 from arena.bots.client.worker import BotEnded, MoveChosen, Prepared, Report, Worker
 from arena.bots.engines.from_program import ProgramBot, program_engine
 from arena.games.core import Player
-from tests.bots.engines.programs import LONG, MATCH, choose, program, seated
+from tests.bots.engines.programs import LONG, MATCH, choose, program, seat_program
 
 
 def test_a_program_plays_and_hears_of_the_end(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    bot = seated(program(), tmp_path)
+    bot = seat_program(program(), tmp_path)
     bot.prepare()
     position = MATCH.game.start()
     for reply in (0, 1, None):
@@ -44,7 +44,7 @@ def test_the_turn_tells_time_position_and_the_last_move() -> None:
         "        assert message['position'] == {'cells': '.........'}\n"
         "        print(json.dumps({'move': 4, 'depth': 2, 'value': -1.5, 'line': [4, 0]}), flush=True)"
     )
-    bot = seated(program(heard))
+    bot = seat_program(program(heard))
     bot.prepare()
     assert ask(bot, MATCH.game.start(), Clock(LONG, arrived=time.monotonic()), Event()) == 4
     assert bot.thinking is not None

@@ -29,7 +29,7 @@ def engine(folder: Path, choose: str, more: str = "") -> Engine:
     return isolate_engine(make_engine(str(file)))
 
 
-def seated(made: Engine, game: AnyGame, seat: Player = Player.MAXIE) -> Bot:
+def seat_engine(made: Engine, game: AnyGame, seat: Player = Player.MAXIE) -> Bot:
     bot = made.make()
     begin(bot, Match(game, seat, id="m"), Event())
     bot.prepare()
@@ -40,7 +40,7 @@ def seated(made: Engine, game: AnyGame, seat: Player = Player.MAXIE) -> Bot:
 def test_it_plays_as_it_does_in_this_process(name: str) -> None:
     game = make_setup(name, "path4") if name == "riskless" else make_setup(name)
     made = make_engine("minimax:depth=2")
-    inside, outside = seated(made, game), seated(isolate_engine(made), game)
+    inside, outside = seat_engine(made, game), seat_engine(isolate_engine(made), game)
     try:
         position: Any = game.start()
         for _ in range(4):
@@ -65,7 +65,7 @@ def test_it_plays_as_it_does_in_this_process(name: str) -> None:
         outside.close()
 
 
-def test_the_hooks_are_called_and_what_it_prints_is_no_answer(
+def test_hooks_are_called_and_printed_text_is_no_answer(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     hooks = (
@@ -74,7 +74,7 @@ def test_the_hooks_are_called_and_what_it_prints_is_no_answer(
         "    def close(self):\n        print('closed')\n"
     )
     made = engine(tmp_path, "print('at', self.match.opponent); return 4", hooks)
-    bot = seated(made, make_setup("tictactoe"), Player.MINNIE)
+    bot = seat_engine(made, make_setup("tictactoe"), Player.MINNIE)
     position = bot.game.play(bot.game.start(), 0)
     bot.opponent_moved(0, position)
     assert ask(bot, position, LONG, Event()) == 4
@@ -93,14 +93,14 @@ def test_the_hooks_are_called_and_what_it_prints_is_no_answer(
     "choose", ["raise KeyError('lost it')", "import os; os.kill(os.getpid(), 9)", "return None"]
 )
 def test_a_failure_in_the_process_counts_as_a_crash(tmp_path: Path, choose: str) -> None:
-    bot = seated(engine(tmp_path, choose), make_setup("tictactoe"))
+    bot = seat_engine(engine(tmp_path, choose), make_setup("tictactoe"))
     with pytest.raises(Crash, match=r"lost it|SIGKILL|not a move|ended \(exit code 1\)"):
         ask(bot, bot.game.start(), LONG, Event())
     bot.close()
 
 
 def test_it_may_resign(tmp_path: Path) -> None:
-    bot = seated(engine(tmp_path, "raise Resign('enough')"), make_setup("tictactoe"))
+    bot = seat_engine(engine(tmp_path, "raise Resign('enough')"), make_setup("tictactoe"))
     with pytest.raises(Resign, match="enough"):
         ask(bot, bot.game.start(), LONG, Event())
     bot.close()
@@ -109,7 +109,7 @@ def test_it_may_resign(tmp_path: Path) -> None:
 def test_a_choose_that_never_returns_ends_with_its_match(tmp_path: Path) -> None:
     pid = tmp_path / "pid"
     hang = f"import os; open({str(pid)!r}, 'w').write(str(os.getpid()))\n        while True: pass"
-    bot = seated(engine(tmp_path, hang), make_setup("tictactoe"))
+    bot = seat_engine(engine(tmp_path, hang), make_setup("tictactoe"))
     stop = Event()
     match_over = Thread(target=_set_when_written, args=(pid, stop))
     match_over.start()

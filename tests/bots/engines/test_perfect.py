@@ -27,7 +27,7 @@ def solution() -> Solution:
     return solution
 
 
-def seated() -> PerfectBot:
+def make_perfect() -> PerfectBot:
     bot = PerfectBot()
     begin(bot, Match(PATH, MAXIE))
     bot.prepare()
@@ -45,7 +45,7 @@ def random_positions(count: int) -> list[Armies]:
 
 
 def test_it_wins_in_the_fewest_plies_and_loses_in_the_most() -> None:
-    known, bot = solution(), seated()
+    known, bot = solution(), make_perfect()
     for position in random_positions(300):
         truth = known.truth(position)
         after = known.truth(PATH.successor(position, bot.choose(position, CLOCK))).previous
@@ -57,7 +57,7 @@ def test_it_wins_in_the_fewest_plies_and_loses_in_the_most() -> None:
 
 
 def test_two_of_them_end_a_match_after_as_many_plies_as_the_table_says() -> None:
-    known, bot = solution(), seated()
+    known, bot = solution(), make_perfect()
     position, plies = PATH.start(), 0
     while (outcome := PATH.outcome(position)) is None:
         position = PATH.play(position, bot.choose(position, CLOCK))
@@ -67,7 +67,7 @@ def test_two_of_them_end_a_match_after_as_many_plies_as_the_table_says() -> None
 
 
 def test_among_draws_it_leaves_the_most_ways_to_lose() -> None:
-    known, bot = solution(), seated()
+    known, bot = solution(), make_perfect()
     positions = [
         position
         for number in range(0, known.table.boards.count, 7)

@@ -14,7 +14,7 @@ from arena.bots.client.state.actions import Choose
 from arena.bots.client.worker import BotEnded, BotFailed, Prepared, Report, Worker
 from arena.bots.engines.from_program import ProgramBot
 from arena.bots.engines.program import Program, ProgramFault
-from tests.bots.engines.programs import LONG, MATCH, choose, program, seated
+from tests.bots.engines.programs import LONG, MATCH, choose, program, seat_program
 
 
 def crashes(told: str, command: list[str]) -> None:
@@ -72,7 +72,7 @@ def test_a_program_may_be_ready_before_it_is_asked() -> None:
 def test_an_extra_line_is_a_fault() -> None:
     """The third line is there before the second turn is asked: the second answer was read after it."""
     twice = 'sys.stdout.write(\'{"move": 0}\\n{"move": 1}\\n\'); sys.stdout.flush()'
-    bot = seated(program(twice))
+    bot = seat_program(program(twice))
     bot.prepare()
     assert ask(bot, MATCH.game.start(), Clock(LONG), Event()) == 0
     assert bot._running is not None

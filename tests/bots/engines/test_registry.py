@@ -53,7 +53,7 @@ def test_the_name_is_short_and_the_spec_is_kept(tmp_path: Path) -> None:
         ("jamboree:form=course", 64, EngineInfo("jamboree", {**FREE, "form": "course", "prune": "0.5"}, 8)),
     ],
 )
-def test_a_server_is_told_what_holds_in_every_match(spec: str, cores: int, told: EngineInfo) -> None:
+def test_an_engine_announces_its_options_and_threads(spec: str, cores: int, told: EngineInfo) -> None:
     """Options that depend on the game are announced only if they were set, because then they are obeyed or rejected."""
     assert make_engine(spec).about(cores) == told
 

@@ -24,7 +24,7 @@ GAMES = {
 }
 
 
-def chosen(game: AnyGame, position: Any, seed: int = 0) -> Any:
+def choose_move(game: AnyGame, position: Any, seed: int = 0) -> Any:
     bot = GreedyBot(seed=seed)
     begin(bot, Match(game, game.player(position)))
     bot.prepare()
@@ -52,24 +52,24 @@ def test_nothing_is_better_and_the_leftmost_of_equals_is_taken(name: str, seed: 
         position = after
     values = [worth(game, position, move) for move in game.moves(position)]
     best = game.moves(position)[values.index(max(values))]
-    assert chosen(game, position) == best
-    assert worth(game, position, chosen(game, position, seed=1)) == max(values)
+    assert choose_move(game, position) == best
+    assert worth(game, position, choose_move(game, position, seed=1)) == max(values)
 
 
 def test_a_seed_takes_any_of_equals() -> None:
     game = GAMES["tictactoe"]
     position = game.play(game.start(), 4)
-    taken = {chosen(game, position, seed) for seed in range(1, 60)}
+    taken = {choose_move(game, position, seed) for seed in range(1, 60)}
     # After the centre all four corners are worth the same.
     assert taken == {0, 2, 6, 8}
-    assert chosen(game, position) == 0
+    assert choose_move(game, position) == 0
 
 
 def test_minnie_likes_low_values() -> None:
     game = GAMES["tictactoe"]
     position = game.position_from_text("XX.OO.X..")
     assert game.player(position) is Player.MINNIE
-    assert chosen(game, position) == 5
+    assert choose_move(game, position) == 5
 
 
 GAME = TicTacToe()

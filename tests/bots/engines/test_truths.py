@@ -126,6 +126,6 @@ def test_a_block_that_is_damaged_ends_the_truth_and_not_the_match(
     bot = seated("alphabeta:depth=2,truth=root", game)
     assert choose(bot, game.start()) in game.moves(game.start())
     errors = capfd.readouterr().err
-    assert "alphabeta goes on without truth" in errors
+    assert "alphabeta continues without the solved table" in errors
     assert "its checksum differs" in errors
     assert len(errors.splitlines()) == 1

@@ -10,7 +10,7 @@ from arena.bots.evaluators.network import SHAPES, Network
 
 
 def some_network(seed: int) -> Network:
-    """Weights of any sign, small or large as a whole."""
+    """Return weights of any sign, small or large as a whole."""
     dice = np.random.default_rng(seed)
     return Network(
         **{name: dice.normal(size=shape) * 10 ** dice.uniform(-2, 2) for name, shape in SHAPES.items()}

@@ -44,7 +44,7 @@ def shared(found: list[float], first: int, steps: int, place: float, share: floa
 
 
 def defined(game: Riskless, seen: list[int]) -> list[float]:
-    """The inputs by the words of the module."""
+    """Return the inputs by the words of the module."""
     found, map = [0.0] * INPUTS, game.map
     levels = [LEVELS * n / map.territory_cap for n in seen]
     kinds = [LEVELS + (1 if n > 0 else -1) * ceil(round(abs(n), 6)) for n in levels]

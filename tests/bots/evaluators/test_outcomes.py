@@ -20,7 +20,7 @@ def test_the_lectures_own_example() -> None:
     assert expected_outcome((5, 4, 1)) == pytest.approx(0.4)
 
 
-def test_a_position_is_worth_what_became_of_its_like(tmp_path: Path) -> None:
+def test_the_value_of_a_position_is_the_mean_result_of_its_category(tmp_path: Path) -> None:
     file = tmp_path / "mine-outcomes.toml"
     game = TicTacToe()
     board = Board("XX..O....")  # it is O's turn; X has more open lines with two marks

@@ -12,13 +12,13 @@ from tests.bots.evaluators.small import path_of_five
 from tests.bots.search.problems import Case, riskless_cases
 
 
-def counted(*armies: int, player: Player = Player.MAXIE) -> dict[str, int]:
+def count_features(*armies: int, player: Player = Player.MAXIE) -> dict[str, int]:
     found = riskless.features(path_of_five())(Armies(armies, player, 0))
     return dict(zip(riskless.NAMES, found, strict=True))
 
 
 def test_features_of_riskless_by_hand() -> None:
-    assert counted(6, 5, -3, -1, 2) == {
+    assert count_features(6, 5, -3, -1, 2) == {
         "armies": 13 - 4,
         # Maxie needs 7 armies on 3 territories, Minnie 16 on 2: of 20 Maxie's part is 16 × 3 / (16 × 3 + 7 × 2)
         "race": 20 * (48 - 14) // 62,
@@ -34,7 +34,7 @@ def test_features_of_riskless_by_hand() -> None:
 
 
 def test_the_player_to_move_decides_between_attacked_and_exposed() -> None:
-    maxies, minnies = (counted(0, 4, -2, 0, 0, player=player) for player in Player)
+    maxies, minnies = (count_features(0, 4, -2, 0, 0, player=player) for player in Player)
     assert (maxies["attacks"], maxies["exposed"]) == (1, 0)
     assert (minnies["attacks"], minnies["exposed"]) == (0, -1)
     assert maxies["reach"] == 0, "a is next to Maxie's b, d to Minnie's c"
@@ -77,7 +77,7 @@ def test_great_armies_under_attack_make_a_position_dynamic() -> None:
 
 
 @given(case=riskless_cases())
-def test_a_position_is_dynamic_for_the_player_to_move_whoever_that_is(case: Case) -> None:
+def test_a_position_is_dynamic_for_either_player_to_move(case: Case) -> None:
     position = case.position
     mirror = Armies(tuple(-n for n in position.armies), position.player.opponent, position.ply)
     dynamic = dynamic_for(case.game)

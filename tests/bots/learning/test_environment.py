@@ -25,7 +25,7 @@ ENVIRONMENTS = {
 
 
 def walk(env: Environment, seed: int) -> list[Any]:
-    """The positions of a random match."""
+    """Return the positions of a random match."""
     dice, positions = Random(seed), [env.reset(seed)]
     while env.outcome(positions[-1]) is None:
         positions.append(env.play(positions[-1], dice.choice(env.legal_moves(positions[-1]))))

@@ -20,13 +20,13 @@ from arena.match.replay import Replay, verify
 from arena.protocol.codes import EndReason
 from arena.protocol.record import RecordedMove, Result
 from arena.protocol.values import Thinking
-from tests.match.recorded import recorded
+from tests.match.recorded import random_record
 
 DEPTH = 3
 
 
 def minimax(game: AnyGame, position: object, depth: int, distance: int = 0) -> int:
-    """The value for Maxie, as the project's contracts define it, found without the project's searches."""
+    """Return the value for Maxie, as the project's contracts define it, found without the project's searches."""
     outcome = game.outcome(position)
     if outcome is not None:
         return 0 if outcome.winner is None else outcome.winner.sign * (WIN - distance)
@@ -40,14 +40,14 @@ def minimax(game: AnyGame, position: object, depth: int, distance: int = 0) -> i
 
 
 def by_chance(game: AnyGame, seed: int, plies: int) -> Replay:
-    """A match of moves by chance, given up after some plies."""
+    """Return a match of moves by chance, given up after some plies."""
     chance, position = random.Random(seed), game.start()
     moves: list[RecordedMove] = []
     while len(moves) < plies and game.outcome(position) is None:
         move = chance.choice(game.moves(position))
         moves.append(RecordedMove(game.move_to_data(move), 1.0, Thinking(value=50.0 * len(moves))))
         position = game.successor(position, move)
-    record, _ = recorded(game)
+    record, _ = random_record(game)
     outcome = game.outcome(position)
     result = Result("maxie", EndReason.RESIGNATION)
     if outcome is not None:
@@ -89,7 +89,7 @@ def test_a_player_is_counted_apart() -> None:
 
 
 def moves_that_lost(losses: list[float]) -> list[ReviewedMove]:
-    """Moves of both players in turn, from an even match, that lost these chances of winning."""
+    """Return moves of both players in turn, from an even match, that lost these chances of winning."""
     chance, judged = 0.5, []
     for ply, lost in enumerate(losses):
         player = (Player.MAXIE, Player.MINNIE)[ply % 2]
@@ -121,7 +121,7 @@ def test_a_loss_weighs_more_where_the_chances_swing() -> None:
 
 
 def judged_by_engine(played: Replay, nodes: int) -> list[ReviewedMove]:
-    """A match judged by `alphabeta` as it plays."""
+    """Return a match judged by `alphabeta` as it plays."""
     spec, _ = parse_engine("alphabeta")
     with EngineAnalyst(played.game, spec, SearchLimits(nodes)) as analyst:
         return list(review(played, analyst))
@@ -158,7 +158,7 @@ def test_a_review_does_not_blame_the_engines_own_moves() -> None:
             move = analyst.reports(position)[-1].move
             moves.append(RecordedMove(game.move_to_data(move), 1.0))
             position = game.play(position, move)
-        record, _ = recorded(game)
+        record, _ = random_record(game)
         result = Result("maxie", EndReason.RESIGNATION)
         replay = verify(structs.replace(record, moves=moves, result=result))
         assert [each.lost for each in review(replay, analyst)] == [0] * 10

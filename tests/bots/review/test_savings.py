@@ -49,7 +49,7 @@ def test_a_comparison_that_takes_too_long_is_given_up() -> None:
     assert told.nodes < 1200
 
 
-def test_games_of_which_nobody_has_said_what_is_dynamic_refuse_it() -> None:
+def test_games_without_a_definition_of_dynamic_positions_refuse_the_option() -> None:
     game = TicTacToe()
     with pytest.raises(
         BadSpec, match=r"^lazy: dynamic needs riskless, .*tictactoe does not define dynamic positions$"

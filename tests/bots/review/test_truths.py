@@ -12,17 +12,17 @@ from arena.match.replay import verify
 from arena.protocol.record import to_line
 from arena.solved.move_quality import Kind
 from tests.bots.command_line import arena, fails
-from tests.ladder.reports.test_blunders import by_hand, played
+from tests.ladder.reports.test_blunders import by_hand, make_record
 
 
 def test_each_move_is_told_with_the_better_one() -> None:
-    record = played("path4", 30)
+    record = make_record("path4", 30)
     told = solved_moves(verify(record))
     assert told is not None
     assert sum(each.kind is not Kind.KEPT for each in told) == sum(by_hand(record).values())
     assert [each.ply for each in told] == list(range(len(record.moves)))
     assert all(each.best != each.move for each in told if each.kind is not Kind.KEPT)
-    assert solved_moves(verify(played("m2", 4))) is None
+    assert solved_moves(verify(make_record("m2", 4))) is None
 
 
 def test_a_position_is_told_with_the_best_move_first() -> None:
@@ -36,14 +36,14 @@ def test_a_position_is_told_with_the_best_move_first() -> None:
     assert solved_position(other, other.start()) is None
 
 
-def written(tmp_path: Path, map: str) -> Path:
+def write_record(tmp_path: Path, map: str) -> Path:
     file = tmp_path / "match.jsonl"
-    file.write_text(to_line(played(map, 30 if map == "path4" else 4)) + "\n", encoding="utf-8")
+    file.write_text(to_line(make_record(map, 30 if map == "path4" else 4)) + "\n", encoding="utf-8")
     return file
 
 
 def test_replay_judges_by_the_table_alone_or_beside_a_search(tmp_path: Path) -> None:
-    file = written(tmp_path, "path4")
+    file = write_record(tmp_path, "path4")
     alone = arena("replay", file, "--analyse", "perfect")
     assert alone.code == 0, alone.stderr
     assert "lost the win" in alone.stdout
@@ -54,8 +54,8 @@ def test_replay_judges_by_the_table_alone_or_beside_a_search(tmp_path: Path) -> 
 
 
 def test_replay_says_where_there_is_no_table(tmp_path: Path) -> None:
-    fails("arena solve m2", 2, "replay", written(tmp_path, "m2"), "--analyse", "perfect")
-    fails("--svg draws", 2, "replay", written(tmp_path, "path4"), "--analyse", "perfect", "--svg", "-")
+    fails("arena solve m2", 2, "replay", write_record(tmp_path, "m2"), "--analyse", "perfect")
+    fails("--svg draws", 2, "replay", write_record(tmp_path, "path4"), "--analyse", "perfect", "--svg", "-")
 
 
 def test_analyse_tells_the_truth_of_each_move() -> None:

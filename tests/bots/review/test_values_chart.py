@@ -12,7 +12,7 @@ from arena.bots.review.values_chart import review_svg
 SVG = "{http://www.w3.org/2000/svg}"
 
 
-def judged(ply: int, lost: float) -> ReviewedMove:
+def reviewed_move(ply: int, lost: float) -> ReviewedMove:
     player = "maxie" if ply % 2 == 0 else "minnie"
     values = {"value": 100 if lost else 0, "after": 0, "lost": 100 if lost else 0}
     return ReviewedMove(
@@ -30,7 +30,7 @@ def judged(ply: int, lost: float) -> ReviewedMove:
 
 
 def test_every_marked_move_is_a_dot_that_tells_the_better_one() -> None:
-    moves = [judged(ply, 0.1 if ply in (1, 4) else 0) for ply in range(6)]
+    moves = [reviewed_move(ply, 0.1 if ply in (1, 4) else 0) for ply in range(6)]
     picture = ET.fromstring(review_svg(moves, "<one> - two", ("<one>", "two"), "alphabeta"))
     tips = [tip.text for tip in picture.iter(f"{SVG}title")]
     assert tips == ["ply 1: a > b, better b > a", "ply 4: a > b, better b > a"]

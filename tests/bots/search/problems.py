@@ -22,7 +22,7 @@ TREES = Path(__file__).parents[3] / "games" / "trees"
 
 
 def tree(name: str) -> Explicit:
-    """A tree that comes with the project."""
+    """Return a tree that comes with the project."""
     data = json.loads((TREES / f"{name}.json").read_text(encoding="utf-8"))
     return Explicit.from_tree(data["tree"], Player(data["player"]))
 
@@ -46,7 +46,7 @@ class Case:
 
 
 def nodes(values: st.SearchStrategy[int], most: int = 4) -> st.SearchStrategy[dict[str, Plain]]:
-    """Trees as data in which every node has a value, so that they can be searched to any depth."""
+    """Return trees as data in which every node has a value, so that they can be searched to any depth."""
     leaf = st.builds(lambda value: {"value": value}, values)
     return st.recursive(
         leaf,
@@ -86,8 +86,8 @@ def moves_again_cases(draw: st.DrawFn) -> Case:
     return Case(game, game.start(), draw(st.integers(0, game.height + 1)))
 
 
-def walked(draw: st.DrawFn, game: Game[Any, Any], plies: int) -> Any:
-    """A position in play that is reached by at most so many random moves."""
+def random_position(draw: st.DrawFn, game: Game[Any, Any], plies: int) -> Any:
+    """Return a position in play that is reached by at most so many random moves."""
     position = game.start()
     for _ in range(draw(st.integers(0, plies))):
         after = game.successor(position, draw(st.sampled_from(list(game.moves(position)))))
@@ -99,7 +99,7 @@ def walked(draw: st.DrawFn, game: Game[Any, Any], plies: int) -> Any:
 
 @st.composite
 def riskless_games(draw: st.DrawFn) -> Riskless:
-    """Small maps with low limits, so that every way to end is near."""
+    """Return small maps with low limits, so that every way to end is near."""
     size = draw(st.integers(2, 5))
     roads = {(v, draw(st.integers(0, v - 1))) for v in range(1, size)}
     roads |= draw(
@@ -137,13 +137,13 @@ def riskless_games(draw: st.DrawFn) -> Riskless:
 def riskless_cases(draw: st.DrawFn) -> Case:
     game = draw(riskless_games())
     evaluator = draw(st.sampled_from(["plain", "features"]))
-    return Case(game, walked(draw, game, 4), draw(st.integers(0, 3)), evaluator)
+    return Case(game, random_position(draw, game, 4), draw(st.integers(0, 3)), evaluator)
 
 
 @st.composite
 def tictactoe_cases(draw: st.DrawFn) -> Case:
     game = TicTacToe()
-    position = walked(draw, game, 8)
+    position = random_position(draw, game, 8)
     most = 3 if game.ply(position) < 4 else 5
     return Case(game, position, draw(st.integers(0, most)), draw(st.sampled_from(["plain", "features"])))
 
@@ -151,7 +151,7 @@ def tictactoe_cases(draw: st.DrawFn) -> Case:
 @st.composite
 def hexapawn_cases(draw: st.DrawFn) -> Case:
     game = Hexapawn(draw(st.integers(1, 4)), draw(st.integers(3, 4)))
-    return Case(game, walked(draw, game, 5), draw(st.integers(0, 5)))
+    return Case(game, random_position(draw, game, 5), draw(st.integers(0, 5)))
 
 
 cases = st.one_of(

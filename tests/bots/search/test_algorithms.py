@@ -89,7 +89,7 @@ def test_corrected_bounds_at_every_node(name: str, case: Case, prune: float, poo
 
 
 def true_value(case: Case, event: Exited) -> int:
-    """The minimax value of a visited node, counted from the root of the search."""
+    """Return the minimax value of a visited node, counted from the root of the search."""
     monitor = SearchMonitor()
     distance = len(event.path)
     value = minimax(case.problem, event.position, case.depth - distance, monitor).value

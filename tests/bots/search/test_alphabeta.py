@@ -1,4 +1,4 @@
-"""bots.search.alphabeta: what each form skips and returns within its window, and a line that leads to the value."""
+"""bots.search.alphabeta: cuts and values of each form within its window, and a line that leads to the value."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def test_the_intro_tree_leaves_its_unknown_part_alone() -> None:
 
 @st.composite
 def perfect_trees(draw: st.DrawFn) -> tuple[Explicit, int, int]:
-    """A uniform tree of breadth b and depth d with different leaves, best moves sorted first."""
+    """Return a uniform tree of breadth b and depth d with different leaves, best moves sorted first."""
     breadth, depth = draw(st.integers(1, 4)), draw(st.integers(1, 4))
     values = iter(draw(st.permutations(range(breadth**depth))))
     first = draw(st.sampled_from(list(Player)))
@@ -84,7 +84,7 @@ def test_perfect_order_visits_the_minimal_tree(made: tuple[Explicit, int, int]) 
 
 
 def _critical(b: int, d: int) -> set[tuple[int, ...]]:
-    """Leaves all of whose moves at even plies are the first, or all at odd plies (their type 1 and 2)."""
+    """Return leaves all of whose moves at even plies are the first, or all at odd plies (their type 1 and 2)."""
     paths: list[tuple[int, ...]] = [()]
     for _ in range(d):
         paths = [(*path, move) for path in paths for move in range(b)]
@@ -111,7 +111,7 @@ def _closed_pools() -> Iterator[None]:
 
 
 def true_value(case: Case, event: Exited) -> int:
-    """The minimax value of a visited node, counted from the root of the search."""
+    """Return the minimax value of a visited node, counted from the root of the search."""
     monitor = SearchMonitor()
     distance = len(event.path)
     value = minimax(case.problem, event.position, case.depth - distance, monitor).value
@@ -135,7 +135,7 @@ def test_holden_clamps_minimax_into_the_window(case: Case) -> None:
 
 
 @given(case=cases)
-def test_it_visits_what_alphabeta_visits_and_its_line_ends_in_the_value(case: Case) -> None:
+def test_it_visits_the_nodes_of_alphabeta_and_its_line_leads_to_the_value(case: Case) -> None:
     monitor, other = SearchMonitor(), SearchMonitor()
     found = failsoft(case.problem, case.position, case.depth, monitor)
     expected = alphabeta(case.problem, case.position, case.depth, other)

@@ -1,4 +1,4 @@
-"""bots.search.edges: which of two bounds is kept."""
+"""bots.search.edges: the better of two bounds."""
 
 from __future__ import annotations
 

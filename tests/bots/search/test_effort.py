@@ -1,4 +1,4 @@
-"""bots.search.effort: which search visits no more leaves than which."""
+"""bots.search.effort: searches ordered by the leaves that they visit."""
 
 from __future__ import annotations
 

@@ -23,8 +23,8 @@ from tests.bots.search.problems import Case, cases, tree
 from tests.properties import examples
 
 
-def counted(made: list[int]) -> Tree[int]:
-    """The infinite tree n -> 2n, 2n + 1; every label that comes into being is noted."""
+def counting_tree(made: list[int]) -> Tree[int]:
+    """Return the infinite tree n -> 2n, 2n + 1, which logs every label that is computed."""
 
     def successors(n: int) -> Iterator[int]:
         for child in (2 * n, 2 * n + 1):
@@ -36,9 +36,9 @@ def counted(made: list[int]) -> Tree[int]:
 
 def test_pruning_an_infinite_game_with_lazy_alphabeta_makes_fewer_nodes() -> None:
     made: list[int] = []
-    value = max(maximize0(maptree(lambda n: -n, prune(6, counted(made)))))
+    value = max(maximize0(maptree(lambda n: -n, prune(6, counting_tree(made)))))
     everything: list[int] = []
-    assert value == maximize(maptree(lambda n: -n, prune(6, counted(everything))))
+    assert value == maximize(maptree(lambda n: -n, prune(6, counting_tree(everything))))
     assert len(everything) == 2**7 - 2
     assert len(made) < len(everything) * 3 // 5
 
@@ -141,7 +141,7 @@ def test_dynamic_positions_are_looked_into_as_far_as_the_bound(case: Case, bound
 @given(case=cases, ordered=st.booleans())
 @example(case=Case(TicTacToe(), TicTacToe().start(), 2, "plain"), ordered=True)
 @examples(80)
-def test_only_what_is_being_visited_is_in_memory(case: Case, ordered: bool) -> None:
+def test_only_visited_nodes_are_in_memory(case: Case, ordered: bool) -> None:
     """000's claim: at most the brothers of each node on the way to the one that is visited; kept, all of them."""
     kept, dropped = SearchMonitor(), SearchMonitor()
     search = partial(lazy, case.problem, case.position, case.depth, ordered=ordered)
@@ -154,7 +154,7 @@ def test_only_what_is_being_visited_is_in_memory(case: Case, ordered: bool) -> N
 
 
 def _moves_below(case: Case) -> Iterator[Sequence[object]]:
-    """The moves of every node down to the depth, and the empty ones of two more."""
+    """Yield the moves of every node down to the depth, and the empty ones of two more."""
     yield from ((), ())
     waiting = [(case.position, case.depth)]
     while waiting:

@@ -27,8 +27,8 @@ from tests.bots.search.problems import Case, explicit_cases
 from tests.properties import examples
 
 
-def counted(made: list[int]) -> Tree[int]:
-    """The infinite tree n -> 2n, 2n + 1; every label that comes into being is noted."""
+def counting_tree(made: list[int]) -> Tree[int]:
+    """Return the infinite tree n -> 2n, 2n + 1, which logs every label that is computed."""
 
     def successors(n: int) -> Iterator[int]:
         for child in (2 * n, 2 * n + 1):
@@ -57,9 +57,9 @@ def test_a_lazy_list_computes_each_element_once() -> None:
     assert not LazyList()
 
 
-def test_an_infinite_tree_costs_what_is_looked_at() -> None:
+def test_an_infinite_tree_costs_only_its_visited_nodes() -> None:
     made: list[int] = []
-    whole = counted(made)
+    whole = counting_tree(made)
     squares = maptree(lambda n: n * n, whole)
     cut = prune(3, squares)
     assert made == []
@@ -74,7 +74,7 @@ def test_labels_are_computed_only_at_the_tips() -> None:
         evaluations.append(n)
         return n
 
-    maximize(maptree(static, prune(4, counted([]))))
+    maximize(maptree(static, prune(4, counting_tree([]))))
     assert sorted(evaluations) == list(range(16, 32))
 
 

@@ -1,4 +1,4 @@
-"""bots.search.problem: what opening a node gives."""
+"""bots.search.problem: the successors of a node."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ from arena.games.tictactoe import TicTacToe
 
 
 def ladder(depth: int) -> Explicit:
-    """A chain: at every node the second move goes on, and the first ends with the value of the ply.
+    """Return a chain: at every node the second move goes on, and the first ends with the value of the ply.
 
     Minnie gets the worst she can by going on, and so does Maxie, except at the very end.
     """

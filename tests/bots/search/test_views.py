@@ -7,16 +7,16 @@ from arena.bots.search.edges import leaf, step
 from arena.bots.search.views import Cons, Nil, Seq, hidel, showl, to_list
 
 EDGES = st.one_of(st.builds(step, st.integers(0, 9), st.integers(-9, 9)), st.builds(leaf, st.integers(-9, 9)))
-"""What the course's alpha-beta puts into its sequences: Steps and Leaves."""
+"""Elements of the sequences of the course's alpha-beta: Steps and Leaves."""
 
 
 @given(st.lists(EDGES))
-def test_a_list_of_steps_and_leaves_is_what_the_sequence_was_made_of(edges: list[object]) -> None:
+def test_to_list_returns_the_elements_of_the_sequence(edges: list[object]) -> None:
     assert to_list(Seq(edges)) == edges
 
 
 @given(st.lists(EDGES), EDGES)
-def test_showing_what_was_hidden_gives_the_view_again(edges: list[object], first: object) -> None:
+def test_revealed_analysis_restores_the_whole_view(edges: list[object], first: object) -> None:
     """001's invariant of its list views, for both kinds of them."""
     assert showl(hidel(Nil())) == Nil()
     assert showl(hidel(Cons(first, Seq(edges)))) == Cons(first, Seq(edges))

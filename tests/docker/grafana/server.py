@@ -28,7 +28,7 @@ def provided(kind: str, key: str) -> list[dict[str, Any]]:
 
 
 def dashboards() -> list[dict[str, Any]]:
-    """The dashboards of all providers."""
+    """Return the dashboards of all providers."""
     folders = [Path(each["options"]["path"]) for each in provided("dashboards", "providers")]
     return [json.loads(file.read_text()) for folder in folders for file in sorted(folder.glob("*.json"))]
 
@@ -41,8 +41,8 @@ def answer(source: str, expression: str) -> Any:
         return json.load(got)["data"]["result"]
 
 
-def shown() -> dict[str, Any]:
-    """The results of every panel."""
+def panel_results() -> dict[str, Any]:
+    """Return the results of every panel."""
     urls = {each["uid"]: each["url"] for each in provided("datasources", "datasources")}
     return {
         panel["title"]: [answer(urls[panel["datasource"]["uid"]], each["expr"]) for each in panel["targets"]]
@@ -55,7 +55,7 @@ class Handler(BaseHTTPRequestHandler):
     """Every path has the same answer."""
 
     def do_GET(self) -> None:
-        body = json.dumps(shown()).encode()
+        body = json.dumps(panel_results()).encode()
         self.send_response(200)
         self.end_headers()
         self.wfile.write(body)

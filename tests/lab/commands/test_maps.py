@@ -76,7 +76,7 @@ def test_show_writes_svg(tmp_path: Path) -> None:
     assert maps("show", "ring:5", "--svg", "-").stdout.count('class="road"') == 5
 
 
-def test_check_says_ok_or_what_is_wrong(tmp_path: Path) -> None:
+def test_check_reports_ok_or_an_error(tmp_path: Path) -> None:
     shipped = [str(SHIPPED / f"{name}.toml") for name in map_names()]
     result = maps("check", *shipped)
     assert (result.code, result.stderr) == (0, "")

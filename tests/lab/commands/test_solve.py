@@ -1,4 +1,4 @@
-"""`arena solve`: what it tells, and mistakes."""
+"""`arena solve`: its output and its errors."""
 
 import json
 from pathlib import Path
@@ -11,7 +11,7 @@ from tests.bots.command_line import arena, fails
 
 @pytest.fixture(autouse=True)
 def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A cache for tables of the test's own; the kernels stay where they were compiled."""
+    """Return a cache for tables of the test's own; the kernels stay where they were compiled."""
     skip_without("numba")
     from arena.bots.compiled import cache  # noqa: PLC0415 - an extra
 

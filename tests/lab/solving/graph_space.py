@@ -18,7 +18,7 @@ P = TypeVar("P", bound=Hashable)
 
 @inlined
 def expand(rules: Any, scratch: Any, number: Any) -> Any:
-    """The listed successors: rules[n] is where those of position n begin in the rules."""
+    """Return the listed successors: rules[n] is where those of position n begin in the rules."""
     first = rules[number]
     count = rules[number + 1] - first
     for each in range(count):
@@ -28,7 +28,7 @@ def expand(rules: Any, scratch: Any, number: Any) -> Any:
 
 @inlined
 def spread(rules: Any, scratch: Any, number: Any, codes: Any, code: Any) -> None:
-    """Every position stands for itself alone."""
+    """Return the position itself: no other position is equivalent."""
     codes[number] = code
 
 
@@ -46,7 +46,7 @@ def solve_game(
     most: int = 1_000_000,
     seen_as: Callable[[P], P] = lambda each: each,
 ) -> dict[P, Truth]:
-    """The truth of every position that can be reached from the starts, by the steps that solve maps.
+    """Return the truth of every position that can be reached from the starts, by the steps that solve maps.
 
     starts    None: the game's own
     seen_as   what stands for a position, so that those with the same value are listed once

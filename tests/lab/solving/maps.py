@@ -11,14 +11,14 @@ from arena.games.riskless import Armies, Move, Riskless
 from arena.lab.solving.solver import Solver
 from arena.maps.generators import grid, ring
 from arena.solved.boards import Boards, seen_by_mover
-from arena.solved.table import Table
+from arena.solved.table import SolvedTable
 from tests.solved.conftest import path_map
 
 
-def solved(map: RisklessMap, folder: Path, threads: int = 2) -> Table:
+def solve_to_table(map: RisklessMap, folder: Path, threads: int = 2) -> SolvedTable:
     path = folder / "it.solved"
     Solver(Boards.of(map), folder / "it.part", threads, lambda _: None).solve(path)
-    return Table(path)
+    return SolvedTable(path)
 
 
 class Endless(Riskless):
@@ -29,7 +29,7 @@ class Endless(Riskless):
 
 
 def seen_as(position: Armies) -> Armies:
-    """The same position with Maxie to move, in which the colours are exchanged where they must be."""
+    """Return the same position with Maxie to move, in which the colours are exchanged where they must be."""
     return Armies(seen_by_mover(position), MAXIE, 0)
 
 

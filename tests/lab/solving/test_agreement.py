@@ -20,13 +20,13 @@ from arena.games.core import MAXIE
 from arena.games.riskless import Armies, Move, Riskless
 from arena.maps.loader import load_map
 from arena.solved.header import encode
-from arena.solved.table import Table, compress_codes
+from arena.solved.table import SolvedTable, compress_codes
 from arena.solved.truth import Truth, Value
-from tests.lab.solving.maps import solved
+from tests.lab.solving.maps import solve_to_table
 from tests.solved.conftest import path_map
 
 
-def compare(map: RisklessMap, table: Table, boards: int, depth: int) -> tuple[int, int]:
+def compare(map: RisklessMap, table: SolvedTable, boards: int, depth: int) -> tuple[int, int]:
     """Ask both of so many boards: how many are decided within the depth, and of how many the two differ."""
     game = Riskless(replace(map, ply_limit=MAX_PLIES))
     problem = Problem(game, lambda _: 0)
@@ -40,11 +40,11 @@ def compare(map: RisklessMap, table: Table, boards: int, depth: int) -> tuple[in
         near = truth.plies is not None and truth.plies <= depth
         asked += 1
         decided += near
-        differ += found(problem, position, depth) != (truth if near else None)
+        differ += reference_truth(problem, position, depth) != (truth if near else None)
     return decided, differ
 
 
-def found(problem: Problem[Armies, Move], position: Armies, depth: int) -> Truth | None:
+def reference_truth(problem: Problem[Armies, Move], position: Armies, depth: int) -> Truth | None:
     """Return the reference search's decided outcome for Maxie, who is to move; None if it finds none."""
     value = failsoft(problem, position, depth).value
     plies = plies_to_end(value)
@@ -61,7 +61,7 @@ def found(problem: Problem[Armies, Move], position: Armies, depth: int) -> Truth
 def test_the_reference_search_agrees_as_deep_as_it_reaches(
     map: str, boards: int, depth: int, tmp_path: Path
 ) -> None:
-    decided, differ = compare(load_map(map), solved(load_map(map), tmp_path), boards, depth)
+    decided, differ = compare(load_map(map), solve_to_table(load_map(map), tmp_path), boards, depth)
     assert differ == 0
     assert 0 < decided < boards
 
@@ -69,10 +69,10 @@ def test_the_reference_search_agrees_as_deep_as_it_reaches(
 def test_a_wrong_value_is_found_whichever_way_it_is_wrong(tmp_path: Path) -> None:
     """A win told as a draw, a draw as a win, and one with other plies."""
     map = path_map()
-    table = solved(map, tmp_path)
+    table = solve_to_table(map, tmp_path)
     right = table.block(0)
     for wrong in (lambda code: 0 if code else 5, lambda code: code + 4 if code > 3 else code):
         block = compress_codes(bytes(wrong(code) for code in right), 1)
         path = tmp_path / "wrong.solved"
         path.write_bytes(encode(table.header, [block]) + block)
-        assert compare(map, Table(path), 60, 3)[1] > 0
+        assert compare(map, SolvedTable(path), 60, 3)[1] > 0

@@ -1,4 +1,4 @@
-"""Games solved through their interface by the steps that solve maps: what everybody knows of them."""
+"""Games solved through their interface by the steps that solve maps: known results."""
 
 from concurrent.futures import ThreadPoolExecutor
 from typing import cast
@@ -29,7 +29,9 @@ def test_tictactoe_is_a_draw_as_everybody_knows() -> None:
     ("width", "height", "truth"),
     [(3, 3, Truth(Value.LOSS, 6))],
 )
-def test_hexapawn_is_lost_for_whoever_begins_as_gardner_found(width: int, height: int, truth: Truth) -> None:
+def test_hexapawn_is_lost_for_the_first_player_as_gardner_found(
+    width: int, height: int, truth: Truth
+) -> None:
     game = Hexapawn(width, height)
     with ThreadPoolExecutor(1) as workers:
         solution = solve_game(game, workers)

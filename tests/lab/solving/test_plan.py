@@ -6,7 +6,7 @@ from pathlib import Path
 from arena.lab.solving.plan import available, largest_cap, plan
 from arena.maps.loader import load_map
 from arena.solved.boards import Boards
-from tests.lab.solving.maps import solved
+from tests.lab.solving.maps import solve_to_table
 from tests.solved.conftest import path_map
 
 
@@ -20,7 +20,7 @@ def test_the_cost_is_shown_before_solving(tmp_path: Path) -> None:
     small_boards = Boards.of(path_map())
     every = {small_boards.representative(small_boards.board(n)) for n in range(small_boards.count)}
     assert plan(small_boards).representatives == len(every)
-    assert solved(path_map(), tmp_path).header.totals.open < small_boards.count
+    assert solve_to_table(path_map(), tmp_path).header.totals.open < small_boards.count
 
 
 def test_the_largest_cap_that_fits() -> None:
@@ -33,7 +33,7 @@ def test_the_largest_cap_that_fits() -> None:
     assert plan(replace(eight, cap=largest)).bytes <= 4 * 10**9 < plan(replace(eight, cap=largest + 1)).bytes
 
 
-def test_the_control_group_bounds_what_is_free(tmp_path: Path) -> None:
+def test_the_control_group_bounds_the_free_memory(tmp_path: Path) -> None:
     meminfo = tmp_path / "meminfo"
     meminfo.write_text("MemTotal:  900 kB\nMemAvailable:     500 kB\n")
     assert available(meminfo, tmp_path) == 500 * 1024

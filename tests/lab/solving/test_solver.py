@@ -20,14 +20,14 @@ from arena.lab.solving.solver import Progress, Solver
 from arena.maps.loader import load_map
 from arena.solved.boards import Boards
 from tests.lab.solving.graph_space import solve_game
-from tests.lab.solving.maps import MAPS, Endless, seen_as, solved
+from tests.lab.solving.maps import MAPS, Endless, seen_as, solve_to_table
 
 ROOT = Path(__file__).parents[4]
 
 
 @pytest.mark.parametrize("map", MAPS, ids=lambda each: each.name)
-def test_the_compiled_rules_find_what_the_game_itself_finds(map: RisklessMap, tmp_path: Path) -> None:
-    table = solved(map, tmp_path)
+def test_the_compiled_rules_agree_with_the_game(map: RisklessMap, tmp_path: Path) -> None:
+    table = solve_to_table(map, tmp_path)
     game = Endless(map)
     boards = (Armies(table.boards.board(number), MAXIE, 0) for number in range(table.boards.count))
     in_play = [each for each in boards if any(each.armies) and game.outcome(each) is None]
@@ -40,8 +40,8 @@ def test_the_compiled_rules_find_what_the_game_itself_finds(map: RisklessMap, tm
 
 def test_the_file_is_the_same_with_any_number_of_threads(tmp_path: Path) -> None:
     map = load_map("path4")
-    first = solved(map, tmp_path, 1).path.read_bytes()
-    assert solved(map, tmp_path, 5).path.read_bytes() == first
+    first = solve_to_table(map, tmp_path, 1).path.read_bytes()
+    assert solve_to_table(map, tmp_path, 5).path.read_bytes() == first
 
 
 class Stop(Exception):
@@ -50,7 +50,7 @@ class Stop(Exception):
 
 def test_a_solution_goes_on_after_every_place_in_which_it_can_stop(tmp_path: Path) -> None:
     map = load_map("path4")
-    whole = solved(map, tmp_path).path.read_bytes()
+    whole = solve_to_table(map, tmp_path).path.read_bytes()
     path, part = tmp_path / "again.solved", tmp_path / "again.part"
     heard: list[str] = []
     stops = 0
@@ -93,7 +93,7 @@ Solver(Boards.of(load_map(sys.argv[2])), Path(sys.argv[1] + ".part"), 2, lambda 
 )
 def test_killed_at_random_moments_it_makes_the_same_file(map: str, kills: int, tmp_path: Path) -> None:
     began = time.monotonic()
-    whole = solved(load_map(map), tmp_path).path.read_bytes()
+    whole = solve_to_table(load_map(map), tmp_path).path.read_bytes()
     span = max(0.5, time.monotonic() - began)
     path = tmp_path / "killed.solved"
     rng = Random(kills)
@@ -114,7 +114,7 @@ def test_killed_at_random_moments_it_makes_the_same_file(map: str, kills: int, t
 
 
 def test_the_boards_in_play_are_those_that_are_not_over(tmp_path: Path) -> None:
-    table = solved(load_map("path4"), tmp_path)
+    table = solve_to_table(load_map("path4"), tmp_path)
     over = 0
     for number in range(table.boards.count):
         board = table.boards.board(number)

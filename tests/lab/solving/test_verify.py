@@ -16,15 +16,15 @@ from arena.games.core import MAXIE
 from arena.games.riskless import Armies
 from arena.lab.solving.verify import verify
 from arena.solved.header import encode
-from arena.solved.table import Table, compress_codes
+from arena.solved.table import SolvedTable, compress_codes
 from arena.solved.truth import Truth, Value
-from tests.lab.solving.maps import MAPS, Endless, solved
+from tests.lab.solving.maps import MAPS, Endless, solve_to_table
 from tests.solved.conftest import path_map
 
 
 @pytest.mark.parametrize("map", MAPS, ids=lambda each: each.name)
 def test_the_second_program_agrees_and_counts_the_same(map: RisklessMap, tmp_path: Path) -> None:
-    table = solved(map, tmp_path)
+    table = solve_to_table(map, tmp_path)
     replay = verify(table, 2, lambda _done, _total: None)
     assert replay.fault is None
     assert replay.lies == []
@@ -36,7 +36,7 @@ def test_the_second_program_agrees_and_counts_the_same(map: RisklessMap, tmp_pat
 
 
 def test_the_second_program_finds_every_wrong_value(tmp_path: Path) -> None:
-    table = solved(path_map(), tmp_path)
+    table = solve_to_table(path_map(), tmp_path)
     right = table.block(0)
     numbers = [
         table.boards.number(board)
@@ -53,18 +53,18 @@ def test_the_second_program_finds_every_wrong_value(tmp_path: Path) -> None:
         block = compress_codes(bytes(codes), 1)
         path = tmp_path / "wrong.solved"
         path.write_bytes(encode(table.header, [block]) + block)
-        replay = verify(Table(path), 1, lambda _done, _total: None)
+        replay = verify(SolvedTable(path), 1, lambda _done, _total: None)
         assert replay.fault is not None, table.boards.board(number)
 
 
 def test_the_second_program_finds_a_lie_of_the_header(tmp_path: Path) -> None:
-    table = solved(path_map(), tmp_path)
+    table = solve_to_table(path_map(), tmp_path)
     totals = msgspec.structs.replace(table.header.totals, won=0)
     header = msgspec.structs.replace(table.header, totals=totals, longest=1)
     block = compress_codes(table.block(0), 1)
     path = tmp_path / "lie.solved"
     path.write_bytes(encode(header, [block]) + block)
-    replay = verify(Table(path), 1, lambda _done, _total: None)
+    replay = verify(SolvedTable(path), 1, lambda _done, _total: None)
     assert replay.fault is None
     assert len(replay.lies) == 2
 
@@ -80,7 +80,7 @@ def test_maps_drawn_at_random_are_solved_as_the_second_program_says(
     start = (1, *[0] * (size - 2), -1)
     map = RisklessMap("drawn", tuple(map_names(size)), near, cap, goal, 9, start, ((0.0, 0.0),) * size)
     with tempfile.TemporaryDirectory() as folder:
-        replay = verify(solved(map, Path(folder)), 1, lambda _done, _total: None)
+        replay = verify(solve_to_table(map, Path(folder)), 1, lambda _done, _total: None)
     assert replay.fault is None
     assert replay.lies == []
 

@@ -1,4 +1,4 @@
-"""Weights that move to where they win: what moves, what stays, and that it is the same for the same seed."""
+"""Weights that move to where they win: moving weights, fixed weights, and equal results for equal seeds."""
 
 from arena.bots.evaluators.riskless import NAMES
 from arena.games.riskless import Riskless

@@ -22,7 +22,7 @@ SIZES = np.array([10, 4, 5, 8, 3, 2, 6, 2, 1, 1])
 
 
 def samples(slopes: tuple[float, ...], matches: int, seed: int = 1) -> Samples:
-    """Matches whose ends follow the true weights, on games that each have a slope of their own."""
+    """Return matches whose ends follow the true weights, on games that each have a slope of their own."""
     rng = np.random.default_rng(seed)
     games = np.arange(matches) % len(slopes)
     rows = rng.normal(size=(matches, len(NAMES))) * SIZES

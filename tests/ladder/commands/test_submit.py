@@ -16,7 +16,7 @@ from tests.bots.engines.test_submission import zipped
 pytestmark = pytest.mark.smoke
 
 
-def listed() -> list[dict[str, object]]:
+def list_submissions() -> list[dict[str, object]]:
     result = arena("submit", "list", "--json", "-")
     assert result.code == 0, result
     data = json.loads(result.stdout)
@@ -28,14 +28,14 @@ def test_a_submission_is_kept_under_its_name_and_listed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    assert listed() == []
+    assert list_submissions() == []
     file = zipped(tmp_path / "bot.zip")
     result = arena("submit", "add", file, "--name", "camel")
     assert result.code == 0, result
     assert 'submit = "submissions/camel.zip"' in result.stdout
     assert (tmp_path / "submissions" / "camel.zip").read_bytes() == file.read_bytes()
     assert arena("submit", "add", file).code == 0
-    assert [(each["name"], each["runs"]) for each in listed()] == [
+    assert [(each["name"], each["runs"]) for each in list_submissions()] == [
         ("bot", "python3 bot.py --hard"),
         ("camel", "python3 bot.py --hard"),
     ]
@@ -54,7 +54,7 @@ def test_a_submission_is_replaced_only_if_that_is_asked_for(
     fails("submissions/camel.zip is there already", 1, "submit", "add", second, "--name", "camel")
     assert kept.read_bytes() == before
     assert arena("submit", "add", second, "--name", "camel", "--replace").code == 0
-    assert [each["runs"] for each in listed()] == ["./goat"]
+    assert [each["runs"] for each in list_submissions()] == ["./goat"]
 
 
 def test_an_invalid_submission_is_not_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -71,7 +71,7 @@ def test_a_broken_file_is_listed_with_its_reason(tmp_path: Path, monkeypatch: py
     (tmp_path / "submissions").mkdir()
     (tmp_path / "submissions" / "broken.zip").write_text("no zip file")
     shutil.copy(zipped(tmp_path / "good.zip"), tmp_path / "submissions")
-    broken, good = listed()
+    broken, good = list_submissions()
     assert broken["runs"] == ""
     assert "not a valid zip file" in str(broken["problem"])
     assert good["runs"]

@@ -18,8 +18,8 @@ from arena.solved.solution import solution_of
 from arena.solved.truth import Value
 
 
-def played(map: str, plies: int, *, opening: int = 0) -> Record:
-    """The last move of the list, again and again, by a bot that knows no better."""
+def make_record(map: str, plies: int, *, opening: int = 0) -> Record:
+    """Return the last move of the list, again and again, by a bot that knows no better."""
     game = Riskless(load_map(map))
     position = game.start()
     moves: list[RecordedMove] = []
@@ -42,7 +42,7 @@ def played(map: str, plies: int, *, opening: int = 0) -> Record:
 
 
 def by_hand(record: Record) -> dict[str, int]:
-    """The moves after which the value was another, found by judging each against all that could be played."""
+    """Return the moves after which the value was another, found by judging each against all that could be played."""
     game = Riskless(load_map("path4"))
     solution = solution_of(game)
     assert solution is not None
@@ -58,7 +58,7 @@ def by_hand(record: Record) -> dict[str, int]:
 
 
 def test_blunders_are_those_moves_that_made_the_value_worse() -> None:
-    record = played("path4", 30)
+    record = make_record("path4", 30)
     found = count_blunders(["a", "b"], [record, record])
     right = by_hand(record)
     assert sum(right.values()) > 0
@@ -70,13 +70,13 @@ def test_blunders_are_those_moves_that_made_the_value_worse() -> None:
 
 
 def test_openings_are_nobodys_blunders_and_other_maps_say_nothing() -> None:
-    record = played("path4", 30, opening=30)
+    record = make_record("path4", 30, opening=30)
     assert count_blunders(["a", "b"], [record]) == [Blunders("a", 1, 0, 0, 0), Blunders("b", 1, 0, 0, 0)]
-    assert count_blunders(["a", "b"], [played("world", 6)]) == []
+    assert count_blunders(["a", "b"], [make_record("world", 6)]) == []
 
 
 def test_the_table_has_a_column_where_there_is_something_to_tell() -> None:
-    rows = table(["a", "b"], [played("path4", 30)])
+    rows = table(["a", "b"], [make_record("path4", 30)])
     for blunders, shown in (([Blunders("a", 2, 9, 3, 0)], True), ([], False)):
         file = StringIO()
         show(rows, Console(file=file, width=200), extra_columns([], blunders))

@@ -17,7 +17,7 @@ from tests.rating.pairs import round_robin
 from tests.server.matches import game_of, record
 
 
-def ended(winner: Seat | None, reason: EndReason, detail: str = "", map: str | None = None) -> Record:
+def make_record(winner: Seat | None, reason: EndReason, detail: str = "", map: str | None = None) -> Record:
     return Record(
         format=FORMAT,
         match="m",
@@ -35,15 +35,18 @@ def ended(winner: Seat | None, reason: EndReason, detail: str = "", map: str | N
 @pytest.mark.parametrize(
     ("finished", "words"),
     [
-        (ended("maxie", EndReason.LINE, "three in a line"), "anna beats [bert] in 3 plies (line)"),
-        (ended("minnie", EndReason.ARMIES, map="m2"), "[bert] beats anna on m2 in 3 plies (armies)"),
-        (ended(None, EndReason.BOARD_FULL), "anna and [bert] draw (board full)"),
+        (make_record("maxie", EndReason.LINE, "three in a line"), "anna beats [bert] in 3 plies (line)"),
+        (make_record("minnie", EndReason.ARMIES, map="m2"), "[bert] beats anna on m2 in 3 plies (armies)"),
+        (make_record(None, EndReason.BOARD_FULL), "anna and [bert] draw (board full)"),
         (
-            ended("maxie", EndReason.TIMEOUT, "9 ms late"),
+            make_record("maxie", EndReason.TIMEOUT, "9 ms late"),
             "anna beats [bert] in 3 plies (timeout: 9 ms late)",
         ),
-        (ended(None, EndReason.NO_SHOW, "nobody"), "anna and [bert] both lose (no show: nobody)"),
-        (ended(None, EndReason.SERVER_FAULT, "a bug"), "anna against [bert] is void (server fault: a bug)"),
+        (make_record(None, EndReason.NO_SHOW, "nobody"), "anna and [bert] both lose (no show: nobody)"),
+        (
+            make_record(None, EndReason.SERVER_FAULT, "a bug"),
+            "anna against [bert] is void (server fault: a bug)",
+        ),
     ],
 )
 def test_a_match_in_words(finished: Record, words: str) -> None:
@@ -51,7 +54,7 @@ def test_a_match_in_words(finished: Record, words: str) -> None:
 
 
 def ladder(map: str, drawn: int, matches: int = 4) -> Ladder:
-    """An event on a map, or of tic-tac-toe where it has none."""
+    """Return an event on a map, or of tic-tac-toe where it has none."""
     game = "riskless" if map else "tictactoe"
     plan = LadderPlan((engine_bot("anna"), engine_bot("bert")), game=game, maps=(map or "m2",))
     ladder = Ladder(plan, [game_of(game)])

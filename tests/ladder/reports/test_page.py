@@ -91,7 +91,7 @@ def test_a_bot_has_one_colour_wherever_it_stands() -> None:
     assert found == set(own.values())
 
 
-def test_a_surprise_is_what_the_weaker_bot_won() -> None:
+def test_a_surprise_is_a_win_of_the_weaker_bot() -> None:
     finished_ladder = ladder()
     rows = table(finished_ladder.bots, finished_ladder.records)
     assert [each.match for each in upsets(rows, finished_ladder.records)] == ["5"]

@@ -9,7 +9,7 @@ from arena.ladder.plan import LadderPlan, engine_bot
 from arena.ladder.reports.progress import watching
 from arena.protocol.codes import EndReason
 from arena.rating.standings import table
-from tests.ladder.reports.test_lines import ended
+from tests.ladder.reports.test_lines import make_record
 from tests.rating.pairs import round_robin
 from tests.server.matches import game_of
 
@@ -22,7 +22,7 @@ def ladder() -> Ladder:
 def play(played: Ladder, console: Console) -> None:
     with watching(played, console) as display:
         for pairing in round_robin(played.bots, 1, 1, 0)[0].matches():
-            finished = ended("maxie", EndReason.LINE)
+            finished = make_record("maxie", EndReason.LINE)
             played.add(pairing, finished)
             display.played(played, finished)
             display.notice("bot [bert] crashed\n    [red]why")

@@ -17,14 +17,14 @@ ROWS = [
 ]
 
 
-def shown(width: int, *, terminal: bool) -> list[str]:
+def render_table(width: int, *, terminal: bool) -> list[str]:
     file = io.StringIO()
     show(ROWS, Console(file=file, width=width, force_terminal=terminal, color_system=None))
     return file.getvalue().splitlines()
 
 
 def test_without_a_terminal_the_table_is_markdown_and_nothing_is_cut() -> None:
-    lines = shown(40, terminal=False)
+    lines = render_table(40, terminal=False)
     cells = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
     assert cells[0][:8] == ["#", "bot", "games", "points", "won", "drawn", "lost", "Elo"]
     assert cells[0][8:] == ["± 95 %", "crash", "time", "illegal", "gone", "other"]
@@ -36,7 +36,7 @@ def test_without_a_terminal_the_table_is_markdown_and_nothing_is_cut() -> None:
 @pytest.mark.parametrize("width", [40, 78, 80, 120])
 def test_on_a_terminal_it_says_all_in_whatever_width(width: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TERM", "xterm")  # a dumb one has 80 columns, whatever is said
-    text = "\n".join(shown(width, terminal=True))
+    text = "\n".join(render_table(width, terminal=True))
     for said in ("anna", "12.5", "+212", "-212", "131", "games", "points", "illegal", "[bert]"):
         assert said in text
     if width >= 78:

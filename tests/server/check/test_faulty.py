@@ -108,7 +108,7 @@ async def test_honest_bots_pass() -> None:
 
 
 async def passes(command: Sequence[str]) -> None:
-    """Every check must let the bot pass."""
+    """Check that the bot passes every check."""
     findings = await checked(command, patience=30)
     assert [finding for finding in findings if finding.verdict == "failed"] == []
     passed = {finding.check for finding in findings if finding.verdict == "passed"}

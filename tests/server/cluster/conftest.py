@@ -13,7 +13,7 @@ from testkit.parts import missing
 
 @pytest.fixture(scope="session")
 def shared_nats() -> Iterator[NatsServer | None]:
-    """The NATS that all tests of a process share; None where there is none."""
+    """Yield the NATS that all tests of a process share; None where there is none."""
     if missing("nats"):
         yield None
         return
@@ -23,7 +23,7 @@ def shared_nats() -> Iterator[NatsServer | None]:
 
 @pytest.fixture
 def nats(shared_nats: NatsServer | None) -> NatsServer:
-    """The shared NATS; skips the test where there is none."""
+    """Return the shared NATS; skips the test where there is none."""
     if shared_nats is None:
         pytest.skip(str(missing("nats")))
     return shared_nats
@@ -31,7 +31,7 @@ def nats(shared_nats: NatsServer | None) -> NatsServer:
 
 @pytest.fixture
 async def own_nats() -> AsyncIterator[NatsServer]:
-    """A NATS that a test may stop."""
+    """Yield a NATS that a test may stop."""
     if missing("nats"):
         pytest.skip(str(missing("nats")))
     held = running_nats()

@@ -20,7 +20,7 @@ from arena.server.core.inputs import (
 from arena.server.ports import AdmissionRequest, Downward, EdgePort, Resync, Upward
 from testkit.simulation.bus import Bus, Exchange
 from testkit.simulation.network import Network
-from testkit.simulation.world import Process, World
+from testkit.simulation.world import SimulatedProcess, World
 
 T = TypeVar("T")
 
@@ -40,7 +40,7 @@ class NotingEdge:
     def __init__(self, exchange: Exchange, number: int) -> None:
         self.number = number
         self.count = 0
-        self.process = Process(exchange.world, f"edge {number}")
+        self.process = SimulatedProcess(exchange.world, f"edge {number}")
         self.bus = Bus(exchange, self.process)
         self.connected: dict[int, Hello] = {}
         self.pending: dict[int, Hello] = {}
@@ -92,7 +92,7 @@ class NotingCore:
     """A core process: it lets everybody in, and keeps what it was given."""
 
     def __init__(self, exchange: Exchange, fence: int) -> None:
-        self.process = Process(exchange.world, f"core {fence}")
+        self.process = SimulatedProcess(exchange.world, f"core {fence}")
         self.bus = Bus(exchange, self.process)
         self.given: list[Upward] = []
         self.gone: list[int] = []

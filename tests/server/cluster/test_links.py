@@ -24,8 +24,8 @@ def exchange() -> Iterator[Exchange]:
         yield exchange
 
 
-def paired(exchange: Exchange, number: int = 5) -> tuple[NotingEdge, NotingCore, int]:
-    """An edge in sync with a core, and a client there."""
+def synced_pair(exchange: Exchange, number: int = 5) -> tuple[NotingEdge, NotingCore, int]:
+    """Return an edge in sync with a core, and a client there."""
     core, edge = NotingCore(exchange, fence=1), NotingEdge(exchange, number)
     exchange.world.run_for(SECOND)
     client = edge.request("anna")
@@ -36,7 +36,7 @@ def paired(exchange: Exchange, number: int = 5) -> tuple[NotingEdge, NotingCore,
 
 
 def test_messages_cross_in_order_both_ways_within_milliseconds(exchange: Exchange) -> None:
-    edge, core, client = paired(exchange)
+    edge, core, client = synced_pair(exchange)
     for number in range(1, 50):
         edge.say(client, number)
         core.send(client, number)
@@ -47,7 +47,7 @@ def test_messages_cross_in_order_both_ways_within_milliseconds(exchange: Exchang
 
 
 def test_messages_given_together_are_sent_in_one_frame(exchange: Exchange) -> None:
-    edge, _, client = paired(exchange)
+    edge, _, client = synced_pair(exchange)
     carried = exchange.carried
     for number in range(50):
         edge.say(client, number)
@@ -56,7 +56,7 @@ def test_messages_given_together_are_sent_in_one_frame(exchange: Exchange) -> No
 
 
 def test_times_are_those_of_the_cores_clock(exchange: Exchange) -> None:
-    edge, core, client = paired(exchange)
+    edge, core, client = synced_pair(exchange)
     edge.link.submit(MessageReceived(client, Move("m", 3, 1), edge.process.now_ns(), spent=77))
     edge.link.submit(TurnSent(client, "m", 3, edge.process.now_ns(), lag=9))
     before = core.process.now_ns()
@@ -68,7 +68,7 @@ def test_times_are_those_of_the_cores_clock(exchange: Exchange) -> None:
 
 
 def test_a_lost_frame_is_noticed_by_the_next_one_and_by_a_beat(exchange: Exchange) -> None:
-    edge, core, client = paired(exchange)
+    edge, core, client = synced_pair(exchange)
     for number, how in enumerate(("up", "down"), 1):
         exchange.loss = 1.0
         if how == "up":
@@ -85,7 +85,7 @@ def test_a_lost_frame_is_noticed_by_the_next_one_and_by_a_beat(exchange: Exchang
 
 
 def test_messages_lost_in_both_directions_are_sent_again(exchange: Exchange) -> None:
-    edge, core, client = paired(exchange)
+    edge, core, client = synced_pair(exchange)
     exchange.loss = 1.0
     edge.say(client, 1)
     core.send(client, 1)
@@ -97,7 +97,7 @@ def test_messages_lost_in_both_directions_are_sent_again(exchange: Exchange) -> 
 
 
 def test_messages_from_the_start_of_an_outage_are_sent_again(exchange: Exchange) -> None:
-    edge, core, client = paired(exchange)
+    edge, core, client = synced_pair(exchange)
     exchange.away = True
     edge.say(client, 1)
     exchange.world.run_for(SILENT_NS - 20 * MS)
@@ -107,7 +107,7 @@ def test_messages_from_the_start_of_an_outage_are_sent_again(exchange: Exchange)
 
 
 def test_a_repeated_frame_is_taken_once(exchange: Exchange) -> None:
-    edge, core, client = paired(exchange)
+    edge, core, client = synced_pair(exchange)
     exchange.repeats = 0.5
     for number in range(1, 100):
         edge.say(client, number)
@@ -153,7 +153,7 @@ def lose_repeat_and_delay(exchange: Exchange) -> None:
 
 
 def test_a_silent_edge_is_gone_and_comes_back(exchange: Exchange) -> None:
-    edge, core, client = paired(exchange)
+    edge, core, client = synced_pair(exchange)
     other = NotingEdge(exchange, 6)
     exchange.world.run_for(SECOND)
     exchange.cut.add("edge 5")
@@ -171,7 +171,7 @@ def test_a_silent_edge_is_gone_and_comes_back(exchange: Exchange) -> None:
 
 
 def test_a_dead_edge_is_gone(exchange: Exchange) -> None:
-    edge, core, _ = paired(exchange)
+    edge, core, _ = synced_pair(exchange)
     edge.process.kill()
     exchange.world.run_for(SILENT_NS + 2 * BEAT_NS)
     assert core.gone == [5]
@@ -179,7 +179,7 @@ def test_a_dead_edge_is_gone(exchange: Exchange) -> None:
 
 
 def test_while_the_core_is_dead_an_edge_holds_what_is_said_for_the_next_one(exchange: Exchange) -> None:
-    edge, core, client = paired(exchange)
+    edge, core, client = synced_pair(exchange)
     other = edge.request("bert")
     exchange.world.run_for(SECOND)
     core.process.kill()
@@ -200,7 +200,7 @@ def test_while_the_core_is_dead_an_edge_holds_what_is_said_for_the_next_one(exch
 
 
 def test_a_new_core_is_in_sync_within_a_beat(exchange: Exchange) -> None:
-    edge, core, client = paired(exchange)
+    edge, core, client = synced_pair(exchange)
     core.process.kill()
     new = NotingCore(exchange, fence=2)
     exchange.world.run_for(BEAT_NS + 10 * MS)
@@ -212,7 +212,7 @@ def test_a_new_core_is_in_sync_within_a_beat(exchange: Exchange) -> None:
 
 
 def test_a_frozen_core_that_believes_it_leads_is_not_heard_and_learns_it(exchange: Exchange) -> None:
-    edge, core, client = paired(exchange)
+    edge, core, client = synced_pair(exchange)
     core.process.freeze()
     exchange.world.run_for(2 * SECOND)
     new = NotingCore(exchange, fence=2)
@@ -239,7 +239,7 @@ def test_every_edge_follows_the_core_with_the_higher_fencing_number(exchange: Ex
 
 
 def test_a_core_that_stood_still_for_a_moment_takes_no_edge_for_gone(exchange: Exchange) -> None:
-    edge, core, client = paired(exchange)
+    edge, core, client = synced_pair(exchange)
     core.process.freeze()
     exchange.world.run_for(SILENT_NS - BEAT_NS)
     edge.say(client, 1)
@@ -250,7 +250,7 @@ def test_a_core_that_stood_still_for_a_moment_takes_no_edge_for_gone(exchange: E
 
 
 def test_an_edge_that_stood_still_for_long_says_anew_who_is_connected(exchange: Exchange) -> None:
-    edge, core, client = paired(exchange)
+    edge, core, client = synced_pair(exchange)
     edge.process.freeze()
     exchange.world.run_for(5 * SECOND)
     assert core.gone == [5]
@@ -261,7 +261,7 @@ def test_an_edge_that_stood_still_for_long_says_anew_who_is_connected(exchange: 
 
 
 def test_an_edge_that_is_started_again_is_another_edge(exchange: Exchange) -> None:
-    edge, core, client = paired(exchange)
+    edge, core, client = synced_pair(exchange)
     edge.process.kill()
     again = NotingEdge(exchange, 8)
     exchange.world.run_for(SECOND)
@@ -272,7 +272,7 @@ def test_an_edge_that_is_started_again_is_another_edge(exchange: Exchange) -> No
 
 
 def test_a_bus_that_is_away_for_a_moment_costs_a_resync(exchange: Exchange) -> None:
-    edge, core, client = paired(exchange)
+    edge, core, client = synced_pair(exchange)
     exchange.away = True
     exchange.world.run_for(SILENT_NS - BEAT_NS)
     edge.say(client, 1)
@@ -286,7 +286,7 @@ def test_a_bus_that_is_away_for_a_moment_costs_a_resync(exchange: Exchange) -> N
 
 
 def test_a_core_that_cannot_hear_the_bus_gives_up_and_takes_no_edge_for_gone(exchange: Exchange) -> None:
-    edge, core, client = paired(exchange)
+    edge, core, client = synced_pair(exchange)
     exchange.cut.add("core 1")
     exchange.world.run_for(SILENT_NS + 2 * BEAT_NS)
     assert core.link.deposed == "the bus is unavailable"
@@ -298,7 +298,7 @@ def test_a_core_that_cannot_hear_the_bus_gives_up_and_takes_no_edge_for_gone(exc
 
 
 def test_a_buffer_that_is_full_loses_frames_and_that_is_noticed(exchange: Exchange) -> None:
-    edge, core, client = paired(exchange)
+    edge, core, client = synced_pair(exchange)
     core.bus.room = 3
     for number in range(1, 9):
         core.send(client, number)
@@ -310,7 +310,7 @@ def test_a_buffer_that_is_full_loses_frames_and_that_is_noticed(exchange: Exchan
 
 
 def test_held_messages_are_bounded_in_number_and_time(exchange: Exchange) -> None:
-    edge, core, client = paired(exchange)
+    edge, core, client = synced_pair(exchange)
     core.process.kill()
     exchange.world.run_for(SILENT_NS + 2 * BEAT_NS)
     edge.say(client, 1)
@@ -324,7 +324,7 @@ def test_held_messages_are_bounded_in_number_and_time(exchange: Exchange) -> Non
 
 
 def test_a_list_larger_than_a_message_may_be_crosses_in_pieces(exchange: Exchange) -> None:
-    edge, core, _ = paired(exchange)
+    edge, core, _ = synced_pair(exchange)
     for number in range(12_000):
         edge.request(f"a bot with a long name {number:>40}")
     exchange.world.run_for(SECOND)
@@ -340,7 +340,7 @@ def test_a_list_larger_than_a_message_may_be_crosses_in_pieces(exchange: Exchang
 
 
 def test_a_core_that_was_built_anew_asks_every_edge_and_is_told_again(exchange: Exchange) -> None:
-    edge, core, client = paired(exchange)
+    edge, core, client = synced_pair(exchange)
     edge.say(client, 1)
     exchange.world.run_for(SECOND)
     for port in core.ports.values():
@@ -352,7 +352,7 @@ def test_a_core_that_was_built_anew_asks_every_edge_and_is_told_again(exchange: 
 
 
 def test_nothing_that_no_frame_is_harms_anybody(exchange: Exchange) -> None:
-    edge, core, client = paired(exchange)
+    edge, core, client = synced_pair(exchange)
     for noise in (b"", b"\x00", b"\x96\x01\x01\x01\x00\xc2\xc4\x01\xff", bytes(range(256))):
         edge.link.receive(noise)
         core.link.receive(noise)

@@ -1,4 +1,4 @@
-"""The bus over a real NATS: what it does when NATS is away, is slow, or is not what it should be."""
+"""The bus over a real NATS: behaviour if NATS is away, slow, or something else."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ import pytest
 
 from arena.server.cluster.bus import MAX_PAYLOAD, BusError
 from arena.server.cluster.nats import NatsBus, open_nats
-from testkit.line import Line
+from testkit.line import ForwarderProcess
 from testkit.nats_server import NatsServer, running_nats
 from testkit.parts import requires
 
@@ -25,7 +25,7 @@ pytestmark = requires("nats")
 
 
 @asynccontextmanager
-async def opened(url: str, **options: Any) -> AsyncIterator[NatsBus]:
+async def open_bus(url: str, **options: Any) -> AsyncIterator[NatsBus]:
     async with open_nats(url, name="test", **options) as bus:
         yield bus
 
@@ -37,8 +37,8 @@ async def until(true: Callable[[], bool], seconds: float = 100) -> None:
 
 
 @asynccontextmanager
-async def made(**settings: Any) -> AsyncIterator[NatsServer]:
-    """A NATS with settings of its own."""
+async def nats_server(**settings: Any) -> AsyncIterator[NatsServer]:
+    """Yield a NATS with settings of its own."""
     held = running_nats(**settings)
     server = await asyncio.to_thread(held.__enter__)
     yield server
@@ -46,21 +46,21 @@ async def made(**settings: Any) -> AsyncIterator[NatsServer]:
 
 
 @asynccontextmanager
-async def over_a_line(server: NatsServer) -> AsyncIterator[Line]:
-    with closing(await asyncio.to_thread(Line, server.port)) as line:
+async def over_a_line(server: NatsServer) -> AsyncIterator[ForwarderProcess]:
+    with closing(await asyncio.to_thread(ForwarderProcess, server.port)) as line:
         yield line
 
 
-async def refused(url: str, **options: Any) -> str:
+async def refusal(url: str, **options: Any) -> str:
     """Return the reason that there is no bus."""
     with pytest.raises(BusError) as told:
-        async with opened(url, **options):
+        async with open_bus(url, **options):
             pytest.fail("there is one")
     return str(told.value)
 
 
 async def arrives(bus: NatsBus, got: list[bytes], subject: str) -> None:
-    """A message goes out and comes in."""
+    """Check that a message goes out and comes in."""
     before = len(got)
     assert bus.publish(subject, b"x")
     await until(lambda: len(got) > before)
@@ -68,7 +68,7 @@ async def arrives(bus: NatsBus, got: list[bytes], subject: str) -> None:
 
 async def test_subscriptions_outlive_a_nats_that_is_killed_and_started_again(own_nats: NatsServer) -> None:
     payloads: list[bytes] = []
-    async with opened(own_nats.url) as bus:
+    async with open_bus(own_nats.url) as bus:
         await bus.subscribe("a.b", payloads.append)
         await arrives(bus, payloads, "a.b")
         await asyncio.to_thread(own_nats.kill)
@@ -90,7 +90,7 @@ async def test_a_nats_that_falls_silent_is_lost_and_the_event_loop_goes_on(
     payloads: list[bytes] = []
     async with over_a_line(own_nats) as line:
         url = own_nats.url if how == "frozen" else f"nats://127.0.0.1:{line.port}"
-        async with opened(url) as bus:
+        async with open_bus(url) as bus:
             await bus.subscribe("a", payloads.append)
             frozen = own_nats.frozen()
             began = time.monotonic()
@@ -121,7 +121,7 @@ async def test_an_answer_that_comes_after_its_time_does_no_harm(
     own_nats: NatsServer, caplog: pytest.LogCaptureFixture
 ) -> None:
     payloads: list[bytes] = []
-    async with opened(own_nats.url) as bus:
+    async with open_bus(own_nats.url) as bus:
         with own_nats.frozen():
             await bus.subscribe("a", payloads.append)
             assert bus.connected
@@ -154,21 +154,21 @@ anyio.run(main, backend_options={{"use_uvloop": True}})
 async def test_a_refused_connection_is_reported_in_one_line() -> None:
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
-    error = await refused(f"nats://127.0.0.1:{port}")
+    error = await refusal(f"nats://127.0.0.1:{port}")
     assert (
         error == f"cannot use the NATS at nats://127.0.0.1:{port}: Connect call failed ('127.0.0.1', {port})"
     )
 
 
 async def test_a_host_that_does_not_exist_is_told_in_one_line() -> None:
-    error = await refused("nats://does-not-exist.invalid")
+    error = await refusal("nats://does-not-exist.invalid")
     assert error.startswith("cannot use the NATS at nats://does-not-exist.invalid:4222: ")
     assert "\n" not in error
 
 
 async def test_a_silent_server_is_reported_in_one_line() -> None:
     with socket.create_server(("127.0.0.1", 0)) as silent:
-        error = await refused(f"nats://127.0.0.1:{silent.getsockname()[1]}")
+        error = await refusal(f"nats://127.0.0.1:{silent.getsockname()[1]}")
     assert error.endswith(": it does not answer")
 
 
@@ -179,7 +179,7 @@ async def test_a_server_that_is_not_nats_is_reported_in_one_line() -> None:
         writer.close()
 
     async with await asyncio.start_server(greet, "127.0.0.1", 0) as server:
-        error = await refused(f"nats://127.0.0.1:{server.sockets[0].getsockname()[1]}")
+        error = await refusal(f"nats://127.0.0.1:{server.sockets[0].getsockname()[1]}")
     assert error.endswith(": no NATS listens there")
 
 
@@ -187,7 +187,7 @@ async def test_another_of_several_servers_is_taken(nats: NatsServer) -> None:
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
     payloads: list[bytes] = []
-    async with opened(f"nats://127.0.0.1:{port},{nats.url}") as bus:
+    async with open_bus(f"nats://127.0.0.1:{port},{nats.url}") as bus:
         await bus.subscribe("several", payloads.append)
         await arrives(bus, payloads, "several")
 
@@ -195,30 +195,30 @@ async def test_another_of_several_servers_is_taken(nats: NatsServer) -> None:
 async def test_a_password_lets_in_and_a_wrong_one_does_not(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    async with made(authorization={"user": "me", "password": "a:b/c@d"}) as server:
+    async with nats_server(authorization={"user": "me", "password": "a:b/c@d"}) as server:
         payloads: list[bytes] = []
-        async with opened(f"nats://me:a%3Ab%2Fc%40d@127.0.0.1:{server.port}") as bus:
+        async with open_bus(f"nats://me:a%3Ab%2Fc%40d@127.0.0.1:{server.port}") as bus:
             await bus.subscribe("a", payloads.append)
             await arrives(bus, payloads, "a")
         (tmp_path / "password").write_text("a:b/c@d\n")
         with monkeypatch.context() as here:
             here.setenv("ARENA_BUS_PASSWORD_FILE", str(tmp_path / "password"))
-            async with opened(f"nats://me@127.0.0.1:{server.port}") as bus:
+            async with open_bus(f"nats://me@127.0.0.1:{server.port}") as bus:
                 assert bus.connected
         for credentials in ("me:wrong@", "", "word@"):
-            error = await refused(f"nats://{credentials}127.0.0.1:{server.port}")
+            error = await refusal(f"nats://{credentials}127.0.0.1:{server.port}")
             assert error.endswith(": it does not know this user, password or token")
             assert "wrong" not in error
     async with (
-        made(authorization={"token": "word"}) as server,
-        opened(f"nats://word@127.0.0.1:{server.port}") as bus,
+        nats_server(authorization={"token": "word"}) as server,
+        open_bus(f"nats://word@127.0.0.1:{server.port}") as bus,
     ):
         assert bus.connected
 
 
 async def test_a_nats_that_takes_too_little_is_told(own_nats: NatsServer) -> None:
-    async with made(max_payload=1000) as server:
-        assert (await refused(server.url)).endswith(
+    async with nats_server(max_payload=1000) as server:
+        assert (await refusal(server.url)).endswith(
             f": it takes messages of 1000 bytes; set its max_payload to {MAX_PAYLOAD}"
         )
 
@@ -227,8 +227,8 @@ async def test_missing_permissions_are_logged(caplog: pytest.LogCaptureFixture) 
     permissions = {"publish": ["mine.>", "_INBOX.>"], "subscribe": [">"]}
     users = [{"user": "me", "password": "it", "permissions": permissions}]
     async with (
-        made(authorization={"users": users}) as server,
-        opened(f"nats://me:it@127.0.0.1:{server.port}") as bus,
+        nats_server(authorization={"users": users}) as server,
+        open_bus(f"nats://me:it@127.0.0.1:{server.port}") as bus,
     ):
         bus.publish("others.x", b"")
         await until(lambda: "permissions violation for publish" in caplog.text)
@@ -238,14 +238,14 @@ async def test_missing_permissions_are_logged(caplog: pytest.LogCaptureFixture) 
 async def test_a_user_who_may_not_use_an_inbox_is_refused_with_the_reason() -> None:
     permissions = {"publish": ["mine.>"], "subscribe": [">"]}
     users = [{"user": "me", "password": "it", "permissions": permissions}]
-    async with made(authorization={"users": users}) as server:
-        assert 'permissions violation for publish to "_inbox.' in await refused(
+    async with nats_server(authorization={"users": users}) as server:
+        assert 'permissions violation for publish to "_inbox.' in await refusal(
             f"nats://me:it@127.0.0.1:{server.port}"
         )
 
 
 def certificate(folder: Path, name: str) -> dict[str, str]:
-    """A certificate that certifies itself, and its key."""
+    """Return a certificate that certifies itself, and its key."""
     files = {"cert_file": str(folder / f"{name}.pem"), "key_file": str(folder / f"{name}.key")}
     words = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-subj", f"/CN={name}", "-days", "2"]
     words += ["-addext", f"subjectAltName=IP:{name}"]
@@ -259,18 +259,18 @@ def certificate(folder: Path, name: str) -> dict[str, str]:
 async def test_tls_needs_a_certificate_that_is_trusted_and_made_out_for_the_host(tmp_path: Path) -> None:
     right = await asyncio.to_thread(certificate, tmp_path, "127.0.0.1")
     other = await asyncio.to_thread(certificate, tmp_path, "127.0.0.2")
-    async with made(tls=right) as server:
+    async with nats_server(tls=right) as server:
         payloads: list[bytes] = []
         for scheme in ("tls", "nats"):
             url = f"{scheme}://127.0.0.1:{server.port}"
-            async with opened(url, ca=Path(right["cert_file"])) as bus:
+            async with open_bus(url, ca=Path(right["cert_file"])) as bus:
                 await bus.subscribe("a", payloads.append)
                 await arrives(bus, payloads, "a")
-            error = await refused(url)
+            error = await refusal(url)
             assert "its certificate is not trusted (" in error
             assert error.endswith("; set bus.ca to the CA bundle")
-    async with made(tls=other) as server:
-        error = await refused(f"tls://127.0.0.1:{server.port}", ca=Path(other["cert_file"]))
+    async with nats_server(tls=other) as server:
+        error = await refusal(f"tls://127.0.0.1:{server.port}", ca=Path(other["cert_file"]))
         assert "127.0.0.1" in error.partition("not trusted")[2]
 
 
@@ -288,9 +288,9 @@ async def test_nothing_is_told_in_clear_to_one_without_tls(tmp_path: Path) -> No
     ca = Path((await asyncio.to_thread(certificate, tmp_path, "127.0.0.1"))["cert_file"])
     async with await asyncio.start_server(listen, "127.0.0.1", 0) as server:
         port = server.sockets[0].getsockname()[1]
-        error = await refused(f"tls://me:secret@127.0.0.1:{port}", ca=ca)
+        error = await refusal(f"tls://me:secret@127.0.0.1:{port}", ca=ca)
         assert error.endswith(": it offers no TLS, and nothing may be sent to it unencrypted")
     assert heard == b""
-    async with made() as plain:
-        error = await refused(f"tls://127.0.0.1:{plain.port}", ca=ca)
+    async with nats_server() as plain:
+        error = await refusal(f"tls://127.0.0.1:{plain.port}", ca=ca)
         assert error.endswith(": it offers no TLS, and nothing may be sent to it unencrypted")

@@ -1,4 +1,4 @@
-"""A whole arena in a simulation: what must hold does, whatever fails; and planted defects are found."""
+"""A whole arena in a simulation: invariants hold under all failures, and planted defects are found."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from testkit.simulation.arena import Plan, simulate
+from testkit.simulation.arena import SimulationPlan, simulate
 from testkit.simulation.planted import PLANTED, hunt, planted
 from testkit.simulation.shrink import kind_of, shrink
 
@@ -23,7 +23,7 @@ def _quiet() -> Iterator[None]:
 
 
 def test_without_failures_no_honest_bot_loses_its_connection_or_a_match() -> None:
-    outcome = simulate(Plan(1, 40, 12, control=0, only=()))
+    outcome = simulate(SimulationPlan(1, 40, 12, control=0, only=()))
     assert outcome.failure == ""
     assert outcome.matches > 20
     assert outcome.moves > 100
@@ -31,7 +31,7 @@ def test_without_failures_no_honest_bot_loses_its_connection_or_a_match() -> Non
 
 @pytest.mark.parametrize("cluster", [True, False], ids=["cluster", "host"])
 def test_invariants_hold_under_all_failures(cluster: bool) -> None:
-    outcome = simulate(Plan(24, 40, 8, control=0, cluster=cluster))
+    outcome = simulate(SimulationPlan(24, 40, 8, control=0, cluster=cluster))
     assert outcome.failure == "", "\n".join(outcome.story)
     assert outcome.befallen.total() > 2
     assert outcome.matches > 5
@@ -39,7 +39,7 @@ def test_invariants_hold_under_all_failures(cluster: bool) -> None:
 
 def test_a_planted_defect_is_found_and_shrunk_to_the_faults_that_matter() -> None:
     with planted("suspended-paired"):
-        outcome = simulate(Plan(1, 120, 16))
+        outcome = simulate(SimulationPlan(1, 120, 16))
         assert "is given a match, and is suspended" in outcome.failure
         shrunk = shrink(outcome)
     assert kind_of(shrunk.failure) == kind_of(outcome.failure)
@@ -58,8 +58,8 @@ def test_every_planted_defect_is_found(name: str) -> None:
 
 def test_the_same_seed_gives_the_same_run_byte_for_byte() -> None:
     code = (
-        "from testkit.simulation.arena import Plan, simulate; import logging; logging.disable(50);"
-        "outcome = simulate(Plan(24, 40, 12, control=0, cluster=True)); print(outcome.digest, outcome.steps, outcome.failure)"
+        "from testkit.simulation.arena import SimulationPlan, simulate; import logging; logging.disable(50);"
+        "outcome = simulate(SimulationPlan(24, 40, 12, control=0, cluster=True)); print(outcome.digest, outcome.steps, outcome.failure)"
     )
     printed = subprocess.run(
         [sys.executable, "-c", code],
@@ -68,5 +68,5 @@ def test_the_same_seed_gives_the_same_run_byte_for_byte() -> None:
         check=True,
         text=True,
     ).stdout
-    outcome = simulate(Plan(24, 40, 12, control=0, cluster=True))
+    outcome = simulate(SimulationPlan(24, 40, 12, control=0, cluster=True))
     assert printed == f"{outcome.digest} {outcome.steps} {outcome.failure}\n"

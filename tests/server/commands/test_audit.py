@@ -12,7 +12,9 @@ from tests.server.command_line import run
 from tests.server.played import MAXIE_WINS, RESIGNS, day, events, keep
 
 
-def test_a_host_is_shown_what_to_look_at(capsys: pytest.CaptureFixture[str], database: str) -> None:
+def test_suspicious_results_are_listed_for_the_host(
+    capsys: pytest.CaptureFixture[str], database: str
+) -> None:
     async def fill() -> None:
         async with open_store(database) as engine:
             for number in range(6):

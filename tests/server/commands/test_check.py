@@ -60,7 +60,7 @@ def test_the_output_of_a_bot_is_shown(tmp_path: Path) -> None:
     assert int(skipped[1]) + 1 == int(failed[1]) > 20
 
 
-def test_only_what_is_asked_runs_and_passes() -> None:
+def test_only_the_requested_checks_run() -> None:
     command = shlex.join([sys.executable, str(EXAMPLES / "bot.py")])
     result = arena("check", "--command", command, "--only", "two at once", "--only", "dropped", *GENEROUS)
     assert result.code == 0, result
@@ -71,7 +71,7 @@ def test_only_what_is_asked_runs_and_passes() -> None:
     ]
 
 
-def test_a_file_whose_matches_share_what_they_should_not_is_caught(tmp_path: Path) -> None:
+def test_a_bot_that_shares_state_between_matches_fails(tmp_path: Path) -> None:
     file = tmp_path / "shared.py"
     file.write_text(
         "from arena.bots.api.bot import Bot\n\nclass Shared(Bot):\n"
@@ -85,7 +85,7 @@ def test_a_file_whose_matches_share_what_they_should_not_is_caught(tmp_path: Pat
     assert "IndexError" in result.stdout
 
 
-def test_a_check_that_there_is_not_is_told_with_those_that_there_are() -> None:
+def test_an_unknown_check_is_refused_with_the_valid_ones() -> None:
     result = arena("check", "random", "--only", "weather", *GENEROUS)
     assert result.code == 2
     assert "arena: --only: no check is called weather: there are handshake, tictactoe" in result.stderr

@@ -17,7 +17,7 @@ def test_a_right_game_passes_every_check(tmp_path: Path) -> None:
     assert "nim: 5 random matches, and nothing wrong was found" in result.stdout
 
 
-def test_a_wrong_game_fails_with_what_was_seen_and_the_way_there(tmp_path: Path) -> None:
+def test_a_wrong_game_fails_with_the_observation_and_its_moves(tmp_path: Path) -> None:
     file = nim(tmp_path, ("return None if position.left else", "return None if position.left > 2 else"))
     result = arena("check", "--game", str(file), "--json", str(tmp_path / "found.json"))
     assert result.code == 1

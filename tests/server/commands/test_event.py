@@ -1,4 +1,4 @@
-"""`arena event`: what the commands refuse, and what they tell."""
+"""`arena event`: errors and output of the commands."""
 
 from __future__ import annotations
 

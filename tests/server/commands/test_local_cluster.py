@@ -18,10 +18,10 @@ from pathlib import Path
 import pytest
 
 from testkit.cluster_faults import play_out
-from testkit.crash import Outcome, compare_with_store
+from testkit.crash import CrashResult, compare_with_store
 from testkit.forked import Forked
 from testkit.parts import requires
-from testkit.players import Player
+from testkit.players import RandomPlayer
 from tests.bots.command_line import environment
 from tests.e2e.commands import arena
 from tests.server.databases import Postgresql
@@ -43,19 +43,19 @@ SERVE = (
 
 @contextmanager
 def serving(folder: Path, database: str, *options: str) -> Iterator[tuple[Forked, Path, str]]:
-    """The parent of several servers, once they listen: its process, its log and where bots come in."""
+    """Yield the parent of several servers, once they listen: its process, its log and where bots come in."""
     log = folder / "log"
     log.touch()
     words = (*SERVE, "--port", "0", "--set=server.name=here", "--db", database, *options)
     process = Forked(*words, cwd=folder, env=environment(), stderr=log)
     try:
-        yield process, log, "ws" + said(process, log, r"edges listen on ws(\S+)")
+        yield process, log, "ws" + wait_for_log(process, log, r"edges listen on ws(\S+)")
     finally:
         process.kill()
         process.wait()
 
 
-def said(process: Forked, log: Path, pattern: str, count: int = 1) -> str:
+def wait_for_log(process: Forked, log: Path, pattern: str, count: int = 1) -> str:
     """Return the log's text at this place after it has occurred so many times."""
     end = time.monotonic() + 90
     while len(found := re.findall(pattern, log.read_text())) < count:
@@ -66,7 +66,7 @@ def said(process: Forked, log: Path, pattern: str, count: int = 1) -> str:
 
 
 def two_free_ports() -> int:
-    """The first of two ports, one after the other, that nobody listens on."""
+    """Return the first of two ports, one after the other, that nobody listens on."""
     while True:
         with socket.create_server(("127.0.0.1", 0)) as first, socket.socket() as second:
             port: int = first.getsockname()[1]
@@ -86,7 +86,7 @@ def wait_heard(port: int) -> None:
 
 
 def servers_of(parent: int) -> list[int]:
-    """The processes of the servers under a parent, each with its supervisor between."""
+    """Return the processes of the servers under a parent, each with its supervisor between."""
     told = subprocess.run(
         ["ps", "-eo", "pid=,ppid=,args="], capture_output=True, text=True, check=True
     ).stdout
@@ -103,8 +103,8 @@ async def test_one_that_is_killed_is_started_again_and_nothing_is_lost(
     held = serving(tmp_path, postgresql_database, "--set=server.processes=2", "--set=pool.concurrency=8")
     process, log, url = await asyncio.to_thread(held.__enter__)
     try:
-        await asyncio.to_thread(said, process, log, r"edge listens on (ws\S+)", 2)
-        players = [Player(url, f"bot {each}", lambda: random.uniform(0.01, 0.1)) for each in range(8)]
+        await asyncio.to_thread(wait_for_log, process, log, r"edge listens on (ws\S+)", 2)
+        players = [RandomPlayer(url, f"bot {each}", lambda: random.uniform(0.01, 0.1)) for each in range(8)]
         async with asyncio.TaskGroup() as tasks:
             playing = [tasks.create_task(each.run()) for each in players]
             await acknowledged(players, 40)
@@ -113,7 +113,7 @@ async def test_one_that_is_killed_is_started_again_and_nothing_is_lost(
             for pid in random.sample(first, 2):  # one of them is an edge
                 os.kill(pid, signal.SIGKILL)
             pattern = r"(?:edge \d|the core) ended with 137; it is (started) again"
-            await asyncio.to_thread(said, process, log, pattern, 2)
+            await asyncio.to_thread(wait_for_log, process, log, pattern, 2)
             for each in players:
                 each.forget()
             await acknowledged(players, 40)
@@ -125,7 +125,7 @@ async def test_one_that_is_killed_is_started_again_and_nothing_is_lost(
     finally:
         await asyncio.to_thread(held.__exit__, None, None, None)
     assert "Traceback" not in log.read_text()
-    outcome = Outcome()
+    outcome = CrashResult()
     await compare_with_store(postgresql_database, players, set(), outcome)
     assert outcome.faults == []
 
@@ -142,7 +142,7 @@ def test_they_end_with_their_parent_however_it_ends(postgresql: Postgresql, tmp_
             _,
         ),
     ):
-        said(process, log, r"edge listens on (ws\S+)", 2)
+        wait_for_log(process, log, r"edge listens on (ws\S+)", 2)
         for port in (own, own + 1):
             wait_heard(port)
         children = servers_of(process.pid)
@@ -160,11 +160,11 @@ def test_sighup_reaches_each_of_them(postgresql: Postgresql, tmp_path: Path) -> 
     file = tmp_path / "arena.toml"
     file.write_text("[server]\nprocesses = 2\n")
     with postgresql.database() as database, serving(tmp_path, database, str(file)) as (process, log, _):
-        said(process, log, r"edge listens on (ws\S+)", 2)
-        said(process, log, r"core \d+ (leads)")
+        wait_for_log(process, log, r"edge listens on (ws\S+)", 2)
+        wait_for_log(process, log, r"core \d+ (leads)")
         file.write_text("[server]\nprocesses = 3\ndrain_seconds = 1\n")
         process.send_signal(signal.SIGHUP)
-        told = said(process, log, r"settings read again: (.*)", 3)
+        told = wait_for_log(process, log, r"settings read again: (.*)", 3)
         assert told == "applied server.drain_seconds; a restart is needed for none"
 
 
@@ -198,7 +198,7 @@ def test_a_port_that_is_in_use_is_told(tmp_path: Path) -> None:
     )
 
 
-async def acknowledged(players: list[Player], count: int) -> None:
+async def acknowledged(players: list[RandomPlayer], count: int) -> None:
     """Wait until so many moves were acknowledged."""
     async with asyncio.timeout(100):
         while sum(len(each.acknowledged) for each in players) < count:

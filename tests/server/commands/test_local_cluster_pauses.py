@@ -1,4 +1,4 @@
-"""server.commands.local_cluster: when a server is started again, on a virtual clock and processes that are none."""
+"""server.commands.local_cluster: pauses before a restart, on a virtual clock and fake processes."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ from tests.server.played import MINNIE_WINS, events, keep
 
 
 @pytest.fixture
-def kept(database: str) -> str:
+def filled_store(database: str) -> str:
     async def fill() -> None:
         async with open_store(database) as engine:
             await keep(engine, "2026-12-01", events(MINNIE_WINS), match="aa" * 16)
@@ -31,8 +31,8 @@ def kept(database: str) -> str:
     return database
 
 
-def test_each_move_is_a_line_and_the_end_is_told(kept: str) -> None:
-    result = arena("log", "aaa", "--db", kept)
+def test_each_move_is_a_line_and_the_end_is_told(filled_store: str) -> None:
+    result = arena("log", "aaa", "--db", filled_store)
     assert result.code == 0, result
     lines = result.stdout.splitlines()
     assert (
@@ -68,27 +68,36 @@ def test_the_engines_are_told_as_far_as_the_bots_said(database: str) -> None:
     }
 
 
-def test_one_bot_only_as_json(kept: str) -> None:
-    data = json.loads(arena("log", "ab", "--bot", "anna", "--db", kept, "--json", "-").stdout)
+def test_one_bot_only_as_json(filled_store: str) -> None:
+    data = json.loads(arena("log", "ab", "--bot", "anna", "--db", filled_store, "--json", "-").stdout)
     assert (data["winner"], data["reason"]) == ("maxie", "resignation")
     assert {step["player"] for step in data["steps"]} == {None, "maxie"}
     (move,) = (step for step in data["steps"] if step["ply"] is not None)
     assert (move["what"], move["had"], move["took"], move["left"]) == ("a1", 1000, 100.0, 1000)
 
 
-def test_logs_that_cannot_be_shown(kept: str) -> None:
-    fails("no match begins with 'c'", 1, "log", "c", "--db", kept)
-    fails("no match begins with '%'", 1, "log", "%", "--db", kept)
-    fails("several matches begin with 'a'", 1, "log", "a", "--db", kept)
-    fails("'zoe' did not play that match; anna and bert did", 1, "log", "aa", "--bot", "zoe", "--db", kept)
+def test_logs_that_cannot_be_shown(filled_store: str) -> None:
+    fails("no match begins with 'c'", 1, "log", "c", "--db", filled_store)
+    fails("no match begins with '%'", 1, "log", "%", "--db", filled_store)
+    fails("several matches begin with 'a'", 1, "log", "a", "--db", filled_store)
+    fails(
+        "'zoe' did not play that match; anna and bert did",
+        1,
+        "log",
+        "aa",
+        "--bot",
+        "zoe",
+        "--db",
+        filled_store,
+    )
     fails("database nothere.db does not exist", 1, "log", "aa", "--db", "sqlite:///nothere.db")
-    fails("but not both", 2, "log", "aa", "--db", kept, "--url", "ws://here")
+    fails("but not both", 2, "log", "aa", "--db", filled_store, "--url", "ws://here")
     fails("is not a server URL", 2, "log", "aa", "--url", "http://here", "--name", "anna")
     fails("also give --name", 2, "log", "aa", "--url", "ws://here")
 
 
-async def test_over_the_net_a_bot_sees_its_own_matches_only(kept: str) -> None:
-    async with open_host(private(database=kept, anyone=False)) as host:
+async def test_over_the_net_a_bot_sees_its_own_matches_only(filled_store: str) -> None:
+    async with open_host(private(database=filled_store, anyone=False)) as host:
         tokens = {name: await create(host.engine, name, "bot") for name in ("anna", "zoe")}
 
         async def ask(name: str, token: str, match: str = "aa", url: str = host.url) -> Result:

@@ -16,8 +16,8 @@ from tests.server.played import MAXIE_WINS, MINNIE_WINS, day, events, keep
 
 
 @pytest.fixture
-def played(database: str) -> str:
-    """A store with five finished matches."""
+def filled_store(database: str) -> str:
+    """Return a store with five finished matches."""
 
     async def fill() -> None:
         async with open_store(database) as engine:
@@ -36,8 +36,10 @@ def stats(capsys: pytest.CaptureFixture[str], database: str) -> dict[str, object
     return data
 
 
-def test_stats_tell_what_is_there_and_what_it_takes(capsys: pytest.CaptureFixture[str], played: str) -> None:
-    counts = stats(capsys, played)
+def test_stats_show_the_contents_and_size_of_the_store(
+    capsys: pytest.CaptureFixture[str], filled_store: str
+) -> None:
+    counts = stats(capsys, filled_store)
     assert {name: counts[name] for name in ("matches", "packed", "in_progress", "oldest", "newest")} == {
         "matches": 5,
         "packed": 0,
@@ -51,30 +53,32 @@ def test_stats_tell_what_is_there_and_what_it_takes(capsys: pytest.CaptureFixtur
     assert isinstance(counts["bytes"], int)
     assert counts["bytes"] >= sum(tables.values())
     assert counts["bytes_a_match"]
-    code, out, _ = run(capsys, "store", "stats", "--db", played)
+    code, out, _ = run(capsys, "store", "stats", "--db", filled_store)
     assert code == 0
     assert "| finished matches" in out
     assert "| bytes of events" in out
 
 
 def test_prune_removes_and_vacuum_packs_and_gives_back(
-    capsys: pytest.CaptureFixture[str], played: str, tmp_path: Path
+    capsys: pytest.CaptureFixture[str], filled_store: str, tmp_path: Path
 ) -> None:
-    rated = run(capsys, "ratings", "--db", played)[1]
+    rated = run(capsys, "ratings", "--db", filled_store)[1]
     folder = tmp_path / "old"
-    code, out, err = run(capsys, "store", "prune", "--keep", "2", "--archive", str(folder), "--db", played)
+    code, out, err = run(
+        capsys, "store", "prune", "--keep", "2", "--archive", str(folder), "--db", filled_store
+    )
     assert (code, out, err) == (0, "", f"3 matches are in {folder}\n")
     (file,) = folder.iterdir()
-    code, out, err = run(capsys, "store", "vacuum", "--db", played)
+    code, out, err = run(capsys, "store", "vacuum", "--db", filled_store)
     assert code == 0
     assert err.startswith("the store is ")
-    counts = stats(capsys, played)
+    counts = stats(capsys, filled_store)
     assert (counts["matches"], counts["packed"], counts["free"]) == (2, 2, 0)
-    assert run(capsys, "ratings", "--recompute", "--db", played)[:2] == (0, rated)
-    code, _, err = run(capsys, "import", str(file), "--db", played)
+    assert run(capsys, "ratings", "--recompute", "--db", filled_store)[:2] == (0, rated)
+    code, _, err = run(capsys, "import", str(file), "--db", filled_store)
     assert (code, err.startswith("3 matches are new")) == (0, True)
-    assert run(capsys, "ratings", "--recompute", "--db", played)[:2] == (0, rated)
-    run(capsys, "export", str(tmp_path / "all.jsonl"), "--db", played)
+    assert run(capsys, "ratings", "--recompute", "--db", filled_store)[:2] == (0, rated)
+    run(capsys, "export", str(tmp_path / "all.jsonl"), "--db", filled_store)
     assert len({from_line(line).match for line in (tmp_path / "all.jsonl").read_bytes().splitlines()}) == 5
 
 

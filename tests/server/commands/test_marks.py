@@ -21,7 +21,7 @@ from tests.server.played import MAXIE_WINS, NO_SHOW, day, events, keep
 
 
 @pytest.fixture
-def played(database: str) -> str:
+def filled_store(database: str) -> str:
     async def fill() -> None:
         async with open_store(database) as engine:
             for number, how in enumerate([events(MAXIE_WINS), events(MAXIE_WINS), events((), NO_SHOW)]):
@@ -32,10 +32,12 @@ def played(database: str) -> str:
 
 
 def test_marks_are_ranks_points_and_elo_against_the_anchor(
-    capsys: pytest.CaptureFixture[str], played: str
+    capsys: pytest.CaptureFixture[str], filled_store: str
 ) -> None:
     event = "test"
-    code, out, err = run(capsys, "marks", "--event", event, "--against", "bert", "--csv", "-", "--db", played)
+    code, out, err = run(
+        capsys, "marks", "--event", event, "--against", "bert", "--csv", "-", "--db", filled_store
+    )
     assert code == 0, err
     rows = list(csv.DictReader(StringIO(out)))
     assert [(row["rank"], row["bot"], row["points"], row["games"]) for row in rows] == [
@@ -44,13 +46,15 @@ def test_marks_are_ranks_points_and_elo_against_the_anchor(
     ]
     assert float(rows[0]["elo"]) > 0 == float(rows[1]["elo"])
     assert 0.5 < float(rows[0]["above"]) < 1
-    code, out, _ = run(capsys, "marks", "--event", event, "--against", "bert", "--json", "-", "--db", played)
+    code, out, _ = run(
+        capsys, "marks", "--event", event, "--against", "bert", "--json", "-", "--db", filled_store
+    )
     assert [row["forfeits"] for row in json.loads(out)] == [1, 1]
-    code, out, _ = run(capsys, "marks", "--event", event, "--against", "bert", "--db", played)
+    code, out, _ = run(capsys, "marks", "--event", event, "--against", "bert", "--db", filled_store)
     assert "anna" in out
-    code, _, err = run(capsys, "marks", "--event", event, "--against", "eve", "--db", played)
+    code, _, err = run(capsys, "marks", "--event", event, "--against", "eve", "--db", filled_store)
     assert (code, "'eve' has played no match of the event" in err) == (1, True)
-    code, _, err = run(capsys, "marks", "--event", "tea", "--against", "eve", "--db", played)
+    code, _, err = run(capsys, "marks", "--event", "tea", "--against", "eve", "--db", filled_store)
     assert (code, "event 'tea' has no finished matches" in err) == (1, True)
 
 

@@ -75,7 +75,7 @@ async def test_a_connected_name_is_removed_and_deleted_while_the_server_runs(
     assert "anna" not in shown
 
 
-async def refused(host: Host, name: str, token: str) -> str:
+async def refusal(host: Host, name: str, token: str) -> str:
     async with dial(host.url) as peer:
         await peer.say(Hello(name, token))
         return (await peer.hear(Error)).detail
@@ -94,7 +94,7 @@ async def test_a_bot_gets_another_name_and_then_one_that_says_nothing_while_the_
         match = await play(host, anna, bert)
 
         async def shown() -> str:
-            """All that anybody is shown of a bot and its match, from addresses that were asked for before."""
+            """Return all that anybody is shown of a bot and its match, from addresses that were asked for before."""
             await refresh(host.engine)
             paths = "api/table", "api/records", f"api/record/{match}", "api/search?bot=bert", f"match/{match}"
             return " ".join([(await get(host, f"/{path}"))[2].decode() for path in paths])
@@ -106,7 +106,7 @@ async def test_a_bot_gets_another_name_and_then_one_that_says_nothing_while_the_
         with anyio.fail_after(100):
             while host.edge.directives.names.get("anna") != "this name is 'wolf' now":
                 await anyio.sleep(0.01)
-        assert await refused(host, "anna", token) == "this name is 'wolf' now"
+        assert await refusal(host, "anna", token) == "this name is 'wolf' now"
         told = await shown()
         assert "anna" not in told
         assert told.count("wolf") > 4
@@ -124,7 +124,7 @@ async def test_a_bot_gets_another_name_and_then_one_that_says_nothing_while_the_
             await other.hello(hidden[1], token)
             await run(database, "owner", "ban", "ada", "--reason", "enough")
             assert (await other.hear(Error)).detail == "enough"
-        assert await refused(host, hidden[1], token) == "enough"
+        assert await refusal(host, hidden[1], token) == "enough"
         authorization = basic(hidden[1], token)
         assert (await get(host, "/api/me", "POST", Authorization=authorization))[::2] == (
             403,
@@ -158,7 +158,7 @@ async def test_a_bot_of_a_weekly_event_is_renamed_and_deleted_before_the_event_b
     async def entries() -> str:
         return " ".join(json.loads((await command("event", "show", "weekly", "--json", "-")).stdout)["bots"])
 
-    async with open_host(private(database=database), going_on=OPEN_EVENT):
+    async with open_host(private(database=database), resumed_event=OPEN_EVENT):
         words = ("--at", "Fri 20:00", "--every", "week", "--invite", "anna,bert")
         await command("event", "new", "weekly", *words)
         for name in ("anna", "bert"):

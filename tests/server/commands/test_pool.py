@@ -1,4 +1,4 @@
-"""server.commands.pool: what the pool plays, by its settings."""
+"""server.commands.pool: the games of the pool, by its settings."""
 
 from pathlib import Path
 
@@ -11,7 +11,7 @@ from arena.server.settings import PoolSettings
 
 
 def pool(games: str, maps: str, times: str, openings: str) -> PoolSettings:
-    """Settings of a pool; lists have commas between."""
+    """Return settings of a pool; lists have commas between."""
     return PoolSettings(
         games=tuple(games.split(",")),
         maps=tuple(maps.split(",")),

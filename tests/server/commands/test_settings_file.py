@@ -17,8 +17,8 @@ from tests.bots.command_line import arena
 ROOT = Path(__file__).parents[3]
 
 
-def told(tmp_path: Path, text: str, options: Sequence[str] = ()) -> str:
-    """The line that a file and options are refused with; the file is called FILE there."""
+def refusal(tmp_path: Path, text: str, options: Sequence[str] = ()) -> str:
+    """Return the line that a file and options are refused with; the file is called FILE there."""
     file = tmp_path / "arena.toml"
     file.write_text(text)
     with pytest.raises(BadSettings) as refused:
@@ -128,7 +128,7 @@ def test_an_error_names_file_line_and_key(
     text: str, line: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    assert told(tmp_path, text).startswith(line)
+    assert refusal(tmp_path, text).startswith(line)
 
 
 @pytest.mark.parametrize(
@@ -143,7 +143,7 @@ def test_an_error_names_file_line_and_key(
     ],
 )
 def test_an_error_names_the_option(option: str, line: str, tmp_path: Path) -> None:
-    assert told(tmp_path, "[server]\nport = 1\n", [option]).startswith(line)
+    assert refusal(tmp_path, "[server]\nport = 1\n", [option]).startswith(line)
 
 
 def test_a_file_that_cannot_be_read_is_told(tmp_path: Path) -> None:

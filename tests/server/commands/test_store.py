@@ -16,7 +16,7 @@ from tests.server.played import MAXIE_WINS, RESIGNS, day, events, keep
 
 
 @pytest.fixture
-def played(database: str) -> str:
+def filled_store(database: str) -> str:
     async def fill() -> None:
         async with open_store(database) as engine:
             await keep(engine, day(1), events(MAXIE_WINS), event="serve")
@@ -28,11 +28,11 @@ def played(database: str) -> str:
 
 
 def test_a_backup_is_restored_elsewhere_and_rates_the_same(
-    capsys: pytest.CaptureFixture[str], played: str, other_database: str, tmp_path: Path
+    capsys: pytest.CaptureFixture[str], filled_store: str, other_database: str, tmp_path: Path
 ) -> None:
-    before = run(capsys, "ratings", "--db", played)[1]
+    before = run(capsys, "ratings", "--db", filled_store)[1]
     file = tmp_path / "backup.db"
-    code, out, err = run(capsys, "backup", str(file), "--db", played)
+    code, out, err = run(capsys, "backup", str(file), "--db", filled_store)
     assert (code, out, err) == (0, "", f"{file}: matches: 2, finished: 2, tokens: 1\n")
     code, _, err = run(capsys, "restore", str(file), "--db", other_database)
     assert (code, err) == (0, "restored matches: 2, finished: 2, tokens: 1\n")
@@ -41,25 +41,27 @@ def test_a_backup_is_restored_elsewhere_and_rates_the_same(
     code, _, err = run(capsys, "restore", str(file), "--db", other_database)
     assert code == 1
     assert "has 2 matches and 1 tokens already" in err
-    code, _, err = run(capsys, "backup", str(file), "--db", played)
+    code, _, err = run(capsys, "backup", str(file), "--db", filled_store)
     assert code == 1
     assert f"cannot write {file}: it exists" in err
 
 
 def test_records_go_out_and_in_again(
-    capsys: pytest.CaptureFixture[str], played: str, other_database: str, tmp_path: Path
+    capsys: pytest.CaptureFixture[str], filled_store: str, other_database: str, tmp_path: Path
 ) -> None:
     file = tmp_path / "all.jsonl"
-    code, out, err = run(capsys, "export", str(file), "--db", played)
+    code, out, err = run(capsys, "export", str(file), "--db", filled_store)
     assert (code, out, err) == (0, "", f"2 matches are in {file}\n")
     assert [each.event for each in read(file)] == ["serve", "other"]
-    code, out, err = run(capsys, "export", "-", "--event", "other", "--db", played)
+    code, out, err = run(capsys, "export", "-", "--event", "other", "--db", filled_store)
     assert (code, out, err) == (0, file.read_text().splitlines(keepends=True)[1], "1 matches\n")
     for told in ("2 matches are new, 0 were", "0 matches are new, 2 were"):
         code, _, err = run(capsys, "import", "--trust", str(file), "--db", other_database)
         assert code == 0
         assert err.startswith(told)
-    assert run(capsys, "ratings", "--db", other_database)[1] == run(capsys, "ratings", "--db", played)[1]
+    assert (
+        run(capsys, "ratings", "--db", other_database)[1] == run(capsys, "ratings", "--db", filled_store)[1]
+    )
     assert [path.name for path in tmp_path.glob(".*")] == []
 
 
@@ -77,9 +79,9 @@ def test_bad_lines_are_named_by_file_and_number(
 
 
 def test_an_export_that_cannot_be_written_leaves_the_one_before(
-    capsys: pytest.CaptureFixture[str], played: str, tmp_path: Path
+    capsys: pytest.CaptureFixture[str], filled_store: str, tmp_path: Path
 ) -> None:
-    code, _, err = run(capsys, "export", str(tmp_path / "no" / "all.jsonl"), "--db", played)
+    code, _, err = run(capsys, "export", str(tmp_path / "no" / "all.jsonl"), "--db", filled_store)
     assert code == 1
     assert "cannot write" in err
     assert "No such file" in err
@@ -104,10 +106,10 @@ def test_each_command_has_an_example(capsys: pytest.CaptureFixture[str], command
 
 
 def test_imported_matches_count_only_if_the_host_trusts_them(
-    capsys: pytest.CaptureFixture[str], played: str, other_database: str, tmp_path: Path
+    capsys: pytest.CaptureFixture[str], filled_store: str, other_database: str, tmp_path: Path
 ) -> None:
     file = tmp_path / "all.jsonl.gz"
-    run(capsys, "export", str(tmp_path / "all.jsonl"), "--db", played)
+    run(capsys, "export", str(tmp_path / "all.jsonl"), "--db", filled_store)
     file.write_bytes(gzip.compress((tmp_path / "all.jsonl").read_bytes()))
     code, _, err = run(capsys, "import", str(file), "--db", other_database)
     assert (code, err.startswith("2 matches are new")) == (0, True)

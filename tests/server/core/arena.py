@@ -96,7 +96,7 @@ class Peer:
         return [each for each in self.heard if isinstance(each, kind)]
 
     def hear(self, kind: type[Message]) -> Message:
-        """The next unread message of that kind."""
+        """Return the next unread message of that kind."""
         while self.read < len(self.heard):
             message = self.heard[self.read]
             self.read += 1
@@ -105,7 +105,7 @@ class Peer:
         raise AssertionError(f"{self.name} heard no {kind.__name__}: {self.heard[-5:]}")
 
     def news(self) -> list[ServerMessage]:
-        """All unread messages."""
+        """Return all unread messages."""
         unread, self.read = self.heard[self.read :], len(self.heard)
         return unread
 
@@ -117,7 +117,7 @@ class Peer:
         return self.arena.give(ClientDisconnected(self.client, fault))
 
     def back(self, **changes: Any) -> Peer:
-        """A new connection that returns to the session of this one."""
+        """Return a new connection that returns to the session of this one."""
         hello = msgspec.structs.replace(self.hello, session=self.session)
         return self.arena.enter(hello, **changes)
 
@@ -133,7 +133,7 @@ class Arena:
         self.effects: list[Effect] = []
         self.inputs: list[tuple[int, Input]] = []
         self.reports = reports
-        """Whether turns leave at once, and that is reported."""
+        """True if turns are sent and reported at once."""
         self.clients = 0
         self.secrets = 0
 
@@ -152,7 +152,7 @@ class Arena:
                     self.peers[client].closed = effect
                 case Publish(_, message, edges):
                     for peer in self.peers.values():
-                        if peer.client >> EDGE_BITS in edges and effect.topic in followed(peer):
+                        if peer.client >> EDGE_BITS in edges and effect.topic in followed_topics(peer):
                             peer.heard.append(message)
         if self.reports:
             for effect in effects:
@@ -191,7 +191,7 @@ class Arena:
         return match
 
     def begin(self, maxie: Peer, minnie: Peer, tc: str = "20+1", **limits: int) -> str:
-        """A match that both are ready for."""
+        """Return a match that both are ready for."""
         match = self.play(maxie, minnie, tc, **limits)
         for peer in (maxie, minnie):
             peer.say(Ready(match))
@@ -211,7 +211,7 @@ class Arena:
         return [*unfinished(self.effects)]
 
     def restored(self, **settings: Any) -> Arena:
-        """The arena of a core that goes on after this one was killed, an hour later by a clock of its own."""
+        """Return the arena of a core that goes on after this one was killed, an hour later by a clock of its own."""
         sessions: dict[str, bytes] = {}
         for each in self.of(SaveSession):
             sessions[each.name] = each.hash
@@ -224,7 +224,7 @@ class Arena:
 
 
 def unfinished(effects: list[Effect]) -> Iterator[UnfinishedMatch]:
-    """The matches that were opened and not closed, as a journal has them."""
+    """Yield the matches that were opened and not closed, as a journal has them."""
     opened = {each.terms.match: each for each in effects if isinstance(each, OpenMatch)}
     closed = {each.record.match for each in effects if isinstance(each, CloseMatch)}
     for match, opening in opened.items():
@@ -239,8 +239,8 @@ def unfinished(effects: list[Effect]) -> Iterator[UnfinishedMatch]:
         yield UnfinishedMatch(opening.terms, opening.started, events)
 
 
-def followed(peer: Peer) -> set[str]:
-    """The topics that an edge has a client follow, by what it was sent."""
+def followed_topics(peer: Peer) -> set[str]:
+    """Return the topics that an edge has a client follow, by what it was sent."""
     topics: set[str] = set()
     for message in peer.heard:
         if isinstance(message, View):
@@ -265,7 +265,7 @@ def play_line(maxie: Peer, minnie: Peer, cells: tuple[int, ...] = LINE) -> None:
         answer((maxie, minnie)[ply % 2], cell)
 
 
-def started(peer: Peer) -> str:
+def ready_for_match(peer: Peer) -> str:
     """Get ready for the next match."""
     match = peer.hear(Start).match
     peer.say(Ready(match))

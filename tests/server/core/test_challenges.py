@@ -27,7 +27,7 @@ from arena.protocol.timecontrol import TimeControl
 from arena.server.core.inputs import Drain
 from arena.server.core.settings import HouseEngine
 from tests.games.own import EXAMPLES, forget_games
-from tests.server.core.arena import FAST, TICTACTOE, Arena, Peer, play_line, started
+from tests.server.core.arena import FAST, TICTACTOE, Arena, Peer, play_line, ready_for_match
 
 TO_BERT = replace(TICTACTOE, opponent="bert")
 
@@ -50,7 +50,7 @@ def test_a_challenge_is_accepted_and_played() -> None:
     start = bert.all(Start)[0]
     assert (start.match, start.seat, over.outcome) == (over.match, "maxie", "accepted")
     for peer in (anna, bert):
-        started(peer)
+        ready_for_match(peer)
     play_line(bert, anna, (0, 3))
     (record,) = arena.records
     assert (record.event, record.result.reason) == ("serve", EndReason.ADJUDICATED)
@@ -61,8 +61,8 @@ def test_seats_are_swapped_from_match_to_match() -> None:
     for _ in range(4):
         anna.say(TO_BERT)
         bert.say(Accept(bert.hear(Challenged).challenge))
-        started(anna)
-        match = started(bert)
+        ready_for_match(anna)
+        match = ready_for_match(bert)
         seats = arena.core.view(match, arena.now)
         assert seats is not None
         first, second = (anna, bert) if seats.players.maxie == "anna" else (bert, anna)
@@ -183,7 +183,7 @@ def test_a_challenge_that_cannot_be_is_refused(
     assert why in error.detail
 
 
-def test_a_bot_is_challenged_to_what_it_said_it_plays() -> None:
+def test_a_bot_is_challenged_only_to_its_own_games() -> None:
     arena = Arena()
     anna = arena.enter("anna")
     bert = arena.enter(Hello("bert", games=["riskless"], maps=["m1"], time_controls=["1+0"]))
@@ -235,7 +235,7 @@ def test_a_core_that_drains_opens_no_challenge_and_begins_none() -> None:
     assert not bert.all(Listing)
 
 
-def test_a_challenge_of_before_a_restart_is_none_of_those_after() -> None:
+def test_challenge_ids_are_not_reused_after_a_restart() -> None:
     arena, anna, _ = two()
     anna.say(TICTACTOE)
     after = arena.restored()

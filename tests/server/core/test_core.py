@@ -113,11 +113,11 @@ class Script:
         return pick([start.match for start in peer.all(Start)][-2:] or ["none"], number)
 
     def match(self, _peer: Peer, number: int) -> str:
-        """Any match in progress."""
+        """Return any match in progress."""
         return pick([each.match for each in self.listing().matches] or ["none"], number)
 
     def challenge(self, _peer: Peer, number: int) -> str:
-        """Any open challenge."""
+        """Return any open challenge."""
         return pick([each.challenge for each in self.listing().challenges] or ["c1"], number)
 
     def listing(self) -> Listing:
@@ -146,13 +146,13 @@ class Script:
         self.arena.play(peer.name, other if other != peer.name else "dora", "2+0.1")
 
     def get_ready(self, _peer: Peer, _number: int) -> None:
-        """Everybody gets ready for its last matches."""
+        """Make every bot ready for its last matches."""
         for peer in [peer for peer in self.peers if peer.closed is None]:
             for start in peer.all(Start)[-2:]:
                 peer.say(Ready(start.match))
 
     def play_on(self, _peer: Peer, number: int) -> None:
-        """Everybody answers its last turn."""
+        """Make every bot answer its last turn."""
         for peer in [peer for peer in self.peers if peer.closed is None]:
             if peer.all(Turn):
                 peer.say(self.move(peer, number % 8), number * 10 * MS)
@@ -338,7 +338,7 @@ def test_nobody_is_flagged_who_answered_in_time_as_its_edge_measured(
     assert arena.records[0].result.reason is EndReason.BOARD_FULL
 
 
-def test_durable_effects_come_before_what_is_told_of_them() -> None:
+def test_durable_effects_come_before_the_messages_about_them() -> None:
     arena = Arena()
     anna, bert = arena.enter("anna"), arena.enter("bert")
     arena.begin(anna, bert)

@@ -33,7 +33,7 @@ def plan(format: str, **changes: object) -> EventPlan:
 
 
 def outcome(match: str, pairing: Pairing, lost: set[str]) -> Result:
-    """The end of a match, which only its id decides and who never comes."""
+    """Return the end of a match, which only its id decides and who never comes."""
     absent = {pairing.maxie, pairing.minnie} & lost
     if absent:
         winner: Seat | None = None if len(absent) == 2 else "minnie" if pairing.maxie in absent else "maxie"
@@ -43,8 +43,8 @@ def outcome(match: str, pairing: Pairing, lost: set[str]) -> Result:
     return Result(None, EndReason.SERVER_FAULT) if dice < 20 else Result(seats[dice % 3], EndReason.LINE)
 
 
-def killed(event: Event, done: Done) -> Event:
-    """The event as the next server has it."""
+def restore_event(event: Event, done: Done) -> Event:
+    """Return the event as the next server has it."""
     again = Event(StoredEvent(event.state, list(done)))
     again.adopt({match: Players(each.maxie, each.minnie) for match, each in event.playing.items()})
     assert [again.place(bot) for bot in event.state.bots] == [event.place(bot) for bot in event.state.bots]
@@ -56,7 +56,7 @@ def play(event: Event, dice: Random, *, kills: float, lost: set[str], leave: dic
     done: Done = []
     while not event.finished:
         if dice.random() < kills:
-            event = killed(event, done)
+            event = restore_event(event, done)
         busy = {bot for each in event.playing.values() for bot in (each.maxie, each.minnie)}
         free = [each for each in event.due() if busy.isdisjoint((each.maxie, each.minnie))]
         if free and (not event.playing or dice.random() < 0.5):
@@ -73,7 +73,7 @@ def play(event: Event, dice: Random, *, kills: float, lost: set[str], leave: dic
     return done
 
 
-def begun(format: str, bots: int, **changes: object) -> Event:
+def begin_event(format: str, bots: int, **changes: object) -> Event:
     event = Event(StoredEvent(EventState(plan(format, **changes)), []))
     names = [f"b{number}" for number in range(bots)]
     for name in names:
@@ -90,9 +90,9 @@ def test_a_server_that_is_killed_at_any_step_goes_on_with_the_same_pairings(
 ) -> None:
     away = {f"b{number}" for number in lost if number < bots}
     leaves = {5: "b1"} if data.draw(st.booleans()) else {}
-    calm = play(begun(format, bots), Random(seed), kills=0, lost=away, leave=dict(leaves))
+    calm = play(begin_event(format, bots), Random(seed), kills=0, lost=away, leave=dict(leaves))
     for kills in (0.3, 1):
-        stormy = play(begun(format, bots), Random(seed), kills=kills, lost=away, leave=dict(leaves))
+        stormy = play(begin_event(format, bots), Random(seed), kills=kills, lost=away, leave=dict(leaves))
         if not leaves:
             # In whatever order matches begin and end, the same ones are played, and none is lost.
             assert sorted(stormy) == sorted(calm)
@@ -103,12 +103,12 @@ def test_a_server_that_is_killed_at_any_step_goes_on_with_the_same_pairings(
 @given(st.integers(3, 9), st.integers(0, 1000), st.integers(1, 12))
 def test_who_comes_late_to_a_swiss_is_paired_from_the_next_round_on(bots: int, seed: int, when: int) -> None:
     def played(kills: float) -> Done:
-        event, dice, done = begun("swiss", bots, rounds=5), Random(seed), Done()
+        event, dice, done = begin_event("swiss", bots, rounds=5), Random(seed), Done()
         while not event.finished:
             if len(done) == when and "late" not in event.state.bots:
                 event.enter("late", 1500)
             if dice.random() < kills:
-                event = killed(event, done)
+                event = restore_event(event, done)
             for each in event.due():
                 event.start_match(each)
             match = min(event.playing)
@@ -128,7 +128,7 @@ def test_who_comes_late_to_a_swiss_is_paired_from_the_next_round_on(bots: int, s
 def test_a_bot_is_above_the_first_of_a_gauntlet_if_it_won_against_it(
     bots: int, rounds: int, seed: int
 ) -> None:
-    event = begun("gauntlet", bots, rounds=rounds)
+    event = begin_event("gauntlet", bots, rounds=rounds)
     play(event, Random(seed), kills=0, lost=set(), leave={})
     (rank, points), *others = [place for bot in event.state.bots if (place := event.place(bot)) is not None]
     assert rank == 1 + sum(scored > rounds for _, scored in others)
@@ -137,7 +137,7 @@ def test_a_bot_is_above_the_first_of_a_gauntlet_if_it_won_against_it(
 
 
 def test_who_misses_two_encounters_is_withdrawn_and_may_return_to_a_swiss() -> None:
-    event = begun("swiss", 4, rounds=6)
+    event = begin_event("swiss", 4, rounds=6)
     rounds: list[set[str]] = []
     while not event.finished:
         due = event.due()
@@ -174,7 +174,7 @@ def test_a_bot_that_its_host_withdraws_returns_by_its_host_alone() -> None:
 def test_a_bot_that_plays_one_match_of_an_encounter_has_not_missed_it() -> None:
     """The same rule for a server's event and for a ladder, which both ask the format (`rating.formats.Absences`)."""
     for format in ("swiss", "round-robin"):
-        event = begun(format, 2, rounds=4, starts=(START, START))
+        event = begin_event(format, 2, rounds=4, starts=(START, START))
         while not event.finished:
             for each in event.due():
                 match = event.start_match(each)
@@ -199,7 +199,7 @@ def test_an_event_takes_whom_its_host_wants() -> None:
         refusal("eve", 1800, ratings=(0, 1700))
         == "cup is open to ratings of 0 to 1700, but 'eve' is rated 1800"
     )
-    event = begun("knockout", 2)
+    event = begin_event("knockout", 2)
     with pytest.raises(EventRefused, match="a knockout accepts no late entries"):
         event.enter("late", 1500)
     event.control("pause")
@@ -211,9 +211,9 @@ def test_an_event_takes_whom_its_host_wants() -> None:
 
 
 def test_an_arena_pairs_whoever_is_free_and_alike_after_a_kill() -> None:
-    event, done, met = begun("arena", 5), Done(), Counter[frozenset[str]]()
+    event, done, met = begin_event("arena", 5), Done(), Counter[frozenset[str]]()
     for _ in range(40):
-        event = killed(event, done)
+        event = restore_event(event, done)
         busy = {bot for each in event.playing.values() for bot in (each.maxie, each.minnie)}
         free = [bot for bot in event.state.bots if bot not in busy]
         for pairing in event.choose(free, rating=lambda _: 1500.0, allowed=lambda _a, _b: True):

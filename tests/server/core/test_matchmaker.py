@@ -1,4 +1,4 @@
-"""The pool: who plays whom, of what, and who has to wait."""
+"""The pool: pairings, their games, and the bots that wait."""
 
 from __future__ import annotations
 
@@ -249,7 +249,7 @@ def test_a_match_counts_as_many_as_the_threads_of_the_bots_that_run_here() -> No
     assert arena.core.matches >= 1
 
 
-def test_a_bot_gets_of_the_pool_what_it_plays() -> None:
+def test_the_pool_offers_a_bot_only_the_games_it_plays() -> None:
     games = (PoolGame(game_of(), FAST), PoolGame(game_of(), SLOW))
     arena = Arena(pool=replace(PATIENT, games=games))
     crowd(arena, "anna")
@@ -264,7 +264,7 @@ def test_a_bot_gets_of_the_pool_what_it_plays() -> None:
     } == {(str(SLOW), frozenset(("anna", "bert")))}
 
 
-def begun(record: Record) -> tuple[str, tuple[object, ...]]:
+def begin_match(record: Record) -> tuple[str, tuple[object, ...]]:
     return record.time_control, tuple(each.move for each in record.moves if each.opening)
 
 
@@ -282,11 +282,11 @@ def test_each_game_and_opening_is_played_from_both_seats_in_pairs() -> None:
         by_name[start.players.maxie].say(Resign(start.match))
         arena.wait(40_000) if len(arena.records) % 3 == 0 else None
     records = arena.records[:8]
-    assert {begun(each) for each in records} == {
+    assert {begin_match(each) for each in records} == {
         (str(tc), opening) for tc in (FAST, SLOW) for opening in openings
     }
     for first, second in zip(records[::2], records[1::2], strict=True):
-        assert begun(first) == begun(second)
+        assert begin_match(first) == begin_match(second)
         assert first.players.maxie == second.players.minnie
 
 
@@ -437,7 +437,7 @@ def test_a_bot_that_plays_nothing_of_the_pool_is_told_so_at_once(hello: dict[str
     )
 
 
-def test_standings_of_those_who_play_wait_with_others_or_will_not_play() -> None:
+def test_player_status_while_playing_waiting_or_unwilling() -> None:
     arena = Arena(pool=PATIENT)
     anna, bert = crowd(arena, "anna", "bert")
     anna.say(Status())

@@ -130,7 +130,7 @@ class Nim(TicTacToe):
     ],
     ids=["game", "map", "path", "generated", "control", "form", "known"],
 )  # fmt: skip
-def test_a_bot_that_wants_to_play_what_is_unknown_here_is_told_the_nearest(
+def test_a_bot_that_wants_an_unknown_game_gets_the_nearest_name(
     wants: dict[str, list[str]], why: str | None
 ) -> None:
     closed = Arena(pool=POOL).enter(Hello("anna", **wants)).closed  # type: ignore[arg-type]
@@ -181,7 +181,7 @@ def test_a_bot_that_stays_away_loses_by_disconnect_when_the_grace_is_over() -> N
     assert bert.hear(End).reason is EndReason.DISCONNECT
 
 
-def test_a_clock_runs_for_whoever_was_away_when_its_turn_came() -> None:
+def test_the_clock_of_an_absent_player_runs() -> None:
     arena = Arena(grace_ms=10_000)
     anna, bert = arena.enter("anna"), arena.enter("bert")
     arena.begin(anna, bert, "1+0", margin=50)
@@ -346,7 +346,7 @@ def fact(peer_hello: Hello, client: int, session: str) -> ClientAdmitted:
     return ClientAdmitted(client, replace(peer_hello, session=session), "192.0.2.1", "x", "unused")
 
 
-def test_a_resync_tells_each_bot_anew_what_it_may_have_missed() -> None:
+def test_a_resync_sends_each_bot_what_it_may_have_missed() -> None:
     arena = Arena()
     anna, bert = arena.enter("anna", edge=1), arena.enter("bert", edge=1)
     over = arena.begin(anna, bert)

@@ -1,4 +1,4 @@
-"""Suspensions: what causes one, how long it lasts, and what ends it."""
+"""Suspensions: their causes, durations and ends."""
 
 from __future__ import annotations
 

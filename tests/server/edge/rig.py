@@ -87,18 +87,18 @@ class Wire(asyncio.Transport):
         self.peer = peer
         self.protocol: Connection | None = None
         self.eof = eof
-        """Whether half of it can be closed, as without TLS."""
+        """True if half of the connection can be closed, as without TLS."""
         self.inbound = b""
-        """What the peer has sent and the edge has not read."""
+        """Data that the peer has sent and the edge has not read."""
         self.reads: list[int] = []
         """Bytes of each piece that was read."""
         self.outbound = b""
-        """What the peer has not read."""
+        """Data that the peer has not read."""
         self.high = 64 * 1024
         self.choked = False
         self.paused = False
         self.ended = False
-        """Whether the edge has closed its half."""
+        """True if the edge has closed its half."""
         self.closing = False
         self.lost = asyncio.Event()
         self._pumping = False

@@ -33,7 +33,7 @@ def test_a_url_says_whether_the_line_is_in_clear() -> None:
     assert url("arena.example", 1, ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)) == "wss://arena.example:1"
 
 
-def test_a_port_in_use_is_told_with_what_would_help() -> None:
+def test_the_error_for_a_used_port_says_what_helps() -> None:
     told = listen_problem("127.0.0.1", 80, OSError(errno.EADDRINUSE, "x"))
     assert told == "cannot listen on 127.0.0.1:80: the port is in use; choose another, or 0 for any free one"
     assert listen_problem("h", 1, OSError(errno.EACCES, "Permission denied")).endswith(": Permission denied")

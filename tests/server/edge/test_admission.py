@@ -1,4 +1,4 @@
-"""Admission: who is counted as whom, and how many may come."""
+"""Admission: clients that count as one, and the number admitted."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A connection: what is read of it and when, and how it ends."""
+"""A connection: reading, pausing, and its end."""
 
 from __future__ import annotations
 

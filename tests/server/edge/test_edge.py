@@ -1,4 +1,4 @@
-"""The edge towards the core: who is connected when the core asks, the page's own client, and the end."""
+"""The edge towards the core: its list of clients, the page's own client, and the end."""
 
 from __future__ import annotations
 

@@ -31,8 +31,8 @@ class Wire:
         return io.BytesIO(self._sent)
 
 
-def read(answer: Response, *, last: bool = True) -> tuple[http.client.HTTPResponse, bytes]:
-    """An answer as it is sent, read by another library."""
+def parse_answer(answer: Response, *, last: bool = True) -> tuple[http.client.HTTPResponse, bytes]:
+    """Return an answer as it is sent, read by another library."""
     wire = Wire(handshake.to_bytes(answer, PROGRAM, last=last))
     response = http.client.HTTPResponse(wire, method="GET")  # type: ignore[arg-type]
     response.begin()
@@ -55,7 +55,7 @@ values = st.text("abc xyz/;=\"'!", max_size=30).map(str.strip)
 def test_every_answer_is_read_as_it_was_meant(
     status: HTTPStatus, body: bytes, headers: dict[str, str], last: bool
 ) -> None:
-    response, read_body = read(Response(status, "image/png", body, headers), last=last)
+    response, read_body = parse_answer(Response(status, "image/png", body, headers), last=last)
     assert response.status == status
     assert response.will_close == last
     assert read_body == body
@@ -77,7 +77,7 @@ def test_a_client_must_offer_this_servers_subprotocol_among_others(others: list[
         refusal = handshake.subprotocol_missing(Request("/", Headers(fields)))
         assert (refusal is None) == offers
         if refusal is not None:
-            response, body = read(refusal)
+            response, body = parse_answer(refusal)
             assert response.status == 400
             assert SUBPROTOCOL.encode() in body
             assert (", ".join(others) or "none").encode() in body
@@ -91,7 +91,7 @@ def test_a_refused_offer_is_quoted_shortened() -> None:
 
 
 def test_a_client_with_too_many_connections_is_told_so() -> None:
-    response, body = read(handshake.TOO_MANY)
+    response, body = parse_answer(handshake.TOO_MANY)
     assert (response.status, body) == (429, b"too many connections\n")
 
 
@@ -105,7 +105,7 @@ async def test_a_page_is_answered_as_it_is_and_told_who_asks() -> None:
     answer = handshake.page(pages, Request("/health?full", Headers()), "192.0.2.1")
     assert requests == [("/health?full", "192.0.2.1")]
     assert isinstance(answer, Response)
-    response, body = read(answer)
+    response, body = parse_answer(answer)
     assert (response.status, body) == (200, b"well\n")
     assert response.headers["Content-Type"] == "text/plain; charset=utf-8"
 
@@ -117,7 +117,7 @@ async def test_a_server_without_a_page_says_how_bots_connect() -> None:
     for none in (lambda _request, _address: None, lambda _request, _address: makes_none):
         answer = await settled(handshake.page(none, Request("/nowhere", Headers()), "192.0.2.1"))
         assert answer is not None
-        response, body = read(answer)
+        response, body = parse_answer(answer)
         assert response.status == 404
         assert SUBPROTOCOL.encode() in body
 
@@ -136,7 +136,7 @@ async def test_a_fault_of_a_page_is_logged_and_not_told(
         pages = (lambda _request, _address: makes) if later else fails
         answer = await settled(handshake.page(pages, Request("/", Headers()), "192.0.2.1"))
     assert answer is not None
-    response, body = read(answer)
+    response, body = parse_answer(answer)
     assert response.status == 500
     assert b"secret" not in body
     [record] = caplog.records
@@ -175,7 +175,7 @@ def test_a_page_of_another_site_may_not(origin: str) -> None:
     answer = handshake.wrong_origin(Request("/", Headers([("Host", "arena.example"), ("Origin", origin)])))
     assert answer is not None
     assert answer.status == HTTPStatus.FORBIDDEN
-    _, body = read(answer)
+    _, body = parse_answer(answer)
     assert body.decode().count("\n") == 1
     assert b"may not connect to arena.example; a proxy must pass the Host header on" in body
     assert len(body) < 300

@@ -24,7 +24,7 @@ class Node:
 
 @contextmanager
 def looks() -> Iterator[list[int]]:
-    """The generation of every look for cycles in the block."""
+    """Yield the generation of every look for cycles in the block."""
     made: list[int] = []
 
     def note(phase: str, info: dict[str, int]) -> None:

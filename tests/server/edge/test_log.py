@@ -18,7 +18,7 @@ from tests.server.peer import dial
 
 @pytest.fixture(autouse=True)
 def own_logging() -> Iterator[None]:
-    """Puts the logging of the whole process back as it was."""
+    """Put the logging of the whole process back as it was."""
     root, arena, wire = (logging.getLogger(name) for name in (None, "arena", "arena.wire"))
     kept = root.handlers[:], root.level, arena.level, wire.level
     hooks = sys.excepthook, sys.unraisablehook, threading.excepthook
@@ -36,7 +36,7 @@ def record(message: str = "hello %s", **about: object) -> logging.LogRecord:
     return log_record
 
 
-def test_a_line_of_text_says_when_where_what_and_about_whom() -> None:
+def test_a_log_line_has_time_place_message_and_bot() -> None:
     line = logs.LineFormatter().format(record(bot="anna", match="m1"))
     assert line == "2026-09-21T14:13:20.500+00:00 warning arena.dispatch: hello you match='m1' bot='anna'"
 

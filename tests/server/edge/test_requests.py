@@ -72,7 +72,7 @@ async def answer(peer: Peer) -> tuple[int, bytes, bool]:
     return int(lines[0].split()[1]), body, fields.get("connection") == "close"
 
 
-async def ended(peer: Peer) -> bytes:
+async def read_to_end(peer: Peer) -> bytes:
     """Return all that still comes before the end."""
     await peer.news(lambda: peer.is_over)
     return peer.bytes
@@ -130,7 +130,7 @@ async def test_after_some_requests_nothing_more_is_read(request_: bytes, status:
         peer.wire.arrive(request_ + get("/hidden"))
         found, _, closes = await answer(peer)
         assert (found, closes) == (status, True)
-        assert await ended(peer) == b""
+        assert await read_to_end(peer) == b""
         assert "/hidden" not in pages.paths
 
 
@@ -139,7 +139,7 @@ async def test_a_head_is_answered_without_a_body_and_ends_the_connection() -> No
     async with site() as (arena, pages):
         peer = Peer(arena.edge)
         peer.wire.arrive(get("/a", method="HEAD") + get("/hidden"))
-        told = await ended(peer)
+        told = await read_to_end(peer)
         assert told.startswith(b"HTTP/1.1 200 ")
         assert told.endswith(b"\r\n\r\n")
         assert b"Content-Length: 3\r\n" in told
@@ -162,12 +162,12 @@ async def test_a_body_or_an_invalid_request_closes_the_connection(request_: byte
         peer = Peer(arena.edge)
         peer.wire.arrive(get("/first") + request_ + get("/hidden"))
         assert await answer(peer) == (200, b"/first\n", False)
-        assert await ended(peer) == b""
+        assert await read_to_end(peer) == b""
         assert pages.paths == ["/first"]
 
 
 @virtual
-async def test_a_websocket_opens_after_plain_requests_and_what_came_with_them_is_not_lost() -> None:
+async def test_a_websocket_opens_after_plain_requests_and_keeps_the_data_sent_with_them() -> None:
     async with site() as (arena, _):
         peer = Peer(arena.edge)
         peer.wire.arrive(get("/a") + get("/b") + opening("here") + masked(Hello("anna")))
@@ -214,7 +214,7 @@ async def test_a_handshake_is_refused_with_its_reason(opened: bytes, status: int
         if status != 101:
             assert body
             assert closes
-            await ended(peer)
+            await read_to_end(peer)
 
 
 @virtual
@@ -258,7 +258,7 @@ async def test_an_answer_that_takes_too_long_ends_its_connection() -> None:
     async with site() as (arena, _):
         peer = Peer(arena.edge)
         peer.wire.arrive(get("/slow"))
-        await ended(peer)
+        await read_to_end(peer)
         assert peer.bytes == b""
 
 
@@ -281,9 +281,9 @@ async def test_a_connection_that_asks_for_nothing_more_ends_and_that_is_no_fault
             peer = Peer(arena.edge)
             peer.wire.arrive(get("/a"))
             assert (await answer(peer))[2] is False
-            assert await ended(peer) == b""
+            assert await read_to_end(peer) == b""
         silent = Peer(arena.edge)
-        await ended(silent)
+        await read_to_end(silent)
         assert arena.edge.admission.admit(HERE)
 
 
@@ -312,7 +312,7 @@ async def test_one_connection_asks_for_so_much_and_no_more() -> None:
             peer = Peer(arena.edge)
             peer.wire.arrive(4 * get("/a"))
             assert [(await answer(peer))[2] for _ in range(3)] == [False, False, True]
-            assert await ended(peer) == b""
+            assert await read_to_end(peer) == b""
             assert len(pages.asked) == 3
     finally:
         handshake.MAX_REQUESTS = most
@@ -325,7 +325,7 @@ async def test_an_address_near_its_connection_limit_gets_no_keep_alive() -> None
         peer = Peer(arena.edge)
         peer.wire.arrive(get("/a"))
         assert (await answer(peer))[2] is True
-        assert await ended(peer) == b""
+        assert await read_to_end(peer) == b""
         elsewhere = Peer(arena.edge, ELSEWHERE)
         elsewhere.wire.arrive(get("/a"))
         assert (await answer(elsewhere))[2] is False

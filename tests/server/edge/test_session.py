@@ -55,7 +55,7 @@ async def settle() -> None:
 
 
 def messages(arena: Rig) -> Sequence[ClientMessage]:
-    """The messages that the core was given."""
+    """Return the messages that the core was given."""
     return [said.message for said in arena.core.all(MessageReceived)]
 
 
@@ -496,7 +496,7 @@ async def test_the_servers_own_bots_pay_for_nothing() -> None:
 
 
 @virtual
-async def test_a_players_move_waits_neither_for_others_nor_for_what_it_asked_for_itself() -> None:
+async def test_a_move_waits_for_no_request_of_others_or_of_its_player() -> None:
     async with rig() as arena:
         anna, client = await arena.enter()
         arena.send(client, turn())

@@ -1,4 +1,4 @@
-"""The edge on real sockets: what only a kernel, a library of somebody else's or TLS can show."""
+"""The edge on real sockets: properties that only a kernel, another library or TLS can show."""
 
 from __future__ import annotations
 
@@ -56,7 +56,9 @@ class Playing(ScriptedCore):
 
 
 @asynccontextmanager
-async def opened(limits: HostLimits | None = None, tls: ssl.SSLContext | None = None) -> AsyncIterator[Any]:
+async def open_edge(
+    limits: HostLimits | None = None, tls: ssl.SSLContext | None = None
+) -> AsyncIterator[Any]:
     core = Playing()
     edge = Edge(1, core, limits or HostLimits(), no_pages, metrics=Metrics(), program="test")
     core.edge = edge
@@ -115,7 +117,7 @@ async def until(done: Any) -> None:
 @pytest.mark.parametrize("run", [asyncio.run, uvloop.run])
 def test_a_library_of_somebody_elses_plays_and_closes(run: Any) -> None:
     async def main() -> None:
-        async with opened() as (core, edge, port):
+        async with open_edge() as (core, edge, port):
             async with dial(port) as client:
                 await play(client, 20)
             await until(lambda: core.all(ClientDisconnected))
@@ -134,7 +136,7 @@ def test_the_same_over_tls(run: Any, tmp_path: Path) -> None:
         server = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         server.load_cert_chain(cert, key)
         trusting = ssl.create_default_context(cafile=str(cert))
-        async with opened(tls=server) as (core, _, port):
+        async with open_edge(tls=server) as (core, _, port):
             async with dial(port, ssl=trusting) as client:
                 await play(client, 20)
                 await client.send(b"\xc1")
@@ -162,7 +164,7 @@ def test_the_same_over_tls(run: Any, tmp_path: Path) -> None:
 @pytest.mark.parametrize("run", [asyncio.run, uvloop.run])
 def test_a_client_that_closes_its_half_has_moved_and_is_gone(run: Any) -> None:
     async def main() -> None:
-        async with opened() as (core, edge, port), dial(port) as client:
+        async with open_edge() as (core, edge, port), dial(port) as client:
             await client.send(encode(Hello("anna")))
             await until(lambda: core.all(TurnSent))
             await client.send(encode(Move("m", 0, 1)))
@@ -178,7 +180,7 @@ def test_a_client_that_closes_its_half_has_moved_and_is_gone(run: Any) -> None:
 @pytest.mark.parametrize("run", [asyncio.run, uvloop.run])
 def test_a_client_that_never_reads_fills_the_kernel_and_is_cut_off(run: Any) -> None:
     async def main() -> None:
-        async with opened() as (core, edge, port):
+        async with open_edge() as (core, edge, port):
             with socket.socket() as small:
                 small.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
                 small.connect((HOST, port))
@@ -206,7 +208,7 @@ def test_a_client_that_never_reads_fills_the_kernel_and_is_cut_off(run: Any) -> 
 @pytest.mark.parametrize("run", [asyncio.run, uvloop.run])
 def test_the_sender_of_a_huge_message_reads_why_it_was_refused(run: Any) -> None:
     async def main() -> None:
-        async with opened() as (core, _, port):
+        async with open_edge() as (core, _, port):
             client = await dial(port)
             await client.send(encode(Hello("anna")))
             await client.recv()
@@ -222,7 +224,7 @@ def test_the_sender_of_a_huge_message_reads_why_it_was_refused(run: Any) -> None
 
 
 async def test_it_listens_at_several_addresses_until_it_ends() -> None:
-    async with opened() as (_, edge, first):
+    async with open_edge() as (_, edge, first):
         ports = [first, (await edge.listen(HOST, 0))[1]]
         clients = [await dial(port) for port in ports]
         silent, writer = await asyncio.open_connection(HOST, first)
@@ -242,7 +244,7 @@ async def test_it_listens_at_several_addresses_until_it_ends() -> None:
 
 
 async def test_a_port_in_use_and_an_address_of_another_machine_are_told_in_one_line() -> None:
-    async with opened() as (_, edge, port):
+    async with open_edge() as (_, edge, port):
         with pytest.raises(CannotListen, match=f"{HOST}:{port}: the port is in use") as told:
             await edge.listen(HOST, port)
         assert "\n" not in str(told.value)
@@ -254,7 +256,7 @@ async def test_a_port_in_use_and_an_address_of_another_machine_are_told_in_one_l
 
 
 async def test_a_peer_that_is_gone_before_the_loop_knows_ends_its_own_connection_only() -> None:
-    async with opened() as (core, edge, port), dial(port) as other:
+    async with open_edge() as (core, edge, port), dial(port) as other:
         await play(other, 1)
         client = await dial(port)
         await client.send(encode(Hello("gone")))

@@ -81,8 +81,8 @@ class Match:
         return peer
 
 
-def seen(messages: list[ServerMessage]) -> list[Any]:
-    """The moves of the match, as a client puts them together. A ply that is missing is a failure."""
+def moves_seen(messages: list[ServerMessage]) -> list[Any]:
+    """Return the moves of the match, as a client puts them together. A ply that is missing is a failure."""
     moves: list[Any] = []
     for message in messages:
         if isinstance(message, View):
@@ -107,7 +107,7 @@ async def test_a_spectator_sees_all_moves_so_far_then_each_move_then_the_end() -
         await asyncio.sleep(1)
         told = eve.heard()
         assert [type(each) for each in told] == [View, Update, End]
-        assert seen(told) == [[0], [1]]
+        assert moves_seen(told) == [[0], [1]]
 
 
 @virtual
@@ -192,12 +192,12 @@ async def test_a_slow_spectator_is_left_out_and_skips_to_the_newest() -> None:
             match.move()
             await asyncio.sleep(0.2)
             assert slow.wire.get_write_buffer_size() < MAX_BACKLOG_BYTES + 2000
-        assert seen(quick.heard()) == match.moves
+        assert moves_seen(quick.heard()) == match.moves
         asked = match.asked
         slow.read()
         await asyncio.sleep(2 * AGAIN_SECONDS)
         assert match.asked == asked + 1, "the edge asks for it"
-        assert seen(slow.heard()) == match.moves
+        assert moves_seen(slow.heard()) == match.moves
         match.move()
         await asyncio.sleep(1)
         [update] = slow.heard()
@@ -215,10 +215,10 @@ async def test_a_spectator_over_its_budget_misses_messages_and_continues_with_th
             match.move()
             await asyncio.sleep(0.06)
         await asyncio.sleep(GATHER_SECONDS)
-        assert seen(little.heard()) == match.moves
+        assert moves_seen(little.heard()) == match.moves
         await asyncio.sleep(2 * AGAIN_SECONDS)
         for much in many:
-            assert seen(much.heard()) == match.moves
+            assert moves_seen(much.heard()) == match.moves
         assert match.asked > len(many) + 1
 
 
@@ -267,7 +267,7 @@ def test_everybody_sees_the_whole_match_in_the_end_whatever_happens(script: list
             for eve in crowd:
                 eve.read()
                 told = eve.heard()
-                seen(told)
+                moves_seen(told)
                 assert isinstance(told[-1], End)
                 assert told[-1].moves == match.moves
             assert not arena.edge._topics

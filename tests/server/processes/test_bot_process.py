@@ -1,4 +1,4 @@
-"""server.processes.bot_process: when a bot is started again, on a virtual clock and processes that are none."""
+"""server.processes.bot_process: restarts of a bot, on a virtual clock and fake processes."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def _programs(monkeypatch: pytest.MonkeyPatch) -> None:
     Program.runs = []
 
 
-def made(told: list[str], connects_after: float, lasts: float) -> BotProcess:
+def make_process(told: list[str], connects_after: float, lasts: float) -> BotProcess:
     Program.lasts = lasts
     launch = BotProgram("a", ("program",), "ws://here")
     return BotProcess(launch, Door(connects_after), PATIENCE, told.append, lambda: None, CLOCK)
@@ -96,7 +96,7 @@ def pauses(runs_for: float) -> list[float]:
 @virtual
 async def test_the_pause_before_a_restart_doubles_up_to_its_limit() -> None:
     lines: list[str] = []
-    bot = made(lines, connects_after=0.5, lasts=10)
+    bot = make_process(lines, connects_after=0.5, lasts=10)
     await bot.run()
     assert bot.state is BotState.LOST
     assert pauses(10) == pytest.approx([0.25, 0.5, 1, 2, 4, 5, 5])
@@ -105,7 +105,7 @@ async def test_the_pause_before_a_restart_doubles_up_to_its_limit() -> None:
 
 @virtual
 async def test_a_move_makes_the_pauses_begin_anew() -> None:
-    bot = made([], connects_after=0.5, lasts=10)
+    bot = make_process([], connects_after=0.5, lasts=10)
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(bot.run)
         await CLOCK.sleep(25)
@@ -119,7 +119,7 @@ async def test_a_move_makes_the_pauses_begin_anew() -> None:
 @virtual
 async def test_a_bot_that_never_comes_is_given_up_after_its_time() -> None:
     lines: list[str] = []
-    bot = made(lines, connects_after=math.inf, lasts=math.inf)
+    bot = make_process(lines, connects_after=math.inf, lasts=math.inf)
     await bot.run()
     assert pauses(60) == pytest.approx([0.25, 0.5, 1, 2, 4, 5, 5])
     assert lines[0].startswith("bot a hung: it did not connect within 60 s; it is started again")

@@ -10,7 +10,7 @@ import msgspec
 import pytest
 from msgspec.structs import replace
 
-from arena.server.processes.identity import Process, is_gone, this_process
+from arena.server.processes.identity import ProcessIdentity, is_gone, this_process
 
 PROGRAM = (
     "import msgspec; from arena.server.processes.identity import this_process;"
@@ -23,7 +23,7 @@ def test_a_process_is_gone_as_soon_as_it_was_killed_and_not_before() -> None:
         [sys.executable, "-c", PROGRAM], stdin=subprocess.PIPE, stdout=subprocess.PIPE
     ) as other:
         assert other.stdout is not None
-        data = msgspec.json.decode(other.stdout.readline(), type=Process)
+        data = msgspec.json.decode(other.stdout.readline(), type=ProcessIdentity)
         assert data.pid == other.pid
         assert not is_gone(data)
         other.kill()

@@ -50,7 +50,7 @@ async def becomes(bus: NatsBus, *, connected: bool) -> None:
 
 
 def server_of(folder: Path) -> int:
-    """The process id of the NATS that tells its ports in a folder."""
+    """Return the process id of the NATS that tells its ports in a folder."""
     (file,) = folder.glob("*.ports")
     return int(file.stem.rpartition("_")[2])
 

@@ -39,7 +39,7 @@ def is_alive(pid: int) -> bool:
         return False
 
 
-def gone(pid: int) -> bool:
+def wait_until_dead(pid: int) -> bool:
     """Return True as soon as a process that was told to die is dead."""
     for _ in range(3000):
         if not is_alive(pid):
@@ -96,7 +96,7 @@ def test_a_closed_pipe_kills_the_command_and_its_children() -> None:
         grandchild = int(process.stdout.readline())
         process.stdin.close()
         assert process.wait(10) == 128 + signal.SIGKILL
-    assert gone(grandchild)
+    assert wait_until_dead(grandchild)
 
 
 def test_child_processes_of_the_command_end_with_it() -> None:
@@ -104,7 +104,7 @@ def test_child_processes_of_the_command_end_with_it() -> None:
         assert process.stdout is not None
         grandchild = int(process.stdout.readline())
         assert process.wait(10) == 0
-    assert gone(grandchild)
+    assert wait_until_dead(grandchild)
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
@@ -133,4 +133,4 @@ def test_kill_9_of_the_starter_kills_the_command() -> None:
         pid = int(process.stdout.readline())
         assert is_alive(pid)
         os.kill(process.pid, signal.SIGKILL)
-    assert gone(pid)
+    assert wait_until_dead(pid)

@@ -189,7 +189,7 @@ class FakeClient:
 async def running(
     store: ListStore, *, event: str | None = "serve", **settings: Any
 ) -> AsyncIterator[ListEdge]:
-    """A shell that runs, with one edge."""
+    """Yield a shell that runs, with one edge."""
     door = OpenDoor()
     core = CoreSettings(**{"program": "test 1", "grace_ms": 30_000, **settings})
     shell = door.shell = Shell(

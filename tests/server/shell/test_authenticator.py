@@ -1,4 +1,4 @@
-"""The authenticator: who is let in by which token, and who is not."""
+"""The authenticator: names, tokens and sessions that are admitted or refused."""
 
 from __future__ import annotations
 
@@ -208,17 +208,17 @@ class Accounts:
         return {name: self.known.get(name, StoredAccount()) for name in names}
 
 
-def opened(monkeypatch: pytest.MonkeyPatch, **known: StoredAccount) -> tuple[Accounts, Given]:
+def open_accounts(monkeypatch: pytest.MonkeyPatch, **known: StoredAccount) -> tuple[Accounts, Given]:
     accounts = Accounts(known)
     monkeypatch.setattr(authenticator, "accounts", accounts)
     return accounts, Given()
 
 
 @virtual
-async def test_a_crowd_is_looked_up_at_once_and_whoever_is_gone_meanwhile_is_not_let_in(
+async def test_a_crowd_is_read_in_one_query_and_clients_that_left_are_not_admitted(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    accounts, shell = opened(monkeypatch)
+    accounts, shell = open_accounts(monkeypatch)
     at = door(anyone=True)
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(at.run, shell)  # type: ignore[arg-type]
@@ -238,7 +238,7 @@ async def test_a_crowd_is_looked_up_at_once_and_whoever_is_gone_meanwhile_is_not
 async def test_logins_share_a_query_and_spectators_need_none(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    accounts, shell = opened(monkeypatch)
+    accounts, shell = open_accounts(monkeypatch)
     accounts.gate.set()
     at = door(anyone=True)
     async with anyio.create_task_group() as tasks:
@@ -258,7 +258,7 @@ async def test_logins_share_a_query_and_spectators_need_none(
 async def test_a_hello_that_is_said_again_while_it_is_looked_up_is_answered_once(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    accounts, shell = opened(monkeypatch)
+    accounts, shell = open_accounts(monkeypatch)
     at = door(anyone=True)
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(at.run, shell)  # type: ignore[arg-type]
@@ -273,7 +273,7 @@ async def test_a_hello_that_is_said_again_while_it_is_looked_up_is_answered_once
 
 @virtual
 async def test_many_connections_at_once_get_no_more_guesses_than_one(monkeypatch: pytest.MonkeyPatch) -> None:
-    accounts, shell = opened(monkeypatch, anna=account("secret"))
+    accounts, shell = open_accounts(monkeypatch, anna=account("secret"))
     accounts.gate.set()
     at = door(guesses=3)
     async with anyio.create_task_group() as tasks:
@@ -290,7 +290,7 @@ async def test_many_connections_at_once_get_no_more_guesses_than_one(monkeypatch
 async def test_while_the_store_is_away_nobody_comes_in_and_a_crowd_costs_one_line(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    accounts, shell = opened(monkeypatch)
+    accounts, shell = open_accounts(monkeypatch)
     accounts.gate.set()
     accounts.error = OSError("the database is away")
     at = door(anyone=True)
@@ -312,7 +312,7 @@ async def test_while_the_store_is_away_nobody_comes_in_and_a_crowd_costs_one_lin
 async def test_a_new_core_is_told_the_ratings_of_the_bots_that_an_edge_vouches_for(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    accounts, shell = opened(monkeypatch, anna=StoredAccount(ratings={"riskless": Rating(1700.0)}))
+    accounts, shell = open_accounts(monkeypatch, anna=StoredAccount(ratings={"riskless": Rating(1700.0)}))
     accounts.gate.set()
     at = door(anyone=True)
     async with anyio.create_task_group() as tasks:

@@ -51,7 +51,7 @@ async def home(
 
 
 def house_of(host: Host) -> list[str]:
-    """Names of the engines that are listed."""
+    """Return names of the engines that are listed."""
     listing = host.core.shell.core.listing(0)
     return [each.name for each in listing.bots if each.house]
 
@@ -126,8 +126,8 @@ async def test_one_that_was_killed_is_back_for_the_next_challenge(monkeypatch: p
     assert notices[0].startswith("bot house-random ended unexpectedly")
 
 
-async def begun(guest: Peer) -> Turn:
-    """A match with the house is under way, and it is the guest's turn."""
+async def begin_house_match(guest: Peer) -> Turn:
+    """Begin a match with the house, up to the guest's turn."""
     await guest.say(ASKED)
     assert (await guest.hear(ChallengeOver)).outcome == "accepted"
     await guest.say(Ready((await guest.hear(Start)).match))
@@ -140,7 +140,7 @@ async def test_one_that_was_killed_in_a_match_goes_on_with_it(monkeypatch: pytes
     notices: list[str] = []
     async with home(RANDOM, notices, settings=private(grace_seconds=20)) as host, dial(host.url) as guest:
         await guest.hello("guest-1")
-        turn = await begun(guest)
+        turn = await begin_house_match(guest)
         for each in processes_of(mark):
             os.kill(each, signal.SIGKILL)
         await guest.say(move_after(turn))
@@ -153,8 +153,8 @@ async def test_its_matches_go_on_when_the_server_comes_back(tmp_path: Path) -> N
     kept = private(database=f"sqlite:///{tmp_path / 'arena.db'}", grace_seconds=20)
     async with home(RANDOM, settings=kept) as host, dial(host.url) as guest:
         session = (await guest.hello("guest-1")).session
-        turn = await begun(guest)
-    async with home(RANDOM, going_on=OPEN_EVENT, settings=kept) as host, dial(host.url) as guest:
+        turn = await begin_house_match(guest)
+    async with home(RANDOM, resumed_event=OPEN_EVENT, settings=kept) as host, dial(host.url) as guest:
         assert host.resumed == 1
         await guest.hello("guest-1", session=session)
         await guest.say(Ready((await guest.hear(Start)).match))
@@ -165,7 +165,7 @@ async def test_its_matches_go_on_when_the_server_comes_back(tmp_path: Path) -> N
 
 
 def move_after(turn: Turn) -> Move:
-    """The first legal move."""
+    """Return the first legal move."""
     game = game_of()
     position = game.start()
     for move in turn.moves:

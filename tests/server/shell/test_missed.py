@@ -20,8 +20,8 @@ from tests.virtual import virtual
 
 
 @asynccontextmanager
-async def played(store: ListStore) -> AsyncIterator[tuple[ListEdge, FakeClient, FakeClient]]:
-    """A shell on which anna and bert have played a match to its end, and know it."""
+async def shell_after_match(store: ListStore) -> AsyncIterator[tuple[ListEdge, FakeClient, FakeClient]]:
+    """Yield a shell on which anna and bert have played a match to its end, and know it."""
     async with running(store) as edge, anyio.create_task_group() as tasks:
         missed = MissedResults(lambda match: store.record(match), edge.shell, CLOCK)  # noqa: PLW0108  tests exchange it
         tasks.start_soon(missed.run)
@@ -34,7 +34,7 @@ async def played(store: ListStore) -> AsyncIterator[tuple[ListEdge, FakeClient, 
 
 @virtual
 async def test_a_player_that_asks_is_told_the_end_again_without_clocks() -> None:
-    async with played(ListStore()) as (_, anna, _):
+    async with shell_after_match(ListStore()) as (_, anna, _):
         anna.say(Ready("m"))
         await until(lambda: len(anna.all(End)) == 2)
         first, again = anna.all(End)
@@ -46,7 +46,7 @@ async def test_a_player_that_asks_is_told_the_end_again_without_clocks() -> None
 @pytest.mark.parametrize("match", ["m", "nothing"])
 @virtual
 async def test_a_stranger_is_told_that_a_match_is_none_of_its_own(match: str) -> None:
-    async with played(ListStore()) as (edge, _, _):
+    async with shell_after_match(ListStore()) as (edge, _, _):
         carl = edge.connect("carl")
         carl.say(Ready(match))
         await until(lambda: carl.all(Error))
@@ -59,7 +59,7 @@ async def test_a_store_that_does_not_answer_in_time_is_asked_again(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     store = ListStore()
-    async with played(store) as (_, anna, _):
+    async with shell_after_match(store) as (_, anna, _):
         answer, asked = store.record, 0
 
         async def record(match: str) -> str | None:
@@ -75,13 +75,13 @@ async def test_a_store_that_does_not_answer_in_time_is_asked_again(
         anna.say(Ready("m"))
         await until(lambda: len(anna.all(End)) == 2, seconds=30)
         assert not anna.all(Error)
-    assert "the store took too long for the end of match m" in caplog.text
+    assert "the store took too long to read the result of match m" in caplog.text
 
 
 @virtual
 async def test_a_question_that_is_asked_again_and_again_is_not_answered_each_time() -> None:
     store = ListStore()
-    async with played(store) as (_, anna, _):
+    async with shell_after_match(store) as (_, anna, _):
         for _ in range(2 * MAX_QUEUED):
             anna.say(Ready("m"))
         anna.say(Ready("another"))
@@ -94,7 +94,7 @@ async def test_questions_beyond_the_bound_are_dropped(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     store = ListStore()
-    async with played(store) as (_, anna, _):
+    async with shell_after_match(store) as (_, anna, _):
         requests: list[str] = []
 
         async def record(match: str) -> None:
@@ -106,4 +106,4 @@ async def test_questions_beyond_the_bound_are_dropped(
             anna.say(Ready(f"m{number}"))
         await until(lambda: len(anna.all(Error)) >= MAX_QUEUED)
         assert len(requests) <= MAX_QUEUED + 1
-    assert "too many ask for ends of matches" in caplog.text
+    assert "too many requests for missed results" in caplog.text

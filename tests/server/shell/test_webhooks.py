@@ -32,7 +32,7 @@ Answer = int | Exception | None
 
 
 def guide_function() -> Callable[[str, Mapping[str, str], bytes], bool]:
-    """The check of a signature that docs/events.md shows."""
+    """Return the check of a signature that docs/events.md shows."""
     match = re.search(r"^```python\n(.*?)^```", text_of("docs/events.md"), re.MULTILINE | re.DOTALL)
     assert match is not None
     names: dict[str, Any] = {}
@@ -84,7 +84,7 @@ def news(event: str = "cup") -> EventNews:
 
 @asynccontextmanager
 async def sending(receiver: Receiver) -> AsyncIterator[Callable[[EventNews], None]]:
-    """A webhook to a receiver, as a function that takes news."""
+    """Yield a webhook to a receiver, as a function that takes news."""
     shell = Handlers()
     hook = Webhooks(
         URL, SECRET, cast("Shell", shell), lambda: 1_800_000_000 + CLOCK.now(), CLOCK, receiver.post
@@ -177,7 +177,7 @@ def saying(text: bytes) -> Talk:
 
 @asynccontextmanager
 async def listening(talk: Talk) -> AsyncIterator[str]:
-    """A receiver on a free port; its URL."""
+    """Yield a receiver on a free port; its URL."""
     server = await asyncio.start_server(talk, "127.0.0.1", 0)
     async with server:
         yield f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/hook"
@@ -205,7 +205,7 @@ async def test_the_status_alone_is_read(text: bytes, status: int | str) -> None:
                 await post_by_http(WebhookURL.parse(url), b"{}", {"X": "y"})
 
 
-async def test_a_host_sends_what_its_core_tells() -> None:
+async def test_a_host_sends_the_events_of_its_core() -> None:
     got = asyncio.get_running_loop().create_future()
 
     async def talk(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:

@@ -93,7 +93,7 @@ async def test_two_servers_that_pack_at_once_lose_nothing(database: str) -> None
         before = await events_of(engine, match.match)
 
         async def write(work: Callable[[sa.Connection], Any]) -> Any:
-            """The other server is done with it after this one has read it, and before it writes."""
+            """Write after the other server has packed the match, which this one has already read."""
             assert await compact(other) == 1
             async with engine.begin() as connection:
                 return await connection.run_sync(work)

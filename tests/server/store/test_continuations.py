@@ -16,7 +16,7 @@ from arena.protocol.record import Record, Result, to_line
 from arena.server.store.archive import ImportCounts, import_lines
 from arena.server.store.continuations import MAX_MOVES, Continuation, continuations
 from arena.server.store.database import Engine, open_store
-from tests.match.recorded import recorded
+from tests.match.recorded import random_record
 
 SETUP: dict[str, Any] = make_setup("riskless", "path4").setup()
 GAME: Any = make_game("riskless", SETUP | {"ply_limit": 6})
@@ -34,12 +34,12 @@ async def engine(database: str) -> AsyncIterator[Engine]:
         yield opened
 
 
-def played(game: Any, count: int) -> list[tuple[Record, list[Any]]]:
-    """Matches by chance, each with its positions: a quarter is drawn, and the others end a ply before in the three ways."""
+def random_matches(game: Any, count: int) -> list[tuple[Record, list[Any]]]:
+    """Return matches by chance, each with its positions: a quarter is drawn, and the others end a ply before in the three ways."""
     records = []
     for seed in range(count):
         drawn = seed % 4 == 0
-        record, positions = recorded(game, seed, None if drawn else 5)
+        record, positions = random_record(game, seed, None if drawn else 5)
         started = f"2026-11-20T12:00:{seed:02}Z"
         record = structs.replace(record, match=f"{game.map.name}-{seed}", started=started)
         if not drawn:
@@ -67,8 +67,8 @@ def by_hand(found: list[tuple[Record, list[Any]]], position: Armies) -> set[Cont
 
 
 async def test_the_moves_from_a_position_are_counted_however_it_was_reached(engine: Engine) -> None:
-    found = played(GAME, 40)
-    await keep(engine, *found, *played(make_setup("riskless", "m1"), 1))
+    found = random_matches(GAME, 40)
+    await keep(engine, *found, *random_matches(make_setup("riskless", "m1"), 1))
     positions = {position for _, reached in found for position in reached}
     assert len(positions) > 20
     for position in positions:
@@ -81,7 +81,7 @@ async def test_the_moves_from_a_position_are_counted_however_it_was_reached(engi
 
 
 async def test_the_newest_matches_are_examined_and_no_more(engine: Engine) -> None:
-    found = played(GAME, 12)
+    found = random_matches(GAME, 12)
     await keep(engine, *found)
     answer = await continuations(engine, GAME, GAME.start(), most=4)
     assert answer.examined == 3, "one of the four is void"
@@ -89,7 +89,7 @@ async def test_the_newest_matches_are_examined_and_no_more(engine: Engine) -> No
 
 
 async def test_a_match_on_another_version_of_the_map_counts_for_nothing(engine: Engine) -> None:
-    ((record, positions),) = played(GAME, 1)
+    ((record, positions),) = random_matches(GAME, 1)
     await keep(engine, (record, positions))
     older: Any = make_game("riskless", SETUP | {"ply_limit": 7})
     assert (await continuations(engine, older, older.start())).moves == []

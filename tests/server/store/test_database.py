@@ -37,7 +37,7 @@ from tests.server.databases import Postgresql
 
 @asynccontextmanager
 async def closing(*engines: AsyncEngine) -> AsyncIterator[AsyncEngine]:
-    """Disposes of engines however the test ends; gives the first."""
+    """Dispose of engines however the test ends; gives the first."""
     try:
         yield engines[0]
     finally:
@@ -114,7 +114,7 @@ async def test_servers_that_start_at_once_on_an_empty_database_all_get_it(databa
                 ).scalars().all() == [migrations.SCHEMA_VERSION]
 
 
-async def test_a_core_with_standbys_has_longer_for_its_tables_than_for_what_others_wait_for(
+async def test_tables_of_a_core_with_standbys_have_a_longer_limit_than_its_commits(
     postgresql_database: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def timeout(connection: Connection) -> str:

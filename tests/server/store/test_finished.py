@@ -19,7 +19,7 @@ from tests.server.played import MAXIE_WINS, MINNIE_WINS, day, events, keep
 
 
 async def fill(engine: AsyncEngine, seed: int) -> list[tuple[str, Record]]:
-    """Matches of two games between four bots, of which some finished at the very same time."""
+    """Return matches of two games between four bots, of which some finished at the very same time."""
     chance = random.Random(seed)
     matches = []
     for number in range(30):
@@ -42,7 +42,7 @@ async def fill(engine: AsyncEngine, seed: int) -> list[tuple[str, Record]]:
 
 
 async def all_of(engine: AsyncEngine, limit: int, bot: str, game: str) -> list[MatchSummary]:
-    """The whole list, asked for piece by piece."""
+    """Return the whole list, asked for piece by piece."""
     found: list[MatchSummary] = []
     place = None
     while True:
@@ -56,7 +56,7 @@ async def all_of(engine: AsyncEngine, limit: int, bot: str, game: str) -> list[M
 
 
 @pytest.mark.parametrize("seed", seeds(2))
-async def test_every_list_is_what_a_look_at_all_matches_gives(database: str, seed: int) -> None:
+async def test_every_list_agrees_with_a_scan_of_all_matches(database: str, seed: int) -> None:
     async with open_store(database) as engine:
         played = await fill(engine, seed)
         for bot in ("", "anna", "dora", "nobody"):
@@ -75,7 +75,7 @@ async def test_every_list_is_what_a_look_at_all_matches_gives(database: str, see
                     assert [each.match for each in found] == newest
 
 
-async def test_a_line_tells_of_the_match_what_its_record_tells(database: str) -> None:
+async def test_the_summary_of_a_match_agrees_with_its_record(database: str) -> None:
     async with open_store(database) as engine:
         stored = await keep(engine, day(1), events(MINNIE_WINS))
         (shown,) = (await search(engine, Filter(), 5)).matches

@@ -24,7 +24,7 @@ from arena.server.store.journal.load import load
 from arena.server.store.journal.reader import events_of
 from arena.server.store.lease import LEASE_SECONDS, LOOK_SECONDS, Lease, LeaseLost, NameHeld
 from tests.hurried_clock import HurriedClock
-from tests.server.journals import MATCH, ends, happens, opens, run_out, taken
+from tests.server.journals import MATCH, ends, happens, opens, run_out, take_lease
 from tests.server.matches import record
 
 
@@ -44,11 +44,11 @@ async def renewed(engine: AsyncEngine) -> None:
 
 @asynccontextmanager
 async def overtaken(engine: AsyncEngine) -> AsyncIterator[Journal]:
-    """A journal with a match in progress, whose name another has taken meanwhile."""
+    """Yield a journal with a match in progress, whose name another has taken meanwhile."""
     async with open_journal(engine) as journal:
         await journal.commit([opens(), happens(1)])
         await run_out(engine)
-        await taken(engine)
+        await take_lease(engine)
         yield journal
 
 
@@ -82,7 +82,7 @@ async def test_a_name_that_is_held_is_refused_in_one_line_that_says_by_whom(data
 async def test_the_name_of_a_process_that_is_gone_is_taken_over_at_once(database: str) -> None:
     clock = HurriedClock()
     async with open_store(database) as engine:
-        await taken(engine, process=replace(this_process(), started="1"))
+        await take_lease(engine, process=replace(this_process(), started="1"))
         async with open_journal(engine, clock=clock) as journal:
             assert journal.lease.number == 2
         assert LOOK_SECONDS not in clock.slept
@@ -91,7 +91,7 @@ async def test_the_name_of_a_process_that_is_gone_is_taken_over_at_once(database
 async def test_a_name_that_nobody_renews_is_taken_when_the_lease_has_run_out(database: str) -> None:
     clock, wanted = HurriedClock(), 3
     async with open_store(database) as engine:
-        await taken(engine)
+        await take_lease(engine)
 
         async def run_out_later() -> None:
             if len(clock.slept) == wanted:
@@ -107,7 +107,7 @@ async def test_a_name_that_nobody_renews_is_taken_when_the_lease_has_run_out(dat
 async def test_a_lease_of_a_clock_that_has_jumped_is_not_waited_for(database: str, *, wait: bool) -> None:
     clock = HurriedClock()
     async with open_store(database) as engine:
-        old = await taken(engine)
+        old = await take_lease(engine)
         async with engine.begin() as connection:
             jumped = {"until": schema.servers.c.until + 1e6, "renewed": schema.servers.c.renewed + 1e6}
             await connection.execute(sa.update(schema.servers).values(jumped))
@@ -121,7 +121,7 @@ async def test_a_standby_waits_for_as_long_as_the_lease_is_renewed_and_takes_ove
 ) -> None:
     clock, looks = HurriedClock(), 200
     async with open_store(database) as engine:
-        old = await taken(engine, "north")
+        old = await take_lease(engine, "north")
 
         async def renew_for_a_while() -> None:
             if len(clock.slept) < looks:
@@ -263,7 +263,7 @@ async def test_a_holder_that_stands_still_in_a_transaction_keeps_its_name_no_lon
     postgresql_database: str,
 ) -> None:
     async with open_store(postgresql_database) as engine:
-        old = await taken(engine)
+        old = await take_lease(engine)
         await run_out(engine)
         async with engine.connect() as still:
             # The same that every connection has, only shorter.
@@ -273,7 +273,7 @@ async def test_a_holder_that_stands_still_in_a_transaction_keeps_its_name_no_lon
             await still.execute(sa.text("SET LOCAL idle_in_transaction_session_timeout = '3s'"))
             await still.run_sync(lease.require, old)
             with anyio.fail_after(100):
-                new = await taken(engine, process=this_process())
+                new = await take_lease(engine, process=this_process())
             assert new.number == old.number + 1
             with pytest.raises(sa.exc.DBAPIError):
                 await still.run_sync(lease.require, old)

@@ -1,6 +1,4 @@
-"""Servers on one store, started, stopped, killed, frozen and cut off in any order: what was acknowledged is there for
-good.
-"""
+"""Servers on one store, started, stopped, killed, frozen and cut off in any order: acknowledged data stays."""
 
 from __future__ import annotations
 
@@ -18,7 +16,7 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 from arena.clock import MONOTONIC
 from arena.match.events import MatchOpened
 from arena.protocol.record import to_line
-from arena.server.processes.identity import Process, this_process
+from arena.server.processes.identity import ProcessIdentity, this_process
 from arena.server.store import lease, schema
 from arena.server.store.database import close, make_engine, prepare
 from arena.server.store.journal.changes import Durable, changes_of
@@ -66,7 +64,7 @@ class World:
     stack: AsyncExitStack
     runs: list[Run] = field(default_factory=list)
     told: dict[str, dict[int, int]] = field(default_factory=dict)
-    """When each event that was acknowledged happened, by its match and its number."""
+    """Time of each acknowledged event, by its match and number."""
     time: int = 0
     """No two events happen at the same time."""
     acknowledged: dict[str, str] = field(default_factory=dict)
@@ -75,8 +73,8 @@ class World:
     """The first record of each match that was in the store, acknowledged or not."""
     matches: int = 0
 
-    async def start(self, name: str, process: Process) -> None:
-        """A process takes the name where it can, and goes on with its matches."""
+    async def start(self, name: str, process: ProcessIdentity) -> None:
+        """Let a process take the name if it is free, and continue its matches."""
         writer: Writer = await self.stack.enter_async_context(
             open_sqlite_writer(self.engine)
             if self.engine.dialect.name == "sqlite"
@@ -95,27 +93,27 @@ class World:
         run.open = {each.terms.match: len(each.events) for each in found}
 
     async def stop(self, number: int) -> None:
-        """A process stops, and gives its name back where it still has it."""
+        """Stop a process, which gives its name back if it still has it."""
         if self.runs:
             await self.runs.pop(number % len(self.runs)).journal.release()
 
     async def kill(self, number: int) -> None:
-        """A process is gone, and says nothing."""
+        """Kill a process."""
         if self.runs:
             self.runs.pop(number % len(self.runs))
 
     async def run_out(self) -> None:
-        """All leases run out; their holders go on as if nothing were."""
+        """Let all leases expire; their holders continue."""
         async with self.engine.begin() as connection:
             await connection.execute(sa.update(schema.servers).values(until=0.0))
 
     async def play(self, number: int, which: int, what: str, how: str) -> None:
-        """A process commits a new match, an event of one, or the end of one, and it goes well or not."""
+        """Commit a new match, an event of one, or the end of one, in a process. It may fail."""
         if self.runs:
             await self._play(self.runs[number % len(self.runs)], which, what, how)
 
     async def play_at_once(self, first: int, second: int, which: int, what: str) -> None:
-        """Two processes commit at the same time, perhaps the same match."""
+        """Commit from two processes at the same time, perhaps the same match."""
         both = {
             id(run): run
             for run in (self.runs[each % len(self.runs)] for each in (first, second) if self.runs)
@@ -182,7 +180,7 @@ class World:
         self.runs = [each for each in self.runs if each is not run]
 
     async def check(self) -> None:
-        """The store has all that was acknowledged, as it was."""
+        """Check that the store has all acknowledged data unchanged."""
         async with self.engine.connect() as connection:
             found = await events_of_all(connection, list(self.told))
             kept = await connection.execute(

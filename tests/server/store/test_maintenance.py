@@ -93,7 +93,7 @@ async def test_a_store_that_is_away_is_told_in_one_line_and_tried_again(
         clock = HurriedClock()
         with anyio.fail_after(100):
             await looked_after(Maintenance(engine, journal, clock=clock), clock, 1)
-        assert "the store is not looked after for now" in caplog.text
+        assert "the store cannot be maintained now" in caplog.text
         await anyio.to_thread.run_sync(own_postgresql.start)
 
 

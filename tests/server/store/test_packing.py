@@ -38,7 +38,7 @@ else:
 
 @st.composite
 def matches(draw: st.DrawFn) -> MatchData:
-    """A record and a journal that have most in common, and sometimes not."""
+    """Return a record and a journal that have most in common, and sometimes not."""
     kept = record("m" * 32)
     made = draw(st.lists(moves, max_size=8))
     kept = msgspec.structs.replace(kept, moves=made)

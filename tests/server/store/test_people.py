@@ -39,7 +39,7 @@ ADA = "ada lovelace"
 
 
 async def contents(engine: AsyncEngine, *without: str) -> list[str]:
-    """Every row of the store but of these tables, as text; packed pieces unpacked."""
+    """Return every row of the store but of these tables, as text; packed pieces unpacked."""
     found = []
     async with engine.connect() as connection:
         for table in metadata.sorted_tables:
@@ -58,7 +58,7 @@ async def everything(engine: AsyncEngine) -> str:
 
 
 async def fill(engine: AsyncEngine) -> None:
-    """Everything that a name can leave behind, some of it packed and some not."""
+    """Store everything that a name can leave behind, some of it packed and some not."""
     engines = Engines(EngineInfo("from lovelace.toml"), EngineInfo("greedy"))
     for number, maxie in enumerate((ADA, "bert", ADA)):
         minnie = "bert" if maxie == ADA else ADA

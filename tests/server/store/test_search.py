@@ -27,8 +27,8 @@ async def engine(database: str) -> AsyncIterator[Engine]:
 
 
 @pytest.fixture
-async def kept(engine: Engine) -> list[dict[str, object]]:
-    """Finished matches of a few bots, and one in progress."""
+async def stored_rows(engine: Engine) -> list[dict[str, object]]:
+    """Return finished matches of a few bots, and one in progress."""
     chance = Random(5)
     rows: list[dict[str, object]] = []
     for number in range(1, COUNT + 1):
@@ -102,8 +102,8 @@ def combinations() -> Iterator[Filter]:
             yield Filter(bot, opponent, map, game, event, opening, result)
 
 
-async def found(engine: Engine, wanted: Filter, limit: int, looked_through: int) -> list[MatchSummary]:
-    """All that fit, page by page."""
+async def find_all(engine: Engine, wanted: Filter, limit: int, looked_through: int) -> list[MatchSummary]:
+    """Return all that fit, page by page."""
     shown: list[MatchSummary] = []
     place = None
     while True:
@@ -117,23 +117,23 @@ async def found(engine: Engine, wanted: Filter, limit: int, looked_through: int)
 
 
 async def test_every_combination_finds_what_fits_the_newest_first(
-    engine: Engine, kept: list[dict[str, object]]
+    engine: Engine, stored_rows: list[dict[str, object]]
 ) -> None:
-    newest = sorted(kept, key=lambda row: (str(row["finished"]), row["number"]), reverse=True)
+    newest = sorted(stored_rows, key=lambda row: (str(row["finished"]), row["number"]), reverse=True)
     everything = list(combinations())
     for wanted in Random(7).sample(everything, 80):
         expected = [row["match"] for row in newest if fits(row, wanted)]
-        assert [each.match for each in await found(engine, wanted, 20, 50)] == expected, wanted
+        assert [each.match for each in await find_all(engine, wanted, 20, 50)] == expected, wanted
 
 
 async def test_one_answer_looks_through_no_more_than_it_may(
-    engine: Engine, kept: list[dict[str, object]]
+    engine: Engine, stored_rows: list[dict[str, object]]
 ) -> None:
     page = await search(engine, Filter(result=EndReason.CRASH.value), 5, looked_through=10)
     assert page.matches == []
     assert page.next is not None
     newest = sorted(
-        (row for row in kept if row["finished"]), key=lambda row: (str(row["finished"]), row["number"])
+        (row for row in stored_rows if row["finished"]), key=lambda row: (str(row["finished"]), row["number"])
     )
     assert page.next.endswith(str(newest[-10]["match"]))
 
@@ -152,13 +152,15 @@ async def test_the_score_of_one_bot_against_another_is_listed_by_game(engine: En
     assert await scores(engine, "bert", "dora") == []
 
 
-async def test_a_match_says_which_opening_it_had(engine: Engine, kept: list[dict[str, object]]) -> None:
-    for row in kept[:5]:
+async def test_a_match_says_which_opening_it_had(
+    engine: Engine, stored_rows: list[dict[str, object]]
+) -> None:
+    for row in stored_rows[:5]:
         assert await opening_of(engine, str(row["match"])) == row["opening"]
     assert await opening_of(engine, "none") is None
 
 
-async def test_indices_are_used(engine: Engine, kept: list[dict[str, object]]) -> None:
+async def test_indices_are_used(engine: Engine, stored_rows: list[dict[str, object]]) -> None:
     if engine.dialect.name != "sqlite":
         pytest.skip("PostgreSQL reads a small table as a whole")
     statements: list[tuple[str, Any]] = []

@@ -22,7 +22,7 @@ from arena.server.web.analysis import analysis, review, review_of_moves
 from arena.server.web.routes import BadRequest
 from tests.bots.command_line import arena
 from tests.games.own import forget_games, nim
-from tests.match.recorded import recorded
+from tests.match.recorded import random_record
 from tests.server.fleets import processes_of
 
 RULES = Riskless(load_map("path4"))
@@ -31,12 +31,12 @@ SEVERAL = RULES.position_from_text("+4 +2 . -5 maxie 4")
 """A position with three moves."""
 
 
-def asked(position: str) -> str:
+def analysis_url(position: str) -> str:
     return f"position={quote(position)}"
 
 
 async def test_the_line_of_the_engine_is_legal_and_its_value_and_the_truth_are_told() -> None:
-    answer = await analysis("path4", asked(RULES.position_to_text(SEVERAL)), seconds=300)
+    answer = await analysis("path4", analysis_url(RULES.position_to_text(SEVERAL)), seconds=300)
     assert answer.status == HTTPStatus.OK
     data = json.loads(answer.body)
     assert data["engine"] == "alphabeta"
@@ -55,12 +55,12 @@ async def test_the_line_of_the_engine_is_legal_and_its_value_and_the_truth_are_t
 @pytest.mark.parametrize(
     ("name", "query", "status"),
     [
-        ("nowhere", asked(START), HTTPStatus.NOT_FOUND),
-        ("../path4", asked(START), HTTPStatus.NOT_FOUND),
-        ("ring:1000", asked(START), HTTPStatus.NOT_FOUND),
+        ("nowhere", analysis_url(START), HTTPStatus.NOT_FOUND),
+        ("../path4", analysis_url(START), HTTPStatus.NOT_FOUND),
+        ("ring:1000", analysis_url(START), HTTPStatus.NOT_FOUND),
         ("path4", "", HTTPStatus.BAD_REQUEST),
         ("path4", "position=a&position=b&c=d", HTTPStatus.BAD_REQUEST),
-        ("path4", f"{asked(START)}&depth=99", HTTPStatus.BAD_REQUEST),
+        ("path4", f"{analysis_url(START)}&depth=99", HTTPStatus.BAD_REQUEST),
     ],
 )
 async def test_an_invalid_request_starts_no_engine(name: str, query: str, status: HTTPStatus) -> None:
@@ -68,7 +68,7 @@ async def test_an_invalid_request_starts_no_engine(name: str, query: str, status
 
 
 async def test_a_position_that_is_none_is_refused() -> None:
-    assert (await analysis("path4", asked("--help"), seconds=300)).status == HTTPStatus.BAD_REQUEST
+    assert (await analysis("path4", analysis_url("--help"), seconds=300)).status == HTTPStatus.BAD_REQUEST
 
 
 async def test_an_engine_that_takes_too_long_is_gone_when_that_is_told(
@@ -76,7 +76,7 @@ async def test_an_engine_that_takes_too_long_is_gone_when_that_is_told(
 ) -> None:
     mark = f"arena-test-advice-{time.monotonic_ns()}"
     monkeypatch.setenv("ARENA_TEST_MARK", mark)
-    answer = await analysis("path4", asked("+9 . . -3 maxie 0"), seconds=0.05)
+    answer = await analysis("path4", analysis_url("+9 . . -3 maxie 0"), seconds=0.05)
     assert answer.status == HTTPStatus.SERVICE_UNAVAILABLE
     assert processes_of(mark) == []
 
@@ -85,7 +85,7 @@ async def test_an_engine_whose_question_is_given_up_is_gone_too(monkeypatch: pyt
     mark = f"arena-test-advice-{time.monotonic_ns()}"
     monkeypatch.setenv("ARENA_TEST_MARK", mark)
     async with anyio.create_task_group() as tasks:
-        tasks.start_soon(analysis, "path4", asked(START))
+        tasks.start_soon(analysis, "path4", analysis_url(START))
         with anyio.fail_after(100):
             while not processes_of(mark):
                 await anyio.sleep(0.001)
@@ -94,7 +94,7 @@ async def test_an_engine_whose_question_is_given_up_is_gone_too(monkeypatch: pyt
 
 
 def test_a_review_is_that_of_the_command_line(tmp_path: Path) -> None:
-    line = to_line(recorded(make_setup("riskless", "italy"), 3, 12)[0])
+    line = to_line(random_record(make_setup("riskless", "italy"), 3, 12)[0])
     answer = anyio.run(review, line)
     assert answer.status == HTTPStatus.OK
     data = json.loads(answer.body)
@@ -124,7 +124,7 @@ def test_a_review_is_that_of_the_command_line(tmp_path: Path) -> None:
 def test_moves_that_are_in_no_store_have_the_review_of_their_record(
     game: AnyGame, setup: dict[str, object]
 ) -> None:
-    record = recorded(game, 3, 4)[0]
+    record = random_record(game, 3, 4)[0]
     moves = [each.move for each in record.moves]
     query = f"game={game.name}&setup={quote(json.dumps(setup))}&moves={quote(json.dumps(moves))}"
     answer = anyio.run(review_of_moves, query)
@@ -150,10 +150,10 @@ async def test_a_query_that_gives_no_match_is_refused() -> None:
     [
         ("{}", "cannot be read"),
         (
-            to_line(structs.replace(recorded(make_setup("tictactoe"))[0], game="go")),
+            to_line(structs.replace(random_record(make_setup("tictactoe"))[0], game="go")),
             "does not know the game 'go'",
         ),
-        (to_line(recorded(make_setup("riskless", "path4"), 1, 0)[0]), "no move was played"),
+        (to_line(random_record(make_setup("riskless", "path4"), 1, 0)[0]), "no move was played"),
     ],
 )
 async def test_a_match_without_review_starts_no_engine(line: str, why: str) -> None:
@@ -163,7 +163,7 @@ async def test_a_match_without_review_starts_no_engine(line: str, why: str) -> N
 
 
 async def test_a_record_that_breaks_the_rules_is_refused() -> None:
-    record, _ = recorded(make_setup("riskless", "path4"), 1, 4)
+    record, _ = random_record(make_setup("riskless", "path4"), 1, 4)
     wrong = structs.replace(record, moves=[record.moves[0], *record.moves[:3]])
     answer = await review(to_line(wrong))
     assert (answer.status, "breaks the rules" in answer.body.decode()) == (HTTPStatus.BAD_REQUEST, True)

@@ -42,8 +42,8 @@ AGAIN = Recurrence("Fri 20:00", "19:55", "Europe/Berlin", 7)
 WEEKLY = replace(ONCE, event=name_of("weekly", AGAIN, EIGHT), series="weekly", again=AGAIN)
 
 
-def read(body: bytes) -> list[dict[str, str]]:
-    """The events of a calendar: unfolded, parsed, unescaped."""
+def read_calendar(body: bytes) -> list[dict[str, str]]:
+    """Return the events of a calendar: unfolded, parsed, unescaped."""
     assert body.endswith(b"\r\n")
     lines = body.split(b"\r\n")
     assert all(len(line) <= 75 for line in lines)
@@ -71,7 +71,7 @@ def unescaped(text: str) -> str:
 
 
 def calendar(*states: EventState, origin: str = "https://arena.example") -> list[dict[str, str]]:
-    return read(to_ical(dated_events(states), origin, NOW))
+    return read_calendar(to_ical(dated_events(states), origin, NOW))
 
 
 def test_an_event_is_told_in_utc() -> None:
@@ -125,7 +125,7 @@ async def test_a_server_has_the_calendar_of_its_store(host: Host) -> None:
         await connection.execute(ladders.insert().values(**values, **event_row(EventState(WEEKLY))))
     status, headers, body = await get(host, "/events.ics")
     assert (status, headers["Content-Type"]) == (200, "text/calendar; charset=utf-8")
-    told = read(body)
+    told = read_calendar(body)
     assert len(told) == 1 + LATER
     assert told[0]["URL"] == f"{host.url.replace('ws', 'http', 1)}/event/{WEEKLY.event}"
     assert (await get(host, "/events.ics?x=1"))[0] == 400

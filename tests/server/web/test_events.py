@@ -14,7 +14,7 @@ from arena.server.store.schema import ladders
 from arena.server.web.live import EventProgress
 from arena.server.web.routes import parse
 from arena.server.web.store_pages import MAX_BOTS, StorePages
-from tests.server.core.test_event import begun
+from tests.server.core.test_event import begin_event
 from tests.server.played import MAXIE_WINS, day, events, keep
 from tests.server.web.test_pages import ask, get, nothing_is_live, play
 
@@ -63,7 +63,7 @@ async def test_whoever_plays_the_event_says_how_it_goes() -> None:
 
 
 async def test_the_open_pairings_of_an_event_in_progress_are_told(host: Host) -> None:
-    event = begun("swiss", 4)
+    event = begin_event("swiss", 4)
     row = event_row(event.state) | {"kind": EVENT, "server": "", "named": True}
     async with host.engine.begin() as connection:
         await connection.execute(sa.insert(ladders).values(**row))

@@ -1,4 +1,4 @@
-"""The host's desk: who is connected, and what the host orders, by the token of an admin."""
+"""The host's page: connected bots and the host's orders, with the token of an admin."""
 
 from __future__ import annotations
 

@@ -28,8 +28,8 @@ from tests.server.web.test_pages import get
 CONTROL = TimeControl.parse("1/move")
 
 
-def played(name: str, plies: int, players: Players | None = None) -> tuple[HeroMatch, list[int]]:
-    """A match of random moves on a map, and the armies that stand on it."""
+def random_match(name: str, plies: int, players: Players | None = None) -> tuple[HeroMatch, list[int]]:
+    """Return a match of random moves on a map, and the armies that stand on it."""
     rules, chance = make_setup("riskless", name), random.Random(plies)
     assert isinstance(rules, Riskless)
     position, moves = rules.start(), list[Data]()
@@ -41,7 +41,7 @@ def played(name: str, plies: int, players: Players | None = None) -> tuple[HeroM
     return HeroMatch("m", "riskless", rules.setup(), names, moves, live=True), list(position.armies)
 
 
-def parsed(made: bytes) -> ET.Element:
+def parse_page(made: bytes) -> ET.Element:
     return ET.fromstring(made.decode())
 
 
@@ -52,8 +52,8 @@ def owner(armies: int) -> str:
 @pytest.mark.parametrize("name", [*map_names(), "ring:8", "grid:3x4"])
 @pytest.mark.parametrize("plies", [0, 25])
 def test_every_territory_is_shown_with_its_owner_and_armies(name: str, plies: int) -> None:
-    shown, armies = played(name, plies)
-    picture = parsed(hero(shown))
+    shown, armies = random_match(name, plies)
+    picture = parse_page(hero(shown))
     spots = picture.findall(".//g[@class='spot']")
     assert [each.get("data-owner") for each in spots] == [owner(n) for n in armies]
     assert ["".join(each.itertext()) for each in spots] == [str(abs(n)) if n else "" for n in armies]
@@ -66,13 +66,13 @@ def test_every_territory_is_shown_with_its_owner_and_armies(name: str, plies: in
 
 def test_the_page_preloads_its_map() -> None:
     for name, asked in (("usa", "/api/map/usa"), ("ring:6", None)):
-        early = parsed(hero(played(name, 3)[0])).find(".//link[@rel='preload']")
+        early = parse_page(hero(random_match(name, 3)[0])).find(".//link[@rel='preload']")
         assert (None if early is None else early.get("href")) == asked
 
 
 def test_the_lead_is_shown_as_one_number() -> None:
-    shown, armies = played("usa", 40)
-    picture = parsed(hero(shown))
+    shown, armies = random_match("usa", 40)
+    picture = parse_page(hero(shown))
     sums = [sum(n for n in armies if n > 0), -sum(n for n in armies if n < 0)]
     share = chance(sums[0] - sums[1], "usa", load_file("usa").map.armies_to_win)
     shares = [each.text or "" for each in picture.findall(".//strong[@class='share-of']")]
@@ -87,22 +87,22 @@ def test_the_lead_is_shown_as_one_number() -> None:
 def test_no_name_becomes_an_element(one: str, other: str) -> None:
     markup = f"<script>alert('{one}')</script><!-- head -->&amp;\"{other}"
     printed = "".join(each for each in markup if each.isprintable())
-    shown, _ = played("m2", 3, Players(printed, "<!-- first -->"))
-    picture = parsed(hero(shown))
+    shown, _ = random_match("m2", 3, Players(printed, "<!-- first -->"))
+    picture = parse_page(hero(shown))
     assert [each.text for each in picture.findall(".//span[@class='name']")] == [printed, "<!-- first -->"]
     assert picture.find(".//script") is None
     assert b"<!--" not in hero(shown)
 
 
 def test_an_unknown_game_is_not_drawn() -> None:
-    shown, _ = played("m2", 3)
+    shown, _ = random_match("m2", 3)
     wrong: list[Data] = [[0, 0]]
     for game, moves in (("tictactoe", []), ("nothing", []), ("riskless", wrong)):
         assert hero(replace(shown, game=game, moves=moves)) == PLAIN
 
 
 async def test_the_match_in_progress_is_shown_and_afterwards_as_it_was_seen_last() -> None:
-    shown, _ = played("m2", 3)
+    shown, _ = random_match("m2", 3)
     moves = [Played(each, 20.0) for each in shown.moves]
     view = View("m", "e", shown.game, dict(shown.setup), shown.players, CONTROL, moves, Clocks(1, 1), "maxie")
     live: list[View | None] = [None, view]
@@ -122,7 +122,7 @@ async def test_without_any_match_the_built_in_one_is_shown() -> None:
 
     made = await InitialPage(nobody).shown()
     assert made == hero(demo())
-    picture = parsed(made)
+    picture = parse_page(made)
     assert picture.find(".//svg") is not None
     assert picture.find(".//section//a") is None, "it has no address"
     assert picture.find(".//span[@data-live]") is None

@@ -21,7 +21,7 @@ from tests.server.peer import enter
 from tests.server.web.test_pages import get, pages_of, play
 
 
-def told(body: bytes) -> dict[str, str]:
+def preview_tags(body: bytes) -> dict[str, str]:
     tags = re.findall(r'<meta property="og:([a-z_:]+)" content="([^"]*)">', body.decode())
     return {name: unescape(value) for name, value in tags}
 
@@ -31,7 +31,7 @@ async def test_a_finished_match_says_who_played_and_how_it_ended(host: Host) -> 
     status, headers, body = await get(host, f"/match/{match}/2", Host="arena.example:8765")
     assert status == 200
     assert "frame-ancestors 'none'" in headers["Content-Security-Policy"]
-    og = told(body)
+    og = preview_tags(body)
     assert og["title"] in ("anna v bert", "bert v anna")
     assert re.match(r"Tic-tac-toe, 2\+0\.1 · .* · \d moves · move 2$", og["description"])
     assert og["url"] == f"http://arena.example:8765/match/{match}/2"
@@ -49,7 +49,7 @@ async def test_a_match_in_progress_says_so(host: Host) -> None:
         terms = spec("anna", "bert")
         tasks.start_soon(host.play, terms)
         await anna.hear(Start)
-        og = told((await get(host, f"/match/{terms.match}"))[2])
+        og = preview_tags((await get(host, f"/match/{terms.match}"))[2])
         assert og["title"] == "anna v bert"
         assert og["description"] == "Tic-tac-toe, 2+0.1 · live, move 0"
         await anna.say(Ready(terms.match))
@@ -87,7 +87,7 @@ TITLES = [
 async def test_each_address_has_its_title(host: Host) -> None:
     for path, title in TITLES:
         status, _, body = await get(host, path)
-        assert (status, told(body)["title"]) == (200, title), path
+        assert (status, preview_tags(body)["title"]) == (200, title), path
 
 
 async def test_the_page_is_shown_though_the_store_does_not_answer(host: Host) -> None:
@@ -96,7 +96,7 @@ async def test_the_page_is_shown_though_the_store_does_not_answer(host: Host) ->
         await connection.commit()
     status, _, body = await get(host, "/bot/anna")
     assert status == 200
-    assert told(body)["title"] == GENERAL.title
+    assert preview_tags(body)["title"] == GENERAL.title
 
 
 def test_no_name_and_no_header_gets_into_the_page_as_markup() -> None:
@@ -115,7 +115,7 @@ async def test_whole_addresses_are_those_under_which_the_page_was_asked_for(host
     ):
         answer = await settled(pages_of(host)(Request("/table", Headers(fields)), "127.0.0.1"))
         assert answer is not None
-        assert told(answer.body)["url"] == f"{origin}/table"
+        assert preview_tags(answer.body)["url"] == f"{origin}/table"
 
 
 @pytest.mark.parametrize("path", ["", "/constructor", "/matches/1", "/api/match", "/web/match"])

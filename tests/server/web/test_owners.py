@@ -39,7 +39,7 @@ async def post(host: Host, path: str, authorization: str = "", **headers: str) -
             return status, body.decode().strip()
 
 
-async def done(host: Host, path: str, authorization: str) -> dict[str, object]:
+async def post_done(host: Host, path: str, authorization: str) -> dict[str, object]:
     status, body = await post(host, path, authorization)
     assert status == 200, body
     data = json.loads(body)
@@ -48,7 +48,7 @@ async def done(host: Host, path: str, authorization: str) -> dict[str, object]:
 
 
 async def token(host: Host, path: str, authorization: str) -> str:
-    return str((await done(host, path, authorization))["token"])
+    return str((await post_done(host, path, authorization))["token"])
 
 
 async def enters(host: Host, name: str, secret: str) -> bool:
@@ -62,7 +62,7 @@ async def enters(host: Host, name: str, secret: str) -> bool:
 async def test_an_owner_takes_rotates_and_retires_as_many_names_as_the_invitation_is_for(host: Host) -> None:
     codes = await invitations.invite(host.engine, ["ada", "bob"], 2, 3600)
     ada, bob = (f"Bearer {code}" for code in codes.values())
-    assert (await done(host, "join", ada))["left"] == 2
+    assert (await post_done(host, "join", ada))["left"] == 2
     tiger = await token(host, "join?name=tiger", ada)
     assert await enters(host, "tiger", tiger)
     assert not await enters(host, "lion", codes["ada"]), "a code is no token"
@@ -85,7 +85,7 @@ async def test_an_owner_takes_rotates_and_retires_as_many_names_as_the_invitatio
     assert await token(host, "token/revoke?name=wolf", basic("tiger", new)) == ""
     assert not await enters(host, "wolf", wolf)
     assert (await post(host, "me", basic("wolf", wolf)))[0] == 401
-    told_of = await done(host, "me", basic("tiger", new))
+    told_of = await post_done(host, "me", basic("tiger", new))
     assert isinstance(told_of["bots"], list)
     assert [(each["name"], each["retired"] is None) for each in told_of["bots"]] == [
         ("tiger", True),
@@ -119,11 +119,11 @@ async def test_an_owner_enters_own_bots_in_an_event_and_withdraws_them(host: Hos
     await tokens.create(host.engine, "bear", "bot", "ada")
     await tokens.create(host.engine, "wolf", "bot", "bob")
     cup = {"event": "cup", "state": "open", "begins": utc(TOMORROW), "bots": []}
-    assert (await done(host, "me", tiger))["events"] == [cup]
+    assert (await post_done(host, "me", tiger))["events"] == [cup]
     for name in ("tiger", "lion"):
-        told = await done(host, f"me/enter?event=cup&name={name}", tiger)
+        told = await post_done(host, f"me/enter?event=cup&name={name}", tiger)
     assert told["events"] == [cup | {"bots": ["tiger", "lion"]}]
-    told = await done(host, "me/withdraw?event=cup&name=lion", tiger)
+    told = await post_done(host, "me/withdraw?event=cup&name=lion", tiger)
     assert told["events"] == [cup | {"bots": ["tiger"]}]
     async with dial(host.url) as peer:
         await peer.say(Hello("lion", await tokens.rotate(host.engine, "lion")))
@@ -146,7 +146,7 @@ async def test_an_owner_enters_own_bots_in_an_event_and_withdraws_them(host: Hos
     assert await post(host, "me/enter?event=tea&name=tiger", tiger) == (409, closed)
 
 
-async def test_nobody_changes_what_is_not_their_own(host: Host) -> None:
+async def test_nobody_changes_tokens_of_other_owners(host: Host) -> None:
     secret = await tokens.create(host.engine, "tiger", "bot", "ada")
     await tokens.create(host.engine, "wolf", "bot", "bob")
     await tokens.create(host.engine, "tower", "admin", "ada")
@@ -165,7 +165,7 @@ async def test_an_invitation_ends_and_two_are_as_many_names_as_the_larger(host: 
     assert (await post(host, "join", f"Bearer {codes['ada']}"))[0] == 401
     codes = await invitations.invite(host.engine, ["ada"], 2, 3600)
     codes |= {"again": (await invitations.invite(host.engine, ["ada"], 1, 60))["ada"]}
-    assert [(await done(host, "join", f"Bearer {code}"))["left"] for code in codes.values()] == [2, 2]
+    assert [(await post_done(host, "join", f"Bearer {code}"))["left"] for code in codes.values()] == [2, 2]
 
 
 async def test_retired_names_are_bounded(database: str) -> None:
@@ -179,7 +179,7 @@ async def test_retired_names_are_bounded(database: str) -> None:
         assert (await invitations.owner_of(engine, "ada")).left == 0
 
 
-async def test_pages_of_other_sites_and_whoever_guesses_are_refused(host: Host) -> None:
+async def test_other_sites_and_guessed_tokens_are_refused(host: Host) -> None:
     codes = await invitations.invite(host.engine, ["ada"], 2, 3600)
     code = f"Bearer {codes['ada']}"
     assert (await post(host, "join", code, Origin="https://evil.example"))[0] == 403

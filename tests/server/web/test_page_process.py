@@ -236,9 +236,7 @@ async def test_the_store_is_only_read(url: str) -> None:
                 await connection.execute(sa.text("DELETE FROM matches"))
 
 
-async def test_an_answer_is_cached_for_what_it_cost_and_not_for_what_it_waited(
-    pages: Pages, url: str
-) -> None:
+async def test_the_cache_time_of_an_answer_follows_its_cost_and_not_its_wait(pages: Pages, url: str) -> None:
     """A busy machine does not go on showing an old list."""
     moments = count(step=60 * 10**9)
     clock = Clock(now_ns=lambda: next(moments), worked_ns=lambda: 0)
@@ -258,10 +256,10 @@ async def test_a_kept_answer_costs_little(pages: Pages) -> None:
     path, headers = "/api/table", {"Accept_Encoding": "gzip", "Host": "localhost"}
     assert (await get(pages, path, **headers))[0] == 200
     request = Request(path, Headers([(name.replace("_", "-"), value) for name, value in headers.items()]))
-    assert counted(lambda: pages(request, "192.0.2.1")) <= 15
+    assert count_calls(lambda: pages(request, "192.0.2.1")) <= 15
 
 
-def counted(ask: Callable[[], Any]) -> int:
+def count_calls(ask: Callable[[], Any]) -> int:
     """Return the Python calls of our own of an answer."""
     calls = 0
 

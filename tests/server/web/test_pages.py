@@ -43,7 +43,7 @@ from tests.server.peer import enter
 async def get(
     host: Host, path: str, method: str = "GET", **headers: str
 ) -> tuple[int, dict[str, str], bytes]:
-    """Status, headers and body of one answer."""
+    """Return status, headers and body of one answer."""
 
     def fetch() -> tuple[int, dict[str, str], bytes]:
         connection = http.client.HTTPConnection(host.url.removeprefix("ws://"), timeout=150)
@@ -70,7 +70,7 @@ async def ask(host: Host, path: str) -> Any:
 
 
 async def play(host: Host, count: int) -> list[str]:
-    """The ids of so many finished matches."""
+    """Return the ids of so many finished matches."""
     ids = []
     for _ in range(count):
         async with (

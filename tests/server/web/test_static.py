@@ -1,4 +1,4 @@
-"""The page's files: what is there, what is not, and in which form they are given."""
+"""The page's files: their paths, missing files, and their encodings."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ def test_no_path_leads_out_of_the_folder(files: StaticFiles, path: str) -> None:
     assert files.file(path, gzip=False) is None, "the digest is needed"
 
 
-def test_gzip_is_given_to_whom_takes_it() -> None:
+def test_gzip_is_sent_to_clients_that_accept_it() -> None:
     assert takes_gzip("deflate, gzip;q=1.0, *;q=0.5")
     assert takes_gzip("GZIP")
     assert not takes_gzip("")

@@ -21,6 +21,6 @@ def test_every_end_is_told_with_its_winner_where_it_has_one(reason: EndReason) -
     assert "_" not in result_title(players, Result(None, reason))
 
 
-def test_a_match_says_what_is_played() -> None:
+def test_a_title_has_the_map_and_the_time_control() -> None:
     assert game_title("riskless", "usa", "10+0.1") == "USA, 10+0.1"
     assert game_title("my-game", "", "1/move") == "my-game, 1/move"

@@ -10,11 +10,11 @@ from arena.protocol.record import to_line
 from arena.server.web.store_pages import true_moves
 from arena.solved.move_quality import Kind
 from arena.solved.solution import solution_of
-from tests.ladder.reports.test_blunders import by_hand, played
+from tests.ladder.reports.test_blunders import by_hand, make_record
 
 
 def test_each_move_has_its_line() -> None:
-    record = played("path4", 30)
+    record = make_record("path4", 30)
     told = true_moves(to_line(record))
     assert told is not None
     assert len(told) == len(record.moves)
@@ -27,10 +27,10 @@ def test_each_move_has_its_line() -> None:
 
 @pytest.mark.parametrize("map", ["world", "m2"])
 def test_a_map_without_a_table_has_nothing_to_tell(map: str) -> None:
-    assert true_moves(to_line(played(map, 4))) is None
+    assert true_moves(to_line(make_record(map, 4))) is None
 
 
 def test_a_record_that_cannot_be_played_has_nothing_to_tell() -> None:
-    record = played("path4", 4)
+    record = make_record("path4", 4)
     assert true_moves(to_line(replace(record, moves=record.moves[1:]))) is None
     assert true_moves("no record") is None

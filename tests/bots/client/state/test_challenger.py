@@ -3,7 +3,7 @@
 import pytest
 from msgspec import UNSET, UnsetType
 
-from arena.bots.client.state.actions import ScheduleChallenge, Send
+from arena.bots.client.state.actions import ScheduleChallenge, SendMessage
 from arena.bots.client.state.machine import Machine
 from arena.protocol.codes import Code
 from arena.protocol.messages import Challenge, Challenged, ChallengeOver, Error, Hello, Queued
@@ -16,7 +16,7 @@ ASK = Challenge("house-greedy", game="tictactoe", time_control=TimeControl(1000)
 def challenging(matches: int = 1, quota: int | UnsetType = UNSET) -> Machine:
     machine = Machine(Hello("me", matches=matches, pool=False, quota=quota), ASK)
     machine.connected()
-    assert machine.handle(welcome(), 0.0) == [Send(ASK)] * matches
+    assert machine.handle(welcome(), 0.0) == [SendMessage(ASK)] * matches
     return machine
 
 
@@ -33,7 +33,7 @@ def test_one_match_after_another_as_long_as_there_is_room() -> None:
     assert machine.challenge() == []  # its match is on its way
     machine.handle(start(), 0.0)
     assert machine.challenge() == []
-    assert machine.handle(end([]), 0.0)[-1] == Send(ASK)
+    assert machine.handle(end([]), 0.0)[-1] == SendMessage(ASK)
 
 
 @pytest.mark.parametrize("outcome", ["declined", "expired", "refused", "withdrawn"])
@@ -42,14 +42,14 @@ def test_a_challenge_that_came_to_nothing_is_tried_again(outcome: str) -> None:
     open_one(machine)
     over = ChallengeOver("c1", outcome, "not now")  # type: ignore[arg-type]
     assert machine.handle(over, 0.0) == [ScheduleChallenge(f"the challenge is {outcome}: not now")]
-    assert machine.challenge() == [Send(ASK)]
+    assert machine.challenge() == [SendMessage(ASK)]
 
 
 def test_a_refusal_is_told_and_tried_again() -> None:
     machine = challenging()
     again = machine.handle(Error(Code.BAD_CHALLENGE, "no bot called 'x' is connected"), 0.0)
     assert again == [ScheduleChallenge("the challenge is refused: no bot called 'x' is connected")]
-    assert machine.challenge() == [Send(ASK)]
+    assert machine.challenge() == [SendMessage(ASK)]
 
 
 def test_a_quota_bounds_the_challenges() -> None:
@@ -57,7 +57,7 @@ def test_a_quota_bounds_the_challenges() -> None:
     open_one(machine)
     machine.handle(ChallengeOver("c1", "accepted", "", "m"), 0.0)
     machine.handle(start(), 0.0)
-    assert not any(action == Send(ASK) for action in machine.handle(end([]), 0.0))
+    assert not any(action == SendMessage(ASK) for action in machine.handle(end([]), 0.0))
 
 
 def test_a_new_connection_challenges_anew() -> None:
@@ -66,7 +66,7 @@ def test_a_new_connection_challenges_anew() -> None:
     machine.disconnected()
     assert machine.challenge() == []
     machine.connected()
-    assert machine.handle(welcome(), 0.0) == [Send(ASK)]
+    assert machine.handle(welcome(), 0.0) == [SendMessage(ASK)]
 
 
 def test_its_place_in_the_queue_is_told() -> None:

@@ -1,8 +1,17 @@
-"""bots.client.state.machine: what the client does about everything a server may say, and in any order."""
+"""bots.client.state.machine: the client's answer to every message of a server, in any order."""
 
 import pytest
 
-from arena.bots.client.state.actions import Action, Choose, Disconnect, EndMatch, Prepare, Send, Stop, Warn
+from arena.bots.client.state.actions import (
+    Action,
+    Choose,
+    Disconnect,
+    EndMatch,
+    Prepare,
+    SendMessage,
+    Stop,
+    Warn,
+)
 from arena.bots.client.state.machine import Machine
 from arena.games.core import Player
 from arena.protocol.codes import Code, EndReason
@@ -26,7 +35,7 @@ HELLO = Hello("me", matches=2)
 
 
 def at_a_match(**how: object) -> Machine:
-    """A machine past `ready` in match m."""
+    """Return a machine past `ready` in match m."""
     machine = Machine(HELLO)
     machine.connected()
     machine.handle(welcome(), 0.0)
@@ -42,7 +51,7 @@ def only(actions: list[Action]) -> Action:
 
 def crashed(action: Action) -> bool:
     """Return True if it reports that the bot of match m failed, with the reason."""
-    resign = action.message if isinstance(action, Send) else None
+    resign = action.message if isinstance(action, SendMessage) else None
     return (
         isinstance(resign, Resign) and (resign.match, resign.reason) == ("m", "crash") and bool(resign.detail)
     )
@@ -50,13 +59,13 @@ def crashed(action: Action) -> bool:
 
 def test_a_match_from_hello_to_end() -> None:
     machine = Machine(HELLO)
-    assert machine.connected() == [Send(HELLO)]
+    assert machine.connected() == [SendMessage(HELLO)]
     assert machine.handle(welcome(), 0.0) == []
     assert machine.welcomed
     prepare = only(machine.handle(start(), 0.0))
     assert isinstance(prepare, Prepare)
     assert (prepare.match.seat, prepare.match.threads, prepare.match.opponent) == (Player.MAXIE, 2, "two")
-    assert machine.prepared("m") == [Send(Ready("m"))]
+    assert machine.prepared("m") == [SendMessage(Ready("m"))]
     choose = only(machine.handle(turn([]), 5.0))
     assert isinstance(choose, Choose)
     assert choose.position == TICTACTOE.start()
@@ -64,12 +73,12 @@ def test_a_match_from_hello_to_end() -> None:
     clock = choose.clock
     assert (clock.mine, clock.theirs, clock.increment, clock.margin) == (9.0, 8.0, 0.1, 0.1)
     assert (clock.per_move, clock.arrived, clock.lag) == (False, 5.0, 0.0)
-    assert machine.move_chosen("m", 0, 4, None, 5.1) == [Send(Move("m", 0, 4))]
+    assert machine.move_chosen("m", 0, 4, None, 5.1) == [SendMessage(Move("m", 0, 4))]
     assert machine.handle(Accepted("m", 0, 100.0, 9000), 5.2) == []
     choose = only(machine.handle(turn([4, 0]), 6.0))
     assert isinstance(choose, Choose)
     assert (choose.ply, choose.reply_to) == (2, 0)
-    assert machine.move_chosen("m", 2, 8, None, 6.1) == [Send(Move("m", 2, 8))]
+    assert machine.move_chosen("m", 2, 8, None, 6.1) == [SendMessage(Move("m", 2, 8))]
     finish = only(machine.handle(end([4, 0, 8], winner="maxie"), 7.0))
     assert isinstance(finish, EndMatch)
     assert finish.ending.standing(Player.MAXIE) == "won"
@@ -90,7 +99,7 @@ def test_a_turn_that_comes_again_gets_the_same_answer() -> None:
     machine.handle(turn([]), 0.0)
     assert machine.handle(turn([]), 0.1) == []
     machine.move_chosen("m", 0, 4, None, 0.2)
-    assert machine.handle(turn([]), 0.3) == [Send(Move("m", 0, 4))]
+    assert machine.handle(turn([]), 0.3) == [SendMessage(Move("m", 0, 4))]
     assert machine.move_chosen("m", 0, 5, None, 0.4) == []
 
 
@@ -109,7 +118,7 @@ def test_a_client_that_missed_messages_catches_up_from_the_moves() -> None:
     assert (choose.ply, choose.reply_to) == (4, 3)
     assert TICTACTOE.position_to_text(choose.position) == "XOXO....."
     assert machine.move_chosen("m", 0, 4, None, 1.1) == []
-    assert machine.move_chosen("m", 4, 4, None, 1.2) == [Send(Move("m", 4, 4))]
+    assert machine.move_chosen("m", 4, 4, None, 1.2) == [SendMessage(Move("m", 4, 4))]
 
 
 def test_a_turn_before_the_bot_is_ready_waits_for_it() -> None:
@@ -118,7 +127,7 @@ def test_a_turn_before_the_bot_is_ready_waits_for_it() -> None:
     machine.handle(start(), 0.0)
     assert machine.handle(turn([]), 1.0) == []
     ready, choose = machine.prepared("m")
-    assert ready == Send(Ready("m"))
+    assert ready == SendMessage(Ready("m"))
     assert isinstance(choose, Choose)
     assert choose.clock.arrived == 1.0
 
@@ -140,15 +149,15 @@ def test_matches_at_once_do_not_mix() -> None:
     machine.prepared("other")
     machine.handle(turn([]), 0.0)
     machine.handle(turn([8], match="other"), 0.0)
-    assert machine.move_chosen("other", 1, 4, None, 0.1) == [Send(Move("other", 1, 4))]
-    assert machine.move_chosen("m", 0, 4, None, 0.1) == [Send(Move("m", 0, 4))]
+    assert machine.move_chosen("other", 1, 4, None, 0.1) == [SendMessage(Move("other", 1, 4))]
+    assert machine.move_chosen("m", 0, 4, None, 0.1) == [SendMessage(Move("m", 0, 4))]
     assert machine.playing == 2
 
 
 def test_a_bot_that_chose_to_resign_says_why() -> None:
     machine = at_a_match()
     _, resign = machine.bot_failed("m", "hopeless", crash=False)
-    assert resign == Send(Resign("m", "resignation", "hopeless"))
+    assert resign == SendMessage(Resign("m", "resignation", "hopeless"))
 
 
 def test_a_match_too_many_is_resigned() -> None:
@@ -157,7 +166,7 @@ def test_a_match_too_many_is_resigned() -> None:
     complaint, resign = machine.handle(start("third"), 0.0)
     assert isinstance(complaint, Warn)
     assert "match third is more than the 2 at once that were agreed" in complaint.text
-    assert resign == Send(Resign("third"))
+    assert resign == SendMessage(Resign("third"))
 
 
 def test_a_game_that_is_not_known_is_resigned() -> None:
@@ -167,7 +176,7 @@ def test_a_game_that_is_not_known_is_resigned() -> None:
     complaint, resign = machine.handle(unknown, 0.0)
     assert isinstance(complaint, Warn)
     assert "no game is called 'chess'" in complaint.text
-    assert resign == Send(Resign("m"))
+    assert resign == SendMessage(Resign("m"))
     assert machine.handle(end([]), 0.0) == []
 
 
@@ -204,7 +213,7 @@ def test_a_bot_that_failed_resigns_once_and_says_so_again_when_asked() -> None:
     machine.handle(turn([]), 0.0)
     complaint, resign = machine.bot_failed("m", "choose raised ValueError: no idea")
     assert complaint == Warn("match m: choose raised ValueError: no idea; the match is lost by a crash")
-    gave_up = Send(Resign("m", "crash", "choose raised ValueError: no idea"))
+    gave_up = SendMessage(Resign("m", "crash", "choose raised ValueError: no idea"))
     assert resign == gave_up
     assert machine.bot_failed("m", "again") == []
     assert machine.handle(turn([]), 0.0) == [gave_up]
@@ -228,7 +237,7 @@ def test_a_fatal_error_ends_the_connection_and_others_are_told() -> None:
     assert told == Warn("match m: the server says out_of_turn at ply 3: not yours")
 
 
-def test_lag_is_what_the_server_counted_beyond_what_the_bot_took() -> None:
+def test_lag_is_the_servers_time_minus_the_bots_time() -> None:
     machine = at_a_match()
     machine.handle(turn([]), 10.0)
     machine.move_chosen("m", 0, 4, None, 10.5)
@@ -248,13 +257,13 @@ def test_a_new_connection_brings_the_session_and_the_answers_already_given() -> 
     machine.disconnected()
     assert not machine.welcomed
     hello = only(machine.connected())
-    assert isinstance(hello, Send)
+    assert isinstance(hello, SendMessage)
     assert isinstance(hello.message, Hello)
     assert hello.message.session == "secret"
     # The match may be over: what was said last is said again, and would be refused.
-    assert machine.handle(welcome(), 1.0) == [Send(Ready("m"))]
-    assert machine.handle(start(), 1.0) == [Send(Ready("m"))]
-    assert machine.handle(turn([]), 1.0) == [Send(Move("m", 0, 4))]
+    assert machine.handle(welcome(), 1.0) == [SendMessage(Ready("m"))]
+    assert machine.handle(start(), 1.0) == [SendMessage(Ready("m"))]
+    assert machine.handle(turn([]), 1.0) == [SendMessage(Move("m", 0, 4))]
 
 
 def test_a_match_that_ended_meanwhile_is_given_up_when_the_server_refuses_it() -> None:
@@ -273,7 +282,7 @@ def test_a_server_that_has_forgotten_the_session_is_asked_for_the_ends_of_its_ma
     machine.handle(turn([]), 0.0)
     machine.disconnected()
     machine.connected()
-    assert machine.handle(welcome("another"), 1.0) == [Send(Ready("m"))]
+    assert machine.handle(welcome("another"), 1.0) == [SendMessage(Ready("m"))]
     # A move that was made meanwhile is refused before the end is told.
     machine.move_chosen("m", 0, 4, None, 1.1)
     assert machine.handle(Error(Code.NO_SUCH_MATCH, "it is over", "m", 0), 1.2) == []
@@ -299,10 +308,10 @@ def test_a_client_that_reconnects_before_the_answer_to_its_status_asks_again() -
     machine = Machine(HELLO)
     machine.connected()
     machine.handle(welcome(), 0.0)
-    assert machine.finish() == [Send(Status(quota=0))]
+    assert machine.finish() == [SendMessage(Status(quota=0))]
     machine.disconnected()
     machine.connected()
-    assert machine.handle(welcome(), 1.0) == [Send(Status(quota=0))]
+    assert machine.handle(welcome(), 1.0) == [SendMessage(Status(quota=0))]
     assert not machine.done
     machine.handle(start(), 1.1)  # it was given meanwhile
     machine.handle(Standing("finishing", "takes no more matches; 1 in play", 0), 1.2)
@@ -336,7 +345,7 @@ def test_a_challenge_is_accepted_as_soon_as_there_is_room() -> None:
     machine = Machine(Hello("me", matches=1))
     machine.connected()
     machine.handle(welcome(), 0.0)
-    assert machine.handle(challenge("c1"), 0.0) == [Send(Accept("c1"))]
+    assert machine.handle(challenge("c1"), 0.0) == [SendMessage(Accept("c1"))]
     machine.handle(start(), 0.0)
     machine.prepared("m")
     assert machine.handle(challenge("c2"), 0.0) == []
@@ -344,7 +353,7 @@ def test_a_challenge_is_accepted_as_soon_as_there_is_room() -> None:
     assert machine.handle(ChallengeOver("c2", "expired"), 0.0) == []
     finish, accept = machine.handle(end([]), 0.0)
     assert isinstance(finish, EndMatch)
-    assert accept == Send(Accept("c3"))
+    assert accept == SendMessage(Accept("c3"))
 
 
 def test_an_open_challenge_and_one_to_somebody_else_are_left_alone() -> None:

@@ -5,7 +5,7 @@ import random
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.bots.client.state.actions import Action, Choose, EndMatch, Prepare, Send, Stop
+from arena.bots.client.state.actions import Action, Choose, EndMatch, Prepare, SendMessage, Stop
 from arena.bots.client.state.machine import Machine
 from arena.protocol.codes import EndReason
 from arena.protocol.messages import (
@@ -87,7 +87,7 @@ class Client:
     def act(self, actions: list[Action]) -> None:
         for action in actions:
             match action:
-                case Send(message):
+                case SendMessage(message):
                     self.server.take(message)
                 case Prepare() | Choose():
                     self.doing.append(action)
@@ -99,7 +99,7 @@ class Client:
                     raise AssertionError(action)
 
     def work(self) -> None:
-        """The bot does the first thing that it was asked."""
+        """Do the first thing that the bot was asked."""
         order = self.doing.pop(0)
         if isinstance(order, Prepare):
             self.act(self.machine.prepared(order.match.id))

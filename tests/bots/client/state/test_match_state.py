@@ -21,7 +21,7 @@ def state(seat: Player = Player.MAXIE) -> MatchState:
 
 @st.composite
 def lines(draw: st.DrawFn) -> list[Any]:
-    """The moves of a match of tic-tac-toe, not always to its end."""
+    """Return the moves of a match of tic-tac-toe, not always to its end."""
     position, moves = TICTACTOE.start(), list[Any]()
     for _ in range(draw(st.integers(0, 9))):
         legal = TICTACTOE.moves(position)

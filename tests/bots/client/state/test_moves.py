@@ -1,4 +1,4 @@
-"""bots.client.state.moves: what an author's bot may return, and what is made of it."""
+"""bots.client.state.moves: valid and invalid return values of an author's bot."""
 
 import math
 

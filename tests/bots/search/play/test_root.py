@@ -1,40 +1,22 @@
-"""bots.search.play.root: what a stop leaves."""
+"""bots.search.play.root: the result after a stop."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from arena.bots.search.monitor import SearchMonitor, Stopped
-from arena.bots.search.play import AlphaBeta, Jamboree, Minimax, Search, Table, ThreadPool
+from arena.bots.search.play import AlphaBeta, Minimax, Search, Table
 from arena.bots.search.problem import SearchResult
 from tests.bots.search.problems import Case, cases
 from tests.properties import examples
 
-POOLS = [ThreadPool(threads) for threads in (1, 2, 3, 4)]
 
-
-@pytest.fixture(scope="module", autouse=True)
-def _closed_pools() -> Iterator[None]:
-    yield
-    for pool in POOLS:
-        pool.close()
-
-
-def searches(case: Case) -> dict[str, Search[Any, Any]]:
+def searches(case: Case) -> list[Search[Any, Any]]:
     evaluator = case.problem.evaluator
-    return {
-        "minimax": Minimax(evaluator),
-        "alphabeta": AlphaBeta(evaluator, static=False),
-        "sorted": AlphaBeta(evaluator),
-        "table": AlphaBeta(evaluator, table=Table()),
-        "small table": AlphaBeta(evaluator, table=Table(size=3)),
-        **{f"jamboree {pool.threads}": Jamboree(evaluator, pool, pool.threads / 5) for pool in POOLS},
-    }
+    return [AlphaBeta(evaluator, static=False), AlphaBeta(evaluator), AlphaBeta(evaluator, table=Table())]
 
 
 def in_play(case: Case) -> bool:
@@ -55,7 +37,7 @@ def test_a_report_before_a_stop_stands(case: Case, after: int) -> None:
     """Best so far, in search order, is truly what the moves that were searched are worth."""
     depth = max(1, case.depth)
     moves = tuple(case.game.moves(case.position))
-    for name in ("alphabeta", "sorted", "table"):
+    for search in searches(case):
         asked = 0
 
         def stop() -> bool:
@@ -65,7 +47,7 @@ def test_a_report_before_a_stop_stands(case: Case, after: int) -> None:
 
         reports: list[SearchResult[Any]] = []
         try:
-            searches(case)[name](
+            search(
                 case.game,
                 case.position,
                 depth,

@@ -27,7 +27,7 @@ from tests.server.played import (
 
 
 async def fill(engine: AsyncEngine) -> list[Record]:
-    """Matches of every kind, one a day, counted."""
+    """Return matches of every kind, one a day, counted."""
     kinds = [
         events(MAXIE_WINS),
         events(MINNIE_WINS),
@@ -88,7 +88,7 @@ async def _write_record(engine: AsyncEngine, record: Record) -> None:
         await connection.execute(change.values(packed=pack_record(to_line(record))))
 
 
-async def test_a_record_that_is_not_what_was_played_is_named(database: str) -> None:
+async def test_a_false_record_is_named(database: str) -> None:
     async with open_store(database) as engine:
         records = await fill(engine)
         # the first of two that were tampered with

@@ -1,4 +1,4 @@
-"""Seasons: what a closed one keeps, and that the next one is like a store without the earlier matches."""
+"""Seasons: contents of a closed one, and independence of the next one from earlier matches."""
 
 from __future__ import annotations
 

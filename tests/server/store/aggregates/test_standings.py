@@ -30,7 +30,7 @@ KINDS = {
 }
 
 
-async def test_the_kept_table_is_what_a_count_of_all_matches_gives(database: str) -> None:
+async def test_the_stored_table_equals_a_count_of_all_matches(database: str) -> None:
     chance = random.Random(1)
     scored: Counter[tuple[str, str, str]] = Counter()
     async with open_store(database) as engine:

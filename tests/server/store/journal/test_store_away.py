@@ -28,7 +28,7 @@ SLOW = "the store has not answered for 1 s"
 
 @pytest.fixture(autouse=True)
 def told_soon(monkeypatch: pytest.MonkeyPatch) -> None:
-    """An answer that does not come is told of after a second."""
+    """Make an outage be reported after a second."""
     monkeypatch.setattr(journal_module, "SLOW_SECONDS", 1.0)
 
 
@@ -36,7 +36,7 @@ def told_soon(monkeypatch: pytest.MonkeyPatch) -> None:
 async def playing(
     engine: AsyncEngine, answer_seconds: float = 10.0, lease_seconds: float = 10.0
 ) -> AsyncIterator[Journal]:
-    """A journal with a match in progress."""
+    """Yield a journal with a match in progress."""
     async with open_journal(engine, answer_seconds=answer_seconds, lease_seconds=lease_seconds) as journal:
         await journal.commit([opens(), happens(1)])
         assert journal.outage() == ""
@@ -143,7 +143,7 @@ async def test_a_commit_waits_for_a_database_that_stands_still_and_goes_on(
         assert await events_of(engine, MATCH) == [(1, MatchOpened()), (2, MatchOpened())]
 
 
-async def test_a_commit_fails_that_is_not_answered_and_load_decides_what_became_of_it(
+async def test_an_unanswered_commit_fails_and_load_decides_its_outcome(
     own_postgresql: Postgresql,
 ) -> None:
     url = await asyncio.to_thread(own_postgresql.new_database)
@@ -217,7 +217,7 @@ async def test_a_file_that_another_process_keeps_locked_is_away_and_not_lost(
 
 @contextmanager
 def no_space() -> Iterator[None]:
-    """No file of this process may grow beyond a page."""
+    """Limit the files of this process to a page."""
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (4096, hard))
     try:

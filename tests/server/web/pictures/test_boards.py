@@ -1,4 +1,4 @@
-"""Positions as pieces of SVG: what lies on the board is drawn, and every game has a picture."""
+"""Positions as pieces of SVG: every mark on the board is drawn, and every game has a picture."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ from tests.games.setups import random_match
 BOX = Rectangle(0, 0, 700, 500)
 
 
-def drawn(svg: str) -> ET.Element:
+def parse_svg(svg: str) -> ET.Element:
     return ET.fromstring(f"<svg>{svg}</svg>")
 
 
 @pytest.mark.parametrize("name", ["m2", "italy", "world"])
-def test_every_army_of_a_map_is_drawn_with_its_number_and_what_stays_does_not_depend_on_it(name: str) -> None:
+def test_every_army_is_drawn_with_its_number_and_the_still_layer_is_independent_of_it(name: str) -> None:
     game = Riskless(load_file(name).map)
     match = random_match(game, 3)
     pieces = [draw_position(game, position, BOX) for position in match.positions[::7]]
     assert len({each.still for each in pieces}) == 1
     for position, piece in zip(match.positions[::7], pieces, strict=True):
-        drawn(piece.whole)
+        parse_svg(piece.whole)
         for kind, held in (
             ("maxie", [n for n in position.armies if n > 0]),
             ("minnie", [-n for n in position.armies if n < 0]),
@@ -63,7 +63,7 @@ def test_pieces_on_squares_are_as_many_as_on_the_board(name: str) -> None:
     game = make_game(KNOWN.register(str(EXAMPLES / "connect4.py")) if name == "connect4" else name, {})
     for position in random_match(game, 5).positions:
         piece = draw_position(game, position, BOX)
-        drawn(piece.whole)
+        parse_svg(piece.whole)
         picture = game.picture(position).upper()
         letters = "WB" if name == "hexapawn" else "XO"
         lines = [line for line in picture.splitlines() if not line.strip().startswith(("A B", "A  B"))]

@@ -67,7 +67,7 @@ def test_a_film_has_a_picture_of_each_ply_and_holds_the_last() -> None:
     assert len({body for _, body in rows}) == 6
 
 
-def test_a_match_in_progress_is_drawn_from_what_spectators_see() -> None:
+def test_a_match_in_progress_is_drawn_from_the_public_view() -> None:
     moves = [Played(4, 1.0), Played(0, 1.0)]
     players, control = Players("anna", "bert"), TimeControl.parse("1+0")
     view = View("m", "e", "tictactoe", {}, players, control, moves, Clocks(1, 1), "maxie")
