@@ -29,6 +29,8 @@ POLL_SECONDS = 0.02
 """Interval for checking whether the answer is still needed, in seconds."""
 DRAIN_SECONDS = 0.5
 """Time limit for reading the remaining output of a program that has exited, in seconds."""
+EXIT_SECONDS = 3.0
+"""Time in which a program that has closed its standard output may exit, so that its exit code can be told."""
 
 
 class ProgramFault(Exception):
@@ -125,13 +127,14 @@ class Program:
 
     def _exit_reason(self) -> str:
         try:
-            code = self._process.wait(DRAIN_SECONDS)
+            code = self._process.wait(EXIT_SECONDS)
         except subprocess.TimeoutExpired:
-            return "the program closed its standard output"
-        self._threads[2].join(DRAIN_SECONDS)
-        how = f"exit code {code}" if code >= 0 else f"killed by {signal.Signals(-code).name}"
-        last = f"; last on its standard error: {self._last_line[-1]}" if self._last_line else ""
-        return f"the program ended ({how}){last}"
+            what = "the program closed its standard output"
+        else:
+            self._threads[2].join(DRAIN_SECONDS)
+            how = f"exit code {code}" if code >= 0 else f"killed by {signal.Signals(-code).name}"
+            what = f"the program ended ({how})"
+        return f"{what}; last on its standard error: {self._last_line[-1]}" if self._last_line else what
 
     def _kill(self) -> None:
         # Kill the whole group, including a shell's children. It may no longer exist.

@@ -28,7 +28,10 @@ def crashes(told: str, command: list[str]) -> None:
         ("sys.exit(3)", r"ended \(exit code 3\)$"),
         ("print('last words', file=sys.stderr); sys.exit(1)", "exit code 1.*standard error: last words"),
         ("import os; os.kill(os.getpid(), 11)", "killed by SIGSEGV"),
-        ("import os; os.close(1); import time; time.sleep(60)", "closed its standard output"),
+        (
+            "import os; os.write(2, b'last words\\n'); os.close(1); import time; time.sleep(60)",
+            "closed its standard output; last on its standard error: last words$",
+        ),
         (
             "print('thinking...', flush=True)",
             r'wrote thinking\.\.\., which is not an answer; a valid one is \{"move": 0\}',
