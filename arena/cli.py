@@ -5,6 +5,7 @@ Subcommands are listed here by name. The module of a subcommand is loaded when i
 
 from __future__ import annotations
 
+import os
 import signal
 import sys
 from importlib import import_module, metadata
@@ -135,6 +136,8 @@ def load(name: str) -> Any:
     """Return the command called `name` from its module. Raises KeyError if there is none."""
     app = _app()
     import_module(COMMANDS[name][0]).register(app)
+    if signal.getsignal(signal.SIGINT) is _leave:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     return _group(app).commands[name]
 
 
@@ -149,6 +152,8 @@ def build() -> TyperGroup:
 def main(arguments: list[str] | None = None) -> None:
     """Run the command and exit: 0 for success, 1 for a failure explained in one line, 2 for bad usage."""
     argv = sys.argv[1:] if arguments is None else arguments
+    if arguments is None and signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+        signal.signal(signal.SIGINT, _leave)
     try:
         code = build()(argv, standalone_mode=False, prog_name="arena")
     except CommandError as failure:
@@ -186,6 +191,15 @@ def _print_version(wanted: bool) -> None:  # noqa: FBT001 - typer passes it by p
     if wanted:
         typer.echo(f"arena {metadata.version('riskless-arena')}")
         raise typer.Exit
+
+
+def _leave(_number: int, _frame: object) -> None:
+    """Exit at once on Ctrl-C while a command is being loaded.
+
+    An exception could come up within the import system, which would print and forget it.
+    """
+    os.write(2, b"arena: stopped\n")
+    os._exit(130)
 
 
 def _ignore_interrupts(arguments: list[str] | None) -> None:
