@@ -1,6 +1,6 @@
 """Answers to `GET /api/maps` and `GET /api/map/NAME`: the built-in maps with their measurements and solutions.
 
-Both come from tables in `maps/README.md`. `arena maps measure` writes the table of measurements.
+Both come from tables in `maps/README.md`.
 """
 
 from __future__ import annotations
@@ -83,10 +83,7 @@ def built_in_maps() -> list[MapInfo]:
                 territory_cap=riskless_map.territory_cap,
                 armies_to_win=riskless_map.armies_to_win,
                 ply_limit=riskless_map.ply_limit,
-                # Measurements with another cap or goal do not apply to the current map.
-                measured=measured.get(
-                    (name, str(riskless_map.territory_cap), str(riskless_map.armies_to_win)), []
-                ),
+                measured=measured.get(name, []),
                 solved=solved.get(name),
                 default=name == DEFAULT_MAP,
             )
@@ -94,14 +91,19 @@ def built_in_maps() -> list[MapInfo]:
     return maps
 
 
-def measurements(readme: Path) -> dict[tuple[str, str, str], list[MapMeasurements]]:
-    """Return the table of measurements, by map, cap and goal. A row without a map continues the row above."""
-    by_map: dict[tuple[str, str, str], list[MapMeasurements]] = {}
-    key = ("", "", "")
-    for row in _rows(readme.read_text(encoding="utf-8"), "| map | cap | goal | limit |"):
-        key = (row["map"], row["cap"], row["goal"]) if row["map"] else key
-        measured = MapMeasurements(row["nodes a move"], row["drawn"], row["plies"], row["Maxie's share"])
-        by_map.setdefault(key, []).append(measured)
+def measurements(readme: Path) -> dict[str, list[MapMeasurements]]:
+    """Return the measurements by map, from both tables. A row without a map continues the row above."""
+    text = readme.read_text(encoding="utf-8")
+    by_map: dict[str, list[MapMeasurements]] = {}
+    name = ""
+    for head, plies in (
+        ("| map | nodes a move |", "plies, median"),
+        ("| map | cap | goal | limit |", "plies"),
+    ):
+        for row in _rows(text, head):
+            name = row["map"] or name
+            measured = MapMeasurements(row["nodes a move"], row["drawn"], row[plies], row["Maxie's share"])
+            by_map.setdefault(name, []).append(measured)
     return by_map
 
 
