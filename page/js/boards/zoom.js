@@ -8,18 +8,20 @@ const MAX_SCALE = 6;
 const MAX_INITIAL_SCALE = 1.8; // initial scale of a picture that can be zoomed
 const LOWEST_PX = 240;
 const BELOW_PX = 172; // height of the content below the picture that should stay visible with it
-const TALLEST = 0.75; // of the window: a picture at its least scale may take so much of it before it is cut
+const TALLEST = 0.75; // maximum height of a frame that need not be compact, in heights of the window
+const TIGHT = 0.8; // of the least scale: a picture that fits whole at this scale is not cut
 const NARROW_PX = 576; // width of a phone's window, on which that content takes one more line
 const LINE_PX = 24;
 const DRAG_PX = 5; // a shorter movement is a click
 
 export class Zoom {
   // least: minimum pixels per unit, so that territories can be clicked; 0 for a picture that is only looked at and is shown
-  // whole. scaled(pixels per unit) is called after each change.
-  constructor(picture, size, least, scaled) {
+  // whole. compact: what is below the picture must stay in sight. scaled(pixels per unit) is called after each change.
+  constructor(picture, size, least, compact, scaled) {
     this.picture = picture;
     this.size = size;
     this.least = least;
+    this.compact = compact;
     this.scaled = scaled;
     this.factor = null; // null: as large as needed
     this.scale = 0;
@@ -40,16 +42,12 @@ export class Zoom {
     this.place.addEventListener("touchstart", (event) => this.pinch(event), { passive: true });
   }
 
-  // Return the maximum height of the frame at which the content below it stays visible.
+  // Return the maximum height of the frame: where the content below it stays visible, or for a whole picture at its least scale.
   get room() {
     if (!this.least) return this.place.clientHeight; // as set by the style
     const top = this.place.getBoundingClientRect().top + window.scrollY;
-    return Math.max(LOWEST_PX, window.innerHeight - top - BELOW_PX - (window.innerWidth < NARROW_PX ? LINE_PX : 0));
-  }
-
-  // Return the height of the picture at its least scale, if the window has room for that.
-  get smallest() {
-    return Math.min(this.size[1] * this.least, window.innerHeight * TALLEST);
+    const lowest = this.compact ? LOWEST_PX : Math.min(this.size[1] * this.least, window.innerHeight * TALLEST);
+    return Math.max(lowest, window.innerHeight - top - BELOW_PX - (window.innerWidth < NARROW_PX ? LINE_PX : 0));
   }
 
   // Return the scale at which the whole picture is visible.
@@ -65,14 +63,15 @@ export class Zoom {
 
   fit() {
     if (!this.place.clientWidth || !this.room) return;
-    const scale = Math.max(this.whole, Math.min(this.factor ?? this.least, MAX_SCALE));
+    const least = this.whole >= TIGHT * this.least ? this.whole : this.least;
+    const scale = Math.max(this.whole, Math.min(this.factor ?? least, MAX_SCALE));
     set(this.smaller, { disabled: scale <= this.whole * 1.001 });
     set(this.larger, { disabled: scale >= MAX_SCALE });
     if (Math.abs(scale - this.scale) < 0.001 && this.drawn === this.size) return;
     this.drawn = this.size;
     this.scale = scale;
     if (this.least) {
-      this.place.style.height = `${Math.ceil(Math.min(Math.max(this.room, this.smallest), this.size[1] * scale)) + 2}px`;
+      this.place.style.height = `${Math.ceil(Math.min(this.room, this.size[1] * scale)) + 2}px`;
       this.picture.style.width = `${(this.size[0] * scale).toFixed(1)}px`;
       this.picture.style.height = `${(this.size[1] * scale).toFixed(1)}px`;
     }

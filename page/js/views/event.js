@@ -21,6 +21,7 @@ export class EventView {
     this.far = h("p", { class: "status" }, "Loading …");
     this.test = h("div");
     this.live = h("ul", { class: "cards now" });
+    this.goesOn = false; // as loaded: not over
     this.playing = h("section", { hidden: true }, h("h2", null, "Now"), this.live);
     this.table = h("section");
     this.due = h("section");
@@ -32,8 +33,8 @@ export class EventView {
     this.bracket = h("section");
     this.table.after(this.bracket);
     this.unlist = onListing(({ matches, events = [] }) => {
-      this.list(matches.filter((each) => each.event === event));
       this.count(events.find((each) => each.event === event));
+      this.list(matches.filter((each) => each.event === event));
     });
     this.load();
   }
@@ -47,12 +48,24 @@ export class EventView {
       const old = this.boards.get(id);
       old?.stop();
       this.boards.delete(id);
-      this.boards.set(each.match, new LiveBoard(each, old?.place ?? this.live.appendChild(h("li"))));
+      this.boards.set(each.match, new LiveBoard(each, old?.place ?? this.freePlace()));
     }
-    this.playing.hidden = !this.boards.size;
+    this.keepPlace();
     const ids = matches.map(({ match }) => match).join();
     if (this.ids !== undefined && ids !== this.ids) this.loadSoon();
     this.ids = ids;
+  }
+
+  // Return a place for one more board.
+  freePlace() {
+    return this.boards.size || !this.live.firstChild ? this.live.appendChild(blank()) : this.live.firstChild;
+  }
+
+  // Between two matches of an event that goes on, a blank board keeps the place, so that nothing below moves.
+  keepPlace() {
+    const running = this.goesOn && !this.stage?.startsWith("open");
+    if (running && !this.live.firstChild) this.live.append(blank("No match at the moment"));
+    this.playing.hidden = !this.boards.size && !running;
   }
 
   // Show the start time, the entries and the current round, from the listing, which is newer than the loaded data.
@@ -94,7 +107,9 @@ export class EventView {
     if (words === this.drawn) return; // unchanged content keeps its focus and scroll position
     this.drawn = words;
     const { plan, counted, finished } = told;
+    this.goesOn = !finished;
     if (finished) this.clear();
+    this.keepPlace();
     say(this.about, plan ? about(plan) : "");
     say(this.far, far(told));
     this.test.replaceChildren(...(plan?.sprt ? [sprt(plan.sprt, plan)] : []));
@@ -125,6 +140,12 @@ export class EventView {
     this.live.replaceChildren();
     this.playing.hidden = true;
   }
+}
+
+// A board without a match, as large as one with it.
+function blank(words = "…") {
+  return h("li", null, h("div", { class: "card" }, h("span", { class: "pairing quiet" }, words),
+    h("div", { class: "board mini-board" }, h("div")), h("span", { class: "quiet outcome" }, "\u00a0")));
 }
 
 function about({ kind, game, maps, format, rounds, time_control, bots }) {
