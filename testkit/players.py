@@ -99,6 +99,8 @@ class RandomPlayer:
                 case Welcome(session=session):
                     self._session = session
                     self.connections += 1
+                    for each in self._games:  # the server answers with the end of a match that is over
+                        await self._say(connection, Ready(each))
                 case Start(match=match, game=game, setup=setup):
                     self.turns[match] = time.monotonic()
                     self.started.add(match)

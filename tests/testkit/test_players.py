@@ -1,0 +1,46 @@
+"""Players of the test kit: they keep the protocol when they reconnect."""
+
+from __future__ import annotations
+
+import asyncio
+
+from websockets.asyncio.client import connect
+from websockets.typing import Subprotocol
+
+from arena.protocol.codec import decode_server, encode
+from arena.protocol.codes import EndReason
+from arena.protocol.messages import SUBPROTOCOL, Hello, Ready, Resign, Start, Turn
+from arena.server.host import open_host
+from arena.server.settings import private
+from testkit.players import RandomPlayer
+from tests.e2e.test_misbehaving import PLENTY, spec
+
+SECONDS = 60.0
+
+
+async def test_a_player_learns_of_the_end_that_it_missed() -> None:
+    terms = spec("anna", "bert", PLENTY)
+    async with (
+        asyncio.timeout(SECONDS),
+        open_host(private(anyone=True, grace_seconds=SECONDS)) as host,
+        connect(host.url, subprotocols=[Subprotocol(SUBPROTOCOL)]) as bert,
+    ):
+        anna = RandomPlayer(host.url, "anna")
+        await bert.send(encode(Hello("bert")))
+        async with asyncio.TaskGroup() as tasks:
+            playing = tasks.create_task(anna.run())
+            match = tasks.create_task(host.play(terms))
+            while not isinstance(message := decode_server(await bert.recv()), Turn):
+                if isinstance(message, Start):
+                    await bert.send(encode(Ready(terms.match)))
+            playing.cancel()
+            while host.is_connected("anna"):
+                await host.wait_change()
+            await bert.send(encode(Resign(terms.match)))
+            await match
+            playing = tasks.create_task(anna.run())
+            while not anna.ends:
+                await asyncio.sleep(0.01)
+            playing.cancel()
+    assert [end.reason for end in anna.ends[terms.match]] == [EndReason.RESIGNATION]
+    assert anna.turns == {}
