@@ -55,7 +55,7 @@ async def test_one_that_stood_still_is_replaced_and_ends_in_one_line(tmp_path: P
         async with connect(first.url, subprotocols=[SUBPROTOCOL]) as bot:
             await bot.send(encode(Hello(name="anna", program="a test")))
             await bot.recv()
-            first.process.send_signal(signal.SIGSTOP)
+            await freeze(first.process, tmp_path / "arena.db")
             second.start()
             await second.wait_listening()
             first.process.send_signal(signal.SIGCONT)
