@@ -231,7 +231,19 @@ def test_jamboree_searches_with_the_cores_of_the_machine(mark: str, tmp_path: Pa
 
 @pytest.mark.smoke
 def test_an_engine_against_itself(mark: str, tmp_path: Path) -> None:
-    options = ("--game", "tictactoe", "--rounds", "1", "--concurrency", "1", "--json", "m.json")
+    # with less time, a busy machine would choose the moves
+    options = (
+        "--game",
+        "tictactoe",
+        "--tc",
+        "9/move",
+        "--rounds",
+        "1",
+        "--concurrency",
+        "1",
+        "--json",
+        "m.json",
+    )
     result = arena("match", "greedy", "greedy", *options, folder=tmp_path)
     assert result.code == 0, result
     assert "\n1 pair, by the points of greedy: 1 × 1\n" in result.stdout
