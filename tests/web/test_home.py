@@ -24,7 +24,8 @@ SAME_PLACES = """(drawn) => {
   const still = new DOMParser().parseFromString(drawn, 'text/html').querySelector('.stage.first .map');
   const moving = document.querySelector('.stage .map');
   const shapes = (map, query, names) => [...map.querySelectorAll(query)].map((each) => (
-    names.flatMap((name) => each.getAttribute(name).replace(/ scale.*/, '').match(/-?[0-9.]+/g).map(Number))))
+    // a picture that has just been made has no size yet, and its marks no places
+    names.flatMap((name) => (each.getAttribute(name) ?? '0').replace(/ scale.*/, '').match(/-?[0-9.]+/g).map(Number))))
     .sort((one, other) => one.map((n, at) => Math.round(n) - Math.round(other[at])).find(Boolean) ?? 0);
   const near = (one, other) => one.length === other.length && one.every((n, at) => Math.abs(n - other[at]) < 0.11);
   const same = (...asked) => {

@@ -13,11 +13,11 @@ export class VersusView {
       main.replaceChildren(h("h1", null, "Two bots"), this.choose(bot));
       return;
     }
+    this.matches = h("section", { hidden: true }, h("h2", null, "Their matches"), // not moved by the scores
+      new PagedList(`search?bot=${encodeURIComponent(bot)}&opponent=${encodeURIComponent(opponent)}`).element);
     main.replaceChildren(
       h("h1", null, h("a", { href: addressOf("bot", bot) }, bot), " against ", h("a", { href: addressOf("bot", opponent) }, opponent)),
-      this.scores,
-      h("h2", null, "Their matches"),
-      new PagedList(`search?bot=${encodeURIComponent(bot)}&opponent=${encodeURIComponent(opponent)}`).element);
+      this.scores, this.matches);
     this.load(bot, opponent);
   }
 
@@ -40,6 +40,7 @@ export class VersusView {
     } catch (error) {
       this.scores.replaceChildren(h("p", { class: "fault", role: "alert" }, error.message));
     }
+    this.matches.hidden = false;
   }
 
   stop() {
