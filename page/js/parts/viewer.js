@@ -21,7 +21,7 @@ import { showRules } from "./rules.js";
 import { sound } from "./sound.js";
 import { EvalBar } from "./evalbar.js";
 
-const MARK_WIDTH = 24;
+const MARK_WIDTH = 25; // a pixel more than a target needs, because places are rounded
 
 export class Viewer {
   // link(ply) is the address of a ply; `went(ply)` is told where the reader goes, null for where the match plays by itself.
