@@ -101,8 +101,8 @@ def section(data: dict[str, Any]) -> Section:
     """Return the section with the quantiles of each row."""
     return Section(
         "Delay of the event loop, and of a search's end",
-        f"How late `asyncio.sleep({TICK})` returns in a process whose {THREADS} search threads keep "
-        f"two cores busy on world, {SECONDS:.0f} s; and how long after its time, 2 to 18 ms, a search has ended: the "
+        f"Delay of `asyncio.sleep({TICK})` in a process whose {THREADS} search threads keep "
+        f"two cores busy on world, {SECONDS:.0f} s; and delay of a search's end after its time of 2 to 18 ms: the "
         "bots keep back 10 ms of every move for that and the way to the server.",
         ["", "times", "median, ms", "p99, ms", "p99.9, ms", "worst, ms"],
         [[name, *cells] for name, cells in data["ms"].items()],

@@ -175,14 +175,14 @@ class Matchmaker:
     def _begin_chosen(self, pool: Pool, names: Sequence[str], load: int) -> tuple[list[Terms], bool]:
         """Return the terms of the next matches among `names`, and True if one waits for a slot on this machine."""
         lobby = self._lobby
-        counts = {name: self._games(pool, self._waiting[name]) for name in names}
+        games = {name: self._games(pool, self._waiting[name]) for name in names}
         pairs = choose(
             names,
             self._history,
             self._turns,
             owner=lambda name: self._waiting[name].owner,
             rating=partial(self._rating, pool.games[0].game),
-            allowed=partial(self._may_meet, pool, counts),
+            allowed=partial(self._may_meet, pool, games),
             most=len(names) // 2,
         )
         matches: list[Terms] = []
@@ -193,7 +193,7 @@ class Matchmaker:
             blocked = blocked or (weight > 0 and not self._fits(weight, load))
             if not (weight and blocked):
                 load += weight
-                matches.append(self._begin(pool, pair, counts))
+                matches.append(self._begin(pool, pair, games))
         return matches, blocked
 
     def _fits(self, weight: int, load: int) -> bool:
@@ -211,8 +211,8 @@ class Matchmaker:
             if bot.preferences.refusal(each.game, each.time_control) is None
         )
 
-    def _may_meet(self, pool: Pool, counts: Mapping[str, frozenset[int]], a: str, b: str) -> bool:
-        if counts[a].isdisjoint(counts[b]):
+    def _may_meet(self, pool: Pool, games: Mapping[str, frozenset[int]], a: str, b: str) -> bool:
+        if games[a].isdisjoint(games[b]):
             return False
         if pool.rated and self._waiting[a].shares_owner(self._waiting[b]):
             return False
@@ -223,9 +223,9 @@ class Matchmaker:
         self._lobby.deadlines.schedule(("matchmaker", ""), until)
         return False
 
-    def _begin(self, pool: Pool, pair: tuple[str, str], counts: Mapping[str, frozenset[int]]) -> Terms:
+    def _begin(self, pool: Pool, pair: tuple[str, str], games: Mapping[str, frozenset[int]]) -> Terms:
         """Return the terms of a chosen match. Its bots leave the waiting list until something else about them changes."""
-        both: list[PoolGame] = [pool.games[place] for place in sorted(counts[pair[0]] & counts[pair[1]])]
+        both: list[PoolGame] = [pool.games[place] for place in sorted(games[pair[0]] & games[pair[1]])]
         match = self._history.next_match(*pair, both)
         minnie = pair[1] if match.maxie == pair[0] else pair[0]
         self._turns.serve(*(self._waiting[name].owner for name in pair))

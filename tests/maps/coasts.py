@@ -21,15 +21,15 @@ from arena.maps.mapfile import MapFile
 from tests.maps.shores import SHORES, Shape
 
 COAST = 0.62
-"""How far land reaches from a place, in distances of the two closest places."""
+"""Reach of land around a place, in distances of the two closest places."""
 SHOULDER = 0.42
-"""How far it reaches from a road inside a continent, in the same unit."""
+"""Reach of land around a road inside a continent, in the same unit."""
 BAY = 0.9
 """Water between two shores of one continent that is narrower than twice this is land, in the same unit."""
 ROOM = 0.46
-"""How far land that is drawn by hand reaches from a place at the least, in the same unit."""
+"""Minimum reach of land drawn by hand around a place, in the same unit."""
 GRAIN = 0.01
-"""How exactly corners are given, in the same unit."""
+"""Precision of corners, in the same unit."""
 GAP = 0.001
 """Water between two cells that is narrower than twice this comes of rounded corners and is land, in the same unit."""
 
