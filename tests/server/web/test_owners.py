@@ -52,10 +52,13 @@ async def token(host: Host, path: str, authorization: str) -> str:
 
 
 async def enters(host: Host, name: str, secret: str) -> bool:
+    """Return True if a bot may connect. Where its token was just revoked, either refusal may come first."""
     async with dial(host.url) as peer:
         await peer.say(Hello(name, secret))
         answer = await peer.next()
-        assert isinstance(answer, Welcome) or (isinstance(answer, Error) and answer.code is Code.BAD_TOKEN)
+        assert isinstance(answer, Welcome) or (
+            isinstance(answer, Error) and answer.code in {Code.BAD_TOKEN, Code.REMOVED}
+        )
         return isinstance(answer, Welcome)
 
 
