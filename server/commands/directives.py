@@ -7,9 +7,13 @@ from typing import Annotated
 import typer
 
 from arena.console import CommandError, DatabaseOption, UsageError, err, print_table
+from arena.games.nearest import nearest
 from arena.protocol.timecontrol import seconds_of
 from arena.server.commands.in_store import DATABASE, in_store
+from arena.server.store.database import Engine
 from arena.server.store.directives import KICK_SECONDS, MAX_TEXT, Kind, in_force, issue, lift, subject_of
+from arena.server.store.events import is_connected
+from arena.server.store.people import known_names
 from arena.server.store.tokens import is_name
 
 ForOption = Annotated[
@@ -41,8 +45,23 @@ def kick(
     """
     _require_name(name)
     text = check_text(reason)
-    in_store(db, lambda engine: issue(engine, "name", name, text, KICK_SECONDS))
-    err.print(f"{name} is removed")
+
+    async def work(engine: Engine) -> bool | None:
+        connected = await is_connected(engine, name)
+        if connected is False:
+            known = await known_names(engine)
+            near = nearest(name, known)
+            other = f'; did you mean "{near}"?' if near else ""
+            raise CommandError(
+                f"{name} is not connected" if name in known else f"no client is called {name!r:.80}{other}"
+            )
+        await issue(engine, "name", name, text, KICK_SECONDS)
+        return connected
+
+    if in_store(db, work):
+        err.print(f"{name} is removed")
+    else:
+        err.print(f"{name} is removed if it is connected: no server has answered yet")
 
 
 def ban(

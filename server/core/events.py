@@ -36,7 +36,14 @@ from arena.server.core.effects import (
 from arena.server.core.event import Event, EventRefused
 from arena.server.core.event_state import EventState, StoredEvent
 from arena.server.core.house import HouseEngines
-from arena.server.core.inputs import AnnounceEvent, ControlEvent, EventAction, HostCommand, RenameEntry
+from arena.server.core.inputs import (
+    AnnounceEvent,
+    ControlEvent,
+    EventAction,
+    FindClient,
+    HostCommand,
+    RenameEntry,
+)
 from arena.server.core.lobby import Lobby, Refused
 from arena.server.core.matches import Matches
 from arena.server.core.matchmaker import UNRATED
@@ -144,6 +151,8 @@ class Events:
                     answer = self._control(command.request, command.ratings)
                 case RenameEntry():
                     answer = self._rename(command.request)
+                case FindClient():
+                    answer = self._find_client(command.request.name)
         except EventRefused as refused:
             self._lobby.effects.append(CommandAnswered(command.number, str(refused), done=False))
         else:
@@ -244,6 +253,11 @@ class Events:
             if event.state != before:
                 self._save(event)
         return f"{request.bot} is {request.other or 'removed'}"
+
+    def _find_client(self, name: str) -> str:
+        if any(client.name == name for client in self._lobby.clients.values()):
+            return f"{name} is connected"
+        raise EventRefused(f"{name} is not connected")
 
     def _rating(self, event: Event, name: str, stored: float = UNRATED) -> float:
         """Return the rating of a bot; `stored` if the lobby does not know the bot."""

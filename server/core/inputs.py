@@ -166,14 +166,20 @@ class RenameEntry(Struct, frozen=True, tag="rename"):
     """New name; empty to remove the bot."""
 
 
-EventRequest = AnnounceEvent | ControlEvent | RenameEntry
+class FindClient(Struct, frozen=True, tag="find"):
+    """Question whether a client is connected; its answer is done if it is."""
+
+    name: str
+
+
+HostRequest = AnnounceEvent | ControlEvent | RenameEntry | FindClient
 
 
 class HostCommand(Struct, frozen=True, tag="asked"):
     """Request by a command of the host. The core answers with an `effects.CommandAnswered` of the same number."""
 
     number: int
-    request: EventRequest
+    request: HostRequest
     ratings: dict[str, float] = {}
     """Stored ratings by game of the bot that the request enters in an event; it may be disconnected."""
 

@@ -19,9 +19,10 @@ from arena.match.terms import game_from_setup, setup_of_game
 from arena.protocol.messages import EventPhase
 from arena.server.core.calendar import utc
 from arena.server.core.event_state import EventState, StoredEvent
-from arena.server.core.inputs import ControlEvent, EventRequest, HostCommand
+from arena.server.core.inputs import ControlEvent, FindClient, HostCommand, HostRequest
 from arena.server.store import database
 from arena.server.store.aggregates.standings import standings_of
+from arena.server.store.lease import held_names
 from arena.server.store.schema import ladders, matches, requests
 
 EVENT = "event"
@@ -36,7 +37,7 @@ class _Plan(Struct):
 
 _encode = msgspec.json.Encoder(enc_hook=setup_of_game).encode
 _plan = msgspec.json.Decoder(_Plan, dec_hook=game_from_setup).decode
-_request: msgspec.json.Decoder[EventRequest] = msgspec.json.Decoder(EventRequest, dec_hook=game_from_setup)
+_request: msgspec.json.Decoder[HostRequest] = msgspec.json.Decoder(HostRequest, dec_hook=game_from_setup)
 
 
 def event_row(state: EventState) -> dict[str, Any]:
@@ -178,7 +179,7 @@ class Reply(Struct, frozen=True):
     done: bool
 
 
-async def send_request(engine: AsyncEngine, server: str, request: EventRequest) -> int:
+async def send_request(engine: AsyncEngine, server: str, request: HostRequest) -> int:
     """Store a request to a server, and return its number."""
     values = {"server": server, "request": _encode(request).decode(), "answer": None, "done": None}
     async with engine.begin() as connection:
@@ -186,7 +187,7 @@ async def send_request(engine: AsyncEngine, server: str, request: EventRequest) 
     return int(key[0]) if key is not None else 0
 
 
-async def ask(engine: AsyncEngine, server: str, request: EventRequest) -> Reply | None:
+async def ask(engine: AsyncEngine, server: str, request: HostRequest) -> Reply | None:
     """Send a request to a server, and return its answer, or None if no server answers in `ANSWER_SECONDS`."""
     number = await send_request(engine, server, request)
     until = MONOTONIC.now() + ANSWER_SECONDS
@@ -196,6 +197,16 @@ async def ask(engine: AsyncEngine, server: str, request: EventRequest) -> Reply 
             return reply
         await MONOTONIC.sleep(0.1)
     return None
+
+
+async def is_connected(engine: AsyncEngine, name: str) -> bool | None:
+    """Return True if a client of this name is connected to a server on the store, or None if a server does not answer."""
+    async with database.reading(engine) as connection:
+        servers = await connection.run_sync(held_names)
+    replies = [await ask(engine, server, FindClient(name)) for server in servers]
+    if any(reply is not None and reply.done for reply in replies):
+        return True
+    return None if None in replies else False
 
 
 async def reply_to(engine: AsyncEngine, number: int) -> Reply | None:
@@ -220,7 +231,7 @@ async def pending(engine: AsyncEngine, server: str) -> list[HostCommand]:
         ]
 
 
-async def _command(connection: AsyncConnection, number: int, request: EventRequest) -> HostCommand:
+async def _command(connection: AsyncConnection, number: int, request: HostRequest) -> HostCommand:
     if not isinstance(request, ControlEvent) or request.to != "enter":
         return HostCommand(number, request)
     rated = await standings_of(connection, request.bot)

@@ -104,6 +104,13 @@ async def owners(engine: Engine) -> list[OwnerLine]:
     return lines
 
 
+async def known_names(engine: Engine) -> set[str]:
+    """Return every name that has a token, a session or a rating."""
+    names = (tokens.c.name, sessions.c.name, schema.standings.c.bot)
+    async with reading(engine) as connection:
+        return set((await connection.execute(sa.union(*map(sa.select, names)))).scalars())
+
+
 async def names_of(engine: Engine, owner: str) -> list[str]:
     """Return the names whose tokens belong to an owner, and the owner's own name."""
     query = sa.select(tokens.c.name).where(tokens.c.owner == owner)

@@ -154,7 +154,7 @@ requests = sa.Table(  # requests of the host to a running server: server.store.e
     metadata,
     sa.Column("number", NUMBER, primary_key=True),
     sa.Column("server", sa.String(64), nullable=False),
-    sa.Column("request", sa.Text, nullable=False),  # JSON: server.core.inputs.EventRequest
+    sa.Column("request", sa.Text, nullable=False),  # JSON: server.core.inputs.HostRequest
     sa.Column("answer", sa.Text, nullable=True),
     sa.Column("done", sa.Boolean, nullable=True),  # false if it was refused
     sqlite_autoincrement=True,  # never reuse a number: servers remember those they have handled

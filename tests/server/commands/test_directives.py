@@ -10,7 +10,8 @@ from arena.protocol.messages import Error, Notice
 from arena.server import host as hosts
 from arena.server.host import open_host
 from arena.server.settings import private
-from arena.server.store import tokens
+from arena.server.shell import requests
+from arena.server.store import events, tokens
 from arena.server.store.database import open_store
 from arena.server.store.directives import in_force, issue
 from tests.bots.command_line import arena, fails
@@ -21,6 +22,8 @@ from tests.server.web.test_pages import get
 @pytest.fixture(autouse=True)
 def _look_often(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(hosts, "LOOK_SECONDS", 0.01)
+    monkeypatch.setattr(requests, "LOOK_SECONDS", 0.01)
+    monkeypatch.setattr(events, "ANSWER_SECONDS", 300.0)
 
 
 async def say(database: str, *words: str) -> str:
@@ -67,6 +70,42 @@ async def test_each_command_acts_on_a_server_that_runs(database: str) -> None:
             pass
         async with enter(host, "carl"):
             pass
+
+
+async def test_a_kick_tells_whether_the_name_was_connected(database: str) -> None:
+    async with open_store(database) as engine:
+        await tokens.create(engine, "bert", "bot")
+
+    async def refuses(told: str, name: str) -> None:
+        await anyio.to_thread.run_sync(lambda: fails(told, 1, "kick", name, "--db", database))
+
+    await refuses("bert is not connected", "bert")
+    async with (
+        open_host(private(database=database, anyone=True)) as host,
+        dial(host.url) as eve,
+        enter(host, "anna") as anna,
+    ):
+        await refuses("bert is not connected", "bert")
+        await refuses("""no client is called 'ana'; did you mean "anna"?""", "ana")
+        await refuses("no client is called 'zoe'\n", "zoe")
+        async with open_store(database) as engine:
+            assert await in_force(engine) == []
+        await eve.hello("eve", role="spectator")
+        await say(database, "kick", "eve")
+        assert (await removed(eve)).detail == "the host has closed the connection"
+        await say(database, "kick", "anna")
+        await removed(anna)
+
+
+async def test_a_kick_is_issued_if_no_server_answers(database: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def unanswered(_engine: object, _name: str) -> None:
+        return None
+
+    monkeypatch.setattr("arena.server.commands.directives.is_connected", unanswered)
+    async with open_store(database) as engine:
+        result = await anyio.to_thread.run_sync(lambda: arena("kick", "anna", "--db", database))
+        assert "no server has answered yet" in result.stderr
+        assert [each.subject for each in await in_force(engine)] == ["anna"]
 
 
 async def test_a_directive_ends_by_itself_and_the_last_word_on_a_subject_counts(database: str) -> None:

@@ -38,8 +38,9 @@ from arena.server.core.events import PATIENCE_NS
 from arena.server.core.inputs import (
     AnnounceEvent,
     ControlEvent,
-    EventRequest,
+    FindClient,
     HostCommand,
+    HostRequest,
     RenameEntry,
     Restore,
 )
@@ -57,7 +58,7 @@ def plan(format: str = "swiss", **changes: Any) -> EventPlan:
     return replace(made, **changes)
 
 
-def ask(arena: Arena, request: EventRequest) -> CommandAnswered:
+def ask(arena: Arena, request: HostRequest) -> CommandAnswered:
     arena.give(HostCommand(1, request))
     answer: CommandAnswered = arena.of(CommandAnswered)[-1]
     return answer
@@ -449,6 +450,16 @@ def test_a_series_ends_if_its_next_event_and_all_further_ones_are_cancelled() ->
     play_on(arena)
     arena.wait(100)
     assert not arena.core.events
+
+
+def test_a_client_is_found_while_it_is_connected() -> None:
+    arena = Arena()
+    anna = arena.enter("anna")
+    assert ask(arena, FindClient("anna")).done
+    assert not ask(arena, FindClient("bert")).done
+    anna.leave()
+    answer = ask(arena, FindClient("anna"))
+    assert (answer.done, answer.answer) == (False, "anna is not connected")
 
 
 def test_a_bot_is_renamed_and_removed_in_all_events_that_have_not_begun() -> None:
