@@ -139,14 +139,7 @@ async def event_table(
     if bots is None:
         bots = () if ladder is None else ladder.plan.get("bots", ())
     scores = _without_twins(scores, bots)
-    # In a thread, because ratings of many bots take a while and matches must not wait.
-    rows = await anyio.to_thread.run_sync(table_of_scores, scores.bots, scores.scores)
-    bracket: list[list[Encounter]] = []
-    if ladder is not None and ladder.plan.get("format") in FORMATS_WITHOUT_ELO:
-        records = await results(engine, event)
-        rows, bracket = await anyio.to_thread.run_sync(_place, ladder, records, rows)
-    elif ladder is not None and _is_round_robin_event(ladder):
-        rows = sorted(rows, key=lambda row: -row.points)
+    rows, bracket = await _ordered(engine, event, ladder, scores)
     crosses = _crosses(scores, {row.bot for row in rows[:MAX_CROSS_TABLE]})
     return EventTable(event, rows, crosses, scores.counted, bracket)
 
@@ -158,12 +151,22 @@ async def whole_table(engine: AsyncEngine, event: str) -> list[Row]:
     names = {name for each in records.values() for name in (each.players.maxie, each.players.minnie)}
     scores = EventScores(len(records), sorted(names), [(each, 1) for each in records.values()])
     scores = _without_twins(scores, planned_bots)
-    rows = table_of_scores(scores.bots, scores.scores)
-    if ladder is not None and ladder.plan.get("format") in FORMATS_WITHOUT_ELO:
-        return _place(ladder, records, rows)[0]
-    if ladder is not None and _is_round_robin_event(ladder):
-        return sorted(rows, key=lambda row: -row.points)
-    return rows
+    return (await _ordered(engine, event, ladder, scores))[0]
+
+
+async def _ordered(
+    engine: AsyncEngine, event: str, ladder: LadderPlanned | None, scores: EventScores
+) -> tuple[list[Row], list[list[Encounter]]]:
+    """Return the rows of an event in the order of its format, and the bracket of a knockout."""
+    # In a thread, because ratings of many bots take a while and matches must not wait.
+    rows = await anyio.to_thread.run_sync(table_of_scores, scores.bots, scores.scores)
+    if ladder is None:
+        return rows, []
+    if ladder.plan.get("format") in FORMATS_WITHOUT_ELO:
+        return await anyio.to_thread.run_sync(_place, ladder, await results(engine, event), rows)
+    if _is_round_robin_event(ladder):
+        rows = sorted(rows, key=lambda row: -row.points)
+    return rows, []
 
 
 async def bot_summary(engine: AsyncEngine, name: str) -> BotSummary | None:

@@ -3,19 +3,35 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 
 import anyio
 import pytest
 
 from arena.protocol.codes import EndReason
 from arena.protocol.messages import Accepted, End, Ping, Pong, Start, Turn, Welcome
+from arena.protocol.record import Record
 from arena.server.core.effects import Append, CloseMatch, OpenMatch
 from arena.server.core.inputs import MatchRequested
 from arena.server.shell.shell import MatchNotStarted
 from arena.server.store.lease import LeaseLost
 from tests.server.matches import spec
-from tests.server.shell.shells import ListStore, running, until
+from tests.server.shell.shells import FakeClient, ListEdge, ListStore, running, until
 from tests.virtual import virtual
+
+
+@asynccontextmanager
+async def waiting_for_a_move(
+    store: ListStore, time_control: str = "2+0", *, margin: int = 100
+) -> AsyncIterator[tuple[ListEdge, FakeClient, FakeClient, asyncio.Task[Record]]]:
+    """Yield a shell with a match of two bots that do not move by themselves, on the first turn."""
+    async with running(store) as edge:
+        a, b = edge.connect("a"), edge.connect("b")
+        a.plays = b.plays = False
+        asking = asyncio.create_task(edge.shell.play(spec("a", "b", time_control, margin=margin)))
+        await until(lambda: a.all(Turn))
+        yield edge, a, b, asking
 
 
 @virtual
@@ -65,11 +81,7 @@ async def test_inputs_of_one_commit_share_the_next() -> None:
 async def test_arrived_inputs_are_handled_before_a_deadline() -> None:
     """A move that arrives exactly at the deadline is in time."""
     store = ListStore()
-    async with running(store) as edge:
-        a, b = edge.connect("a"), edge.connect("b")
-        a.plays = b.plays = False
-        asking = asyncio.create_task(edge.shell.play(spec("a", "b", "1+0", margin=0)))
-        await until(lambda: a.all(Turn))
+    async with waiting_for_a_move(store, "1+0", margin=0) as (edge, a, _, asking):
         await anyio.sleep(0.5)
         deadline = edge.shell.core.next_deadline
         assert deadline is not None
@@ -83,11 +95,7 @@ async def test_arrived_inputs_are_handled_before_a_deadline() -> None:
 @virtual
 async def test_a_store_that_is_away_for_a_while_stops_the_clocks() -> None:
     store = ListStore()
-    async with running(store) as edge:
-        a, b = edge.connect("a"), edge.connect("b")
-        a.plays = b.plays = False
-        asking = asyncio.create_task(edge.shell.play(spec("a", "b", "2+0")))
-        await until(lambda: a.all(Turn))
+    async with waiting_for_a_move(store) as (edge, a, b, asking):
         store.is_away = True
         a.plays = b.plays = True
         a.answer(a.all(Turn)[-1])
@@ -103,11 +111,7 @@ async def test_a_store_that_is_away_for_a_while_stops_the_clocks() -> None:
 @virtual
 async def test_a_core_that_ran_ahead_is_built_anew_from_the_store() -> None:
     store = ListStore()
-    async with running(store) as edge:
-        a, b = edge.connect("a"), edge.connect("b")
-        a.plays = b.plays = False
-        asking = asyncio.create_task(edge.shell.play(spec("a", "b", "2+0")))
-        await until(lambda: a.all(Turn))
+    async with waiting_for_a_move(store) as (edge, a, b, asking):
         kept = len(store.of(Append))
         store.is_away = True
         a.answer(a.all(Turn)[-1])
@@ -137,11 +141,7 @@ async def test_a_match_that_never_got_into_the_store_is_asked_for_again() -> Non
 @virtual
 async def test_a_draining_shell_begins_nothing_and_waits_for_the_rest() -> None:
     store = ListStore()
-    async with running(store) as edge:
-        a, b = edge.connect("a"), edge.connect("b")
-        a.plays = b.plays = False
-        asking = asyncio.create_task(edge.shell.play(spec("a", "b", "2+0")))
-        await until(lambda: a.all(Turn))
+    async with waiting_for_a_move(store) as (edge, a, b, asking):
         assert await edge.shell.drain(1.0) == 1
         with pytest.raises(MatchNotStarted, match="begins no new matches"):
             await edge.shell.play(spec("a", "b"))
