@@ -1,9 +1,4 @@
-"""Attackers of one kind, many in one process: KIND URL FROM CLIENTS SECONDS.
-
-The process prints a line when it is ready, and starts on a line of standard input. Each client connects from the
-address FROM, is cut off by the server, and reconnects after the latency of a network (20 ms), until the time is over.
-The process then prints its results: connections tried, cut off by the server, and left at the end; the lifetime of the
-longest connection; and bytes sent.
+"""Attackers that break a server's limits. Each connects, is cut off by the server, and reconnects after 20 ms.
 
 slow-loris      half of the clients never finish the handshake, half never say hello
 never-reading   requests listings as fast as allowed, and reads none
@@ -19,18 +14,15 @@ import asyncio
 import itertools
 import os
 import socket
-import sys
 import time
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from urllib.parse import urlsplit
 
 import msgpack
-import uvloop
 
 from testkit.bare import frame, opening
-from testkit.wire import report
 
 BLOCK = 50
 """Number of frames that a flood sends in one write."""
@@ -44,21 +36,23 @@ numbers = itertools.count()
 
 
 @dataclass
-class AttackCounts:
-    """Results of the attack so far."""
+class ConnectionCounts:
+    """Counts of clients that may be cut off."""
 
-    tried: int = 0
-    cut: int = 0
-    left: int = 0
-    longest: float = 0.0
-    """Lifetime of the longest connection, in seconds."""
+    sent: int = 0
+    """Number of requests; of attackers, number of connections."""
+    lost: int = 0
+    """Number of connections that the server closed or refused."""
     bytes: int = 0
+    """Number of bytes that the clients received; of attackers, that they sent."""
+    longest: float = 0.0
+    """Lifetime of the longest connection of an attacker, in seconds."""
 
 
 class AttackerConnection:
     """Attacker's connection on a bare socket."""
 
-    def __init__(self, plain: socket.socket, tally: AttackCounts) -> None:
+    def __init__(self, plain: socket.socket, tally: ConnectionCounts) -> None:
         self._socket = plain
         self._tally = tally
         self._loop = asyncio.get_running_loop()
@@ -168,39 +162,31 @@ KINDS: dict[str, Callable[[AttackerConnection, str], Awaitable[None]]] = {
 }
 
 
-async def attack(kind: str, url: str, source: str, clients: int, seconds: float) -> AttackCounts:
-    """Let the clients connect and reconnect for `seconds`."""
-    address, tally, end = urlsplit(url), AttackCounts(), time.monotonic() + seconds
+async def attacker(kind: str, url: str, source: str, tally: ConnectionCounts) -> None:
+    """Attack from an address until cancelled, and reconnect whenever the server closes the connection."""
+    address, loop = urlsplit(url), asyncio.get_running_loop()
+    while True:
+        tally.sent += 1
+        began = time.monotonic()
+        with socket.socket() as plain:
+            plain.setblocking(False)
+            plain.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+            plain.bind((source, 0))
+            try:
+                with suppress(OSError, EOFError):
+                    await loop.sock_connect(plain, (address.hostname or "", address.port or 0))
+                    await KINDS[kind](AttackerConnection(plain, tally), address.netloc)
+                tally.lost += 1
+            finally:
+                tally.longest = max(tally.longest, time.monotonic() - began)
+        await asyncio.sleep(TRIP_SECONDS)
 
-    async def one() -> None:
-        loop = asyncio.get_running_loop()
-        while (now := time.monotonic()) < end:
-            tally.tried += 1
-            with socket.socket() as plain:
-                plain.setblocking(False)
-                plain.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
-                plain.bind((source, 0))
-                try:
-                    async with asyncio.timeout(end - now):
-                        await loop.sock_connect(plain, (address.hostname or "", address.port or 0))
-                        await KINDS[kind](AttackerConnection(plain, tally), address.netloc)
-                except TimeoutError:
-                    tally.left += 1
-                except (OSError, EOFError):
-                    tally.cut += 1
-                else:
-                    tally.cut += 1
-            tally.longest = max(tally.longest, time.monotonic() - now)
-            await asyncio.sleep(TRIP_SECONDS)
 
-    async with asyncio.TaskGroup() as tasks:
-        for _ in range(clients):
-            tasks.create_task(one())
+async def attack(kind: str, url: str, source: str, clients: int, seconds: float) -> ConnectionCounts:
+    """Attack with several clients for `seconds`."""
+    tally = ConnectionCounts()
+    with suppress(TimeoutError):
+        async with asyncio.timeout(seconds), asyncio.TaskGroup() as tasks:
+            for _ in range(clients):
+                tasks.create_task(attacker(kind, url, source, tally))
     return tally
-
-
-if __name__ == "__main__":
-    kind, url, source, clients, seconds = sys.argv[1:]
-    report(kind=kind)
-    sys.stdin.readline()
-    report(kind=kind, **asdict(uvloop.run(attack(kind, url, source, int(clients), float(seconds)))))

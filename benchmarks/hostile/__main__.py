@@ -5,14 +5,15 @@
 Honest bots play on a real `arena serve` with its default limits. Strangers at ten addresses send one kind of request as
 often as the limits allow. Each kind has its own round, with addresses that start with a full budget. Before the round
 they are connected and silent, and the median of all these quiet periods is the baseline. A kind with a ratio near the
-bound gets two more rounds.
+bound gets two more rounds. In rounds of attacks, sixteen attackers break the limits, are disconnected, and reconnect at
+once.
 
 Real strangers would use other machines. Here they run with the lowest priority, and on separate cores if the machine has
 at least four. Control rounds show what they cost even so: in these, the strangers send as many requests to a plain
 server in another process. The ratios of the arena are divided by the ratio of the control, if that is above 1.
 
 The exit code is 1 if honest bots wait twice as long as in the control in a round of a kind, or half as long again in the
-median of its rounds, or if the server's memory grows by a fifth.
+median of its rounds, if the server's memory grows by a fifth, or if an attack was not cut off.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Every kind of request that a server answers, as sent by strangers who keep within all limits.
+"""Every kind of request that a server answers, as sent by strangers who keep within all limits, and every attack.
 
 Every type of message and every GET is here, under its name in the server's cost tables. Some are also here in the most
-expensive form that is allowed.
+expensive form that is allowed. Attackers (`testkit/horde.py`) break the limits.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ from benchmarks.hostile.stranger import (
     get,
 )
 from benchmarks.kit.script import script
+from testkit import horde
 
 REFUSED_SECONDS = 0.1
 """Time from a refusal to the next attempt, for a client whose next step depends on the answer."""
@@ -91,13 +92,18 @@ class Kind:
     """Kind of request: its name in the server's cost tables, and a function that sends it until cancelled."""
 
     of: str
-    """Type of the message, or `GET` with the path in the form of the cost table."""
+    """Type of the message, or `GET` with the path in the form of the cost table; empty for an attack."""
     work: Callable[[LoadClient], Awaitable[None]]
     answers: frozenset[str] = frozenset()
     role: str = "bot"
     """Role in the clients' hello; empty for clients without a websocket."""
-    anyone: bool = False
-    """True if the server accepts any name without a token."""
+    options: tuple[str, ...] = ()
+    """Further options of the server: kinds with the same options share one."""
+
+    @property
+    def is_attack(self) -> bool:
+        """True if the strangers break the limits."""
+        return not self.of
 
     @property
     def moves(self) -> bool:
@@ -355,9 +361,27 @@ def _posts(target: str) -> Kind:
     return gets(target.partition("?")[0], lambda _world, _number: target, _credentials, "POST")
 
 
+ATTACKERS = 16
+"""Number of attackers of one kind, all from one address."""
+HELLO_SECONDS = 2.0
+"""Time limit for a hello. It is short, so that attackers are cut off within a round."""
+ALL = "attack: all at once"
+
+
+def attacks(*names: str) -> Kind:
+    """Return a kind that attacks in these ways, each from an address of its own."""
+
+    async def work(client: LoadClient) -> None:
+        name = names[client.number // ATTACKERS]
+        await horde.attacker(name, client.world.url, client.source, client.tally)
+
+    options = ("--anyone", f"--set=limits.hello_seconds={HELLO_SECONDS}")
+    return Kind("", work, role="", options=options)
+
+
 KINDS: dict[str, Kind] = {
     "hello": Kind("hello", hello, role=""),
-    "names": Kind("hello", new_names(lambda: uuid.uuid4().hex), role="", anyone=True),
+    "names": Kind("hello", new_names(lambda: uuid.uuid4().hex), role="", options=("--anyone",)),
     "names of guests": Kind("hello", new_names(lambda: f"guest-{random.randrange(10**6)}"), role=""),
     "names whose token was revoked": Kind("hello", revoked, role=""),
     "ready": plays("ready", is_ready_again, game="tictactoe"),
@@ -464,6 +488,8 @@ KINDS: dict[str, Kind] = {
     "POST /api/token/rotate": _posts("/api/token/rotate?name=one"),
     "POST /api/token/revoke": _posts("/api/token/revoke?name=one"),
     "guests": Kind("challenge", is_guest, frozenset({"challenged"}), "guest"),
+    **{f"attack: {name}": attacks(name) for name in horde.KINDS},
+    ALL: attacks(*horde.KINDS),
 }
 
 CONNECTIONS, MESSAGES = "control: connections", "control: messages"

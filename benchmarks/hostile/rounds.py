@@ -7,13 +7,14 @@ import json
 import sqlite3
 import statistics
 import sys
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncIterator, Iterable, Iterator
 from contextlib import asynccontextmanager, closing
 from dataclasses import dataclass, field
 from typing import Any, cast
 
-from benchmarks.attackers import BOTS, HONEST, RATE, Window, honest_bots, window, worst
-from benchmarks.hostile.kinds import CONTROLS, HOUSE, KINDS, control_of
+from arena.server.edge.connection import CLOSE_SECONDS
+from benchmarks.hostile.honest import BOTS, HONEST, RATE, Window, honest_bots, window
+from benchmarks.hostile.kinds import ALL, ATTACKERS, CONTROLS, HELLO_SECONDS, HOUSE, KINDS, control_of
 from benchmarks.hostile.seeds import fill
 from benchmarks.hostile.stranger import TrafficCounts
 from benchmarks.kit.halves import load_cores, on_cores, server_cores
@@ -22,6 +23,7 @@ from benchmarks.kit.measure import Ratio, Section, short
 from benchmarks.kit.results import claim
 from benchmarks.kit.script import MAP
 from benchmarks.kit.served import ROOT, Running, histogram, serving
+from testkit import horde
 
 SECONDS = 3.5
 """Length of each hostile period, in seconds: 1,050 honest moves. All kinds take eleven minutes."""
@@ -47,6 +49,16 @@ MAX_MEMORY = 1.2
 MAX_SESSIONS = 1_000
 """Largest number of sessions in the store: connected names, and names that played within the last 30 s."""
 SETTLE_SECONDS = 0.5
+VICTIM = "victim"
+"""Name whose token attackers guess."""
+MAX_SECONDS = 8.0
+"""Time for an attacker to notice that its connection was closed, in seconds: the time limit for the hello or for a full
+buffer, the closing handshake, and up to two seconds more, because attackers poll slowly when there are many.
+"""
+LEAST = {"attack: slow-loris": HELLO_SECONDS + CLOSE_SECONDS + 1, "attack: never-reading": 8.5, ALL: 8.5}
+"""Shortest duration of an attack, in seconds, however short the measurement: by then its slowest connections are cut
+off.
+"""
 
 
 @dataclass
@@ -169,13 +181,12 @@ async def run(folder: str, kinds: list[str], seconds: float, clients: int) -> Ro
     """Play a round of every kind, and more rounds of kinds near the bound."""
     playing = [f"stranger {number:03}" for number in range(ADDRESSES * clients)]
     outcome = RoundResults()
-    for anyone in (False, True):
-        some = [kind for kind in kinds if KINDS[kind].anyone is anyone]
-        if some:
-            options = ["--anyone"] if anyone else []
-            database = f"sqlite:///{folder}/{'anyone' if anyone else 'arena'}.db"
-            tokens = await fill(database, [*HONEST, *playing])
-            await _run(database, outcome, some, seconds, clients, tokens, options)
+    # First the server without further options, whose rounds decide how much the controls are sent.
+    for number, options in enumerate(sorted({KINDS[kind].options for kind in kinds})):
+        some = [kind for kind in kinds if KINDS[kind].options == options]
+        database = f"sqlite:///{folder}/{number}.db"
+        tokens = await fill(database, [*HONEST, *playing, VICTIM])
+        await _run(database, outcome, some, seconds, clients, tokens, options)
     return outcome
 
 
@@ -186,7 +197,7 @@ async def _run(
     seconds: float,
     clients: int,
     tokens: dict[str, str],
-    options: list[str],
+    options: tuple[str, ...],
 ) -> None:
     """Play the rounds of these kinds on a server of their own with further options."""
     serve = ("arena", "serve", "--port", "PORT", "--map", MAP, *options)
@@ -209,7 +220,7 @@ async def _run(
                 for kind in near(outcome, kinds):
                     for _ in range(MORE_ROUNDS):
                         await rounds.play(kind)
-                if not KINDS[kinds[0]].anyone:
+                if not options:
                     async with _plain_server() as url:
                         for control in CONTROLS:
                             await rounds.play_control(control, url)
@@ -268,7 +279,12 @@ class Rounds:
 
     async def play(self, kind: str) -> None:
         """Play a quiet period, then a period in which the strangers send requests of this kind."""
-        await self._play(kind, self._outcome.turns.setdefault(kind, Turns()))
+        turns = self._outcome.turns.setdefault(kind, Turns())
+        if not KINDS[kind].is_attack:
+            await self._play(kind, turns, ADDRESSES, self._clients)
+            return
+        addresses = len(horde.KINDS) if kind == ALL else 1
+        await self._play(kind, turns, addresses, ATTACKERS, seconds=attack_seconds(kind, self._seconds))
 
     async def play_control(self, control: str, url: str) -> None:
         """Play rounds in which a plain server gets as many requests as the arena of the busiest kind of that sort."""
@@ -284,14 +300,14 @@ class Rounds:
         pause = ADDRESSES * self._clients * self._seconds / busiest.sent
         turns = self._outcome.controls.setdefault(control, Turns())
         for _ in range(CONTROL_ROUNDS):
-            await self._play(control, turns, url=f"{url}/{size}", pause=pause)
+            await self._play(control, turns, ADDRESSES, self._clients, url=f"{url}/{size}", pause=pause)
 
-    async def _play(self, kind: str, turns: Turns, **more: object) -> None:
+    async def _play(self, kind: str, turns: Turns, addresses: int, clients: int, **more: object) -> None:
         self._number += 1
         order = {
             "kind": kind,
-            "addresses": [f"127.{20 + self._number}.0.{place}" for place in range(1, 1 + ADDRESSES)],
-            "clients": self._clients,
+            "addresses": [f"127.{20 + self._number}.0.{place}" for place in range(1, 1 + addresses)],
+            "clients": clients,
             "seconds": self._seconds,
             **more,
         }
@@ -314,6 +330,16 @@ class Rounds:
         await asyncio.sleep(SETTLE_SECONDS)
 
 
+def attack_seconds(kind: str, seconds: float) -> float:
+    """Return the duration of an attack that is measured for `seconds`, in seconds."""
+    return max(seconds + SETTLE_SECONDS, LEAST.get(kind, 0.0))
+
+
+def worst(ratio: Ratio) -> float:
+    """Return the ratio of the worst round."""
+    return max(ratio.values)
+
+
 def faults(outcome: RoundResults) -> list[str]:
     """Return the failures of all rounds."""
     wrong = [f"an honest bot was told {each}" for each in outcome.load.errors]
@@ -326,6 +352,11 @@ def faults(outcome: RoundResults) -> list[str]:
             wrong.append(f"{kind}: nothing was sent")
         if max(turns.sessions, default=0) > MAX_SESSIONS:
             wrong.append(f"{kind}: {max(turns.sessions)} sessions are in the store")
+        for each in turns.tallies if KINDS[kind].is_attack else ():
+            if each.longest > MAX_SECONDS:
+                wrong.append(f"{kind}: a connection lasted {each.longest:.1f} s")
+            if each.lost < ATTACKERS:
+                wrong.append(f"{kind}: only {each.lost} connections were cut off")
     if _grown(outcome) >= MAX_MEMORY:
         wrong.append(f"the server's memory is {_grown(outcome):.2f} times what it was while they were silent")
     return wrong
@@ -339,8 +370,6 @@ def section(outcome: RoundResults, seconds: float, clients: int) -> Section:
     """Return the section of the report."""
     rows = [_row(kind, outcome.turns[kind], outcome) for kind in outcome.turns]
     rows += [_row(kind, turns, outcome) for kind, turns in outcome.controls.items()]
-    kind = max(outcome.turns, key=lambda each: worst(outcome.over_control(each)))
-    steady = max(outcome.turns, key=lambda each: outcome.over_control(each).median)
     greedy = max(outcome.turns, key=lambda each: outcome.turns[each].cpu)
     quiet = [each.p99 for turns in outcome.turns.values() for each in turns.quiet]
     growth = _grown(outcome)
@@ -367,7 +396,10 @@ def section(outcome: RoundResults, seconds: float, clients: int) -> Section:
             else f"share {len(load_cores())} cores with the bots and the server, "
         )
         + "and have the lowest priority (SCHED_IDLE).\n"
-        "- *Refused* counts `rate_limited` and 429. *Lost* counts connections that the server closed or did not accept.",
+        "- *Refused* counts `rate_limited` and 429. *Lost* counts connections that the server closed or did not accept.\n"
+        f"- In an *attack*, {ATTACKERS} attackers on one address (all at once: as many of each kind) break the limits, and "
+        f"reconnect at once when they are disconnected. *Sent* counts their connections. The server allows {HELLO_SECONDS:g} s "
+        "for a hello.",
         [
             "request",
             "p99 ms quiet",
@@ -388,14 +420,7 @@ def section(outcome: RoundResults, seconds: float, clients: int) -> Section:
         f"{max(max(turns.sessions) for turns in outcome.turns.values())} sessions at the end of a round. Strangers used at most "
         f"{outcome.turns[greedy].cpu:.0%} of a core of the server, with `{greedy}`.",
         claims=[
-            claim(
-                "p99 of honest bots while strangers use all that the limits allow, worst kind of request",
-                f"less than {MOST:g} × the control's in each round, less than {MOST_MEDIAN:g} × in the median of a kind",
-                f"{short(worst(outcome.over_control(kind)))} × with `{kind}` in the worst round, "
-                f"{short(outcome.over_control(steady).median)} × with `{steady}` in the worst median; without the control, "
-                f"{short(max(worst(outcome.ratio(each)) for each in outcome.turns))} × and "
-                f"{short(max(outcome.ratio(each).median for each in outcome.turns))} × the quiet p99",
-            ),
+            *_claims(outcome),
             claim(
                 "memory of the server in the worst round, compared with silent strangers",
                 f"less than {MAX_MEMORY} ×",
@@ -403,6 +428,28 @@ def section(outcome: RoundResults, seconds: float, clients: int) -> Section:
             ),
         ],
     )
+
+
+def _claims(outcome: RoundResults) -> Iterator[str]:
+    """Yield the promised and measured delays of honest bots, by requests within the limits and by attacks."""
+    attacks = [kind for kind in outcome.turns if KINDS[kind].is_attack]
+    requests = [kind for kind in outcome.turns if kind not in attacks]
+    for what, kinds in (
+        ("strangers use all that the limits allow, worst kind of request", requests),
+        ("attackers break the limits, worst attack", attacks),
+    ):
+        if not kinds:
+            continue
+        kind = max(kinds, key=lambda each: worst(outcome.over_control(each)))
+        steady = max(kinds, key=lambda each: outcome.over_control(each).median)
+        yield claim(
+            f"p99 of honest bots while {what}",
+            f"less than {MOST:g} × the control's in each round, less than {MOST_MEDIAN:g} × in the median of a kind",
+            f"{short(worst(outcome.over_control(kind)))} × with `{kind}` in the worst round, "
+            f"{short(outcome.over_control(steady).median)} × with `{steady}` in the worst median; without the control, "
+            f"{short(max(worst(outcome.ratio(each)) for each in kinds))} × and "
+            f"{short(max(outcome.ratio(each).median for each in kinds))} × the quiet p99",
+        )
 
 
 def _row(kind: str, turns: Turns, outcome: RoundResults) -> list[str]:

@@ -18,6 +18,7 @@ import msgspec
 from msgspec import Struct
 
 from testkit.bare import frame, opening
+from testkit.horde import ConnectionCounts
 
 MESSAGES_AT_ONCE = 150
 """Number of messages in the initial burst: fewer than the 200 that count as a flood."""
@@ -46,17 +47,12 @@ _told = msgspec.msgpack.Decoder(Told)
 
 
 @dataclass
-class TrafficCounts:
+class TrafficCounts(ConnectionCounts):
     """Counts of requests and of their answers."""
 
-    sent: int = 0
     answered: int = 0
     refused: int = 0
     """Number of answers due to limits: `rate_limited` and 429."""
-    lost: int = 0
-    """Number of connections that the server closed or refused."""
-    bytes: int = 0
-    """Number of bytes of all answers and messages."""
     codes: dict[str, int] = field(default_factory=dict)
     """Count of each error code and each HTTP status."""
 

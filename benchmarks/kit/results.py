@@ -21,7 +21,6 @@ SERVER_PARTS = (
     "growth",
     "size",
     "spectators",
-    "attackers",
     "hostile",
     "finished",
 )

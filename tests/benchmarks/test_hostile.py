@@ -2,19 +2,38 @@ from __future__ import annotations
 
 import pytest
 
+from arena.server.edge.connection import CLOSE_SECONDS
 from arena.server.edge.costs import MESSAGE_COSTS
 from arena.server.edge.limits import HostLimits
 from arena.server.web.routes import ROUTES
-from benchmarks.attackers import Window
-from benchmarks.hostile.kinds import CONNECTIONS, CONTROLS, KINDS, MESSAGES, control_of
-from benchmarks.hostile.rounds import MAX_NEAR, RoundResults, Turns, faults, near, section
+from benchmarks.hostile.honest import Window
+from benchmarks.hostile.kinds import (
+    ALL,
+    ATTACKERS,
+    CONNECTIONS,
+    CONTROLS,
+    HELLO_SECONDS,
+    KINDS,
+    MESSAGES,
+    control_of,
+)
+from benchmarks.hostile.rounds import (
+    MAX_NEAR,
+    MAX_SECONDS,
+    RoundResults,
+    Turns,
+    attack_seconds,
+    faults,
+    near,
+    section,
+)
 from benchmarks.hostile.stranger import MESSAGES_AT_ONCE, MESSAGES_PER_SECOND, Pace, TrafficCounts
 
 
 def test_every_kind_of_message_and_every_get_that_has_a_cost_is_sent() -> None:
     known = {str(kind.__struct_config__.tag) for kind in MESSAGE_COSTS}
     known |= {f"{'POST' if route.post else 'GET'} {path}" for path, route in ROUTES.items()}
-    assert {kind.of for kind in KINDS.values()} == known
+    assert {kind.of for kind in KINDS.values() if not kind.is_attack} == known
 
 
 def test_strangers_keep_within_the_limit_of_messages() -> None:
@@ -87,3 +106,24 @@ def test_names_that_stay_in_the_store_are_a_fault() -> None:
 def test_memory_that_grows_is_a_fault_and_so_is_a_kind_that_was_not_sent() -> None:
     assert "memory" in faults(RoundResults({"browse": turns(1.0, memory=120)}, memory=100))[0]
     assert "nothing was sent" in faults(RoundResults({"browse": turns(1.0, sent=0)}, memory=100))[0]
+
+
+@pytest.mark.parametrize("seconds", [0.5, 1.0, 3.0, 10.0])
+def test_an_attack_lasts_until_its_slowest_can_have_been_cut_off(seconds: float) -> None:
+    # Who never says hello is told so in time, and has as long again as a closing handshake may take.
+    assert attack_seconds("attack: slow-loris", seconds) > HELLO_SECONDS + CLOSE_SECONDS
+    assert min(attack_seconds(kind, seconds) for kind in ("attack: never-reading", ALL)) > MAX_SECONDS
+    assert all(attack_seconds(kind, seconds) > seconds for kind in KINDS if KINDS[kind].is_attack)
+
+
+def test_an_attack_that_is_not_cut_off_is_a_fault() -> None:
+    cut = TrafficCounts(sent=20, lost=ATTACKERS, longest=MAX_SECONDS)
+    late = TrafficCounts(sent=20, lost=ATTACKERS - 1, longest=MAX_SECONDS + 0.1)
+    attacked = turns(1.0)
+    attacked.tallies = [cut]
+    assert faults(RoundResults({ALL: attacked}, memory=100)) == []
+    attacked.tallies = [cut, late]
+    assert faults(RoundResults({ALL: attacked}, memory=100)) == [
+        "attack: all at once: a connection lasted 8.1 s",
+        "attack: all at once: only 15 connections were cut off",
+    ]

@@ -104,7 +104,7 @@ async def attack_until_refused(kind: str, url: str) -> None:
     """Let eight clients of one address come back until they were cut off more often than once each, and are refused."""
     cut = 0
     while cut <= 8 or not await is_refused(url):
-        cut += (await attack(kind, url, "127.0.0.2", 8, 3.5)).cut
+        cut += (await attack(kind, url, "127.0.0.2", 8, 3.5)).lost
 
 
 async def is_refused(url: str) -> bool:
