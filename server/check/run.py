@@ -17,6 +17,8 @@ Verdict = Literal["passed", "failed", "skipped"]
 
 BAD_USAGE = 2
 """Exit code of a program that rejects its arguments."""
+EXIT_SECONDS = 1.0
+"""Time after a failed check for the bot's process to end, so that its last output is complete."""
 UNREACHED = "the bot could not be reached"
 """Reason shown for checks skipped after a failed handshake."""
 
@@ -106,7 +108,9 @@ async def examine(
 async def _failure(name: str, question: str, why: str, stage: Stage) -> CheckResult:
     printed: list[str] = []
     if stage.subject is not None:
-        with anyio.move_on_after(0.2):  # its last output may still be in the pipe
-            await stage.subject.wait_heard()
+        with anyio.move_on_after(EXIT_SECONDS):
+            await stage.subject.wait()
+        if stage.subject.ended is not None:
+            await stage.subject.read_rest()
         printed = list(stage.subject.tail)
     return CheckResult(name, "failed", question, why, stage.frames.lines(), printed)

@@ -17,6 +17,8 @@ from arena.protocol.messages import MAX_CLIENT_FRAME, SUBPROTOCOL, Hello
 from arena.server.check.peer import CheckedBot, Frames, ProtocolFault
 from arena.server.processes.child import Child
 
+START_SECONDS = 60.0
+"""Minimum time for a program that was just started to connect: a busy machine loads it slowly."""
 MAX_QUEUED = 100
 """Maximum number of connections queued for the checks."""
 
@@ -89,10 +91,12 @@ class Stage:
             return self._peer
         if self.subject is not None and self.subject.ended is not None:
             raise ProtocolFault(f"the bot ended unexpectedly (exit code {self.subject.ended})")
+        seconds = self.patience
         if self.subject is None and self._command is not None:
+            seconds = max(seconds, START_SECONDS)
             self.subject = await Child.start(self._command, self.url, "checked", "check-token")
             self._tasks.start_soon(self.subject.listen)
-        connection = await self._next_connection()
+        connection = await self._next_connection(seconds)
         self._peer = CheckedBot(connection, self.frames, self.patience)
         self.session = secrets.token_hex(8)
         self.hello = await self._peer.welcome(self.session)
@@ -131,8 +135,8 @@ class Stage:
         self._put.close()
         self._queue.close()
 
-    async def _next_connection(self) -> ServerConnection:
-        with anyio.move_on_after(self.patience):
+    async def _next_connection(self, seconds: float) -> ServerConnection:
+        with anyio.move_on_after(seconds):
             while True:
                 with anyio.move_on_after(0.05):
                     return await self._queue.receive()
@@ -140,7 +144,7 @@ class Stage:
                     raise ProtocolFault(self._refused)
                 if self.subject is not None and self.subject.ended is not None:
                     raise ProtocolFault(f"the bot ended (exit code {self.subject.ended}) and did not connect")
-        raise ProtocolFault(f"the bot must connect within {self.patience:g} s")
+        raise ProtocolFault(f"the bot must connect within {seconds:g} s")
 
     async def _arrive(self, connection: ServerConnection) -> None:
         self.arrivals += 1

@@ -190,9 +190,7 @@ class BotProcess:
                 code = await child.wait()
                 if self.state is BotState.UP:
                     self._enter(BotState.STARTING)
-                with anyio.move_on_after(1):
-                    # Its last output may still be in the pipe.
-                    await child.wait_heard()
+                await child.read_rest()
                 tasks.cancel_scope.cancel()
             return code
         finally:

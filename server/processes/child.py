@@ -22,6 +22,8 @@ LINE_LENGTH = 500
 """Maximum number of bytes kept of each line."""
 STOP_SECONDS = 2.0
 """Time for a bot to stop before it is killed."""
+OUTPUT_SECONDS = 5.0
+"""Maximum time to read the last output of a process that ended; another process may still hold its pipe open."""
 
 
 class Child:
@@ -31,7 +33,7 @@ class Child:
         self._process = process
         self.tail: deque[str] = deque(maxlen=TAIL_LINES)
         """Last lines of output."""
-        self._first_line = anyio.Event()
+        self._all_read = anyio.Event()
 
     @classmethod
     async def start(
@@ -66,9 +68,10 @@ class Child:
         """Wait for the end of the process, and return its exit code."""
         return await self._process.wait()
 
-    async def wait_heard(self) -> None:
-        """Wait until all output has been read."""
-        await self._first_line.wait()
+    async def read_rest(self) -> None:
+        """Wait until all output of the ended process has been read, for OUTPUT_SECONDS at most."""
+        with anyio.move_on_after(OUTPUT_SECONDS):
+            await self._all_read.wait()
 
     async def kill(self) -> None:
         """Close the supervisor's input pipe. The supervisor then kills the bot and all its processes."""
@@ -103,7 +106,7 @@ class Child:
                     self._keep_line(each)
                 line = line[:LINE_LENGTH]
         self._keep_line(line)
-        self._first_line.set()
+        self._all_read.set()
 
     def _keep_line(self, line: bytes) -> None:
         text = line[:LINE_LENGTH].decode(errors="replace").rstrip()

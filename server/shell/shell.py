@@ -146,7 +146,7 @@ class Shell:
         self._requested_matches: dict[str, tuple[Terms, asyncio.Future[Record]]] = {}
         """Matches requested by `play`: their terms, and the futures of their records."""
         self._changed: asyncio.Event | None = None
-        """Event that the next change sets; None if no task waits for it."""
+        """Event that the next round sets; None if no task waits for it."""
         self._keeping: list[ExternalEffects] = []
         """Effects passed to `keep` that are not committed yet."""
         self._late: list[Effect | ExternalEffects] = []
@@ -243,7 +243,7 @@ class Shell:
             self._keeping.remove(external)
 
     async def wait_change(self) -> None:
-        """Wait until a bot connects or disconnects, or a match begins or ends."""
+        """Wait until the core has handled a round of inputs: a bot may have come or gone, a match begun or ended."""
         if self._changed is None:
             self._changed = asyncio.Event()
         await self._changed.wait()
@@ -347,7 +347,7 @@ class Shell:
                     await self._journal.commit(durable)
                 except StoreAway as away:
                     await self._commit_again(durable, away)
-            if effects:
+            if effects or self._changed is not None:
                 self._release(effects)
             effects, self._late = self._late, []
             deadline = core.next_deadline

@@ -14,7 +14,7 @@ from tests.bots.command_line import arena, fails
 
 FAULTY = f"{shlex.quote(sys.executable)} -m tests.faulty."
 EXAMPLES = Path(__file__).parents[3] / "examples"
-GENEROUS = ("--margin", "15000", "--patience", "15")
+GENEROUS = ("--margin", "60000", "--patience", "60")
 
 
 def test_a_fault_is_told_with_its_frames() -> None:
