@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from benchmarks.kit.load import Load, all_in, arena_bot, measured
-from benchmarks.kit.results import claim, measured_on, write_cluster
+from benchmarks.kit.results import CLUSTER, claim, measured_on
 from benchmarks.kit.script import MAP
 from benchmarks.kit.served import ON_SCRIPT, cpu_of
 from testkit import forked
@@ -213,7 +213,7 @@ def main() -> None:
     text = section(costs, arguments, note())
     print(text)
     if arguments.write:
-        write_cluster("cost", text)
+        CLUSTER.write("cost", text)
 
 
 if __name__ == "__main__":

@@ -22,7 +22,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from benchmarks.kit.results import claim, measured_on, write_cluster
+from benchmarks.kit.results import CLUSTER, claim, measured_on
 from testkit import forked
 from testkit.cluster import running_cluster
 from testkit.cluster_faults import KINDS, OF_CORE, ClusterFaults, FailureReport, players_of, rounds
@@ -146,7 +146,7 @@ def main() -> int:
     for fault in report.outcome.faults[:20]:
         print(f"FAULT: {fault}")
     if arguments.write:
-        write_cluster("deaths", text)
+        CLUSTER.write("deaths", text)
     return 1 if report.outcome.faults or any(each.stuck for each in report.deaths) else 0
 
 

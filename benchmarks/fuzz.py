@@ -2,7 +2,7 @@
 
     python -m benchmarks.fuzz --frames 1000000
 
-One in `--live-share` of the frames is also sent over a socket to a real host, on which two honest bots play.
+One in twenty of the frames is also sent over a socket to a real host, on which two honest bots play.
 """
 
 from __future__ import annotations
@@ -21,12 +21,11 @@ def main() -> int:
     """Run the fuzzer and print the results. Return 1 if there was a failure."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0] if __doc__ else None)
     parser.add_argument("--frames", type=int, default=1_000_000)
-    parser.add_argument("--live-share", type=int, default=20)
     parser.add_argument("--seed", type=int, default=1)
     arguments = parser.parse_args()
     logging.disable(logging.CRITICAL)  # a line for every frame that was refused says nothing
     began = time.monotonic()
-    outcome = asyncio.run(fuzz(arguments.frames, live_share=arguments.live_share, seed=arguments.seed))
+    outcome = asyncio.run(fuzz(arguments.frames, seed=arguments.seed))
     print(
         f"{outcome.frames:,} frames in {time.monotonic() - began:.0f} s, {outcome.live:,} of them over sockets, beside "
         f"{outcome.beside.total():,} matches: {outcome.decoded:,} were messages"

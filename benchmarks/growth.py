@@ -17,12 +17,11 @@ from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 
-from arena.server.store.database import make_engine, prepare
-from benchmarks.kit.filling import fill
+from benchmarks.kit.filling import create
 from benchmarks.kit.flat import LIMITS, WARM_SECONDS
 from benchmarks.kit.halves import server_cores
 from benchmarks.kit.loads import ARENA, IDLE, loads
-from benchmarks.kit.results import claim, measured_on, write_server
+from benchmarks.kit.results import SERVER, claim, measured_on
 from benchmarks.kit.served import Running, arena
 from benchmarks.kit.stores import NAMES, database
 
@@ -95,7 +94,7 @@ def _played(running: Running, players: int, seconds: float, rounds: int) -> list
 def on_store(store: str, count: int, seconds: float, rounds: int) -> OnStore:
     """Fill a store, let bots play on it, then kill and restart its server."""
     with database(store) as url:
-        asyncio.run(_fill(url, count))
+        asyncio.run(create(url, count))
         with _started(url) as (running, start), loads(running.url, PLAYERS, kind=ARENA) as load:
             load.wait_all_in(PLAYERS)
             time.sleep(WARM_SECONDS)
@@ -108,15 +107,6 @@ def on_store(store: str, count: int, seconds: float, rounds: int) -> OnStore:
             running.process.wait()
         with _started(url) as (_, recovery):
             return OnStore(NAMES[store], count, cpu, start, recovery)
-
-
-async def _fill(url: str, count: int) -> None:
-    engine = make_engine(url, lasting=False)
-    try:
-        await prepare(engine)
-        await fill(engine, count)
-    finally:
-        await engine.dispose()
 
 
 @contextmanager
@@ -207,7 +197,7 @@ def main() -> None:
                 stores.append(one)
     text = report(beside, stores, note())
     print(text)
-    write_server("growth", text)
+    SERVER.write("growth", text)
 
 
 if __name__ == "__main__":

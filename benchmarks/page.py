@@ -19,23 +19,21 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import re
 import statistics
 import subprocess
 import sys
 import tempfile
 import time
-import urllib.request
 from bisect import bisect_right
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 from playwright.sync_api import Browser, Page, Response
 
 from arena.protocol.record import to_line
+from benchmarks.kit.served import histogram
 from testkit.browser import SHIFTS, Arena, arena, chromium, wait
 from testkit.parts import browser as chromium_path
 from testkit.parts import program
@@ -253,9 +251,8 @@ def boards(browser: Browser, folder: Path, _loads: int) -> None:
         page.goto(running.url)
         drawn = page.locator(".small-board")
         wait(lambda: drawn.count() >= BOARDS)
-        counted = partial(moves, running)
-        before, share = counted(), busy(browser, page)
-        rate = (counted() - before) / BOARD_SECONDS
+        before, share = moves(running), busy(browser, page)
+        rate = (moves(running) - before) / BOARD_SECONDS
         print(f"{drawn.count()} live boards of usa in sight, {rate:.1f} moves a second in all:")
         page.evaluate("document.querySelector('.cards.boards').style.display = 'none'")
         alone = busy(browser, page)
@@ -308,15 +305,9 @@ def scored(tool: str, url: str, options: list[str]) -> tuple[list[int], list[str
     return [round(100 * data["categories"][category]["score"]) for category in CATEGORIES], faults
 
 
-def moves(running: Arena) -> int:
+def moves(running: Arena) -> float:
     """Return the number of moves that the server has accepted."""
-    with urllib.request.urlopen(f"{running.url}metrics") as answer:  # noqa: S310  our own server
-        match = re.search(
-            r"^arena_move_seconds_count(?:\{.*\})? ([0-9.e+]+)$", answer.read().decode(), re.MULTILINE
-        )
-    if match is None:
-        raise ValueError("the server's metrics have no arena_move_seconds")
-    return int(float(match[1]))
+    return histogram(running.url.rstrip("/"))[float("inf")]
 
 
 def busy(browser: Browser, page: Page) -> float:

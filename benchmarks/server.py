@@ -20,7 +20,7 @@ import uvloop
 from benchmarks.kit.flat import LIMITS, flat_lines, goals
 from benchmarks.kit.load import Load, all_in, arena_bot, measured
 from benchmarks.kit.lone import lone_lines
-from benchmarks.kit.results import claim, write_server
+from benchmarks.kit.results import SERVER, claim
 from benchmarks.kit.script import MAP, script
 from benchmarks.kit.served import arena, histogram, quantile
 
@@ -158,7 +158,7 @@ def main() -> None:
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (min(hard, max(soft, 20_000)), hard))
     report = uvloop.run(_run(arguments.seconds, arguments.rounds, arguments.most))
-    write_server("speed", report)
+    SERVER.write("speed", report)
 
 
 if __name__ == "__main__":

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import base64
 import random
 import statistics
 import time
@@ -23,14 +22,15 @@ from urllib.parse import quote
 import sqlalchemy as sa
 
 from arena.server.store import tokens
-from arena.server.store.database import Engine, make_engine, open_store, prepare
+from arena.server.store.database import Engine, open_store
 from arena.server.store.schema import matches, records
 from arena.server.store.stats import Stats, stats
 from arena.server.web.page_process import AT_ONCE as ANSWERS_AT_ONCE
 from arena.server.web.request_queue import SHARE
 from arena.server.web.routes import ROUTES, route_of
-from benchmarks.kit.filling import BOTS, EVENT, LADDERS, PLIES, fill, tell_truly
-from benchmarks.kit.results import claim, measured_on, write_server
+from benchmarks.hostile.stranger import TrafficCounts, get
+from benchmarks.kit.filling import BOTS, EVENT, LADDERS, PLIES, create, tell_truly
+from benchmarks.kit.results import SERVER, claim, measured_on
 from benchmarks.kit.served import Running, arena
 from benchmarks.kit.stores import NAMES
 from benchmarks.kit.stores import database as empty_database
@@ -99,19 +99,12 @@ def questions(known: Sequence[tuple[str, str, str]]) -> dict[str, Question]:
     }
 
 
-async def get(url: str, path: str, credentials: str) -> float:
+async def latency(url: str, path: str, credentials: str) -> float:
     """Return the latency of one GET, in seconds. Raises RuntimeError unless the status is 200."""
-    host, _, port = url.removeprefix("ws://").partition(":")
-    began = time.perf_counter()
-    reader, writer = await asyncio.open_connection(host, int(port))
-    try:
-        head = f"GET {path} HTTP/1.1\r\nHost: {host}\r\nAuthorization: Basic {credentials}\r\nConnection: close\r\n\r\n"
-        writer.write(head.encode())
-        answer = await reader.read()
-    finally:
-        writer.close()
-    if not answer.startswith(b"HTTP/1.1 200"):
-        raise RuntimeError(f"{path} is answered {answer[:200]!r}")
+    counts, began = TrafficCounts(), time.perf_counter()
+    body = await get(url, "127.0.0.1", path, counts, credentials)
+    if "200" not in counts.codes:
+        raise RuntimeError(f"{path} is answered {body[:200]!r}")
     return time.perf_counter() - began
 
 
@@ -126,7 +119,7 @@ async def ask(url: str, question: Question, credentials: str, seconds: float) ->
     while time.monotonic() < end or len(durations) < ROUNDS * AT_ONCE:
         paths = [question(chance) for _ in range(AT_ONCE)]
         durations += [
-            1000 * each for each in await asyncio.gather(*(get(url, path, credentials) for path in paths))
+            1000 * each for each in await asyncio.gather(*(latency(url, path, credentials) for path in paths))
         ]
         cost = max(ROUTES[route_of(path.partition("?")[0]) or "/healthz"].cost for path in paths)
         await asyncio.sleep(cost / 1e6 * ANSWERS_AT_ONCE / SHARE)
@@ -158,10 +151,7 @@ async def some_matches(engine: Engine, count: int) -> list[tuple[str, str, str]]
 
 async def measure(store: str, database: str, count: int, seconds: float) -> Asked:
     """Fill a store and measure the server on it."""
-    filling = make_engine(database, lasting=False)
-    await prepare(filling)
-    await fill(filling, count)
-    await filling.dispose()
+    await create(database, count)
     async with open_store(database) as engine:
         measured = await stats(engine)
         known = await some_matches(engine, count)
@@ -170,12 +160,11 @@ async def measure(store: str, database: str, count: int, seconds: float) -> Aske
             length = sa.func.avg(sa.func.length(records.c.packed))
             piece = float((await connection.execute(sa.select(length))).scalar_one())
         token = await tokens.create(engine, "host", "admin")
-    credentials = base64.b64encode(f"host:{token}".encode()).decode()
     with server(database) as running:
         asked = Asked(store, count, measured, piece)
         everything = questions(known)
         for name, question in everything.items():
-            times = await ask(running.url, question, credentials, seconds)
+            times = await ask(running.url, question, f"host:{token}", seconds)
             cuts = statistics.quantiles(times, n=20)
             asked.milliseconds[name] = cuts[9], cuts[18], max(times[:AT_ONCE])
     return asked
@@ -272,7 +261,7 @@ def main() -> None:
         measured = list(_run(arguments.least, arguments.most, arguments.stores.split(","), arguments.seconds))
     text = report(measured, note())
     print(text)
-    write_server("size", text)
+    SERVER.write("size", text)
 
 
 if __name__ == "__main__":

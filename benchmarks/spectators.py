@@ -27,19 +27,10 @@ import uvloop
 from websockets.asyncio.client import ClientConnection
 
 from arena.protocol.codec import decode_server, encode
-from arena.protocol.messages import (
-    Browse,
-    End,
-    Hello,
-    Listing,
-    Move,
-    Ready,
-    Start,
-    Turn,
-    Watch,
-)
+from arena.protocol.messages import Browse, End, Hello, Listing, Move, Ready, Start, Turn, Watch
 from benchmarks.kit.load import line_to
-from benchmarks.kit.results import claim, measured_on, write_server
+from benchmarks.kit.measure import Ratio
+from benchmarks.kit.results import SERVER, claim, measured_on
 from benchmarks.kit.script import longest
 from benchmarks.kit.served import arena
 
@@ -111,13 +102,9 @@ class Measured:
     watched: list[float]
 
     def __str__(self) -> str:
-        ratios = sorted(
-            with_them / without for without, with_them in zip(self.alone, self.watched, strict=True)
-        )
-        return (
-            f"{statistics.median(self.alone):.2f} ms without, {statistics.median(self.watched):.2f} ms with them: "
-            f"{statistics.median(ratios):.2f} ({ratios[0]:.2f} to {ratios[-1]:.2f}, n = {len(ratios)}) ×"
-        )
+        ratio = Ratio([with_them / alone for alone, with_them in zip(self.alone, self.watched, strict=True)])
+        medians = [statistics.median(each) for each in (self.alone, self.watched)]
+        return f"{medians[0]:.2f} ms without, {medians[1]:.2f} ms with them: {ratio} ×"
 
 
 def _p99(times: list[float]) -> float:
@@ -185,7 +172,7 @@ def main() -> None:
         )
     )
     print(text)
-    write_server("spectators", text)
+    SERVER.write("spectators", text)
 
 
 if __name__ == "__main__":

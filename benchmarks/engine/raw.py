@@ -20,7 +20,7 @@ from typing import Any
 from msgspec import Struct, convert, to_builtins
 
 from benchmarks.kit.measure import Section, machine
-from benchmarks.kit.results import HEAD, whole_text
+from benchmarks.kit.results import ResultsPage
 
 PARTS = ("devices", "depth", "threads", "delay", "finished")
 """Sections in order. `finished` contains experiments whose programs were removed, so no command measures it."""
@@ -80,7 +80,7 @@ def page() -> str:
     """Return RESULTS.md, generated from all saved results."""
     results = {name: read(name) for name in PARTS}
     sections = {name: section(name, raw) for name, raw in results.items() if raw is not None}
-    return whole_text(sections, PARTS, HEAD)
+    return ResultsPage(PAGE, PARTS).render(sections)
 
 
 def _commit() -> str:

@@ -27,7 +27,7 @@ import uvloop
 from benchmarks.hostile.kinds import KINDS
 from benchmarks.hostile.rounds import ADDRESSES, CLIENTS, SECONDS, faults, run, section
 from benchmarks.kit.faults import report
-from benchmarks.kit.results import measured_on, write_server
+from benchmarks.kit.results import SERVER, measured_on
 
 
 def main() -> int:
@@ -51,7 +51,7 @@ def main() -> int:
     text = f"{section(outcome, arguments.seconds, arguments.clients).markdown()}\n\n{note()}"
     print(text)
     if set(kinds) == set(KINDS) and arguments.clients >= CLIENTS:
-        write_server("hostile", text)
+        SERVER.write("hostile", text)
     return report(faults(outcome))
 
 

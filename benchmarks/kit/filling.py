@@ -13,6 +13,7 @@ from arena.match.terms import to_json
 from arena.protocol.record import to_line
 from arena.protocol.values import Players
 from arena.server.store import schema
+from arena.server.store.database import make_engine, prepare
 from arena.server.store.packing import MatchData, pack_match
 from testkit.sample_match import sample_match, terms_of
 
@@ -27,6 +28,16 @@ SLICE = 50_000
 """Number of matches inserted by one statement."""
 SECONDS = 20
 """Time from the end of one match to the end of the next, in seconds."""
+
+
+async def create(database: str, count: int) -> None:
+    """Create a store with `count` finished matches, counted and packed."""
+    engine = make_engine(database, lasting=False)
+    try:
+        await prepare(engine)
+        await fill(engine, count)
+    finally:
+        await engine.dispose()
 
 
 async def fill(engine: AsyncEngine, count: int) -> None:

@@ -109,15 +109,6 @@ def arena(
             yield it
 
 
-def cpu_of_machine() -> tuple[float, float]:
-    """Return the busy time and the total time of all cores together since the machine's start, in seconds."""
-    first = Path("/proc/stat").read_text(encoding="ascii").partition("\n")[0]
-    ticks = [int(each) for each in first.split()[1:9]]
-    idle = ticks[3] + ticks[4]
-    per_second = os.sysconf("SC_CLK_TCK")
-    return (sum(ticks) - idle) / per_second, sum(ticks) / per_second
-
-
 def metrics(url: str) -> str:
     """Return a server's metrics page."""
     with urllib.request.urlopen(url.replace("ws:", "http:") + "/metrics", timeout=60) as answer:  # noqa: S310  our own server
