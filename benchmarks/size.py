@@ -46,7 +46,7 @@ Question = Callable[[random.Random], str]
 
 
 @dataclass
-class Asked:
+class StoreLatencies:
     """Size of a store, and the latencies measured on it."""
 
     store: str
@@ -149,7 +149,7 @@ async def some_matches(engine: Engine, count: int) -> list[tuple[str, str, str]]
         return [(row.match, row.finished, row.maxie) for row in (await connection.execute(query)).all()]
 
 
-async def measure(store: str, database: str, count: int, seconds: float) -> Asked:
+async def measure(store: str, database: str, count: int, seconds: float) -> StoreLatencies:
     """Fill a store and measure the server on it."""
     await create(database, count)
     async with open_store(database) as engine:
@@ -161,16 +161,16 @@ async def measure(store: str, database: str, count: int, seconds: float) -> Aske
             piece = float((await connection.execute(sa.select(length))).scalar_one())
         token = await tokens.create(engine, "host", "admin")
     with server(database) as running:
-        asked = Asked(store, count, measured, piece)
+        latencies = StoreLatencies(store, count, measured, piece)
         everything = questions(known)
         for name, question in everything.items():
             times = await ask(running.url, question, f"host:{token}", seconds)
             cuts = statistics.quantiles(times, n=20)
-            asked.milliseconds[name] = cuts[9], cuts[18], max(times[:AT_ONCE])
-    return asked
+            latencies.milliseconds[name] = cuts[9], cuts[18], max(times[:AT_ONCE])
+    return latencies
 
 
-def report(measured: Sequence[Asked], note: str) -> str:
+def report(measured: Sequence[StoreLatencies], note: str) -> str:
     """Return the section of the report."""
     sizes = sorted({each.count for each in measured})
     names = list(measured[0].milliseconds)
@@ -238,7 +238,7 @@ def _row(cells: Sequence[str]) -> str:
     return "| " + " | ".join(cells) + " |"
 
 
-def _run(least: int, most: int, stores: Sequence[str], seconds: float) -> Iterator[Asked]:
+def _run(least: int, most: int, stores: Sequence[str], seconds: float) -> Iterator[StoreLatencies]:
     sizes = [10**power for power in range(3, 10) if least <= 10**power <= most]
     for store in stores:
         for count in sizes:

@@ -1,4 +1,4 @@
-"""A bot that speaks the wire itself: Python with only `websockets` and `msgpack`.
+"""A bot that implements the protocol itself, in Python with only `websockets` and `msgpack`.
 
 ARENA_URL=ws://127.0.0.1:8765 ARENA_NAME=wire python bot.py
 """
@@ -19,7 +19,7 @@ starts, answers = {}, {}  # by match: its start, and the last move message
 
 
 def tictactoe(start, moves):
-    """Complete a line, else stop one, else any free cell."""
+    """Return a cell that completes a line, or else blocks one, or else a random free cell."""
     free = [cell for cell in range(9) if cell not in moves]
     for player in (moves[len(moves) % 2 :: 2], moves[1 - len(moves) % 2 :: 2]):
         for line in LINES:
@@ -30,7 +30,7 @@ def tictactoe(start, moves):
 
 
 def riskless(start, moves):
-    """The move after which our armies and territories are worth most against theirs."""
+    """Return the move after which our armies and territories exceed the opponent's by most."""
     setup, me = start["setup"], start["seat"]
     cap = setup["territory_cap"]
     board = [tuple(each) if each else None for each in setup["start"]]
@@ -46,7 +46,7 @@ def riskless(start, moves):
 
 
 def play(board, move, seat, cap):
-    """The board after a move: section 13 of the protocol."""
+    """Return the board after a move (PROTOCOL.md, section 13)."""
     board, (source, target) = list(board), move
     armies, there = board[source][1], board[target]
     board[source] = (seat, 0)

@@ -3,7 +3,8 @@
     pip install easyAI
     arena match easyai_bot.py alphabeta --tc 0.1/move
 
-It deepens until its time is up, with easyAI's own table, and plays the move of the last depth that it finished.
+It searches deeper and deeper until its time is up, with easyAI's own table, and plays the move of the last finished
+depth.
 """
 
 import time
@@ -14,7 +15,7 @@ from arena import Bot, plan
 
 
 class Rules(TwoPlayerGame):
-    """A position of the arena as easyAI wants a game: changed by moves, and changed back."""
+    """Position of a match in the interface that easyAI needs: moves change it in place and are taken back."""
 
     def __init__(self, game, position, stop):
         self.game, self.position, self.stop = game, position, stop

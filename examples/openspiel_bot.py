@@ -2,7 +2,7 @@
 
     pip install open_spiel; arena match openspiel_bot.py alphabeta --tc 0.1/move
 
-A simulation ends with the game's own estimate; how many there is time for, the move before has shown.
+A simulation ends with the game's own estimate. The speed of the previous search determines the number of simulations.
 """
 
 import time
@@ -14,7 +14,7 @@ from arena import MAXIE, MINNIE, Bot, plan
 
 
 class State:
-    """A position as OpenSpiel's search wants a state and a game, of the kind of any game with turns."""
+    """Position of a match in the interface that OpenSpiel's search needs of a state and of its game."""
 
     max_utility, is_chance_node = staticmethod(lambda: 1.0), staticmethod(lambda: False)
     get_type = staticmethod(lambda: pyspiel.load_game("tic_tac_toe").get_type())

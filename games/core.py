@@ -1,6 +1,6 @@
 """Interface of every game: two players, positions, moves, and outcomes.
 
-The interface follows the GAME signature of 001 (section 4.2): `player`, `moves`, `play`, `outcome`
+The interface follows the GAME signature of source 001 (section 4.2): `player`, `moves`, `play`, `outcome`
 and `estimate`. It adds the conversions that a network game needs: every move and position
 converts to plain data (for msgpack and JSON) and to text (for people to read and type).
 
@@ -117,9 +117,9 @@ class Game(ABC, Generic[P, M]):
         return self.ply_limit is not None and ply >= self.ply_limit
 
     def recurring(self, position: P) -> Hashable | None:  # noqa: ARG002 - most games do not need it
-        """Return a value that two positions of a match share exactly if the later one repeats the earlier one.
+        """Return a key of `position`. If two positions of a match have equal keys, the later one repeats the earlier one.
 
-        None if no position of the game can occur twice.
+        Return None if no position of the game can occur twice.
         """
         return None
 
@@ -142,7 +142,7 @@ class Game(ABC, Generic[P, M]):
         return None if move in self.moves(position) else "it is none of the legal moves"
 
     def fault(self, position: P, move: M) -> str | None:
-        """Return why `move` is not legal here, as one clause, or None if it is legal."""
+        """Return why `move` is not legal in a position, also after the end of the match, or None if it is legal."""
         return "the match is over" if self.outcome(position) is not None else self.broken_rule(position, move)
 
     def play(self, position: P, move: M) -> P:

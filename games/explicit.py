@@ -1,4 +1,4 @@
-"""Explicit game trees: games that consist of a given tree (001, section 5.4: ExplicitGame).
+"""Explicit game trees: games that consist of a given tree (source 001, section 5.4: ExplicitGame).
 
 A leaf carries its value for Maxie, which is the game's estimate there. Estimating a node
 without a value is a mistake of the search (it looked at the wrong depth) and raises WrongPlace.

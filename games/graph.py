@@ -1,4 +1,4 @@
-"""Graphs as adjacency lists (001, section 3).
+"""Graphs as adjacency lists (source 001, section 3).
 
 A graph of V vertices is a sequence of V sequences: entry v lists the targets of v's edges, in a
 fixed order. Vertices are 0 to V - 1. Edges are directed; an undirected graph has both directions.
@@ -34,7 +34,7 @@ def neighbours(graph: Graph, vertex: Vertex) -> Sequence[Vertex]:
 def from_edges(edges: Iterable[tuple[Vertex, Vertex]], size: int) -> tuple[tuple[Vertex, ...], ...]:
     """Return the graph of `size` vertices with these directed edges; each list keeps the given order.
 
-    Raises NotInGraph for an edge with an end outside the graph. O(V + E) (001, task 3.2 allows O(E²)).
+    Raises NotInGraph for an edge with an end outside the graph. O(V + E) (source 001, task 3.2 allows O(E²)).
     """
     lists: list[list[Vertex]] = [[] for _ in range(size)]
     for source, target in edges:
@@ -56,7 +56,7 @@ def is_simple(graph: Graph) -> bool:
 
 
 def is_undirected(graph: Graph) -> bool:
-    """Return True if every edge has its reverse. O(V + E). False for the graph of 001's Figure 1 (erratum 6)."""
+    """Return True if every edge has its reverse. O(V + E). False for the graph of source 001's Figure 1 (erratum 6)."""
     edges = set(edges_of(graph))
     return all((target, source) in edges for source, target in edges)
 

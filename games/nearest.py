@@ -12,7 +12,7 @@ def nearest(name: str, names: Iterable[str]) -> str | None:
 
 
 def hint(name: str, choices: Iterable[str], lead: str = "there are") -> str:
-    """Return a clause that suggests the right name, or all names after the words `listed`."""
+    """Return a clause that suggests the right name, or all names after the words `lead`."""
     names = list(choices)
     near = nearest(name, names)
     return f"{lead} {', '.join(names)}" if near is None else f'did you mean "{near}"?'

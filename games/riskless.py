@@ -1,4 +1,4 @@
-"""Riskless: a deterministic Risk on a graph (001, section 4).
+"""Riskless: a deterministic Risk on a graph (source 001, section 4).
 
 A player moves all armies of one territory to an adjacent one; then every occupied territory of both
 players trains one army, up to the cap. The map itself is `games.board.RisklessMap`.
@@ -126,7 +126,7 @@ class Riskless(Game[Armies, Move]):
         return pack(self._packed, *position.armies, 1 if position.player is MAXIE else -1)
 
     def estimate(self, position: Armies) -> int:
-        """Return Maxie's armies less Minnie's (001, section 4.1.3)."""
+        """Return Maxie's armies less Minnie's (source 001, section 4.1.3)."""
         return sum(position.armies)
 
     def expected_plies(self, position: Armies) -> float:
@@ -189,7 +189,7 @@ class Riskless(Game[Armies, Move]):
             return readings[0]
         if len(words) == 2:
             return (self.map.find(words[0]), self.map.find(words[1]))
-        why = "can be read in two ways" if readings else "is no move"
+        why = "can be read in two ways" if readings else "is not a move"
         raise BadData(f"{text.strip()!r:.60} {why}: type SOURCE > TARGET, by name or number")
 
     def position_to_data(self, position: Armies) -> dict[str, Plain]:

@@ -325,7 +325,7 @@ def _squares(game: Game[Any, Any], position: Any, moves: Sequence[Any], _seen: d
 
 
 def _call(rule: str, method: Callable[..., Any], *arguments: Any) -> Any:
-    """Return the result of the game's method. Raise _Wrong, with the place, for any exception."""
+    """Return the result of the game's method. Raise _BrokenRule, with the place, for any exception."""
     try:
         return method(*arguments)
     except _BrokenRule:
@@ -349,7 +349,7 @@ def _json(rule: str, data: Any) -> str:
     try:
         return json.dumps(data, allow_nan=False)
     except (TypeError, ValueError) as error:
-        raise _BrokenRule(rule, f"{_short(data)} is no plain data: {error}") from None
+        raise _BrokenRule(rule, f"{_short(data)} is not plain data: {error}") from None
 
 
 def _text_of(game: Game[Any, Any], move: Any) -> str:

@@ -75,7 +75,7 @@ class Balance:
             if spread is not None:
                 proposals.append(self._descend(tuple(spread[0::2]), tuple(spread[1::2])))
         if not proposals:
-            raise ValueError(f"the map must have room for 2 × {each} territories that are not adjacent")
+            raise ValueError(f"the map has no room for 2 × {each} territories that are not adjacent")
         _, _, maxie, minnie = min(proposals)
         sides = sorted((tuple(sorted(maxie)), tuple(sorted(minnie))))
         return sides[0], sides[1]

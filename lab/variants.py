@@ -1,4 +1,4 @@
-"""Maps by name for learning and measuring: any map with other numbers, and random planar maps.
+"""Maps by name for learning and measuring: any map with another cap or goal, and random planar maps.
 
     world                   a map as `maps.loader` finds it
     world:cap=20            with another cap; the goal stays the same share of the map's capacity
@@ -60,7 +60,7 @@ def variant(name: str) -> RisklessMap:
     for part in numbers.split(","):
         key, _, number = part.partition("=")
         if key not in ("cap", "goal") or key in changes or not (number.isascii() and number.isdecimal()):
-            raise MapError(f"{name:.60}", "", f"{part:.20} is no number of a map: it must be {FORM}")
+            raise MapError(f"{name:.60}", "", f"{part:.20} is not a valid number of a map: it must be {FORM}")
         changes[key] = int(number)
     try:
         return replace(_with_numbers(_base(base), changes.get("cap"), changes.get("goal")), name=name)

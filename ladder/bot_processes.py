@@ -71,12 +71,12 @@ class BotProcesses:
         await self._event.wait()
 
     def notify_changed(self) -> None:
-        """Wake all tasks that wait in `changed`."""
+        """Wake all tasks that wait in `wait_changed`."""
         self._event.set()
         self._event = anyio.Event()
 
     def check(self) -> None:
-        """Raise BotRefused if a bot could not be started, which makes the event pointless."""
+        """Raise BotRefused if a bot could not be started, so that the event ends."""
         for bot, twins in self._processes.items():
             for process in twins:
                 if process.refusal is not None:

@@ -37,4 +37,4 @@ class Bots(Protocol):
         """Wait until a bot becomes free, connects, returns, or is lost."""
 
     def check(self) -> None:
-        """Raise BotRefused if a bot could not be started, which makes the event pointless."""
+        """Raise BotRefused if a bot could not be started, so that the event ends."""

@@ -75,9 +75,9 @@ def play_pair(job: PairJob) -> PairDone:
         terms = from_json(job.terms)
         differ = differing_rules(terms.game, job.rules)
     except GameError as error:
-        raise BotRefused(f"a worker of the cluster cannot play it: {error}") from None
+        raise BotRefused(f"a worker of the cluster cannot play the match: {error}") from None
     if differ is not None:
-        raise BotRefused(f"a worker of the cluster cannot play it: {differ}")
+        raise BotRefused(f"a worker of the cluster cannot play the match: {differ}")
     return anyio.run(_play, job, terms, games, folder if folder.is_dir() else None)
 
 

@@ -117,7 +117,7 @@ class EventRunner:
         if stored.plan and not before:
             await set_bots(host.engine, stored.event, bots.names)
         schedule = self._resume()
-        async with bots.watched():
+        async with bots.track_presence():
             await self._run(schedule, bots)
         rows = self._ladder.table()
         host.send_ranks(
@@ -138,8 +138,8 @@ class EventRunner:
                 self._host,
                 self._terms(),
                 {bot.name: bot for bot in plan.bots},
-                self._played,
-                again=self._again,
+                self._record_match,
+                again=self._record_void,
                 notice=self._watcher.notice,
                 concurrency=plan.concurrency,
                 folder=plan.folder,
@@ -175,8 +175,8 @@ class EventRunner:
             bots,
             self._terms(),
             replace(self._ladder.threads, here=isinstance(bots, BotProcesses)),
-            self._played,
-            again=self._again,
+            self._record_match,
+            again=self._record_void,
             seconds_left=self._seconds_left(),
             **self._pinning(bots),
         )
@@ -190,7 +190,7 @@ class EventRunner:
         ladder = self._ladder
         if not ladder.plan.pin or not isinstance(bots, BotProcesses):
             return {}
-        return {"held": Pinning(ladder.cores, ladder.threads.load, bots.process_of).held}
+        return {"held": Pinning(ladder.cores, ladder.threads.max_load, bots.process_of).keep_on_cores}
 
     def _terms(self) -> EventTerms:
         ladder = self._ladder
@@ -205,12 +205,12 @@ class EventRunner:
             adjudication=ladder.plan.adjudication,
         )
 
-    def _played(self, pairing: Pairing, finished: Record) -> None:
+    def _record_match(self, pairing: Pairing, finished: Record) -> None:
         self._file.write(finished)
         self._ladder.add(pairing, finished)
         self._watcher.played(self._ladder, finished)
 
-    def _again(self, pairing: Pairing, void: Record) -> None:
+    def _record_void(self, pairing: Pairing, void: Record) -> None:
         self._file.write(void)
         why = void.result.detail
         self._watcher.notice(f"{pairing.maxie} against {pairing.minnie} is void, and played again: {why}")

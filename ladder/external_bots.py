@@ -42,7 +42,7 @@ class ExternalBotSettings:
     away: float = 30
     """Time of absence, in seconds, after which a bot is lost once the ladder has begun."""
     silent_matches: int = 2
-    """Number of consecutive matches lost on time without a move after which a bot is lost."""
+    """Number of consecutive matches lost on time without a move, after which a bot is given up."""
 
 
 @dataclass
@@ -147,7 +147,7 @@ class ExternalBots:
         self._event = anyio.Event()
 
     @asynccontextmanager
-    async def watched(self) -> AsyncIterator[None]:
+    async def track_presence(self) -> AsyncIterator[None]:
         """Track which bots leave and return, for the duration of the block."""
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(self._watch)
@@ -205,8 +205,9 @@ async def gather(
 
 
 async def wait_without_playing(host: Host, game: str, dial_in: ExternalBotSettings) -> None:
-    """Wait as `gather` does, although nothing will be played, so that bots find a server and do not look for one much
-    longer.
+    """Wait for bots as `gather` does, although nothing will be played.
+
+    Bots that find a server learn that the event is over; without one they would keep trying to connect.
     """
     with suppress(TooFewBots):  # connected bots are told when the host closes
         await gather(host, game, dial_in)

@@ -44,7 +44,7 @@ class Pinning:
         self._process_of = process_of
 
     @contextmanager
-    def held(self, names: Sequence[str], threads: int) -> Iterator[None]:
+    def keep_on_cores(self, names: Sequence[str], threads: int) -> Iterator[None]:
         """Keep the named bots, which play a match, on cores for this many `threads`, for the duration of the block."""
         groups = [[name] for name in names] if self._apart else [list(names)]
         pinned = [(group, self._take(threads)) for group in groups]

@@ -103,7 +103,7 @@ class LadderPlan:
     """True to pin the bots of a running match to their own cores."""
     seed: int = 1
     folder: Path | None = None
-    """Working folder of the bots, the folder of the ladder's file; None for the current one."""
+    """Working folder of the bots: the folder of the ladder file; None for the current folder."""
 
 
 def odds_of(bots: Iterable[BotPlan]) -> dict[str, str]:

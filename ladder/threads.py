@@ -30,11 +30,11 @@ class Threads:
 
     @property
     def capacity(self) -> int:
-        """Number of threads for all matches in play."""
+        """Number of threads that may be assigned to all matches in play together."""
         return self.by_hand or self.cores
 
     @property
-    def heaviest(self) -> int:
+    def max_per_match(self) -> int:
         """Maximum number of threads of a match of these bots, as far as known from the plan."""
         return max((self._required(bot) for bot in self.bots), default=1)
 
@@ -46,8 +46,8 @@ class Threads:
         return allowed if self.matches is None else max(1, min(allowed, self.matches))
 
     @property
-    def load(self) -> int:
-        """Maximum number of threads of all matches in play."""
+    def max_load(self) -> int:
+        """Highest number of threads that all matches in play can use together."""
         if self.matches is None:
             return max(self.capacity, self._max_threads)
         return max(self._max_threads, min(self.capacity, self.matches * self._max_threads))
@@ -71,20 +71,20 @@ class Threads:
         return max(self._announced_threads(one, announced), self._announced_threads(other, announced))
 
     def limits(self, maxie: str, minnie: str, announced: Callable[[str], int]) -> ThreadLimits:
-        """Return the number of search threads of each bot of a match; `heard` is as for `weight`."""
+        """Return the number of search threads of each bot of a match; `announced` is as for `weight`."""
         if not self.here:
             return ThreadLimits()
         if self.by_hand:
             share = max(1, self.cores // self.concurrency)
         else:
             # If no bot announces its number of threads, spare cores go to bots that can use them.
-            spare = max(1, self.cores // self.concurrency) if self.heaviest == 1 else 1
+            spare = max(1, self.cores // self.concurrency) if self.max_per_match == 1 else 1
             share = max(spare, self.weight(maxie, minnie, announced))
         return ThreadLimits(*(self._planned_threads(name) or share for name in (maxie, minnie)))
 
     @property
     def _max_threads(self) -> int:
-        return 1 if self.by_hand else self.heaviest
+        return 1 if self.by_hand else self.max_per_match
 
     def _required(self, bot: BotPlan) -> int:
         return bot.required_threads(self.cores) or 1

@@ -24,7 +24,7 @@ MIN_CLEARANCE = 5.0
 """Minimum distance of a name from the marks of other territories."""
 FONT = 11.0
 LETTER = 0.56 * FONT
-"""Usual width of a letter. Labels are placed by this width, but not cut to it."""
+"""Assumed width of a letter, by which labels are placed."""
 
 TINTS = ("#e0a100", "#d9485f", "#3b82f6", "#a0623a", "#2f9e44", "#9c4dcc", "#0c9aa6", "#76808f")
 

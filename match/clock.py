@@ -3,7 +3,7 @@
 The rules, which PROTOCOL.md repeats for bot authors:
 
 - A player's time runs from sending the turn until the move's frame arrives at the server.
-- A move is in time while `spent <= left + margin`. The margin is grace for the network: it saves from a
+- A move is in time while `elapsed <= left + margin`. The margin is grace for the network: it saves from a
   flag, but is not time to think. A player who uses part of it has 0 left, never less.
 - After a move in time the increment is added. With a time per move, `left` is reset to that time.
 - The two players may have different time controls: time odds.
@@ -35,8 +35,9 @@ class MatchClock(Struct, frozen=True, gc=False):
     total: int = 0
     """Limit of each player's thinking time in the whole match, in ns; 0 for no limit."""
     maxie_spent: int = 0
+    """Time that Maxie has spent so far, in ns; counted only if `total` limits it."""
     minnie_spent: int = 0
-    """Time spent by both players so far, in ns; counted only if the total time is limited."""
+    """Time that Minnie has spent so far, in ns; counted only if `total` limits it."""
 
     @classmethod
     def start(
@@ -67,7 +68,7 @@ class MatchClock(Struct, frozen=True, gc=False):
         return (self.maxie if player is MAXIE else self.minnie) + self.margin
 
     def spend(self, player: Player, elapsed: int) -> MatchClock:
-        """Return the clocks after a move in time that took `spent` ns. Raises ValueError for a late move."""
+        """Return the clocks after a move in time that took `elapsed` ns. Raises ValueError for a late move."""
         clock = self.maxie if player is MAXIE else self.minnie
         if not 0 <= elapsed <= clock + self.margin:
             raise ValueError(f"time spent must be 0 to {clock + self.margin} ns, not {elapsed} ns")
@@ -81,7 +82,7 @@ class MatchClock(Struct, frozen=True, gc=False):
         return MatchClock(self.maxie_control, self.minnie_control, self.margin, maxie, minnie)
 
     def _spend_of_total(self, player: Player, elapsed: int) -> MatchClock:
-        """Return the clocks after a move that took `spent` ns, in a match with a limited total time."""
+        """Return the clocks after a move that took `elapsed` ns, in a match with a limited total time."""
         by_maxie = player is MAXIE
         maxie_spent = self.maxie_spent + (elapsed if by_maxie else 0)
         minnie_spent = self.minnie_spent + (0 if by_maxie else elapsed)

@@ -29,7 +29,7 @@ _encoder = msgspec.json.Encoder()
 
 
 class ThinkingLimit:
-    """Limit of one match. `limited` takes time proportional to the length of the line."""
+    """Limit of one match. `limit` takes time proportional to the length of the line."""
 
     def __init__(self, game: AnyGame) -> None:
         self._game = game
@@ -45,15 +45,15 @@ class ThinkingLimit:
         """
         if event.thinking is None:
             return event
-        return replace(event, thinking=self.limited(event.player, event.thinking))
+        return replace(event, thinking=self.limit(event.player, event.thinking))
 
-    def recorded(self, player: Player, move: RecordedMove) -> RecordedMove:
+    def limit_recorded(self, player: Player, move: RecordedMove) -> RecordedMove:
         """Return a recorded move with the part of its analysis that is kept. It counts towards the player's limit."""
         if move.thinking is None:
             return move
-        return replace(move, thinking=self.limited(player, move.thinking))
+        return replace(move, thinking=self.limit(player, move.thinking))
 
-    def limited(self, player: Player, thinking: Thinking) -> Thinking | None:
+    def limit(self, player: Player, thinking: Thinking) -> Thinking | None:
         """Return the part of a player's analysis of one move that is kept. It counts towards the player's limit."""
         if thinking.line is not None:
             line = self._moves(thinking.line)

@@ -167,7 +167,7 @@ def _description(event: Event) -> str:
         case SessionLost(proved=proved):
             return f"reconnected without its session{', but with its token' if proved else ''}"
         case ProtocolViolated():
-            return "what is no message"
+            return "an invalid message"
         case DeadlinePassed(late):
             delay = f"; the server was held up for {late / MS:.0f} ms" if late else ""
             return f"nothing until the deadline{delay}"
@@ -176,4 +176,4 @@ def _description(event: Event) -> str:
         case ServerFailed():
             return "the server failed"
         case TurnStarted() | Moved():
-            raise AssertionError("told elsewhere")
+            raise AssertionError("these events are handled before")

@@ -136,7 +136,7 @@ def _usual_of(frame: bytes) -> Turn | Accepted | None:
 def _decode(frame: bytes | str, limit: int, types: Mapping[str, type[Message]]) -> Message:
     if isinstance(frame, str):
         raise DecodeError(
-            Code.BAD_MESSAGE, "a message is a binary frame of msgpack, and this is a text frame"
+            Code.BAD_MESSAGE, "a message must be a binary frame of msgpack, but this is a text frame"
         )
     if len(frame) > limit:
         raise DecodeError(Code.TOO_LARGE, f"the frame has {len(frame)} bytes, and the limit is {limit}")
@@ -147,7 +147,7 @@ def _decode(frame: bytes | str, limit: int, types: Mapping[str, type[Message]]) 
     if not isinstance(kind, str):
         raise DecodeError(Code.BAD_MESSAGE, "a message has a 'type', which is text")
     if kind not in types:
-        raise DecodeError(Code.UNKNOWN_TYPE, f"{kind!r:.40} is no type here: there are {', '.join(types)}")
+        raise DecodeError(Code.UNKNOWN_TYPE, f"{kind!r:.40} is not a type of message: use {', '.join(types)}")
     try:
         # Convert to the single type: with the union of all types msgspec would take 16 µs more to examine it each time.
         return msgspec.convert(data, types[kind])
@@ -163,7 +163,7 @@ def unpack(frame: bytes) -> object:
     try:
         data = msgpack.unpackb(frame, raw=False, strict_map_key=True, ext_hook=_no_extension)
     except msgpack.ExtraData:
-        raise DecodeError(Code.BAD_MESSAGE, "bytes follow the message in its frame") from None
+        raise DecodeError(Code.BAD_MESSAGE, "the frame has further bytes after the message") from None
     except (ValueError, msgpack.UnpackException, RecursionError) as error:
         why = str(error).splitlines()[0] if str(error) else type(error).__name__
         raise DecodeError(Code.BAD_MESSAGE, f"the frame is not msgpack: {why:.100}") from None
@@ -189,7 +189,7 @@ def _fault(data: object) -> str | None:
             return f"a message holds no {'binary value' if bytes in kinds else 'extension type'}"
         for each in level if float in kinds else ():
             if type(each) is float and not isfinite(each):
-                return f"{each} is no number that a message may hold"
+                return f"{each} is not a number that a message may hold"
         if depth == MAX_DEPTH and kinds & CONTAINERS:
             return f"arrays and maps nest deeper than {MAX_DEPTH}"
         maps = [each for each in level if type(each) is dict]

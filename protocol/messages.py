@@ -356,8 +356,8 @@ class LiveMatch(Struct, frozen=True):
     """Name of the Riskless map; empty for other games."""
 
 
-class Present(Struct, frozen=True):
-    """A bot in a listing that can be asked for a match."""
+class ListedBot(Struct, frozen=True):
+    """A connected bot or house engine in a listing. It can be challenged."""
 
     name: str
     program: str
@@ -374,7 +374,7 @@ class Listing(Struct, frozen=True, tag="listing"):
     """State of the server: matches in progress, connected bots, open challenges."""
 
     matches: list[LiveMatch]
-    bots: list[Present]
+    bots: list[ListedBot]
     challenges: list[Challenged]
     events: list[ListedEvent] = []
     """Events that are open or in progress."""

@@ -100,10 +100,10 @@ class Sprt:
         smoothed = [n or _MIN_COUNT for n in counts]
         total = sum(smoothed)
         shares = [n / total for n in smoothed]
-        under0, under1 = self._under(shares, self.elo0), self._under(shares, self.elo1)
+        under0, under1 = self._likeliest_at(shares, self.elo0), self._likeliest_at(shares, self.elo1)
         return sum(n * math.log(p1 / p0) for n, p0, p1 in zip(smoothed, under0, under1, strict=True))
 
-    def _under(self, shares: Sequence[float], elo: float) -> list[float]:
+    def _likeliest_at(self, shares: Sequence[float], elo: float) -> list[float]:
         """Return the most likely distribution of scores under the Elo difference `elo`."""
         if self.model == LOGISTIC:
             return _likeliest(shares, expected_score(elo))

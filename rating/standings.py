@@ -49,7 +49,7 @@ class Row(Struct, frozen=True, rename=WORDS):
     buchholz: float | None = None
     """Sum of the points of all opponents, the tie-break of a Swiss; None in other formats."""
     reached: str = ""
-    """Stage reached in a knockout (rating.formats.Place); empty in other formats."""
+    """Stage reached in a knockout (rating.formats.FormatRank); empty in other formats."""
 
 
 _WIN, _DRAW, _LOSS = "win", "draw", "loss"

@@ -70,7 +70,7 @@ class FailedLogins:
 
 @lru_cache(maxsize=10_000)
 def source(address: str) -> str:
-    """Return the unit that is counted: an IPv4 address, or the /64 network of an IPv6 address."""
+    """Return the key by which clients of `address` are counted: the IPv4 address, or the /64 network for IPv6."""
     try:
         parsed = ip_address(address)
     except ValueError:

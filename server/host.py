@@ -312,7 +312,7 @@ class Host:
         grace_ms = self._shell.settings.grace_ms
         terms = msgspec.structs.replace(terms, grace_ms=grace_ms)
         await self._shell.commit([OpenMatch(terms, record.started), CloseMatch(record, terms.rated)])
-        self.core.ratings.count()
+        self.core.ratings.schedule()
 
     def announce_restart(self) -> None:
         """Tell bots on exit that the server will restart, so that they wait for it."""
@@ -563,7 +563,7 @@ async def _watch_directives(
             networks = {ip_network(each.subject): each.text for each in current if each.kind == "address"}
             directives = Directives(names, networks, notice)
             if directives.names != edge.directives.names:
-                pages.drop_kept()  # cached pages may show names that are now removed or allowed again
+                pages.clear_cache()  # cached pages may show names that are now removed or allowed again
             edge.follow_directives(directives)
             last_change = None if current or names else version
         await edge.clock.sleep(LOOK_SECONDS)

@@ -100,7 +100,7 @@ async def open_edge(
             store=engine,
             house=house,
             secure=tls is not None,
-            trouble=lambda: "" if link.synced else "no core is heard",
+            trouble=lambda: "" if link.synced else "the server has no contact with its core",
             clock=clock,
         )
         link.port = edge

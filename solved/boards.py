@@ -115,7 +115,7 @@ def automorphisms(neighbours: Sequence[Sequence[int]]) -> tuple[Permutation, ...
 
 
 def _extensions(ends: Sequence[frozenset[int]], prefix: Permutation, fixed: int) -> Iterator[Permutation]:
-    """Yield all automorphisms that begin with `begun` and keep the first `fixed` territories in place."""
+    """Yield all automorphisms that begin with `prefix` and keep the first `fixed` territories in place."""
     v = len(prefix)
     if v == len(ends):
         yield prefix

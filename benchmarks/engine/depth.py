@@ -57,9 +57,9 @@ def section(data: dict[str, Any]) -> Section:
     rows.append([f"{SELECTIVE}, more than {EXACT}", str(deeper)])
     return Section(
         f"Depth reached in {SECONDS:.0f} s on world",
-        f"{len(depths[EXACT])} middle-game positions, evaluator `features`, one thread, empty tables, seconds of the processor; "
-        "the reference is `alphabeta` in Python with its table, and exact as the compiled one is: both find minimax's value "
-        "and leftmost move of their depth.",
+        f"{len(depths[EXACT])} middle-game positions, evaluator `features`, one thread, empty tables, CPU time. "
+        "The reference is `alphabeta` in Python with its table. *Exact* searches return minimax's value and leftmost best move "
+        "for their depth.",
         ["search", "depth of each position"],
         rows,
         "The selective search leaves out late moves, so its depth counts only the plies along some lines. Do not compare it "

@@ -64,10 +64,10 @@ def section(data: dict[str, Any]) -> Section:
         rows.append([name, short(Ratio(row).median), str(fewer), short(minimal.median)])
     return Section(
         f"Nodes to depth {DEPTH} on m2, exact mode",
-        f"{len(plain)} middle-game positions, evaluator `features`, one thread. Each line adds a device to those above; "
-        "with the table all shallower iterations are counted, without it the last alone. The minimal tree is "
-        "that of Knuth and Moore for the root's number of moves. Nodes do not depend on the machine.",
-        ["devices", "nodes, median", "fewer than plain by", "of the minimal tree's leaves, median"],
+        f"{len(plain)} middle-game positions, evaluator `features`, one thread. Each row adds a technique to those above it. "
+        "With the table, the nodes of all iterations are counted; without it, only those of the last one. The minimal tree "
+        "is Knuth and Moore's, for the root's number of moves. The number of nodes does not depend on the machine.",
+        ["techniques", "nodes, median", "fewer than plain by", "of the minimal tree's leaves, median"],
         rows,
         "Less than 1 minimal tree: transpositions share subtrees, and lines that end early are short.",
         [

@@ -156,9 +156,9 @@ def section(data: dict[str, Any]) -> Section:
         "Time to depth with threads",
         f"On {data['cores']} cores, the search as it plays, evaluator `features`, empty tables; {COUNT} middle-game positions of "
         f"each of {', '.join(MAPS)}, to the depth that the sequential search reaches in {SECONDS:g} s. "
-        f"Each search ran {TURNS} times by turns, and its quickest time counts; one that took more than {PATIENCE} "
-        "times as long as the sequential one was given up, and counted so. Every search thread is kept on a core of its "
-        "own, as far as there are as many.",
+        f"The searches ran in turn, {TURNS} times each, and the shortest time of each counts. A search was stopped after {PATIENCE} "
+        f"times the time of the sequential one, and counts as that long. Each search thread is pinned to its own core, if there "
+        "are enough cores.",
         ["form, threads", "to equal depth faster by", "nodes, times the sequential ones"],
         rows,
         "More threads than cores gain nothing. `benchmarks.engine.strength` measures the Elo of threads.",

@@ -18,7 +18,7 @@ from urllib.parse import urlsplit
 from benchmarks.hostile.stranger import (
     KNOCK_SECONDS,
     Stranger,
-    Told,
+    StrangerMessage,
     TrafficCounts,
     again_and_again,
     entered,
@@ -207,7 +207,7 @@ def challenges(**content: object) -> Kind:
     return Kind("challenge", work, frozenset({"challenged"}))
 
 
-Step = Callable[[LoadClient, Told], Awaitable[None]]
+Step = Callable[[LoadClient, StrangerMessage], Awaitable[None]]
 """Action of a client at the start of a match, or on its turn."""
 
 
@@ -252,38 +252,38 @@ async def _quietly(step: Awaitable[None]) -> None:
         await step
 
 
-async def is_ready(client: LoadClient, told: Told) -> None:
+async def is_ready(client: LoadClient, message: StrangerMessage) -> None:
     """Send `ready` once, as required."""
-    await client.line.say_asked(type="ready", match=told.match)
+    await client.line.say_asked(type="ready", match=message.match)
 
 
-async def is_ready_again(client: LoadClient, told: Told) -> None:
+async def is_ready_again(client: LoadClient, message: StrangerMessage) -> None:
     """Send `ready` repeatedly; so does the opponent."""
     while True:
-        await client.line.say(type="ready", match=told.match)
+        await client.line.say(type="ready", match=message.match)
 
 
-async def resigns(client: LoadClient, told: Told) -> None:
+async def resigns(client: LoadClient, message: StrangerMessage) -> None:
     """Resign at the start of the match; so does the opponent."""
-    await client.line.say(type="resign", match=told.match)
+    await client.line.say(type="resign", match=message.match)
 
 
-async def moves(client: LoadClient, told: Told) -> None:
+async def moves(client: LoadClient, message: StrangerMessage) -> None:
     """Move immediately."""
-    await _move(client, told)
+    await _move(client, message)
 
 
-async def moves_thinking(client: LoadClient, told: Told) -> None:
+async def moves_thinking(client: LoadClient, message: StrangerMessage) -> None:
     """Move immediately, with `thinking` of maximum size."""
-    ply = told.ply or 0
+    ply = message.ply or 0
     line = (script() * 2)[ply : ply + LINE]
-    await _move(client, told, thinking={"depth": 99_999, "value": 1.0, "nodes": 2**60, "line": line})
+    await _move(client, message, thinking={"depth": 99_999, "value": 1.0, "nodes": 2**60, "line": line})
 
 
-async def _move(client: LoadClient, told: Told, **more: object) -> None:
+async def _move(client: LoadClient, message: StrangerMessage, **more: object) -> None:
     client.tally.sent += 1
-    ply = told.ply or 0
-    await client.line.say_asked(type="move", match=told.match, ply=ply, move=script()[ply], **more)
+    ply = message.ply or 0
+    await client.line.say_asked(type="move", match=message.match, ply=ply, move=script()[ply], **more)
 
 
 async def watches(client: LoadClient) -> None:

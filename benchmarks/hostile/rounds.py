@@ -379,7 +379,7 @@ def section(outcome: RoundResults, seconds: float, clients: int) -> Section:
         f"clients on each of {ADDRESSES} addresses. In each round they first stay connected and silent for {QUIET_SECONDS:g} s "
         f"(*quiet*). Then they send one kind of request for {seconds:g} s, as often as the limits allow (*hostile*). Each address "
         "starts with a full budget.\n\n"
-        "- *p99 ms* is that of the time from sending a move to its acknowledgement, as the bot sees it.\n"
+        "- *p99 ms* is the 99th percentile of the time from sending a move to its acknowledgement, as the bot sees it.\n"
         f"- *Ratio* compares it with {outcome.quiet:.1f} ms, the median p99 of all quiet times. The p99 of a short time varies by "
         f"itself: the longest of the quiet times is {short(max(quiet) / outcome.quiet)} × the median. So a kind of request with a "
         f"first ratio of {NEAR} or more gets {MORE_ROUNDS} more rounds (at most the {MAX_NEAR} worst kinds do).\n"

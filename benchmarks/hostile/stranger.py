@@ -29,7 +29,7 @@ KNOCK_SECONDS = 0.02
 SMALL_BUFFER = 64 * 1024
 
 
-class Told(Struct):
+class StrangerMessage(Struct):
     """Fields of a message that a stranger needs."""
 
     type: str
@@ -43,7 +43,7 @@ class Told(Struct):
     matches: list[Any] = []
 
 
-_told = msgspec.msgpack.Decoder(Told)
+_decoder = msgspec.msgpack.Decoder(StrangerMessage)
 
 
 @dataclass
@@ -102,11 +102,11 @@ class Stranger:
         self._writer.write(frame(msgpack.packb(content)))
         await self._writer.drain()
 
-    async def hear(self) -> Told:
+    async def hear(self) -> StrangerMessage:
         """Return the next message. Raises OSError, EOFError."""
         payload = await self._frame()
         self.tally.bytes += len(payload)
-        output = _told.decode(payload)
+        output = _decoder.decode(payload)
         if output.type == "error":
             self.tally.note(output.code)
         return output
@@ -116,11 +116,11 @@ class Stranger:
         while True:
             self.count(await self.hear(), expects)
 
-    def count(self, told: Told, expects: frozenset[str]) -> None:
+    def count(self, message: StrangerMessage, expects: frozenset[str]) -> None:
         """Count a message as an answer, as a refusal, or not at all."""
-        if told.code == "rate_limited":
+        if message.code == "rate_limited":
             self.tally.refused += 1
-        elif told.type in expects or told.type == "error":
+        elif message.type in expects or message.type == "error":
             self.tally.answered += 1
 
     def end(self) -> None:

@@ -40,7 +40,7 @@ MOVE = encode(Move(ID, 50, script()[50]))
 """Frame as large as a move's."""
 
 
-class Told(Struct):
+class BotMessage(Struct):
     """Fields of a message that a scripted bot needs. The list of moves is skipped."""
 
     type: str
@@ -53,7 +53,7 @@ class Told(Struct):
     outcome: str = ""
 
 
-_told = msgspec.msgpack.Decoder(Told)
+_decoder = msgspec.msgpack.Decoder(BotMessage)
 
 
 @dataclass
@@ -101,7 +101,7 @@ async def arena_bot(
             async with load.entrance:
                 connection = await stack.enter_async_context(line_to(url, source))
                 await connection.send(encode(Hello(name, token, pool=pool)))
-                output = _told.decode(await connection.recv())
+                output = _decoder.decode(await connection.recv())
             if output.type == "welcome":
                 load.connected += 1
             else:
@@ -109,7 +109,7 @@ async def arena_bot(
             bot = _Bot(connection, name, load, pause, opponent)
             await bot.arrange(output)
             async for frame in connection:
-                output = _told.decode(frame)
+                output = _decoder.decode(frame)
                 await bot.arrange(output)
                 await bot.play(output)
     except (OSError, ConnectionClosed, InvalidHandshake) as error:
@@ -128,37 +128,37 @@ class _Bot:
     sent: float = 0.0
     """Time at which the latest move was sent."""
 
-    async def arrange(self, told: Told) -> None:
+    async def arrange(self, message: BotMessage) -> None:
         """Accept challenges, and challenge the opponent again when a match or a challenge is over."""
-        match told.type:
-            case "challenged" if told.opponent == self.name:
-                await self.connection.send(encode(Accept(told.challenge)))
+        match message.type:
+            case "challenged" if message.opponent == self.name:
+                await self.connection.send(encode(Accept(message.challenge)))
             case "welcome" | "end" if self.opponent:
                 await self._challenge()
-            case "challenge_over" if self.opponent and told.outcome != "accepted":
+            case "challenge_over" if self.opponent and message.outcome != "accepted":
                 await asyncio.sleep(AGAIN_SECONDS)
                 await self._challenge()
-            case "error" if self.opponent and told.code in ("bad_challenge", "rate_limited"):
+            case "error" if self.opponent and message.code in ("bad_challenge", "rate_limited"):
                 await asyncio.sleep(AGAIN_SECONDS)
                 await self._challenge()
 
-    async def play(self, told: Told) -> None:
+    async def play(self, message: BotMessage) -> None:
         """Play the match, and count its moves."""
-        match told.type:
+        match message.type:
             case "start":
-                await self.connection.send(encode(Ready(told.match)))
+                await self.connection.send(encode(Ready(message.match)))
             case "turn":
                 if wait := self.load.pause(self.pause):
                     await asyncio.sleep(wait)
                 self.sent = time.perf_counter()
-                await self.connection.send(encode(Move(told.match, told.ply, script()[told.ply])))
+                await self.connection.send(encode(Move(message.match, message.ply, script()[message.ply])))
             case "accepted":
                 self.load.moves += 1
                 self.load.seconds.append(time.perf_counter() - self.sent)
-            case "end" if told.reason not in RULES:
-                self.load.forfeits.append(told.reason)
+            case "end" if message.reason not in RULES:
+                self.load.forfeits.append(message.reason)
             case "error":
-                self.load.errors.append(told.code)
+                self.load.errors.append(message.code)
 
     async def _challenge(self) -> None:
         asked = Challenge(self.opponent, GAME, MAP, CLOCK, "maxie", rated=False)

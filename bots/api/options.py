@@ -106,14 +106,14 @@ class Spec:
         """Return the value of a `Share` option."""
         value = self.values[option]
         if not isinstance(value, float):
-            raise TypeError(f"{option} is no share")
+            raise TypeError(f"{option} is not a share")
         return value
 
     def word(self, option: str) -> str:
         """Return the value of a `Word` option."""
         value = self.values[option]
         if not isinstance(value, str):
-            raise TypeError(f"{option} is no word")
+            raise TypeError(f"{option} is not a word")
         return value
 
 

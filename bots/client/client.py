@@ -311,7 +311,7 @@ class Client:
             except DecodeError as error:
                 # A newer server may send message types that this client does not know.
                 if error.code is not Code.UNKNOWN_TYPE:
-                    self._complain(f"the server sent what is no message: {error.detail}")
+                    self._complain(f"the server sent an invalid message: {error.detail}")
                 log.debug("< ? %s", error.detail)
                 continue
             log.debug("< %s", printable(message))
@@ -337,7 +337,7 @@ class Client:
             )
         if leave.code is Code.EVENT_OVER:
             return _EventOver()
-        if not should_reconnect(leave.code, was_in=self.connections > 0):
+        if not should_reconnect(leave.code, was_welcomed=self.connections > 0):
             return ServerRefused(leave.code, leave.detail)
         if leave.code is Code.SHUTTING_DOWN:
             return _Disconnected(f"the server at {url} stops", stopped=True)

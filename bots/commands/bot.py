@@ -232,7 +232,7 @@ def bot(
 
 
 def _settings(options: BotSettings, explicit: set[str]) -> BotSettings:
-    """Return the settings from the options, or from a file overridden by the options in `given`. Raises UsageError."""
+    """Return the settings from the options, or from a file overridden by the options in `explicit`. Raises UsageError."""
     try:
         if not options.engine.endswith(".toml"):
             return check_settings(options)
@@ -254,7 +254,7 @@ def _engine(settings: BotSettings) -> Engine:
         raise UsageError("name an engine or a file.py, or give --exec COMMAND, but not both")
     boxed = settings.engine.startswith((IMAGE, SUBMISSION))
     if settings.isolate and boxed:
-        raise UsageError("--isolate: leave it out, because a box is a separate process already")
+        raise UsageError("--isolate: leave it out, because a bot in a box has a process of its own already")
     if settings.logs is not None:
         if not (settings.program or settings.isolate or boxed):
             raise UsageError("--logs needs a separate process: give --exec or --isolate too")

@@ -215,7 +215,7 @@ class _OwnerLogHandler(logging.Handler):
 
 @contextmanager
 def open_console(log: Path | None) -> Iterator[Console]:
-    """Yield a teller, which also appends its output to the file `log` if given. Raises CommandError."""
+    """Yield the owner's console, which also appends its output to the file `log` if given. Raises CommandError."""
     try:
         file = None if log is None else log.open("a", encoding="utf-8")
     except OSError as error:

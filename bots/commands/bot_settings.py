@@ -181,10 +181,10 @@ def read_settings(path: Path) -> BotSettings:
     if content.state is None:
         settings = replace(settings, state=beside)
 
-    def located(spec: str) -> str:
+    def beside_file(spec: str) -> str:
         return str(beside / spec) if is_file_spec(spec) else spec
 
-    return replace(settings, engine=located(content.engine), game=tuple(map(located, content.game)))
+    return replace(settings, engine=beside_file(content.engine), game=tuple(map(beside_file, content.game)))
 
 
 def _in_words(types: str) -> str:

@@ -130,7 +130,7 @@ def trace_command(
     if depth > MAX_DEPTH and ALGORITHMS[spec.name].recursive:
         endless = ", ".join(name for name, each in ALGORITHMS.items() if not each.recursive)
         raise UsageError(
-            f"{spec.name} recurses, {MAX_DEPTH} plies at the most, not {depth}; no limit have {endless}"
+            f"--depth: {spec.name} searches at most {MAX_DEPTH} plies, not {depth}; {endless} have no limit"
         )
     start = game.start()
     try:
@@ -191,8 +191,8 @@ def analyse_command(
         typer.Option(
             "--engine",
             metavar="ENGINE",
-            help=f"{', '.join(PLAYING)}, with options, as they play; NAME:reference or "
-            f"{', '.join(SEARCHING_ONCE)}: a readable algorithm that searches once.",
+            help=f"Engine, as it plays: {', '.join(PLAYING)}, with options. Readable algorithm: "
+            f"NAME:reference, {', '.join(SEARCHING_ONCE)}.",
         ),
     ] = "alphabeta",
     nodes: NodesOption = None,
@@ -204,7 +204,7 @@ def analyse_command(
             metavar="PLIES",
             min=1,
             max=MAX_DEPTH,
-            help=f"Maximum depth in plies; exact for an algorithm, default {REFERENCE_DEPTH}.",
+            help=f"Maximum depth in plies; for a readable algorithm its depth (default {REFERENCE_DEPTH}).",
         ),
     ] = None,
     lines: Annotated[
@@ -307,7 +307,7 @@ def _position(game: Game[Any, Any], text: str) -> Any:
         raise UsageError(f"--position: {error}") from None
     outcome = game.outcome(position)
     if outcome is not None:
-        raise UsageError(f"--position: the match must not be over: {outcome}")
+        raise UsageError(f"--position: the match is over in this position: {outcome}")
     return position
 
 

@@ -1,7 +1,7 @@
 """Bot in a box: a container for each match, whose program plays by lines of JSON (docs/stdio.md).
 
-The container has no network, no rights, a root that it cannot write, and bounds of memory, processes and cores. Its
-engine is Docker or Podman, by its command line.
+The container has no network, no privileges, a read-only file system, and limits on memory, processes and cores. Docker
+or Podman runs the container, called by its command line.
 """
 
 from __future__ import annotations
@@ -46,16 +46,16 @@ LIMITS = (
     "--log-driver=none",
     "--no-healthcheck",
 )
-"""Options of every container. `--pull=never`, as it is created, keeps the ladder from the network."""
+"""Options of every container. `create` adds `--pull=never`, so that no match waits for a download."""
 PODMAN_LIMITS = ("--read-only-tmpfs=false",)
-"""Further options for Podman, which otherwise adds folders that can be written up to the bound of memory."""
+"""Further options for Podman, which otherwise adds writable folders in memory."""
 BOUNDS = {
     "docker": "{{.MemoryLimit}} {{.PidsLimit}} {{.CPUCfsQuota}}",
     "podman": "{{range .Host.CgroupControllers}}{{.}} {{end}}",
 }
-"""Templates with which `info` shows the bounds that each engine can set on a container."""
+"""Templates for the `info` command of Docker and Podman, which print the limits that it can set on a container."""
 REAP = 'read -r _; "$1" rm --force "$2"; rm -rf "$3"'
-"""Shell command that removes a container and a folder when its input ends, even by the death of the bot's process."""
+"""Shell command that removes a container and a folder when its input ends, also if the bot's process is killed."""
 ENGINE_SECONDS = 60
 """Time limit for a command of the container engine, in seconds."""
 

@@ -51,7 +51,7 @@ class Collector:
                     gc.enable()
 
     def collect(self) -> None:
-        """Collect everything, including the objects set aside by `quiet`. Call it between matches.
+        """Collect everything, including the objects created while it was `paused`. Call it between matches.
 
         Nothing happens while a bot thinks, or within `TIDY_SECONDS` of the last time.
         """

@@ -59,7 +59,7 @@ def search_value(truth: Truth) -> int:
 
 
 def solution_for(spec: Spec, game: Game[Any, Any]) -> Solution | None:
-    """Return the solution that an engine uses, or None if it is not configured to, or there is none.
+    """Return the solution that an engine uses; None if the engine is not configured to use one, or the game has none.
 
     Raises BadSpec for a damaged file.
     """

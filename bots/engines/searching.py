@@ -30,7 +30,10 @@ STALLS_KEPT = 8
 WARM_UP = 0.05
 """Duration of a search before the first turn, in seconds."""
 WARM_UP_NODES = 1_000
-"""Node limit of that search if moves have one. A time limit would leave a different table in every match."""
+"""Node limit of the search before the first turn if moves have a node limit.
+
+A time limit would leave a different table in every match.
+"""
 
 
 UNLIMITED = Budget(math.inf, math.inf)

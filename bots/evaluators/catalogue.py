@@ -45,7 +45,7 @@ def _family(game: Game[Any, Any]) -> str:
 
 
 def dynamic_for(game: Game[Any, Any]) -> Callable[[Any], bool] | None:
-    """Return the predicate for positions too lively for an evaluator (000), or None if the game has none."""
+    """Return the predicate for positions too lively for an evaluator (source 000), or None if the game has none."""
     return riskless.under_attack(game) if isinstance(game, Riskless) else None
 
 

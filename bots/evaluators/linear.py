@@ -1,8 +1,8 @@
-"""Weighted linear evaluation: w₁·f₁ + … + wₙ·fₙ (003, the evaluation function).
+"""Weighted linear evaluation: w₁·f₁ + … + wₙ·fₙ (source 003, the evaluation function).
 
 One function computes all features of a game, because they share work: it maps a position to one whole number
-for each feature name. Every feature counts for Maxie: what is good for her is positive, and the mirror image of
-a position has the opposite numbers.
+for each feature name. Every feature is seen from Maxie's side: positive numbers are good for her. If the players
+exchange their pieces, each number changes its sign.
 
 Weights are TOML files with one table `[weights]`, which has a whole number for each feature.
 """

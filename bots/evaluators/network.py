@@ -79,7 +79,7 @@ def load_network(path: Path) -> Network:
 def inputs_of(map: RisklessMap, signed: npt.ArrayLike) -> npt.NDArray[np.float32]:
     """Return the inputs of n positions, with shape (n, INPUTS).
 
-    `seen` contains each position's armies as its mover sees them: its own above 0, the opponent's below 0.
+    `signed` contains each position's armies as its mover sees them: its own above 0, the opponent's below 0.
     """
     armies = np.asarray(signed, np.int64).reshape(-1, map.size)
     count, cap, goal = len(armies), map.territory_cap, map.armies_to_win

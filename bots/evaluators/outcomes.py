@@ -1,4 +1,4 @@
-"""Expected outcome of a category of positions (003, the evaluation function): 0.5 · 1 + 0.1 · -1 + 0.4 · 0 = 0.4.
+"""Expected outcome of a category of positions (source 003, the evaluation function): 0.5 · 1 + 0.1 · -1 + 0.4 · 0 = 0.4.
 
 Positions that look alike to the player to move form a category. The results of all matches with such a position give
 the value of the category: its share of wins minus its share of losses. The frequency of a category needs no number

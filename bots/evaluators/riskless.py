@@ -1,4 +1,4 @@
-"""Features of Riskless (001, sections 4.1.2 and 4.1.3; `games.riskless` has the rules).
+"""Features of Riskless (source 001, sections 4.1.2 and 4.1.3; `games.riskless` has the rules).
 
 A move never changes the difference of the armies before training, so the feature `armies` alone sees only
 training and the cap. The other features see the effects of training and of the next moves.
@@ -107,7 +107,7 @@ GREAT = 5
 
 
 def under_attack(game: Riskless) -> Callable[[Armies], bool]:
-    """Return a predicate: True if a position is dynamic in the sense of 000. O(V + E) for each position.
+    """Return a predicate: True if a position is dynamic in the sense of source 000. O(V + E) for each position.
 
     A position is dynamic if the player to move could take a territory with at least a fifth of the opponent's armies.
     """

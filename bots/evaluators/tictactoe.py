@@ -1,4 +1,4 @@
-"""Features of tic-tac-toe: lines that are still open, by their number of marks (003)."""
+"""Features of tic-tac-toe: lines that are still open, by their number of marks (source 003)."""
 
 from __future__ import annotations
 

@@ -62,7 +62,7 @@ def picture_of_match(replay: Replay) -> Picture:
 def picture_of_search(game: Game[Any, Any], position: Any, algorithm: str, depth: int) -> Picture:
     """Return the tree that an algorithm visits from a position, as `arena analyse --svg` draws it; its text is the trace.
 
-    Raises BadSpec. Drawing raises TooBig if the tree has too many nodes.
+    Raises BadSpec. Drawing raises TreeTooLarge if the tree has too many nodes.
     """
     spec = parse_reference(algorithm)
     result, monitor = run_reference(game, position, depth, spec, tracing=True)

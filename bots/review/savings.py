@@ -1,6 +1,6 @@
-"""Savings and costs of a search with reduced work, compared with the same search without the reduction (000).
+"""Savings and costs of a search with reduced work, compared with the same search without the reduction (source 000).
 
-Both `taketree` and dynamic pruning of 000 change values, so each is a gamble. Nodes and values of both searches
+Both `taketree` and dynamic pruning of source 000 change values, so each is a gamble. Nodes and values of both searches
 are reported.
 """
 
@@ -58,7 +58,7 @@ def savings(
 
     A search for comparison is abandoned after `most` nodes.
     """
-    take, bound = (_whole(spec.values, option) for option in ("take", "dynamic"))
+    take, bound = (_int_option(spec.values, option) for option in ("take", "dynamic"))
     if take:
         yield _saving(
             (game, position, depth, spec, f"The first {take} moves of each node"),
@@ -78,7 +78,7 @@ def savings(
         )
 
 
-def _whole(values: Mapping[str, Value], option: str) -> int:
+def _int_option(values: Mapping[str, Value], option: str) -> int:
     value = values.get(option, 0)
     return value if isinstance(value, int) else 0
 

@@ -35,7 +35,7 @@ def review_svg(
     plies = max(1, len(reviews) - 1)
     area = Area(LEFT, WIDTH - RIGHT, TOP, HEIGHT - BOTTOM, (0, plies), (-top, top))
 
-    def bounded(value: float) -> float:
+    def clamped(value: float) -> float:
         return max(-top, min(top, value))
 
     marks = (top, 0, -top)
@@ -48,10 +48,10 @@ def review_svg(
     elements.append(text(LEFT, HEIGHT - 10, legend, INK))
     for name, points in lines.items():
         if points:
-            elements.append(area.curve([(ply, bounded(value)) for ply, value in points], COLOURS[name], 1.6))
+            elements.append(area.curve([(ply, clamped(value)) for ply, value in points], COLOURS[name], 1.6))
     for each in reviews:
         if each.mark:
-            x, y, colour = area.x(each.ply), area.y(bounded(each.after)), COLOURS[each.player]
+            x, y, colour = area.x(each.ply), area.y(clamped(each.after)), COLOURS[each.player]
             elements.append(dot(x, y, 4, colour, f"ply {each.ply}: {each.move}, better {each.better}"))
             elements.append(text(x, y - 8, each.mark, colour, "middle", ' font-weight="bold"'))
     for row, (name, label) in enumerate(zip(lines, (engine, *names), strict=True)):

@@ -1,6 +1,6 @@
 """Alpha-beta in three forms: the course's, Holden's clamping form, and the fail-soft form. They visit the same nodes.
 
-The course's form has F for Maxie and G for Minnie, on Steps and Leafs (001, section 5).
+The course's form has F for Maxie and G for Minnie, on Steps and Leafs (source 001, section 5).
 
 Contract. For a node with the window (α, β), α < β, with minimax value MM and result AB (erratum 2;
 the source's "otherwise AB = MM" is false if both players' bounds meet, as at j and n of Figure 4):
@@ -86,7 +86,7 @@ def alphabeta(
 def holden_alphabeta(
     problem: Problem[P, M], position: P, depth: int, monitor: SearchMonitor | None = None
 ) -> SearchResult[M]:
-    """Search with Holden's functions max and min, keeping the move with the value (003). A stop raises `Stopped`.
+    """Search with Holden's functions max and min, keeping the move with the value (source 003). A stop raises `Stopped`.
 
     Contract (fail-hard). An inner node with the window (α, β) returns its minimax value clamped to it:
     max(α, min(β, MM)). A leaf returns its value unchanged, and the parent clamps it. The root's window

@@ -99,5 +99,5 @@ def deepen(
 
 def _report(depth: int, result: SearchResult[M], nodes: int, *, finished: bool) -> Report[M]:
     if result.move is None:
-        raise ValueError("a search of a position that is not over has a move")
+        raise ValueError("the search returned no move for a position in play")
     return Report(depth, result.value, result.move, result.line, nodes, finished)

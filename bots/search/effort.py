@@ -1,4 +1,4 @@
-"""Work of each search, counted in leaves: Holden's question (003, how effective is pruning?).
+"""Work of each search, counted in leaves: Holden's question (source 003, how effective is pruning?).
 
 A leaf is a position that is valued at the end of a line. The count of a search that deepens includes the leaves
 of all its iterations. The count of a search that sorts moves by static values also includes the positions
@@ -96,13 +96,13 @@ METHODS: Mapping[str, Method] = {
 """Compared methods:
 
 minimax    all nodes
-lazy       000: shallow cuts
-jamboree   001, half of the moves in sequence (the course's default)
+lazy       source 000: shallow cuts
+jamboree   source 001, half of the moves in sequence (the course's default)
 scouts     the original Jamboree
-alphabeta  001, in move order
-ordered    alpha-beta that deepens, with moves ordered by the previous iteration (003)
+alphabeta  source 001, in move order
+ordered    alpha-beta that deepens, with moves ordered by the previous iteration (source 003)
 sorted     alpha-beta that deepens, with new nodes sorted by static values
-table      alpha-beta that deepens and sorts, with a transposition table (003)
+table      alpha-beta that deepens and sorts, with a transposition table (source 003)
 """
 
 

@@ -1,4 +1,4 @@
-"""The course's Jamboree: alpha-beta for some children, then the rest in parallel (001, section 6).
+"""The course's Jamboree: alpha-beta for some children, then the rest in parallel (source 001, section 6).
 
 Of a node's n children the first floor(prune_percentage × n) are searched in sequence, each with the
 bounds that its predecessors left (erratum 5: the floor of a real number). The other children are searched in

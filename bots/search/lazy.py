@@ -1,4 +1,4 @@
-"""Lazy alpha-beta of 000: maximize and minimize as compositions over a lazy tree.
+"""Lazy alpha-beta of source 000: maximize and minimize as compositions over a lazy tree.
 
 `maximize` is max . maximize0. The function maximize0 lists the minima that minimize would give for the
 subtrees, but leaves out (`omit`) every list of numbers whose minimum cannot matter: as soon
@@ -184,7 +184,7 @@ def lazy(
     bound: int = 0,
     memoize: bool = False,
 ) -> SearchResult[M]:
-    """Return the result of 000's evaluate: max . maximize0 . maptree static . prune depth . gametree.
+    """Return the result of source 000's evaluate: max . maximize0 . maptree static . prune depth . gametree.
 
     ordered  inserts highfirst (or lowfirst) before maximize0; the move is then the first best one
              in that order, and inner nodes are estimated too

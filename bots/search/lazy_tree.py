@@ -1,4 +1,4 @@
-"""Trees whose nodes are created on first access (000, section 5).
+"""Trees whose nodes are created on first access (source 000, section 5).
 
 A lazy list computes an element when it is first accessed, and keeps it, like Haskell's call by need.
 A tree has a label, also computed on demand, and a lazy list of subtrees. So the functions
@@ -82,7 +82,7 @@ class SinglePass(Generic[A]):
 
 
 class Tree(Generic[A]):
-    """000's Node: a label and the subtrees, which are either memoized or yielded once."""
+    """Source 000's Node: a label and the subtrees, which are either memoized or yielded once."""
 
     __slots__ = ("_compute", "_label", "memoize", "subtrees")
 

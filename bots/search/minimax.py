@@ -21,10 +21,10 @@ from arena.games.core import M, P, Player
 def minimax(
     problem: Problem[P, M], position: P, depth: int, monitor: SearchMonitor | None = None
 ) -> SearchResult[M]:
-    """Search with two mutually recursive functions (003; 002's standard form; 000's maximize and minimize).
+    """Search with two mutually recursive functions (source 003; source 002's standard form; source 000's maximize and minimize).
 
     A later move must be strictly better to replace an earlier one, so the leftmost wins ties.
-    Erratum 7: the last equation of 000's `minimize` must take the minimum.
+    Erratum 7: the last equation of source 000's `minimize` must take the minimum.
     """
     monitor = monitor or SearchMonitor()
     game = problem.game
@@ -68,7 +68,7 @@ def minimax(
 
 
 class _State(Generic[P, M]):
-    """A game state with the methods that 002 requires. The monitor is informed of each step."""
+    """A game state with the methods that source 002 requires. The monitor is informed of each step."""
 
     def __init__(
         self, problem: Problem[P, M], monitor: SearchMonitor, position: P, depth: int, path: Path = ()
@@ -106,26 +106,26 @@ class _State(Generic[P, M]):
 def higher_order(
     problem: Problem[P, M], position: P, depth: int, monitor: SearchMonitor | None = None
 ) -> SearchResult[M]:
-    """Search in the concise form: `max` and `min` over a `map`, with separate max play and min play (002).
+    """Search in the concise form: `max` and `min` over a `map`, with separate max play and min play (source 002).
 
-    Python's `max` and `min` keep the first of equal values, which is the leftmost move. As in 002, only the root uses
+    Python's `max` and `min` keep the first of equal values, which is the leftmost move. As in source 002, only the root uses
     pairs of a move and its score (erratum 8), so the main line is only that move.
     """
 
     def max_play(state: _State[P, M]) -> int:
         if state.is_gameover():
             return state.evaluate()
-        scores = map(lambda move: play(state.next_state(move)), state.available_moves())  # noqa: C417 - 002's own words
+        scores = map(lambda move: play(state.next_state(move)), state.available_moves())  # noqa: C417 - source 002's own words
         return state.scored(max(scores))
 
     def min_play(state: _State[P, M]) -> int:
         if state.is_gameover():
             return state.evaluate()
-        scores = map(lambda move: play(state.next_state(move)), state.available_moves())  # noqa: C417 - 002's own words
+        scores = map(lambda move: play(state.next_state(move)), state.available_moves())  # noqa: C417 - source 002's own words
         return state.scored(min(scores))
 
     def play(state: _State[P, M]) -> int:
-        # if the players take turns: 002's min_play after max_play, and the other way round
+        # if the players take turns: source 002's min_play after max_play, and the other way round
         return max_play(state) if state.sign > 0 else min_play(state)
 
     root = _State(problem, monitor or SearchMonitor(), position, depth)
@@ -140,7 +140,7 @@ def higher_order(
 def one_line(
     problem: Problem[P, M], position: P, depth: int, monitor: SearchMonitor | None = None
 ) -> SearchResult[M]:
-    """Search in 002's exercise form: a single expression, because min(a, b) = -max(-a, -b)."""
+    """Search in source 002's exercise form: a single expression, because min(a, b) = -max(-a, -b)."""
 
     def score(s: _State[P, M]) -> int:
         return s.evaluate() if s.is_gameover() else s.scored(s.sign * max(s.sign * score(s.next_state(m)) for m in s.available_moves()))  # fmt: skip
@@ -156,7 +156,7 @@ def one_line(
 def negamax(
     problem: Problem[P, M], position: P, depth: int, monitor: SearchMonitor | None = None
 ) -> SearchResult[M]:
-    """Search with one function for both players, because max(a, b) = -min(-a, -b) (002).
+    """Search with one function for both players, because max(a, b) = -min(-a, -b) (source 002).
 
     Inside, a value is for the player to move. Its sign changes when the turn passes to the other player.
     """

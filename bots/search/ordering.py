@@ -1,9 +1,9 @@
 """Search order of a node's moves, and their division into sequential and parallel ones.
 
 Alpha-beta cuts more if it meets a good move sooner. Two sources of order are used here. The first is the
-move that was best, or that cut, when the same position was searched one iteration before (003: the
+move that was best, or that cut, when the same position was searched one iteration before (source 003: the
 order obtained at one iteration drives the next). Then follow the static values of the successors,
-best for the mover first (000: `highfirst` and `lowfirst`). Both sorts are stable: equal moves stay in move
+best for the mover first (source 000: `highfirst` and `lowfirst`). Both sorts are stable: equal moves stay in move
 order.
 """
 
@@ -69,6 +69,6 @@ T = TypeVar("T")
 
 
 def split_moves(moves: Sequence[T], prune_percentage: float) -> tuple[Sequence[T], Sequence[T]]:
-    """Return the first floor(prune_percentage × n) moves, and the rest (001, section 6; erratum 5)."""
+    """Return the first floor(prune_percentage × n) moves, and the rest (source 001, section 6; erratum 5)."""
     cut = floor(prune_percentage * len(moves))
     return moves[:cut], moves[cut:]

@@ -1,4 +1,4 @@
-"""The original Jamboree: parallel scout search (Joerg and Kuszmaul; 001's footnote names its origin).
+"""The original Jamboree: parallel scout search (Joerg and Kuszmaul; source 001's footnote names its origin).
 
 The first child is searched with the full window. Every other child is only tested, in parallel, for
 being better than that, with the null window (α, α + 1). A test that reaches β ends

@@ -1,6 +1,6 @@
-"""Minimax and alpha-beta without recursion: a loop over an explicit stack (004).
+"""Minimax and alpha-beta without recursion: a loop over an explicit stack (source 004).
 
-004 keeps a node's parent, children, depth, type, score and bounds in a record, and calls itself only
+Source 004 keeps a node's parent, children, depth, type, score and bounds in a record, and calls itself only
 in tail position. The work left to do, the frontier, is data. (Erratum 9: its record has seven fields
 but is built with nine, and its `recur` bypasses the `memoize` that should have remembered
 positions.) Here the frontier is a list of frames, and positions are remembered in a table.
@@ -25,7 +25,7 @@ from arena.games.core import M, P
 
 
 class StackFrame(Generic[P, M]):
-    """A node whose children are being searched. It replaces an activation of 004's recursive function."""
+    """A node whose children are being searched. It replaces an activation of source 004's recursive function."""
 
     __slots__ = ("alpha", "best", "beta", "depth", "move", "moves", "next", "position", "sign")
 
@@ -49,7 +49,7 @@ def stack_minimax(
     *,
     memo: bool = False,
 ) -> SearchResult[M]:
-    """Search by minimax as a loop. With `memo`, no position is searched twice to the same depth."""
+    """Run minimax without recursion. With `memo`, search no position twice to the same depth."""
     return _Loop(problem, monitor or SearchMonitor(), Table() if memo else None, cutting=False).search(
         position, depth
     )
@@ -63,7 +63,8 @@ def stack_alphabeta(
     *,
     memo: bool = False,
 ) -> SearchResult[M]:
-    """Search by fail-soft alpha-beta as a loop. With `memo`, positions are remembered, as bounds after a cut."""
+    """Run fail-soft alpha-beta without recursion. With `memo`, keep the values of positions, or bounds after a
+    cut."""
     return _Loop(problem, monitor or SearchMonitor(), Table() if memo else None, cutting=True).search(
         position, depth
     )

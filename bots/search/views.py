@@ -1,4 +1,4 @@
-"""The course's sequences, viewed as lists (001, section 2.1).
+"""The course's sequences, viewed as lists (source 001, section 2.1).
 
 A sequence is examined one element at a time through its view: `showl` converts it to a Nil or a Cons, which a
 `match` takes apart, and `hidel` converts a view back to a sequence.
@@ -73,7 +73,7 @@ def hidel(view: View[A]) -> Seq[A]:
 
 
 def to_list(seq: Seq[A]) -> list[A]:
-    """Return the elements as a list, using only views (001, Task 2.1). O(n) work and span."""
+    """Return the elements as a list, using only views (source 001, Task 2.1). O(n) work and span."""
     items: list[A] = []
     while True:
         match showl(seq):

@@ -82,7 +82,8 @@ class Breakthrough(Game[Pawns, tuple[int, int]]):
         return None
 
     def estimate(self, position):
-        """Ten for each pawn, and the square of how far it has come."""
+        """Return the worth of Maxie's pawns less Minnie's: ten for each pawn, and the square of the rows it has
+        advanced."""
         worth = 0
         for square, pawn in enumerate(position.squares):
             row = square // self.columns

@@ -11,7 +11,7 @@ EMPTY, DISC = ".", {MAXIE: "X", MINNIE: "O"}
 
 
 def lines():
-    """All rows of four cells: to the right, up, and both diagonals."""
+    """Yield all lines of four cells: to the right, up, and along both diagonals."""
     for row in range(ROWS):
         for column in range(COLUMNS):
             for right, up in ((1, 0), (0, 1), (1, 1), (-1, 1)):
@@ -57,7 +57,8 @@ class ConnectFour(Game[Discs, int]):
         return None if EMPTY in cells else Outcome(None, "board full")
 
     def estimate(self, position):
-        """Each line that only one player has discs in counts for that player: the square of its discs."""
+        """Return the sum over lines with discs of one player only: the squared number of discs, negative for
+        Minnie."""
         lines = [[position.cells[cell] for cell in line] for line in LINES]
         return sum(
             (line.count("X") ** 2) * ("O" not in line) - (line.count("O") ** 2) * ("X" not in line)

@@ -1,8 +1,7 @@
 """Connect Four for the compiled searches: two words, one for each player's discs.
 
-A cell is bit 7 · column + row, so that each column has one bit above its top that is never set: a row of four is then
-found by four shifts, and none goes over from one column to the next. These are the numbers of the moves, too, as they
-ascend in the order of the game's moves.
+A cell is bit 7 · column + row. Each column has one bit above its top that is never set, so that the shifts that find
+four in a row never cross from one column to the next. A move has the number of its cell's bit.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ COLUMN = (1 << ROWS) - 1
 
 
 def compile_game(game: Any, lines: Any) -> Compiled:
-    """The game for the kernel: what its functions read, and the way in and out."""
+    """Return the game for the compiled searches: its functions, the data they read, and the conversions."""
 
     def bit(cell: int) -> int:
         return TALL * (cell % COLUMNS) + cell // COLUMNS
@@ -49,7 +48,7 @@ def compile_game(game: Any, lines: Any) -> Compiled:
 
 @cache
 def kernel() -> Kernel:
-    """The functions of the game."""
+    """Return the functions of the game."""
 
     @inlined
     def moves(_rules: Any, mem: Any, at: Any, to: Any) -> Any:

@@ -11,7 +11,7 @@ from arena.maps.loader import MapError
 
 
 def compiled_map(name: str) -> RisklessMap:
-    """Return the map called `name`, which may have other numbers. Raises UsageError, also if the compiled engines cannot hold it."""
+    """Return the map called `name`, optionally with another cap or goal, as in `world:cap=20`. Raises UsageError, also if the compiled engines cannot hold it."""
     try:
         map = variant(name)
     except MapError as error:

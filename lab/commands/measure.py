@@ -90,7 +90,7 @@ def measure_command(
         typer.Option(
             "--openings",
             metavar="shipped|FILE",
-            help="Openings of the one map; default: 4 to 9 random plies.",
+            help="Openings of matches on a single map; default: 4 to 9 random plies.",
         ),
     ] = None,
     seed: SeedOption = 1,

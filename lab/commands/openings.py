@@ -69,7 +69,7 @@ def make(
             metavar="N",
             min=100,
             max=10**9,
-            help="Node limit per opening; replies and matches get parts of it.",
+            help="Node limit per opening; replies and matches get a fraction of it.",
         ),
     ] = 8_000,
     window: Annotated[

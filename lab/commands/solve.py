@@ -98,7 +98,7 @@ def solve_command(
         write_json(row, json)
     if str(json) != "-":
         _print(solved)
-    _judge(solved)
+    _check_table(solved)
 
 
 def _solve(map: RisklessMap, path: Path, threads: int) -> float:
@@ -121,7 +121,7 @@ def _solve(map: RisklessMap, path: Path, threads: int) -> float:
         )
         raise CommandError(
             f"{map.name} is too large: {_number(boards.count)} boards take "
-            f"{_size(cost.bytes if cost is not None else CODE_BYTES * boards.count)} of memory, and there are "
+            f"{_size(cost.bytes if cost is not None else CODE_BYTES * boards.count)} of memory, and available are "
             f"{decimal(limit)}; {fits}"
         )
     err.print(
@@ -227,7 +227,7 @@ def _print(solved: SolvedMap) -> None:
     lines.append(f"table: {solved.table.path}, {decimal(solved.table.size)}")
     if solved.seconds is not None:
         lines.append(f"solved in {solved.seconds:.1f} s with {decimal(_peak())} of memory at the most")
-    if solved.verified is not None and solved.verified.fault is None and not solved.verified.lies:
+    if solved.verified is not None and solved.verified.fault is None and not solved.verified.false_statements:
         lines.append(
             f"verified: the values of all {solved.verified.totals.open:,} boards follow from their successors'"
         )
@@ -240,7 +240,7 @@ def _truth_text(start: Truth) -> str:
     return f"{'Maxie' if start.value.sign > 0 else 'Minnie'} wins in {start.plies} plies"
 
 
-def _judge(solved: SolvedMap) -> None:
+def _check_table(solved: SolvedMap) -> None:
     """Raise CommandError if the table is wrong."""
     verified = solved.verified
     if verified is None:
@@ -248,10 +248,10 @@ def _judge(solved: SolvedMap) -> None:
     if verified.fault is not None:
         fault = verified.fault
         raise CommandError(
-            f"{solved.table.path} is wrong: board {' '.join(map(str, fault.board))} has code {fault.stored}, and from its "
-            f"successors follows {fault.correct}; solve the map again with --again"
+            f"{solved.table.path} is wrong: board {' '.join(map(str, fault.board))} has code {fault.stored}, but its "
+            f"successors give {fault.correct}; solve the map again with --again"
         )
-    if verified.lies:
+    if verified.false_statements:
         raise CommandError(
-            f"{solved.table.path} is wrong: {verified.lies[0]}; solve the map again with --again"
+            f"{solved.table.path} is wrong: {verified.false_statements[0]}; solve the map again with --again"
         )

@@ -104,7 +104,7 @@ class Layers:
     def step(self, workers: Executor, advance: Callable[[], None]) -> int:
         """Find all results in one more ply, and return their number. `advance` is called after each part.
 
-        Raises TooLong if a win takes more plies than a code can hold.
+        Raises WinTooLong if a win takes more plies than a code can hold.
         """
         plies = self.plies + 1
         if 2 * plies + 3 > MAX_CODE:

@@ -150,7 +150,7 @@ def survey_kernel() -> Any:
 
 @cache
 def gather_kernel() -> Any:
-    """Return the compiled second pass, which lists the numbers of the marked boards."""
+    """Return the compiled pass after `survey`, which lists the numbers of the boards that `survey` marked."""
 
     def gather(marks: Any, live: Any, first: Any, last: Any, to: Any) -> Any:
         """Write the numbers of the marked boards from `first` to before `last` to live[to] …; return the end."""

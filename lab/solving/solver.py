@@ -61,7 +61,7 @@ class Solver:
     interval: float = 5.0
 
     def solve(self, path: Path) -> Header:
-        """Solve the boards and write the table. Raises TooLong, checkpoint.BadCheckpoint, OSError, MemoryError.
+        """Solve the boards and write the table. Raises WinTooLong, checkpoint.BadCheckpoint, OSError, MemoryError.
 
         The file is identical to the byte, however often the solution was killed and with any number of threads.
         """

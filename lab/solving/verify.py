@@ -45,7 +45,7 @@ class Verification:
     totals: Totals
     longest: int
     fault: WrongCode | None
-    lies: Sequence[str]
+    false_statements: Sequence[str]
     """False statements of the header, one sentence each."""
 
 
@@ -62,10 +62,10 @@ def verify(table: SolvedTable, threads: int, advance: Callable[[int, int], None]
     ranges = [(first, min(first + PART, boards.count)) for first in range(0, boards.count, PART)]
     unfold, check = unfold_kernel(), check_kernel()
 
-    def unfolded(part: tuple[int, int]) -> None:
+    def unfold_part(part: tuple[int, int]) -> None:
         unfold(rules, np.zeros(2 * boards.territories, np.int64), entries, codes, *part)
 
-    def checked(part: tuple[int, int]) -> tuple[npt.NDArray[np.int64], Any]:
+    def check_part(part: tuple[int, int]) -> tuple[npt.NDArray[np.int64], Any]:
         counts = np.zeros(LONGEST_WIN + 1, np.int64)
         fault = check(rules, np.zeros(3 * boards.territories, np.int64), codes, counts, *part)
         return counts, fault
@@ -73,9 +73,9 @@ def verify(table: SolvedTable, threads: int, advance: Callable[[int, int], None]
     counts = np.zeros(LONGEST_WIN + 1, np.int64)
     fault = None
     with ThreadPoolExecutor(threads, "verify") as workers:
-        for done, _ in enumerate(workers.map(unfolded, ranges), 1):
+        for done, _ in enumerate(workers.map(unfold_part, ranges), 1):
             advance(done, 2 * len(ranges))
-        for done, (histogram, wrong) in enumerate(workers.map(checked, ranges), len(ranges) + 1):
+        for done, (histogram, wrong) in enumerate(workers.map(check_part, ranges), len(ranges) + 1):
             advance(done, 2 * len(ranges))
             counts[:LONGEST_WIN] += histogram[:LONGEST_WIN]
             counts[LONGEST_WIN] = max(counts[LONGEST_WIN], histogram[LONGEST_WIN])
@@ -90,13 +90,17 @@ def verify(table: SolvedTable, threads: int, advance: Callable[[int, int], None]
 
 def _false_statements(table: SolvedTable, totals: Totals, longest: int) -> list[str]:
     header, boards = table.header, table.boards
-    lies = []
+    found = []
     if header.totals != totals:
-        lies.append(f"the header tells {header.totals}, and the boards are {totals}")
+        found.append(f"the header has the totals {header.totals}, but the boards have {totals}")
     if header.longest != longest:
-        lies.append(f"the header tells a longest win of {header.longest} plies, and it takes {longest}")
-    lies += [f"{each} is no automorphism" for each in boards.symmetries if not _keeps_roads(boards, each)]
-    return lies
+        found.append(
+            f"the header has a longest win of {header.longest} plies, but the longest takes {longest}"
+        )
+    found += [
+        f"{each} is not an automorphism" for each in boards.symmetries if not _keeps_roads(boards, each)
+    ]
+    return found
 
 
 def _keeps_roads(boards: Boards, symmetry: Permutation) -> bool:

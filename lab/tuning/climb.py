@@ -30,7 +30,7 @@ from arena.lab.selfplay import opening, pair
 STEP = 0.15
 """First step of a weight, as a share of the change that moves an estimate by its usual distance from 0."""
 PACE = 0.9
-"""Steps of the weights in the first round, if one side wins all pairs."""
+"""Number of steps by which a weight moves in the first round if one side wins all pairs."""
 SETTLING = 0.1
 """Share of all rounds in which the pace hardly falls."""
 PLIES = (4, 40)
@@ -74,16 +74,16 @@ def climb(
     for number in range(rounds):
         lot = np.array([rng.choice((-1.0, 1.0)) for _ in names])
         step = steps * lot / (number + 1) ** 0.101
-        one, other = _whole(names, at + step), _whole(names, at - step)
+        one, other = _rounded_weights(names, at + step), _rounded_weights(names, at - step)
         won = sum(_score_round(game, one, other, nodes, rng) for game in games) / len(games)
         pace = PACE * ((1 + SETTLING * rounds) / (1 + number + SETTLING * rounds)) ** 0.602
         at += pace * won * steps * lot
         if 2 * number >= rounds:
             whole, tail_rounds = whole + at, tail_rounds + 1
         if (number + 1) * 10 // rounds > number * 10 // rounds:
-            stages.append(_whole(names, at))
+            stages.append(_rounded_weights(names, at))
         progress()
-    return Climb(_whole(names, whole / tail_rounds), stages, rounds, PAIRS * rounds * len(games))
+    return Climb(_rounded_weights(names, whole / tail_rounds), stages, rounds, PAIRS * rounds * len(games))
 
 
 def _steps(
@@ -103,7 +103,7 @@ def _steps(
     return np.asarray(STEP * whole / np.maximum(spreads, 1e-3) * (weights != 0))
 
 
-def _whole(names: Sequence[str], at: npt.NDArray[np.float64]) -> Mapping[str, int]:
+def _rounded_weights(names: Sequence[str], at: npt.NDArray[np.float64]) -> Mapping[str, int]:
     return {name: round(value) for name, value in zip(names, at, strict=True)}
 
 

@@ -1,4 +1,4 @@
-"""Learning of an evaluator's weights from matches that it plays against itself (003, learning).
+"""Learning of an evaluator's weights from matches that it plays against itself (source 003, learning).
 
 Every position of a match is a sample: its features, and the result for Maxie. The result is 1 or 0; if nobody won, it is
 one half in tic-tac-toe and her share of the armies in Riskless. The further away the end, the closer the result is moved
@@ -38,7 +38,7 @@ It is about the number of bits that a match must provide to move a weight by one
 """
 ROUNDS = 30
 FIRST_SLOPE = 0.001
-"""Information of one unit of the weighted sum about the result, before any weight is known."""
+"""Slope of the logistic curve, in log-odds per unit of the weighted sum, before any weight is known."""
 TABLE_MB = 2
 HALF_LIFE = 40
 """Number of plies before the end at which a result counts half, because early wins are better than late ones."""
@@ -94,7 +94,7 @@ def self_play(
         count, _ = extractor
         sizes = units(game)
         for match in _matches(game, weights, range(number, number + matches), nodes, rng):
-            end = _end(game, match)
+            end = _result_for_maxie(game, match)
             for plies, position in enumerate(reversed(match.positions)):
                 rows.append([unit * n for unit, n in zip(sizes, count(position), strict=True)])
                 ends.append(_discounted_result(end, plies))
@@ -131,7 +131,7 @@ def _start(game: Game[Any, Any], rng: random.Random, number: int) -> Any:
     return opening(game, rng, rng.randint(0, 3))
 
 
-def _end(game: Game[Any, Any], match: PlayedMatch) -> float:
+def _result_for_maxie(game: Game[Any, Any], match: PlayedMatch) -> float:
     """Return 1 if Maxie won, 0 if she lost; otherwise one half, or her share of the armies in Riskless."""
     if match.winner is not None:
         return float(match.winner is Player.MAXIE)
@@ -203,7 +203,7 @@ def fit(
 
 
 def _slopes(samples: Samples, share: Numbers, part: npt.NDArray[np.bool_], weights: Numbers) -> Numbers:
-    """Return for each game the information of one unit of the weighted sum about the result."""
+    """Return for each game the slope of the logistic curve, in log-odds of winning per unit of the weighted sum."""
     values = (samples.features @ weights)[:, None]
     slopes = []
     for game in range(int(samples.games.max()) + 1):

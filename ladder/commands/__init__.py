@@ -1,1 +1,1 @@
-"""Commands that play events."""
+"""Commands for ladders, matches of two bots, and submitted bots."""

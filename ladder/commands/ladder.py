@@ -120,7 +120,7 @@ def ladder(
             metavar="PORT",
             min=0,
             max=65535,
-            help="Port of the page; 0 for any free one. With --external: 8765, also for bots.",
+            help="Port of the page; 0 for any free one. With --external also for bots, 8765 by default.",
         ),
     ] = None,
     wait: Annotated[

@@ -30,7 +30,7 @@ from arena.ladder.openings import (
 from arena.ladder.pinning import can_pin
 from arena.ladder.plan import LadderPlan
 from arena.ladder.play import run_ladder
-from arena.ladder.reports.progress import watching
+from arena.ladder.reports.progress import open_display
 from arena.maps.loader import MapError
 from arena.maps.openings import BadOpenings
 from arena.maps.setup import has_maps, make_setup
@@ -81,7 +81,7 @@ def play(
         raise UsageError(str(error)) from None
     # Import NumPy now: the page caches slow results for a minute, and otherwise the first table would be one.
     import_module("arena.rating.bradley_terry")
-    with watching(ladder, err, status) as display:
+    with open_display(ladder, err, status) as display:
         try:
             with interpreter.infrequent_collections():
                 anyio.run(

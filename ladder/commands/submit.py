@@ -72,7 +72,9 @@ def register(app: typer.Typer) -> None:
 
 def add(
     file: Annotated[Path, typer.Argument(metavar="FILE.zip", help="Zip file with a bot.toml at its top.")],
-    name: Annotated[str, typer.Option("--name", metavar="NAME", help="Name; default: the file's name.")] = "",
+    name: Annotated[
+        str, typer.Option("--name", metavar="NAME", help="Name of the submission; default: the file's name.")
+    ] = "",
     folder: FolderOption = SUBMISSIONS,
     *,
     replace: Annotated[
@@ -88,7 +90,7 @@ def add(
     name = name or file.stem
     if NAME.fullmatch(name) is None:
         raise UsageError(
-            f"--name: {name!r:.80} is not valid: 1 to 48 letters, digits, and _ . - after the first"
+            f"--name: {name!r:.80} is not valid: write 1 to 48 letters and digits, after the first also _ . -"
         )
     target = folder / f"{name}.zip"
     _command_of(file)
@@ -163,7 +165,9 @@ def check(
         if record.result.reason in FORFEITS and losers(record)
     )
     if faults:
-        raise CommandError(f"{file.stem} lost against itself by {', '.join(faults)}: see {ladder.record}")
+        raise CommandError(
+            f"{file.stem} forfeited a match against itself ({', '.join(faults)}): see {ladder.record}"
+        )
 
 
 def _command_of(file: Path) -> str:

@@ -28,7 +28,7 @@ REDRAW_SECONDS = 0.5
 
 
 class Display:
-    """Progress display of a ladder, used as `run_ladder`'s watcher. Made by `watching`."""
+    """Progress display of a ladder, used as `run_ladder`'s watcher. Made by `open_display`."""
 
     def __init__(self, console: Console, ladder: Ladder, status: Callable[[Ladder], str]) -> None:
         """Create a display. `status` returns the findings so far in one line, or an empty text."""
@@ -87,7 +87,7 @@ class Display:
 
 
 @contextmanager
-def watching(
+def open_display(
     ladder: Ladder, console: Console, status: Callable[[Ladder], str] = lambda _: ""
 ) -> Iterator[Display]:
     """Yield a display of a ladder: drawn on a terminal and cleared at the end, or printed line by line.

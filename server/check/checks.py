@@ -145,7 +145,7 @@ async def unknown_errors(exam: Exam) -> None:
     """The bot must continue after an error that is not fatal, whatever its code."""
     scene = exam.scene(await exam.stage.peer())
     await scene.begin()
-    await scene.peer.send(Error(Code.RATE_LIMITED, "the script says so"))
+    await scene.peer.send(Error(Code.RATE_LIMITED, "too many messages (sent by a check)"))
     await scene.peer.send_data(
         {"type": "error", "code": "x_later", "detail": "of a later server", "fatal": False}
     )

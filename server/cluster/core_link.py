@@ -150,7 +150,7 @@ class CoreLink:
             edge.request_stream(frame.stream)
             return
         if messages:
-            self._give(edge, messages)
+            self._submit(edge, messages)
 
     def _edge(self, number: int) -> RemoteEdge:
         edge = self.edges.get(number)
@@ -159,7 +159,7 @@ class CoreLink:
             edge = self.edges[number] = RemoteEdge(self._bus, subject, number, self._fence)
         return edge
 
-    def _give(self, edge: RemoteEdge, messages: list[Upward]) -> None:
+    def _submit(self, edge: RemoteEdge, messages: list[Upward]) -> None:
         shell, now = self._shell, self._now_ns()
         for each in messages:
             if isinstance(each, MessageReceived):

@@ -53,15 +53,15 @@ class BadFrame(ValueError):
 
 def core_subject(shard: str) -> str:
     """Return the subject on which the edges of a shard publish."""
-    return f"arena.{_token(shard)}.core"
+    return f"arena.{_subject_part(shard)}.core"
 
 
 def edge_subject(shard: str, edge: int) -> str:
     """Return the subject on which a shard's core publishes to one edge."""
-    return f"arena.{_token(shard)}.edge.{edge}"
+    return f"arena.{_subject_part(shard)}.edge.{edge}"
 
 
-def _token(shard: str) -> str:
+def _subject_part(shard: str) -> str:
     """Return a name as one part of a subject. Different names give different parts."""
     return "-" if not shard else "".join(c if c.isascii() and c.isalnum() else f"_{ord(c):x}_" for c in shard)
 

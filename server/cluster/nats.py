@@ -182,14 +182,14 @@ class NatsBus:
             await connection.discard()
 
     async def _connect(self) -> _Connection:
-        problem = BusError("no server is named")
+        problem = BusError("bus.url names no server")
         for server in self._address.servers:
             connection = _Connection()
             why = await self._try(connection, server)
             if why is None:
                 return connection
             await connection.discard()
-            problem = BusError(f"cannot use the NATS at {server}: {why}")
+            problem = BusError(f"cannot use the NATS server at {server}: {why}")
         raise problem
 
     async def _try(self, connection: _Connection, server: str) -> str | None:
@@ -197,14 +197,14 @@ class NatsBus:
         address, trust = self._address, self._trust
         trust.reset()
 
-        def secret(text: str) -> Callable[[], str] | None:
+        def provider_of(secret: str) -> Callable[[], str] | None:
             # Called after the TLS handshake, and before any secret is sent.
-            def tell() -> str:
+            def provide() -> str:
                 if address.tls and not trust.used:
                     raise NoTls
-                return text
+                return secret
 
-            return tell if text else None
+            return provide if secret else None
 
         try:
             with anyio.fail_after(2 * CONNECT_SECONDS):
@@ -220,9 +220,9 @@ class NatsBus:
                     connect_timeout=CONNECT_SECONDS,
                     flush_timeout=ANSWER_SECONDS,
                     tls=trust,
-                    user=secret(address.user),
-                    password=secret(address.password),
-                    token=secret(address.token),
+                    user=provider_of(address.user),
+                    password=provider_of(address.password),
+                    token=provider_of(address.token),
                 )
                 if address.tls and not trust.used:
                     raise NoTls

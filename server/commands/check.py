@@ -161,7 +161,7 @@ def _split(command: str) -> list[str]:
     except ValueError as error:
         raise UsageError(f"--command: {command!r:.100} is not a valid command line: {error}") from None
     if not words:
-        raise UsageError("--command: write the program and its arguments")
+        raise UsageError("--command is empty: write the program and its arguments")
     return words
 
 

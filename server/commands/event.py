@@ -85,7 +85,9 @@ def new(
         ),
     ] = "swiss",
     rounds: RoundsOption = 7,
-    lasts: Annotated[str, typer.Option("--for", metavar="TIME", help="Duration of an arena.")] = "60m",
+    lasts: Annotated[
+        str, typer.Option("--for", metavar="TIME", help="With --format arena: duration of the event.")
+    ] = "60m",
     game: GameOption = "riskless",
     map: MapOption = DEFAULT_MAP,
     tc: TimeOption = "10+0.1",
@@ -146,10 +148,10 @@ def new(
 
     async def announce(engine: Engine) -> Reply | None:
         if await is_taken(engine, plan.event):
-            raise CommandError(f"an event {plan.event} is in the store: take another name")
+            raise CommandError(f"an event called {plan.event} exists: choose another name")
         return await ask(engine, server, AnnounceEvent(plan))
 
-    _print_reply(in_store(db, announce, make=True), f"it {_times(plan)}")
+    _print_reply(in_store(db, announce, make=True), f"it {_announced_times(plan)}")
 
 
 def list_(db: DatabaseOption = DATABASE, json: JsonOption = None) -> None:
@@ -189,7 +191,9 @@ def show(name: NameArgument, db: DatabaseOption = DATABASE, json: JsonOption = N
         write_json(_summary(state) | {"bots": state.bots, "table": rows, "bracket": bracket}, json)
         return
     plan = state.plan
-    err.print(f"{plan.event}: {state.phase}, {plan.format}, {_when(state)}, {len(event.done)} matches played")
+    err.print(
+        f"{plan.event}: {state.phase}, {plan.format}, {_start_text(state)}, {len(event.done)} matches played"
+    )
     if not rows:
         print_table({"entries": "left"}, [[bot] for bot in state.bots])
         return
@@ -289,11 +293,11 @@ def _summary(state: EventState) -> dict[str, object]:
     }
 
 
-def _when(state: EventState) -> str:
-    return _times(state.plan) if state.phase == "open" else f"began at {utc(state.plan.begins)}"
+def _start_text(state: EventState) -> str:
+    return _announced_times(state.plan) if state.phase == "open" else f"began at {utc(state.plan.begins)}"
 
 
-def _times(plan: EventPlan) -> str:
+def _announced_times(plan: EventPlan) -> str:
     closes = f", entries close at {utc(plan.closes)}" if plan.closes < plan.begins else ""
     return f"begins at {utc(plan.begins)}{closes}"
 

@@ -289,7 +289,7 @@ def _check_origins(settings: Settings) -> None:
     """Raise BadSetting for a text that is not an origin."""
     for each in settings.server.origins:
         if each != "*" and not ORIGIN.fullmatch(each):
-            raise BadSetting("server.origins", f"{each!r:.70} is no origin: write https://HOST, or *")
+            raise BadSetting("server.origins", f"{each!r:.70} is not an origin: write https://HOST, or *")
 
 
 def _check_webhooks(settings: WebhookSettings) -> None:

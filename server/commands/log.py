@@ -97,7 +97,7 @@ def log(
         else:
             answer = in_store(db or DATABASE, lambda engine: match_log(engine, match))
         if bot:
-            answer = answer.only(bot)
+            answer = answer.for_bot(bot)
     except LogNotFound as none:
         raise CommandError(str(none)) from None
     if json is not None:

@@ -10,7 +10,7 @@ from msgspec import UNSET
 
 from arena.games.core import AnyGame, Player
 from arena.protocol.engines import EngineInfo
-from arena.protocol.messages import Hello, Present
+from arena.protocol.messages import Hello, ListedBot
 from arena.protocol.timecontrol import TimeControl
 from arena.rating.glicko import Rating
 from arena.server.core.inputs import ClientAdmitted
@@ -177,6 +177,6 @@ class LobbyBot:
         if self.answer_since is None or now >= self.answer_since + ANSWER_PAUSE_NS:
             self.answer_since = now
 
-    def listing_entry(self, benched: str, *, house: bool) -> Present:
+    def listing_entry(self, benched: str, *, house: bool) -> ListedBot:
         """Return the bot's entry for a listing. `benched`: reason for its suspension; empty if it is not suspended."""
-        return Present(self.name, self.program, len(self.matches), self.capacity, benched, house=house)
+        return ListedBot(self.name, self.program, len(self.matches), self.capacity, benched, house=house)

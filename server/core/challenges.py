@@ -176,7 +176,7 @@ class Challenges:
 
     def _accept(self, bot: LobbyBot, id: str) -> None:
         if bot.guest:
-            raise Refused(Code.BAD_CHALLENGE, "a guest takes no challenges; ask the host for a token")
+            raise Refused(Code.BAD_CHALLENGE, "a guest accepts no challenges; ask the host for a token")
         if self._lobby.draining:
             raise Refused(Code.SHUTTING_DOWN, STOPPING)
         accepted = self._table.accept(bot.name, id)

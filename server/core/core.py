@@ -412,7 +412,7 @@ class Core:
                 del client.watching[over]
             most = self._lobby.settings.watched
             if len(client.watching) >= most:
-                raise Refused(Code.RATE_LIMITED, f"{most} matches are watched; leave one first")
+                raise Refused(Code.RATE_LIMITED, f"{most} matches are watched already; unwatch one first")
             client.watching[watch.match] = room.followers
             room.followers.add(client.id)
         self._lobby.effects.append(Send(client.id, room.public.view(self._lobby.now)))

@@ -165,7 +165,7 @@ class EventNews(Struct, frozen=True, tag="event_news"):
 
 
 class MatchRefused(Struct, frozen=True, tag="play_refused"):
-    """Refusal of the match of a `Play`, which does not begin."""
+    """Refusal of a requested match (`MatchRequested`), which does not begin."""
 
     match: str
     why: str

@@ -70,9 +70,9 @@ class EventState(Struct, frozen=True):
     bots: tuple[str, ...] = ()
     """Entered bots; after the start, the players by seed and then late entries."""
     withdrawn: tuple[str, ...] = ()
-    """Entered bots that no longer play."""
+    """Bots that entered and have left the event since, or were removed from it."""
     excluded: tuple[str, ...] = ()
-    """Bots that the host or their owner has withdrawn. Only these can enter them again."""
+    """Bots that the host or the bot's owner has withdrawn. Only the host or the owner can enter them again."""
     changes: tuple[RosterChange, ...] = ()
     """Rounds from which a bot is included in the pairings or excluded, for bots that do not play all rounds."""
 

@@ -55,7 +55,7 @@ AFTER_RESTART_NS = 45_000_000_000
 GATHER_NS = 5_000_000
 """Time from a change to the check for due matches, in ns. The matchmaker waits longer."""
 MAX_LISTED = 100
-"""Most events in a listing."""
+"""Maximum number of events in a listing."""
 SECOND = 1_000_000_000
 
 
@@ -69,7 +69,8 @@ class Events:
         self._events: dict[str, Event] = {}
         self._of_match: dict[str, Event] = {}
         self._due: dict[tuple[object, ...], int] = {}
-        """Time since which the matches of two bots that wait for one of them are due, by event, round and bots."""
+        """Time at which the matches of a pair became due, by event, round and bots. It is kept until both bots are
+        free."""
         self._waiting: dict[str, frozenset[str]] = {}
         """Bots of each event in progress whose match is due but has not begun."""
         self._last_status: dict[str, tuple[str, int]] = {}
@@ -226,13 +227,13 @@ class Events:
         return event
 
     def _find(self, name: str, to: EventAction, bot: str, *, by_host: bool = False) -> Event | None:
-        """Return the event that an action on the name of an event or of a series means; None if there is none.
+        """Return the event that an action names, directly or by its series; None if there is none.
 
-        Of a series it is the next event, unless only the one in progress can be meant: a bot returns to it or is
-        withdrawn from it, or the action is for an event in progress.
+        The name of a series means its next event. It means the event in progress if a bot returns to that event or is
+        withdrawn from it, or if the action applies only to events in progress.
         """
 
-        def meant(event: Event) -> bool:
+        def is_meant(event: Event) -> bool:
             state = event.state
             returns = bot in state.withdrawn and (by_host or bot not in state.excluded)
             can_be = {"enter": returns, "withdraw": state.has(bot), "stop": False}
@@ -241,7 +242,7 @@ class Events:
         matching = [event for event in self._events.values() if name in (event.name, event.plan.series)]
         return min(
             matching,
-            key=lambda event: (not meant(event), event.state.begun, event.plan.begins),
+            key=lambda event: (not is_meant(event), event.state.begun, event.plan.begins),
             default=None,
         )
 
@@ -328,7 +329,7 @@ class Events:
                 self._due = {key: since for key, since in self._due.items() if key[0] != event.name}
 
     def _hold_waiting(self, event: Event, due: list[Pairing]) -> None:
-        """Keep bots with a due match out of the pool: two that the pool pairs in turn are hardly ever free together."""
+        """Keep bots with a due match out of the pool. Otherwise its matches would keep one or the other bot busy."""
         before = self._waiting.pop(event.name, frozenset())
         waiting = frozenset(name for each in due for name in (each.maxie, each.minnie))
         if waiting:

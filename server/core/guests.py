@@ -26,7 +26,8 @@ _NAME = re.compile(r"guest-[0-9]{1,6}")
 
 
 def is_guest(name: str) -> bool:
-    """Return True for a guest name. Guest names are few, because each leaves a line in the store."""
+    """Return True for a guest name: `guest-` with up to six digits, because each name that is used stays in the
+    store."""
     return _NAME.fullmatch(name) is not None
 
 

@@ -6,7 +6,7 @@ from arena.maps.loader import map_names
 from arena.match.clock import MS
 from arena.match.terms import Terms
 from arena.protocol.codes import Code
-from arena.protocol.messages import Challenge, Present, Queued
+from arena.protocol.messages import Challenge, ListedBot, Queued
 from arena.server.core.bot import LobbyBot
 from arena.server.core.effects import StartHouseEngine
 from arena.server.core.guests import (
@@ -53,13 +53,13 @@ class HouseEngines:
         """Remove an engine that cannot be started. Return False if it was not listed."""
         return self._engines.pop(name, None) is not None
 
-    def listing_entries(self) -> list[Present]:
+    def listing_entries(self) -> list[ListedBot]:
         """Return the listing's entries of the engines, connected or not."""
         entries = []
         for name, engine in self._engines.items():
             bot = self._lobby.bots.get(name)
             if bot is None or bot.client is None:
-                entries.append(Present(name, engine, 0, HOUSE_MATCHES, house=True))
+                entries.append(ListedBot(name, engine, 0, HOUSE_MATCHES, house=True))
             else:
                 entries.append(bot.listing_entry("", house=True))
         return entries

@@ -122,8 +122,8 @@ class HouseQueue:
         return places
 
     def _order(self) -> list[str]:
-        """Return the challenges in turn order. An requester's second challenge is ranked as if its first already had a
-        place.
+        """Return the challenges in turn order. The second challenge of a requester is ranked as if the first one
+        already had a slot.
         """
         slots = Counter(self._used_slots.values())
         ranks: dict[str, tuple[int, int]] = {}

@@ -124,5 +124,5 @@ class Listings:
             if bot.name not in self._house
         ]
         challenges = [each.message(now) for each in self._challenges.first(LISTED_CHALLENGES)]
-        matches = [room.public.listed() for room in self._rooms.values()]
+        matches = [room.public.listing_entry() for room in self._rooms.values()]
         return Listing(matches, [*self._house.listing_entries(), *bots], challenges, self._events())

@@ -68,9 +68,11 @@ class OpenChallenges:
     def check(self, challenger: str, challenge: Challenge, most: int) -> None:
         """Raise Refused if a bot may not open this challenge, for example because it already has `most` open challenges."""
         if challenge.opponent == challenger:
-            raise Refused(Code.BAD_CHALLENGE, "nobody plays against itself")
+            raise Refused(Code.BAD_CHALLENGE, "a bot cannot play against itself")
         if len(self._of.get(challenger, ())) >= most:
-            raise Refused(Code.RATE_LIMITED, f"{most} challenges of yours are open; withdraw one")
+            raise Refused(
+                Code.RATE_LIMITED, f"{most} challenges of yours are open already; withdraw one first"
+            )
 
     def add(self, challenger: str, challenge: Challenge, game: AnyGame, expires: int) -> OpenChallenge:
         """Open a challenge."""

@@ -74,7 +74,8 @@ class PairingHistory:
         return None if pairing is None else pairing.ended
 
     def next_match(self, maxie: str, minnie: str, games: Sequence[PoolGame]) -> NextMatch:
-        """Return the next match of two bots, in one of `games`. The given seats apply if the match begins a new pair."""
+        """Return the next match of two bots, in one of `games`. The seats in the call apply if it begins a new
+        pair."""
         pairing = self._pairing_of(maxie, minnie)
         first, pairing.first = pairing.first, None
         if first is not None and first.game in games:

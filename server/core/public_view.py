@@ -65,7 +65,7 @@ class PublicView:
             if thinking is not None:
                 yield Thought(self._terms.match, ply, thinking)
 
-    def listed(self) -> LiveMatch:
+    def listing_entry(self) -> LiveMatch:
         """Return the match as a listing shows it."""
         terms = self._terms
         return LiveMatch(

@@ -77,7 +77,7 @@ class Room:
     # events
 
     def move(self, player: Player, move: Move, arrived: int, elapsed: int | None) -> None:
-        """Handle a player's move, which reached its edge at `arrived`. `spent`: ns since the turn was sent, by the
+        """Handle a player's move, which reached its edge at `arrived`. `elapsed`: ns since the turn was sent, by the
         edge's clock.
         """
         referee = self.referee

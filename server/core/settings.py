@@ -13,7 +13,7 @@ from arena.protocol.messages import MAX_CLIENT_FRAME
 from arena.protocol.timecontrol import TimeControl
 
 OPEN_EVENT = "serve"
-"""Event name of all matches of the pool and of challenges."""
+"""Name of the event to which all matches of the pool and of challenges belong."""
 HOUSE_MATCHES = 4
 """Number of matches that one house engine plays in parallel."""
 

@@ -23,7 +23,7 @@ MAX_REQUESTS = 1000
 TOO_MANY = text("too many connections", HTTPStatus.TOO_MANY_REQUESTS)
 """Refusal of a client behind a proxy that has too many connections."""
 
-NO_CORE = text("no core is heard here: come back", HTTPStatus.SERVICE_UNAVAILABLE)
+NO_CORE = text("this server has no contact with its core: retry later", HTTPStatus.SERVICE_UNAVAILABLE)
 """Refusal of all websockets by an edge that is cut off from its core."""
 
 
@@ -93,10 +93,10 @@ def page(pages: Pages, request: Request, address: str) -> Response | Callable[[]
     except Exception:
         log.exception(NO_ANSWER, extra={"address": address})
         return FAILED
-    return partial(_made, answer, address) if callable(answer) else answer or NO_PAGE
+    return partial(_make_answer, answer, address) if callable(answer) else answer or NO_PAGE
 
 
-async def _made(make: Callable[[], Awaitable[Response | None]], address: str) -> Response:
+async def _make_answer(make: Callable[[], Awaitable[Response | None]], address: str) -> Response:
     try:
         return await make() or NO_PAGE
     except Exception:

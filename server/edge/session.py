@@ -73,11 +73,11 @@ ADMISSION_SECONDS = 60.0
 CONTROLS_PER_SECOND = 10.0
 """Average rate of a client's control frames per second; each ping is answered."""
 CONTROL_BURST = 100
-"""Most control frames of a client without a pause."""
+"""Maximum number of control frames that a client may send without a pause."""
 FRAGMENTS_PER_SECOND = 1000.0
 """Average rate of message fragments per second, not counting the last fragment of each message."""
 FRAGMENT_BURST = 1024
-"""Most fragments of a client without a pause."""
+"""Maximum number of fragments that a client may send without a pause."""
 NO_LIMIT = TokenBucket(1e12, 1e12, 0)
 """Share of the server's own bots."""
 SHOWN_BYTES = 24
@@ -99,7 +99,7 @@ class Seat:
         self.ran = 0
         """Time for which the turn's clock had already run when the turn was written, in ns."""
         self.stalled_ns = 0
-        """Total stall of the edge when the turn was written, in ns."""
+        """Total length of all stalls of the edge before the turn was written, in ns."""
         self.is_over = False
         """True once the match has ended during an open turn. The answer may be in transit, and is dropped."""
         self.answer: MessageReceived | None = None
@@ -257,7 +257,7 @@ class Session:
             return
         cost = 0 if seat is not None else MESSAGE_COSTS[type(message)] or OUT_OF_PLACE_COSTS[type(message)]
         if not cost or self._is_exempt:
-            self._give(message, at)
+            self._submit(message, at)
             return
         wait = self._edge.work.spend(self._connection.address, cost, at / 1e9)
         if wait > 0:
@@ -276,7 +276,7 @@ class Session:
         hello = self.hello
         return hello is not None and hello.role == "bot" and hello.name in self._edge.exempt
 
-    def _give(self, message: ClientMessage, at: int) -> None:
+    def _submit(self, message: ClientMessage, at: int) -> None:
         if type(message) is Watch:
             self._topics.setdefault(message.match, None)
         elif type(message) is Unwatch:
@@ -291,7 +291,7 @@ class Session:
         message, at, cost = self.waiting.pop(0)
         if self.state == BACKLOGGED and len(self.waiting) < MAX_QUEUED:
             self.state = ADMITTED
-        self._give(message, at)
+        self._submit(message, at)
         return cost
 
     def _greet(self, message: ClientMessage) -> None:

@@ -63,7 +63,7 @@ class Topic:
         self.name = name
         self._clock = clock
         self._followers: dict[Follower, int] = {}
-        """Number of the next message for each follower, or MISSED, or ASKED."""
+        """Number of the next message for each follower, or MISSED, or AWAITING_VIEW."""
         self._frames: list[bytes] = []
         """Latest messages, back to the first that some follower has not been sent."""
         self._count = 0

@@ -18,7 +18,7 @@ CAPACITY = 10_000
 
 
 class WorkBudget:
-    """Remaining work for each address (a /64 network for IPv6). An `ask` takes constant time."""
+    """Remaining work for each address (a /64 network for IPv6). `spend` takes constant time."""
 
     def __init__(self, limits: HostLimits) -> None:
         """`limits` may change: `work_ms_per_second` is read at each use."""

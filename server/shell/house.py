@@ -154,7 +154,10 @@ class HouseProcesses:
             self._tasks.start_soon(self._processes[name].run)
 
     def _judge(self, over: MatchFinished) -> None:
-        """Record for each engine of a finished match whether it made a move: an engine that never does hangs."""
+        """Record for each house engine of a finished match whether it made a move.
+
+        An engine without a move in several matches in a row counts as hung.
+        """
         for player in Player:
             process = self._processes.get(over.record.players.of(player))
             if process is None:

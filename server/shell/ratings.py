@@ -1,4 +1,4 @@
-"""Ratings: the store counts finished matches, and the core is given each rating that has changed.
+"""Update of the stored ratings and tables after each match. The core receives each changed rating.
 
 The host may close a season at any time; the core is notified.
 """
@@ -27,14 +27,14 @@ if TYPE_CHECKING:
 log = logging.getLogger("arena.ratings")
 
 PAUSE_SECONDS = 1.0
-"""Interval between counts, and between checks for closed seasons.
+"""Interval between updates, and between checks for closed seasons.
 
-Matches that finish close together are counted together.
+Matches that finish close together are counted in one update.
 """
 
 
 class Ratings:
-    """Counter of one server's matches. It works while `run` runs."""
+    """Task that updates ratings and tables after one server's matches. It is active only while `run` runs."""
 
     def __init__(self, engine: Engine, journal: Journal, shell: Shell, clock: Clock) -> None:
         self._engine = engine
@@ -43,15 +43,16 @@ class Ratings:
         self._clock = clock
         self._is_due = True
         self._seasons: dict[str, int] = {}
-        """Number of the season of each game for which the core has ratings, where it is not the first."""
-        shell.on(MatchFinished, lambda _over: self.count())
+        """Number of the season whose ratings the core has, by game; a game in its first season is left out."""
+        shell.on(MatchFinished, lambda _over: self.schedule())
 
-    def count(self) -> None:
-        """Schedule a count of finished matches."""
+    def schedule(self) -> None:
+        """Schedule an update after a finished match."""
         self._is_due = True
 
     async def run(self) -> None:
-        """Count all uncounted matches, and repeat whenever a match has finished, until cancelled."""
+        """Count all new finished matches into ratings and tables, and again after each further match, until
+        cancelled."""
         last_change: int | None = None
         loaded = False
         while True:

@@ -30,7 +30,8 @@ class Requests:
         clock: Clock,
         foreign_version: Callable[[], Awaitable[int]],
     ) -> None:
-        """`foreign_version` is that of the journal."""
+        """Set up the handling. `foreign_version` returns a number that changes when another process writes to the
+        store."""
         self._engine = engine
         self._server = server
         self._shell = shell

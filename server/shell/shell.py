@@ -194,7 +194,8 @@ class Shell:
             port.deliver((message,))
 
     def on(self, kind: type, handler: Callable[[Any], None]) -> None:
-        """Call `handler` with each effect of type `kind` when it is released. `kind` must be a type without a client."""
+        """Call `handler` with each effect of type `kind` when it is released. Not for effects addressed to a
+        client."""
         self._handlers.setdefault(kind, []).append(handler)
 
     # for the host
@@ -357,6 +358,7 @@ class Shell:
                 if self._stopping:
                     return
                 self._wake.clear()
+                # an earlier timer stays: most deadlines move before they are reached
                 if deadline is not None and not self._timer_at <= deadline:
                     self._set_timer(deadline)
                 await self._wake.wait()
@@ -365,7 +367,7 @@ class Shell:
                 effects, self._late = self._late, []
 
     def _set_timer(self, deadline: int) -> None:
-        """Wake at a deadline. An earlier timer is left as it is: most deadlines move before they are reached."""
+        """Wake the shell at `deadline` (monotonic ns), and cancel the timer set before."""
         if self._timer is not None:
             self._timer.cancel()
         self._timer_at = deadline

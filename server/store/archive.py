@@ -139,7 +139,7 @@ def read_line(line: bytes) -> ArchivedMatch:
         raise BadRecord(f"match {archived.match}: {error}") from None
     limit, game = ThinkingLimit(replayed.game), replayed.game
     moves = [
-        limit.recorded(game.player(position), move)
+        limit.limit_recorded(game.player(position), move)
         for position, move in zip(replayed.positions[:-1], archived.moves, strict=True)
     ]
     return structs.replace(archived, finished=_end_time(archived), moves=moves)

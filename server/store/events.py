@@ -74,10 +74,12 @@ async def load_events(connection: AsyncConnection, server: str) -> list[StoredEv
     """Return the unfinished events of a server, with their results."""
     mine = (ladders.c.kind == EVENT) & (ladders.c.server == server) & ladders.c.finished.is_(None)
     rows = (await connection.execute(sa.select(ladders).where(mine).order_by(ladders.c.started))).all()
-    return [StoredEvent(state_of(row.plan), await _done(connection, row.event)) for row in rows]
+    return [StoredEvent(state_of(row.plan), await _load_results(connection, row.event)) for row in rows]
 
 
-async def _done(connection: AsyncConnection, event: str) -> list[tuple[str, str, str, str | None, str]]:
+async def _load_results(
+    connection: AsyncConnection, event: str
+) -> list[tuple[str, str, str, str | None, str]]:
     table = matches.c
     query = sa.select(table.match, table.maxie, table.minnie, table.winner, table.reason)
     query = query.where(table.event == event, table.finished.is_not(None))
@@ -95,7 +97,7 @@ async def event_of(engine: AsyncEngine, name: str) -> StoredEvent | None:
         return None
     state = ([each for each in states if each.begun or each.phase == "over"] or states)[-1]
     async with database.reading(engine) as connection:
-        return StoredEvent(state, await _done(connection, state.plan.event))
+        return StoredEvent(state, await _load_results(connection, state.plan.event))
 
 
 async def all_events(engine: AsyncEngine) -> list[EventState]:

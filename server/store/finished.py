@@ -115,7 +115,7 @@ def next_arrival(kind: str) -> sa.ColumnElement[Any]:
 
 @lru_cache(maxsize=2)
 def keep_record(kind: str) -> sa.Insert:
-    """Return the statement that stores the packed data of a finished match, unless some is stored.
+    """Return the statement that stores the packed data of a finished match, unless the match has some already.
 
     Parameters: `which` is the id, `packed` the data, and `whole` is True if the data include the terms and the
     journal.

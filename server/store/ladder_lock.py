@@ -51,7 +51,7 @@ def _lock_file(path: Path, event: str) -> Iterator[None]:
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
                 raise _already_playing(event) from None
-            if not _is(path, file.fileno()):
+            if not _is_file_at(path, file.fileno()):
                 continue  # the previous holder deleted the file after it was opened here
             try:
                 yield
@@ -60,7 +60,7 @@ def _lock_file(path: Path, event: str) -> Iterator[None]:
             return
 
 
-def _is(path: Path, file: int) -> bool:
+def _is_file_at(path: Path, file: int) -> bool:
     """Return True if the open file is the one at the path."""
     try:
         return os.path.samestat(path.stat(), os.fstat(file))

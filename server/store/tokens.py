@@ -66,7 +66,7 @@ async def create(engine: AsyncEngine, name: str, role: Role, owner: str = "") ->
         async with engine.begin() as connection:
             return await insert(connection, name, role, owner or name, again=True)
     except IntegrityError:
-        raise TokenError(f"{name!r} has a token: rotate it for a new one, or revoke it") from None
+        raise TokenError(f"{name!r} has a token: rotate it to get a new one, or revoke it first") from None
 
 
 async def insert(

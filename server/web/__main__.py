@@ -29,7 +29,7 @@ from arena.server.web.event_calendar import event_calendar
 from arena.server.web.frames import LiveRequest, LiveResponse, PageReady, PageRequest, PageResponse, PageSetup
 from arena.server.web.initial_page import PLAIN, InitialPage
 from arena.server.web.link_previews import LinkPreviews
-from arena.server.web.maps import map_shown, maps_known
+from arena.server.web.maps import map_answer, maps_answer
 from arena.server.web.match_log import MatchLogs
 from arena.server.web.owners import Owners
 from arena.server.web.routes import ROUTES, BadRequest, Route
@@ -64,7 +64,7 @@ class RequestHandler:
         self._guests = setup.guests
 
     async def reply(self, question: PageRequest) -> PageResponse:
-        """Return the answer to a question. Errors become answers too."""
+        """Return the answer to a request. Errors become answers too."""
         began, fault = self._cost_ns(), ""
         try:
             with anyio.fail_after(question.seconds):
@@ -103,15 +103,15 @@ class RequestHandler:
             case "/api/advice/":
                 return await analysis(route_match.name, route_match.query)
             case "/api/map/":
-                return map_shown(route_match.name, gzip=question.gzip)
+                return map_answer(route_match.name, gzip=question.gzip)
             case "/api/maps":
-                return maps_known()
+                return maps_answer()
         return await self._store.answer(route_match, gzip=question.gzip)
 
     async def _page(self, question: PageRequest) -> Response:
         """Return an HTML page. If the store is too slow to look up its address, the title is general."""
         route_match = question.route_match
-        first = await self._initial.shown() if route_match.route == "/" else PLAIN
+        first = await self._initial.render() if route_match.route == "/" else PLAIN
         preview = link_previews.GENERAL
         with anyio.move_on_after(HEAD_SECONDS):
             try:
@@ -171,13 +171,13 @@ class ServerChannel:
             future.set_result(response)
 
     async def answer(self, handler: RequestHandler, question: PageRequest) -> None:
-        """Answer a question."""
+        """Send the answer to a request."""
         self._writer.write(frames.frame(await handler.reply(question)))
         await self._writer.drain()
 
 
 async def serve() -> None:
-    """Answer questions until the socket is closed."""
+    """Answer requests until the socket is closed."""
     reader, writer = await asyncio.open_connection(sock=socket.socket(fileno=os.dup(0)))
     decode = msgspec.msgpack.Decoder(frames.Down).decode
     setup = decode(await frames.read(reader))

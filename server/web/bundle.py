@@ -81,7 +81,7 @@ def _in_import_order(texts: Mapping[str, str], paths: Iterable[str]) -> list[str
 
 
 def _function(path: str, text: str, names: Mapping[str, str], bundle: str, further: str) -> str:
-    """Return a module as an immediately called function, assigned to the constant for its exports."""
+    """Return a module wrapped in a function that is called at once, with its exports assigned to a constant."""
     exports = _exports(text)
     if open_text := next(
         (each for each in text.splitlines() if _CHARACTERS.sub("", each).count("`") % 2), None

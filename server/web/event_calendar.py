@@ -85,8 +85,8 @@ def _event(plan: EventPlan, origin: str, now: datetime, *, cancelled: bool) -> I
     yield f"DTSTART:{_utc(datetime.fromtimestamp(plan.begins, UTC))}"
     if plan.is_arena:
         yield f"DURATION:PT{plan.minutes}M"
-    yield f"SUMMARY:{_text(plan.series or plan.event)}"
-    yield f"DESCRIPTION:{_text(_about(plan))}"
+    yield f"SUMMARY:{_escape(plan.series or plan.event)}"
+    yield f"DESCRIPTION:{_escape(_about(plan))}"
     yield f"STATUS:{'CANCELLED' if cancelled else 'CONFIRMED'}"
     if origin:
         yield f"URL:{origin}/event/{quote(plan.event, safe='')}"
@@ -109,8 +109,8 @@ def _utc(time: datetime) -> str:
     return time.strftime("%Y%m%dT%H%M%SZ")
 
 
-def _text(text: str) -> str:
-    """Return text escaped for a property (RFC 5545, section 3.3.11)."""
+def _escape(text: str) -> str:
+    """Return text escaped for the value of a property (RFC 5545, section 3.3.11)."""
     return text.translate(_ESCAPED)
 
 

@@ -1,7 +1,7 @@
 """Frames between the process that serves matches and its page process, over one socket.
 
-    down    Setup, then Question and Given
-    up      PageReady, then Reply and Wanted
+    down    PageSetup, then PageRequest and LiveResponse
+    up      PageReady, then PageResponse and LiveRequest
 
 A frame is a msgpack message after its length in four bytes.
 """
@@ -68,7 +68,7 @@ class LiveResponse(Struct, frozen=True, tag="given"):
 
 
 class PageResponse(Struct, frozen=True, tag="reply"):
-    """Answer to a question, with the fields of `Answer`."""
+    """Answer to a `PageRequest`, with the fields of `responses.Response`."""
 
     number: int
     status: int

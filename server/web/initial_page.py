@@ -55,7 +55,7 @@ class InitialPage:
         self._view = demo()
         """Match that was seen last, at first the shipped one."""
 
-    async def shown(self) -> bytes:
+    async def render(self) -> bytes:
         """Return the elements of the page."""
         view = (await self._ask_live(LiveRequest())).view
         if view is None:

@@ -61,7 +61,7 @@ class MapInfo(Struct, frozen=True):
 
 
 @cache
-def maps_known() -> Response:
+def maps_answer() -> Response:
     """Return all built-in maps as an answer, which is cached."""
     return responses.json(built_in_maps())
 
@@ -131,8 +131,8 @@ def _cells(line: str) -> list[str]:
 
 
 @lru_cache(maxsize=64)  # bounded, because clients may ask for any name
-def map_shown(name: str, *, gzip: bool) -> Response:
-    """Return the data of a built-in map for drawing, such as its layout, which a match's setup does not contain."""
+def map_answer(name: str, *, gzip: bool) -> Response:
+    """Return the answer with a built-in map's data for drawing, such as its layout; a match's setup has none."""
     if name not in map_names():
         return responses.not_found(f"no built-in map is called {name!r:.80}")
     file = load_file(name)

@@ -52,7 +52,7 @@ class MatchLog(Struct, frozen=True):
         names: dict[Seat, str] = {"maxie": self.maxie, "minnie": self.minnie}
         return {seat for seat, name in names.items() if name == bot}
 
-    def only(self, bot: str) -> MatchLog:
+    def for_bot(self, bot: str) -> MatchLog:
         """Return the log without the other bot's actions. Raises LogNotFound if `bot` did not play."""
         seats = self.seats_of(bot)
         if not seats:

@@ -1,7 +1,7 @@
 """Page process: a child process for slow answers, separate from the process that serves matches.
 
-It starts with the first question, and is restarted after it ends. It ends with its parent, because that closes the
-socket between them. Questions are queued fairly by address, with a pause after each answer.
+It starts with the first request, and is restarted after it ends. It ends with its parent, because that closes the
+socket between them. Requests are queued fairly by address, with a pause after each answer.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ AT_ONCE = 6
 START_SECONDS = 30.0
 """Time limit of the start, in seconds."""
 OVERDUE_SECONDS = 5.0
-"""Time beyond a question's limit after which the page process counts as hung and is killed."""
+"""Time beyond a request's limit after which the page process counts as hung and is killed."""
 PAUSE_SECONDS = 5.0
 """Pause before the page process is restarted if it ended without an answer."""
 
@@ -61,7 +61,7 @@ class PageProcess:
         """Earliest time of the next start, in seconds of the clock."""
         self._closed = False
         self.questions = 0
-        """Number of questions sent."""
+        """Number of requests sent."""
 
     @property
     def pid(self) -> int | None:
@@ -71,7 +71,7 @@ class PageProcess:
     async def ask(
         self, question: PageRequest, address: str, route: Route, disconnected: Callable[[], bool]
     ) -> PageResponse | None:
-        """Return the answer to a question, or None if its client left before its turn. Raises ServerBusy."""
+        """Return the answer to a request, or None if its client left before its turn. Raises ServerBusy."""
         end = self._clock.now() + route.seconds
         turns = self._long if route.long else self._quick
         try:
@@ -131,7 +131,7 @@ class PageProcess:
             if not self._closed:
                 with anyio.CancelScope(shield=True):
                     code = await anyio.to_thread.run_sync(child.process.wait)
-                log.warning("the page process ended (exit code %d): the next question starts another", code)
+                log.warning("the page process ended (exit code %d): the next request starts another", code)
 
     async def _answer_live(self, child: _Child, request: LiveRequest) -> None:
         """Answer a request of the child for live data."""
@@ -140,7 +140,7 @@ class PageProcess:
             playing = sum(each.event == request.event for each in listing.matches)
             response = LiveResponse(request.number, None, playing, self._progress(request.event))
         else:
-            match = request.match or _shown_first(await self._live.listing())
+            match = request.match or _hero_match(await self._live.listing())
             response = LiveResponse(request.number, await self._live.view(match) if match else None)
         child.write(response)
 
@@ -161,7 +161,7 @@ class _Child:
         self.ready = asyncio.Event()
         """Set when the process has started or ended."""
         self.useful = False
-        """True if the process has answered any question."""
+        """True if the process has answered any request."""
         self.reading: asyncio.Task[None]
         self._writer = writer
         self._numbers = count()
@@ -169,7 +169,7 @@ class _Child:
         self._telling: set[asyncio.Task[None]] = set()
 
     async def ask(self, question: PageRequest) -> PageResponse:
-        """Ask a question. Raises ServerBusy if the process ends before its answer, and TimeoutError if it hangs."""
+        """Send a request and return its answer. Raises ServerBusy if the process ends before its answer, and TimeoutError if it hangs."""
         if self._writer.is_closing():
             raise ServerBusy("the page process ended: try again")
         number = next(self._numbers)
@@ -209,7 +209,7 @@ class _Child:
         self.process.kill()
 
     def end(self) -> None:
-        """Kill the process, and fail all pending questions."""
+        """Kill the process, and fail all pending requests."""
         self.kill()
         for task in self._telling:
             task.cancel()
@@ -224,6 +224,6 @@ def _start(theirs: socket.socket) -> subprocess.Popen[bytes]:
     return subprocess.Popen(COMMAND, stdin=theirs.fileno(), stdout=subprocess.DEVNULL)  # noqa: S603  our own program
 
 
-def _shown_first(listing: Listing) -> str:
+def _hero_match(listing: Listing) -> str:
     """Return the match shown first on the start page; empty if no Riskless match is in progress."""
     return next((each.match for each in listing.matches if each.game == "riskless"), "")

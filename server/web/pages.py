@@ -1,8 +1,8 @@
 """Answers to plain requests on the server's port: health, metrics, the page and its data.
 
-Answers from memory are made here, all others in the page process. The cost of a question is taken from the budget
+Answers from memory are made here, all others in the page process. The cost of a request is taken from the budget
 of its address, and an address with an empty budget gets status 429. Answers are cached for a while, and concurrent
-equal questions are answered once, so that reloads do not affect matches.
+equal requests are answered once, so that reloads do not affect matches.
 """
 
 from __future__ import annotations
@@ -39,17 +39,17 @@ from arena.server.web.owners import Owners
 from arena.server.web.page_process import PageProcess
 from arena.server.web.request_queue import RequestQueue, ServerBusy
 from arena.server.web.routes import ROUTES, BadRequest, Route, RouteMatch, parse, takes_gzip
-from arena.server.web.static import own_files
+from arena.server.web.static import page_files
 
 log = logging.getLogger("arena.pages")
 
 PROMETHEUS = "text/plain; version=0.0.4; charset=utf-8"
 METRICS_SECONDS = 0.5
-"""Time for which the text of the metrics is reused, in seconds."""
+"""Time for which the rendered metrics are cached, in seconds."""
 CACHE_ENTRIES, CACHE_BYTES = 1024, 16 * 1024 * 1024
 """Maximum number of cached answers, and of bytes in their bodies together."""
 CHANGES_OF_ADDRESS = 64
-"""Maximum number of waiting changes per address: a course behind one address opens its invitations at once."""
+"""Maximum number of waiting changes per address: the students of a course often share one address."""
 CACHED_ANSWER_COST = 200
 """Cost of a cached answer, in µs."""
 HOST = re.compile(r"[A-Za-z0-9.:\[\]_-]{1,255}")
@@ -112,7 +112,7 @@ class Pages:
         self._trouble = trouble
         self._origins = frozenset(origins)
         self._clock = clock
-        self._files = own_files()
+        self._files = page_files()
         self.process = PageProcess(self._setup, live, progress, clock)
         self._cache = AnswerCache()
         self._wrong = FailedLogins()
@@ -137,7 +137,7 @@ class Pages:
         """Stop the page process."""
         self.process.close()
 
-    def drop_kept(self) -> None:
+    def clear_cache(self) -> None:
         """Discard all cached answers, for example after a directive of the host."""
         self._cache = AnswerCache()
 
@@ -147,10 +147,10 @@ class Pages:
         if not self._origins or request.method == "POST" or not request.path.startswith("/api/"):
             return answer
         if callable(answer):
-            return partial(self._made, answer, request)
+            return partial(self._make_with_cors, answer, request)
         return answer and self._with_cors(answer, request)
 
-    async def _made(self, make: Make, request: Request) -> Answer:
+    async def _make_with_cors(self, make: Make, request: Request) -> Answer:
         answer = await make()
         return answer and self._with_cors(answer, request)
 
@@ -229,9 +229,9 @@ class Pages:
         wait = max(self._wrong.wait(address, now), self._work.spend(address, route.cost, now))
         if wait > 0:
             return responses.too_many_requests(wait)
-        return partial(self._changed, route_match, route, request, address)
+        return partial(self._make_change, route_match, route, request, address)
 
-    async def _changed(
+    async def _make_change(
         self, route_match: RouteMatch, route: Route, request: Request, address: str
     ) -> Response:
         secret = ",".join(request.headers.get_all("Authorization"))
@@ -320,13 +320,13 @@ class Pages:
                     return responses.text("ready")
                 return responses.text(f"not ready: {why}", HTTPStatus.SERVICE_UNAVAILABLE)
             case "/metrics":
-                return self._scraped()
+                return self._metrics_answer()
             case "/api/about":
                 return self._description
         return responses.text("ok")
 
-    def _scraped(self) -> Response:
-        """Return the metrics. Rendering them takes up to 2 ms, so their text is reused for `METRICS_SECONDS`."""
+    def _metrics_answer(self) -> Response:
+        """Return the metrics. Rendering them takes up to 2 ms, so they are cached for `METRICS_SECONDS`."""
         now = self._clock.now()
         if now >= self._metrics_until:
             self._metrics_until = now + METRICS_SECONDS

@@ -1,6 +1,6 @@
-"""Fair queue for expensive questions: limited parallelism, addresses in turn, and a pause after each answer.
+"""Fair queue for expensive requests: limited parallelism, addresses in turn, and a pause after each answer.
 
-Questions within the budgets of many addresses may still exceed the capacity of a machine that also serves matches.
+Requests within the budgets of many addresses may still exceed the capacity of a machine that also serves matches.
 The pause after an answer is a multiple of the answer's time limit, so all answers together use a bounded share of
 the machine.
 """
@@ -19,15 +19,15 @@ from arena.server.failed_logins import source
 SHARE = 0.2
 """Share of one core that all answers may use together, if each takes its full cost."""
 MAX_WAITING, MAX_WAITING_OF_ADDRESS = 256, 16
-"""Maximum number of waiting questions, in all and, unless told otherwise, per address."""
+"""Maximum number of waiting requests, in all and, by default, per address."""
 
 
 class ServerBusy(Exception):
-    """Raised when a question is not answered now; the message is the reason."""
+    """Raised when a request is not answered now; the message is the reason."""
 
 
 class RequestQueue:
-    """Fair queue for `at_once` answers in parallel, where each address may have `per_address` waiting questions."""
+    """Fair queue for `at_once` answers in parallel, where each address may have `per_address` waiting requests."""
 
     def __init__(self, at_once: int, clock: Clock, per_address: int = MAX_WAITING_OF_ADDRESS) -> None:
         self._at_once = at_once
@@ -35,12 +35,14 @@ class RequestQueue:
         self._free = at_once
         self._clock = clock
         self._queue: OrderedDict[str, deque[anyio.Event]] = OrderedDict()
-        """Waiting questions by address. The first address has the next turn."""
+        """Waiting requests by address. The first address has the next turn."""
         self._waiting = 0
 
     @asynccontextmanager
     async def slot(self, address: str, cost: int, seconds: float) -> AsyncIterator[None]:
-        """Wait up to `seconds` for an address's turn to make an answer that costs up to `cost` µs. Raises ServerBusy.
+        """Wait up to `seconds` for the address's turn, then make an answer in the block. Raises ServerBusy.
+
+        `cost` is the maximum cost of the answer, in µs.
 
         An IPv6 address counts as its /64 network.
         """
@@ -77,7 +79,7 @@ class RequestQueue:
             raise
 
     def _free_turn(self) -> None:
-        """Give the turn to the next waiting question, or make it free."""
+        """Give the turn to the next waiting request, or make it free."""
         if not self._queue:
             self._free += 1
             return

@@ -167,7 +167,7 @@ class StaticFiles:
 
 
 @cache
-def own_files() -> StaticFiles:
+def page_files() -> StaticFiles:
     """Return the files of this server's page, loaded once per process. Raises OSError."""
     return StaticFiles()
 

@@ -1,4 +1,4 @@
-"""Answers from the store: match lists, records, tables, events and bots. Invalid questions are refused."""
+"""Answers from the store: match lists, records, tables, events and bots. Invalid requests are refused."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ class StorePages:
         self._ask_live = ask_live
 
     async def answer(self, route_match: RouteMatch, *, gzip: bool) -> Response:
-        """Return the answer to a question. Raises BadRequest."""
+        """Return the answer to a request. Raises BadRequest."""
         parameters, name = route_match.parameters, route_match.name
         match route_match.route:
             case "/api/records":

@@ -1,4 +1,4 @@
-"""The profile `metrics` of the compose file: the containers' measurements are scraped, stored and shown."""
+"""The profile `metrics` of the compose file: the containers' measurements are scraped, stored and results."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ IMAGES: dict[str, str] = dict(
     )
 )
 
-Shown = dict[str, list[list[dict[str, list[str]]]]]
-"""The results of each panel's queries."""
+PanelResults = dict[str, list[list[dict[str, list[str]]]]]
+"""Results of the queries of each panel."""
 
 
 @pytest.fixture(scope="module")
@@ -55,9 +55,9 @@ def compose(images: None, tmp_path: Path) -> Iterator[Compose]:
     with_profile("down", "--volumes", "--timeout", "5")
 
 
-def value(shown: Shown, panel: str, query: int = 0) -> float:
+def value(panels: PanelResults, panel: str, query: int = 0) -> float:
     """Return the value of a panel's query; 0 if it has none."""
-    results = shown[panel][query]
+    results = panels[panel][query]
     return float(results[0]["value"][1]) if results else 0.0
 
 
@@ -67,20 +67,20 @@ def test_the_dashboard_shows_a_ladder_in_play(compose: Compose) -> None:
     address = compose("port", "grafana", "3000").strip()
     assert address.startswith("127.0.0.1:"), "only this machine sees it"
 
-    def all_shown() -> Shown | None:
+    def nonzero_results() -> PanelResults | None:
         try:
             with urlopen(f"http://{address}/", timeout=60) as answer:
-                shown: Shown = json.load(answer)
+                panels: PanelResults = json.load(answer)
         except (URLError, ConnectionError):
             return None  # it is not up yet
         lively = ("Moves a second", "Journal: events a second", "Matches ended a minute")
-        return shown if all(value(shown, panel) > 0 for panel in lively) else None
+        return panels if all(value(panels, panel) > 0 for panel in lively) else None
 
-    shown = wait_for("dashboard that shows moves", all_shown)
-    assert value(shown, "Bots and matches") == 2
+    panels = wait_for("dashboard that shows moves", nonzero_results)
+    assert value(panels, "Bots and matches") == 2
     for panel in ("From a move's arrival to its announcement", "Journal: from an event to its commit"):
-        assert 0 < value(shown, panel, 0) <= value(shown, panel, 1) < 2
-    assert value(shown, "Forfeits by kind") == 0
+        assert 0 < value(panels, panel, 0) <= value(panels, panel, 1) < 2
+    assert value(panels, "Forfeits by kind") == 0
     for service in ("prometheus", "grafana"):
         container = compose("ps", "--quiet", service).strip()
         limits = docker(

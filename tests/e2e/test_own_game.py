@@ -146,6 +146,6 @@ def test_a_worker_with_other_rules_or_without_the_file_refuses() -> None:
     with pytest.raises(BotRefused, match="connect4 has other rules there"):
         play_pair(job(rules="0123456789abcdef"))
     with pytest.raises(
-        BotRefused, match=r"a worker of the cluster cannot play it: .*nowhere\.py does not exist"
+        BotRefused, match=r"a worker of the cluster cannot play the match: .*nowhere\.py does not exist"
     ):
         play_pair(job(games=("/nowhere/nowhere.py:Nowhere",)))

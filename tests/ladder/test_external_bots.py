@@ -145,7 +145,7 @@ async def test_in_a_resumed_event_returned_bots_play_and_the_others_are_away() -
     assert bots.names == ["a", "b", "c"]
     assert bots.missed == "of the event's bots c did not come within 60 s"
     assert [bots.reserve(name) for name in bots.names] == ["a", "b", None]
-    async with bots.watched():
+    async with bots.track_presence():
         assert await seconds_of(changed_until_lost(bots, "c")) == pytest.approx(30, abs=1.1)
 
 
@@ -184,7 +184,7 @@ async def test_a_bot_that_answers_nothing_is_lost_but_not_one_that_does_in_betwe
 async def test_a_bot_that_stays_away_is_lost_and_the_others_are_not() -> None:
     lobby = Lobby("a", "b")
     bots = await gathered(lobby, terms(2, away=30))
-    async with bots.watched():
+    async with bots.track_presence():
         await CLOCK.sleep(1)
         lobby.leaves("b")
         assert 30 < await seconds_of(changed_until_lost(bots, "b")) < 32
@@ -196,7 +196,7 @@ async def test_a_bot_that_stays_away_is_lost_and_the_others_are_not() -> None:
 async def test_a_bot_that_comes_back_in_time_plays_on() -> None:
     lobby = Lobby("a", "b")
     bots = await gathered(lobby, terms(2, away=30))
-    async with bots.watched():
+    async with bots.track_presence():
         for _ in range(3):
             await CLOCK.sleep(1)
             lobby.leaves("b")
@@ -212,7 +212,7 @@ async def test_a_bot_that_comes_back_in_time_plays_on() -> None:
 async def test_a_bot_that_leaves_a_host_is_not_taken_until_it_is_back(host: Host) -> None:
     async with here(host, "a"), here(host, "b") as b:
         bots = await gather(host, "tictactoe", terms(2, away=60))
-        async with bots.watched():
+        async with bots.track_presence():
             await b.aclose()
             with anyio.fail_after(100):
                 while bots.reserve("b") is not None:

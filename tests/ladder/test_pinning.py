@@ -72,7 +72,7 @@ def test_a_process_that_is_gone_keeps_no_other_from_its_cores(busy: int) -> None
         gone.wait()
     one = cores()[-1:]
     pinning = Pinning(one, 1, {"gone": gone.pid, "busy": busy}.get)
-    with pinning.held(("gone", "busy"), 1):
+    with pinning.keep_on_cores(("gone", "busy"), 1):
         assert {frozenset(os.sched_getaffinity(each)) for each in threads_below(busy)} == {frozenset(one)}
 
 
@@ -90,7 +90,7 @@ def loads(cores: int, most: int, matches: list[int]) -> list[int]:
     pinning = Pinning(range(cores), most, lambda _name: None)
     with ExitStack() as stack:
         for number, threads in enumerate(matches):
-            stack.enter_context(pinning.held((f"a{number}", f"b{number}"), threads))
+            stack.enter_context(pinning.keep_on_cores((f"a{number}", f"b{number}"), threads))
         return list(pinning._load.values())
 
 
@@ -110,7 +110,11 @@ def test_cores_are_shared_evenly_and_not_at_all_where_there_are_enough(
 @given(st.integers(1, 8), st.integers(1, 8), st.integers(1, 4))
 def test_cores_are_given_back(cores: int, most: int, threads: int) -> None:
     pinning = Pinning(range(cores), most, lambda _name: None)
-    with pytest.raises(RuntimeError), pinning.held(("a", "b"), threads), pinning.held(("c", "d"), threads):
+    with (
+        pytest.raises(RuntimeError),
+        pinning.keep_on_cores(("a", "b"), threads),
+        pinning.keep_on_cores(("c", "d"), threads),
+    ):
         raise RuntimeError("the match is void")
     assert set(pinning._load.values()) == {0}
 
@@ -123,7 +127,7 @@ async def test_bots_that_play_are_on_the_cores_of_their_match(host: Host) -> Non
     ) as fleet:
         await fleet.settle()
         pinning = Pinning(own, len(own), fleet.process_of)
-        with pinning.held(("a", "b"), 1):
+        with pinning.keep_on_cores(("a", "b"), 1):
             for name in ("a", "b", "c"):
                 process = fleet.process_of(name)
                 assert process is not None

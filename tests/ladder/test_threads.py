@@ -45,7 +45,7 @@ name = "three"
 threads = 3
 """
 
-Asked = Mapping[str, int]
+AnnouncedThreads = Mapping[str, int]
 
 
 @dataclass
@@ -53,7 +53,7 @@ class Bots:
     """Processes of each bot, one per twin, all free from the start, with their announced threads."""
 
     twins: Mapping[str, int]
-    said: Asked = field(default_factory=dict)
+    announced: AnnouncedThreads = field(default_factory=dict)
     taken: set[str] = field(default_factory=set)
     freed: anyio.Event = field(default_factory=anyio.Event)
 
@@ -73,7 +73,7 @@ class Bots:
         self.freed = anyio.Event()
 
     def announced_threads(self, bot: str) -> int:
-        return self.said.get(bot, 0)
+        return self.announced.get(bot, 0)
 
     def is_lost(self, bot: str) -> bool:
         return False
@@ -106,10 +106,10 @@ class Table:
         raise AssertionError("no match is without its bots")
 
 
-async def play(ladder: Ladder, said: Asked | None = None) -> Table:
+async def play(ladder: Ladder, announced: AnnouncedThreads | None = None) -> Table:
     """Return all matches of a ladder, with nothing but the bots and the host made up."""
     threads = ladder.threads
-    bots = Bots({bot.name: threads.twins(bot) for bot in ladder.plan.bots}, said or {})
+    bots = Bots({bot.name: threads.twins(bot) for bot in ladder.plan.bots}, announced or {})
     table = Table()
     terms = EventTerms("test", ladder.starts, TimeControl(5000), 100, 5000)
     runner = Runner(table, bots, terms, threads, ladder.add, held=lambda _names, _threads: nullcontext())
@@ -128,7 +128,7 @@ async def test_a_ladder_file_on_a_machine_with_16_cores(tmp_path: Path) -> None:
     path.write_text(FILE)
     ladder = ladder_of(read_ladder(path), 16)
     assert ladder.concurrency == 16
-    assert ladder.threads.heaviest == 8
+    assert ladder.threads.max_per_match == 8
     twins = {bot.name: ladder.threads.twins(bot) for bot in ladder.plan.bots}
     assert twins == {"jamboree": 2, "alphabeta:depth=4": 7, "minimax": 7, "four": 4, "three": 5}
     table = await play(ladder)
@@ -221,7 +221,7 @@ def test_number_of_parallel_matches_of_two_engines(
 ) -> None:
     bots = [engine_bot(engine) for engine in engines]
     threads = Threads(bots, cores, matches=matches)
-    assert (threads.concurrency, threads.heaviest, list(map(threads.twins, bots))) == expected
+    assert (threads.concurrency, threads.max_per_match, list(map(threads.twins, bots))) == expected
 
 
 def test_left_over_cores_go_to_engines_that_use_them() -> None:

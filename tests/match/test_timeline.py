@@ -127,6 +127,6 @@ def test_a_broken_frame_is_told_with_its_bytes() -> None:
     (broke,), _, reason = run_timeline(
         (30, ProtocolViolated(Player.MAXIE, "not msgpack; its 3 bytes begin c1 00 ff"))
     )
-    assert broke.what == "what is no message"
+    assert broke.what == "an invalid message"
     assert "c1 00 ff" in broke.wrong
     assert reason is EndReason.PROTOCOL_ERROR

@@ -143,7 +143,7 @@ def page_with_rows(text: str, rows: dict[str, str]) -> str:
 def wrong(table: SolvedTable) -> str:
     """Return the faults that the second program finds in a table; empty if there are none."""
     replay = verify(table, len(cores()), lambda _done, _total: None)
-    return str(replay.fault or "") or "; ".join(replay.lies)
+    return str(replay.fault or "") or "; ".join(replay.false_statements)
 
 
 def main() -> int:

@@ -66,7 +66,7 @@ class ReportStatus:
     state: str
     detail: str
     ratings: Mapping[str, float] | None = None
-    """Ratings of the bot by game; None if the message has none to tell."""
+    """Ratings of the bot by game; None if the message contains none."""
     deviations: Mapping[str, float] = field(default_factory=dict)
     """Rating deviations by game; empty from a server that does not send them."""
     table: str = ""

@@ -16,16 +16,19 @@ While matches are in play, no pause is longer than the grace period divided by t
 """
 
 _TEMPORARY = frozenset({Code.SHUTTING_DOWN, Code.SERVER_FULL, Code.TOO_SLOW})
-_TEMPORARY_FOR_WHO_WAS_IN = _TEMPORARY | {Code.NAME_TAKEN, Code.RATE_LIMITED}
+_TEMPORARY_AFTER_WELCOME = _TEMPORARY | {Code.NAME_TAKEN, Code.RATE_LIMITED}
 """Errors that are temporary for a client that was welcomed before.
 
 A broken connection may keep the name for some seconds, and a neighbour may have caused a rate limit.
 """
 
 
-def should_reconnect(code: Code, *, was_in: bool) -> bool:
-    """Return True if a client retries after this fatal error. `was_in` is True if the server has ever welcomed it."""
-    return code in (_TEMPORARY_FOR_WHO_WAS_IN if was_in else _TEMPORARY)
+def should_reconnect(code: Code, *, was_welcomed: bool) -> bool:
+    """Return True if a client retries after this fatal error.
+
+    was_welcomed: True if the server has welcomed the client before
+    """
+    return code in (_TEMPORARY_AFTER_WELCOME if was_welcomed else _TEMPORARY)
 
 
 def reconnect_delay(tries: int, *, stopped: bool, playing: bool, grace: float) -> float:

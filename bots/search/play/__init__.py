@@ -38,5 +38,5 @@ __all__ = [
 def alphabeta_search(
     evaluator: Evaluator[P], *, table: Table[P, M] | None = None, static: bool = True
 ) -> AlphaBeta[P, M]:
-    """Return an alpha-beta search for `deepen`. With a `Table` it remembers positions, also between moves."""
+    """Return an alpha-beta search for `deepen`. A `table` keeps the values of positions, also for later moves."""
     return AlphaBeta(evaluator, table=table, static=static)

@@ -1,4 +1,4 @@
-"""Alpha-beta for play: fail-soft, ordered, with an optional transposition table (003)."""
+"""Alpha-beta for play: fail-soft, ordered, with an optional transposition table (source 003)."""
 
 from __future__ import annotations
 

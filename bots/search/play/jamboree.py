@@ -1,4 +1,4 @@
-"""Jamboree for play: the course's parallel form of `alphabeta` (001, section 6)."""
+"""Jamboree for play: the course's parallel form of `alphabeta` (source 001, section 6)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from arena.games.core import M, P
 
 
 class Jamboree(AlphaBeta[P, M]):
-    """Jamboree with a prune percentage (001, section 6), at every inner node, on a pool of threads.
+    """Jamboree with a prune percentage (source 001, section 6), at every inner node, on a pool of threads.
 
     The first floor(prune × n) moves of a node are searched in sequence, narrowing the window; the
     rest in parallel with the resulting window. It visits the same nodes for every pool.

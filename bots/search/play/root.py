@@ -1,4 +1,4 @@
-"""Interface of the searches used in play, and their treatment of the root."""
+"""Interface of the searches used in play, and their best move and window at the root."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Trace in the format of 001's own traces (Figures 4 and 5).
+"""Trace in the format of source 001's own traces (Figures 4 and 5).
 
 F: state (Maxie,e) with ab=(Leaf(Minnie wins!),Leaf(Maxie wins!))
 Estimating state e[3]
@@ -75,7 +75,7 @@ def state_text(game: Game[Any, Any], position: Any) -> str:
 
 
 def value_text(value: int) -> str:
-    """Return a value as 001 prints it. A bound beyond all values is printed as a win for the side it favours."""
+    """Return a value as source 001 prints it. A bound beyond all values is printed as a win for the side it favours."""
     if abs(value) == INFINITY:
         return "Maxie wins!" if value > 0 else "Minnie wins!"
     plies = plies_to_end(value)

@@ -1,4 +1,4 @@
-"""SVG drawing of a searched tree, in the style of 001's Figure 3.
+"""SVG drawing of a searched tree, in the style of source 001's Figure 3.
 
 Maxie's nodes point up, Minnie's down, leaves are squares. Visited nodes are black, with
 the result in blue and the window above; pruned nodes are grey and dashed, and two red

@@ -1,4 +1,4 @@
-"""A bot of one's own in a container: it takes the move after which its opponent has the fewest."""
+"""A bot in a container: it plays the move after which the opponent has the fewest moves."""
 
 from arena import Bot
 

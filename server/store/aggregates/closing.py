@@ -17,8 +17,8 @@ class CannotClose(Exception):
 def close_season(connection: sa.Connection, name: str, game: str | None = None) -> list[str]:
     """Close the running season of a game, or of all games that have one, and return their names. Raises CannotClose.
 
-    All matches that have finished before count in it. It is closed when the caller's transaction is committed. That
-    must exclude others, as `database.writing` does.
+    All matches that finished before count in the closed season. The season is closed when the caller's transaction is
+    committed; this transaction must exclude others, as with `database.writing`.
     """
     while count_some(connection, BATCH_ALONE)[0]:
         pass

@@ -40,7 +40,7 @@ async def refresh(
     """Count every finished match that is not counted yet, and return the number of rated ones.
 
     write: runs a function in a transaction, such as `Journal.write`; by default a transaction of `engine`
-    told: called with each rating step, in order
+    progress: called with each rating step, in order
     """
     total, most = 0, CHUNK if write else BATCH_ALONE
     while True:

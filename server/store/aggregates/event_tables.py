@@ -22,8 +22,8 @@ from arena.server.store.schema import event_bots, event_scores, event_totals, ma
 
 MAX_FULL_TABLE = 100
 """Number of bots up to which the table of an event lists all of them. Rating 100 bots takes half a second."""
-BEST_KNOWN = 40
-"""Number of bots in the table of a larger event, such as one open to guests: the bots with the most matches."""
+MAX_PARTIAL_TABLE = 40
+"""Number of bots in the table of an event with more bots, such as one with guests: those with the most matches."""
 
 
 class EventCounts(Struct, frozen=True):
@@ -115,7 +115,7 @@ async def event_scores_of(engine: AsyncEngine, event: str) -> EventScores | None
         if matches is None:
             return None
         names = (await connection.execute(most)).scalars().all()
-        bots = sorted(names if len(names) <= MAX_FULL_TABLE else names[:BEST_KNOWN])
+        bots = sorted(names if len(names) <= MAX_FULL_TABLE else names[:MAX_PARTIAL_TABLE])
         query = sa.select(event_scores).where(
             event_scores.c.event == event, event_scores.c.maxie.in_(bots), event_scores.c.minnie.in_(bots)
         )

@@ -26,7 +26,7 @@ from arena.protocol.record import BadRecord, Record, Result, from_line
 from arena.rating.glicko import Rating
 from arena.rating.steps import Category, CurrentRating, RatedOutcome, Rater, RatingStep, categories
 from arena.server.store import database
-from arena.server.store.aggregates.standings import bases, key_of, known_of
+from arena.server.store.aggregates.standings import bases, current_rating_of, key_of
 from arena.server.store.finished import summary_columns
 from arena.server.store.journal.reader import events_of_all
 from arena.server.store.packing import UnpackError, record_in, unpack_match
@@ -83,7 +83,8 @@ async def recompute(engine: AsyncEngine, *, at_once: int = CHUNK) -> RecomputedR
 async def _compare_standings(connection: AsyncConnection, rater: Rater) -> None:
     """Compare the stored table of each category with the recomputed ratings. Raises RatingsDiffer."""
     stored_standings = {
-        key_of(row): known_of(row) for row in (await connection.execute(sa.select(standings_table))).all()
+        key_of(row): current_rating_of(row)
+        for row in (await connection.execute(sa.select(standings_table))).all()
     }
     for key in sorted(stored_standings.keys() | rater.last.keys()):
         recomputed, stored = rater.last.get(key), stored_standings.get(key)

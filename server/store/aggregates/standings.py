@@ -104,7 +104,7 @@ async def standings(
     Matches not counted yet are missing; `counting.refresh` counts them.
     """
     query = sa.select(*(standings_table.c[name] for name in StandingRow.__struct_fields__))
-    query = query.where(*_is(standings_table, "map", "time_control", "season", "game"))
+    query = query.where(*_equals(standings_table, "map", "time_control", "season", "game"))
     if since is not None:
         query = query.where(standings_table.c.last >= since)
     if most is not None:
@@ -173,7 +173,7 @@ async def crosses(engine: AsyncEngine, category: Category, bots: Iterable[str]) 
     """Return the scores of these bots against each other in rated matches of a category."""
     names, table = sorted(set(bots)), crosses_table.c
     query = sa.select(table.bot, table.opponent, table.wins, table.draws, table.losses)
-    query = query.where(*_is(crosses_table, *Category._fields))
+    query = query.where(*_equals(crosses_table, *Category._fields))
     query = query.where(table.bot.in_(names), table.opponent.in_(names))
     async with database.reading(engine) as connection:
         return [CrossScore(*row) for row in (await connection.execute(query, category._asdict())).all()]
@@ -189,7 +189,7 @@ def last_ratings(connection: sa.Connection, keys: Iterable[Key]) -> dict[Key, Cu
         for start in range(0, len(bots), BOTS_AT_ONCE):
             some = {**category._asdict(), "these": bots[start : start + BOTS_AT_ONCE]}
             for row in connection.execute(_LAST, some):
-                ratings[category, row.bot] = known_of(row)
+                ratings[category, row.bot] = current_rating_of(row)
     return ratings
 
 
@@ -198,7 +198,7 @@ def key_of(row: sa.Row[Any]) -> Key:
     return Category(row.game, row.map, row.time_control, row.season), row.bot
 
 
-def known_of(row: sa.Row[Any]) -> CurrentRating:
+def current_rating_of(row: sa.Row[Any]) -> CurrentRating:
     """Return the rating in a row of `standings` or `rating_bases`."""
     return CurrentRating(row.rating, row.deviation, row.volatility, row.last)
 
@@ -248,10 +248,10 @@ def store_bases(connection: sa.Connection, bases: Mapping[Key, CurrentRating]) -
 
 def bases(connection: sa.Connection) -> dict[Key, CurrentRating]:
     """Return the ratings as of the last removed match of each bot; empty if no match was ever removed."""
-    return {key_of(row): known_of(row) for row in connection.execute(sa.select(rating_bases))}
+    return {key_of(row): current_rating_of(row) for row in connection.execute(sa.select(rating_bases))}
 
 
-def _is(table: sa.Table, *names: str) -> list[sa.ColumnElement[bool]]:
+def _equals(table: sa.Table, *names: str) -> list[sa.ColumnElement[bool]]:
     """Return conditions on these columns, with parameters of the same names."""
     return [table.c[name] == sa.bindparam(name) for name in names]
 
@@ -271,7 +271,7 @@ _STANDINGS_OF = sa.select(*(standings_table.c[name] for name in StandingRow.__st
 _SCORES = {"wins": RatedOutcome.WIN, "draws": RatedOutcome.DRAW, "losses": RatedOutcome.LOSS}
 _COUNTS = ("matches", *_SCORES, "forfeits", "crashes")
 _LAST = sa.select(standings_table).where(
-    *_is(standings_table, *Category._fields),
+    *_equals(standings_table, *Category._fields),
     standings_table.c.bot.in_(sa.bindparam("these", expanding=True)),
 )
 

@@ -155,8 +155,8 @@ class Journal:
     async def foreign_version(self) -> int:
         """Return a number that changes when another process writes to the store.
 
-        Data that no commit of this journal changes need be read again only if the number has changed. On PostgreSQL, and
-        while the store is unavailable, it is a new one each time.
+        Data that only other processes change must be read again only if the number has changed. On PostgreSQL, and
+        while the store is unavailable, every call returns a new number.
         """
         try:
             return await self._writer.foreign_version()

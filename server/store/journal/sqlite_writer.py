@@ -227,7 +227,7 @@ async def _no_op() -> None:
 def _raw(connection: sa.Connection) -> sqlite3.Connection:
     driver = connection.connection.driver_connection
     if not isinstance(driver, sqlite3.Connection):
-        raise TypeError(f"the calls of a {type(driver).__name__} do not block")
+        raise TypeError(f"a {type(driver).__name__} has no blocking calls")
     return driver
 
 

@@ -99,7 +99,7 @@ class MapPicture:
         return [self._to_pixels(place) for place in self.file.map.places]
 
     def svg(self, armies: Sequence[int], label: str) -> str:
-        """Return the map with its armies, signed as in a position; `said` is the text for screen readers."""
+        """Return the map with its armies, signed as in a position; `label` is the text for screen readers."""
         width, height = self.size
         box = f'viewBox="0 0 {width:.1f} {height:.1f}" role="img" aria-label="{escape(label)}"'
         return f'<svg class="map" {box}>{self._coast}{self._areas(armies)}{self._roads}{self.spots(armies)}</svg>'

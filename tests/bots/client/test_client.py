@@ -239,7 +239,7 @@ async def test_unknown_messages_are_ignored_and_invalid_ones_reported() -> None:
 
     watched = await run_client(First, script)
     assert len(watched.complaints) == 3
-    assert all(line.startswith("the server sent what is no message: ") for line in watched.complaints)
+    assert all(line.startswith("the server sent an invalid message: ") for line in watched.complaints)
 
 
 async def test_stop_ends_it_at_once_even_when_a_bot_does_not_listen() -> None:

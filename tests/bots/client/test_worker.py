@@ -22,8 +22,8 @@ def order(ply: int = 0) -> Choose:
     return Choose("m", ply, position, Clock(1.0), None)
 
 
-class Told(SimpleQueue[Report]):
-    """The reports, in order."""
+class ReportQueue(SimpleQueue[Report]):
+    """Queue of the reports of a worker, in order."""
 
     def next(self) -> Report:
         return self.get(timeout=150)
@@ -52,32 +52,32 @@ class Threads(Bot):
 
 def test_all_calls_come_from_one_thread_and_a_stop_reaches_the_bot() -> None:
     Threads.seen.clear()
-    told = Told()
-    worker = Worker(Threads, MATCH, told.put)
-    assert told.next() == Prepared("m")
+    reports = ReportQueue()
+    worker = Worker(Threads, MATCH, reports.put)
+    assert reports.next() == Prepared("m")
     for ply in (0, 2):
         worker.choose(order(ply))
         with pytest.raises(Empty):
-            told.get(timeout=0.02)
+            reports.get(timeout=0.02)
         worker.stop()
-        chosen = told.next()
+        chosen = reports.next()
         assert isinstance(chosen, MoveChosen)
         assert (chosen.ply, chosen.move) == (ply, 4)
     worker.finish(ENDING)
-    assert told.next() == BotEnded("m")
+    assert reports.next() == BotEnded("m")
     assert len(Threads.seen) == 1
     assert threading.get_ident() not in Threads.seen
 
 
 def test_a_stop_that_comes_before_the_bot_begins_is_not_lost() -> None:
-    told = Told()
-    worker = Worker(Threads, MATCH, told.put)
+    reports = ReportQueue()
+    worker = Worker(Threads, MATCH, reports.put)
     worker.choose(order())
     worker.stop()
-    assert told.next() == Prepared("m")
-    assert isinstance(told.next(), MoveChosen)
+    assert reports.next() == Prepared("m")
+    assert isinstance(reports.next(), MoveChosen)
     worker.finish(None)
-    assert told.next() == BotEnded("m")
+    assert reports.next() == BotEnded("m")
 
 
 def test_the_thinking_of_one_turn_is_not_that_of_the_next() -> None:
@@ -88,17 +88,17 @@ def test_the_thinking_of_one_turn_is_not_that_of_the_next() -> None:
             return 0
 
     thinking = Thinking(depth=1)
-    told = Told()
-    worker = Worker(Once, MATCH, told.put)
-    told.next()
+    reports = ReportQueue()
+    worker = Worker(Once, MATCH, reports.put)
+    reports.next()
     worker.choose(order())
     worker.choose(Choose("m", 2, MATCH.game.start(), Clock(2.0), None))
-    first, second = told.next(), told.next()
+    first, second = reports.next(), reports.next()
     assert isinstance(first, MoveChosen)
     assert isinstance(second, MoveChosen)
     assert (first.thinking, second.thinking) == (thinking, None)
     worker.finish(None)
-    told.next()
+    reports.next()
 
 
 def test_no_line_of_ours_is_shown_where_a_bot_has_none() -> None:
@@ -106,11 +106,11 @@ def test_no_line_of_ours_is_shown_where_a_bot_has_none() -> None:
         def choose(self, position: object) -> int:  # type: ignore[override]
             raise AssertionError
 
-    told = Told()
-    worker = Worker(Broken, MATCH, told.put)
-    assert told.next() == Prepared("m")
+    reports = ReportQueue()
+    worker = Worker(Broken, MATCH, reports.put)
+    assert reports.next() == Prepared("m")
     worker.choose(order())
-    broke = told.next()
+    broke = reports.next()
     assert isinstance(broke, BotFailed)
     assert "choose raised TypeError" in broke.why
     assert broke.trace == ""
@@ -121,16 +121,16 @@ def test_a_traceback_begins_in_the_bots_own_code() -> None:
         def choose(self, position: Any, clock: Clock) -> Any:
             raise RuntimeError("first line\nsecond line")
 
-    told = Told()
-    worker = Worker(Broken, MATCH, told.put)
-    told.next()
+    reports = ReportQueue()
+    worker = Worker(Broken, MATCH, reports.put)
+    reports.next()
     worker.choose(order())
-    broke = told.next()
+    broke = reports.next()
     assert isinstance(broke, BotFailed)
     assert broke.why == "choose raised RuntimeError: first line"
     assert broke.trace.count("File ") == 1
     assert "test_worker.py" in broke.trace
-    assert told.next() == BotEnded("m")
+    assert reports.next() == BotEnded("m")
 
 
 def test_a_bot_that_exits_does_not_take_the_thread_down_silently() -> None:
@@ -141,9 +141,9 @@ def test_a_bot_that_exits_does_not_take_the_thread_down_silently() -> None:
         def choose(self, position: Any, clock: Clock) -> Any:
             return 0
 
-    told = Told()
-    Worker(Quits, MATCH, told.put)
-    broke = told.next()
+    reports = ReportQueue()
+    Worker(Quits, MATCH, reports.put)
+    broke = reports.next()
     assert isinstance(broke, BotFailed)
     assert broke.why == "prepare raised SystemExit: 3"
 
@@ -158,12 +158,12 @@ def test_a_bot_that_resigns_is_told_in_a_line_and_closed() -> None:
         def close(self) -> None:
             closed.append(True)
 
-    told = Told()
-    worker = Worker(Tired, MATCH, told.put)
-    told.next()
+    reports = ReportQueue()
+    worker = Worker(Tired, MATCH, reports.put)
+    reports.next()
     worker.choose(order())
-    assert told.next() == BotFailed("m", "enough", "", crash=False)
-    assert told.next() == BotEnded("m")
+    assert reports.next() == BotFailed("m", "enough", "", crash=False)
+    assert reports.next() == BotEnded("m")
     assert closed == [True]
 
 
@@ -181,9 +181,9 @@ def test_a_bot_is_closed_without_an_end_too_and_stopped_while_it_prepares() -> N
         def close(self) -> None:
             closed.append(True)
 
-    told = Told()
-    Worker(Slow, MATCH, told.put).finish(None)
-    assert [told.next(), told.next()] == [Prepared("m"), BotEnded("m")]
+    reports = ReportQueue()
+    Worker(Slow, MATCH, reports.put).finish(None)
+    assert [reports.next(), reports.next()] == [Prepared("m"), BotEnded("m")]
     assert closed == [True]
 
 
@@ -195,11 +195,11 @@ def test_a_close_that_fails_is_told_as_such() -> None:
         def close(self) -> None:
             raise OSError("no")
 
-    told = Told()
-    worker = Worker(Stuck, MATCH, told.put)
-    told.next()
+    reports = ReportQueue()
+    worker = Worker(Stuck, MATCH, reports.put)
+    reports.next()
     worker.finish(None)
-    broke = told.next()
+    broke = reports.next()
     assert isinstance(broke, BotFailed)
     assert broke.why == "close raised OSError: no"
 
@@ -211,14 +211,14 @@ def test_a_bot_that_never_returns_is_interrupted() -> None:
                 with contextlib.suppress(Exception):  # as an author may write it
                     sum(range(100))
 
-    told = Told()
-    worker = Worker(Stubborn, MATCH, told.put)
-    assert told.next() == Prepared("m")
+    reports = ReportQueue()
+    worker = Worker(Stubborn, MATCH, reports.put)
+    assert reports.next() == Prepared("m")
     worker.choose(order())
     with pytest.raises(Empty):
-        told.get(timeout=0.05)
+        reports.get(timeout=0.05)
     worker.finish(ENDING)
     assert worker.alive
     assert worker.current_method == "choose"
     worker.interrupt()
-    assert told.next() == BotEnded("m")  # and no word of what it raised
+    assert reports.next() == BotEnded("m")  # and no word of what it raised

@@ -174,7 +174,7 @@ def test_lines_are_the_best_moves_of_an_engine(capsys: pytest.CaptureFixture[str
         (
             ["analyse", "--game", "tictactoe", "--position", "XXXOO...."],
             2,
-            "the match must not be over: maxie wins (line)",
+            "the match is over in this position: maxie wins (line)",
         ),
         (
             ["analyse", "--game", "tictactoe", "--engine", "minimax:reference", "--depth", "6", "--svg", "-"],
@@ -217,8 +217,8 @@ def test_a_tree_deeper_than_recursion_goes(capsys: pytest.CaptureFixture[str], t
     code, _, complaint = run(capsys, "trace", str(path), "minimax")
     assert code == 2
     assert complaint == (
-        "arena: minimax recurses, 100 plies at the most, not 150; "
-        "no limit have stack-minimax, stack-alphabeta, stack-memo\n"
+        "arena: --depth: minimax searches at most 100 plies, not 150; "
+        "stack-minimax, stack-alphabeta, stack-memo have no limit\n"
     )
     path.write_text(chain(50_000), encoding="utf-8")
     code, _, complaint = run(capsys, "trace", str(path), "stack-minimax")

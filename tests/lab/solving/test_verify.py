@@ -27,7 +27,7 @@ def test_the_second_program_agrees_and_counts_the_same(map: RisklessMap, tmp_pat
     table = solve_to_table(map, tmp_path)
     replay = verify(table, 2, lambda _done, _total: None)
     assert replay.fault is None
-    assert replay.lies == []
+    assert replay.false_statements == []
     assert replay.totals == table.header.totals
     totals = table.header.totals
     assert totals.open == totals.won + totals.lost + totals.drawn
@@ -66,7 +66,7 @@ def test_the_second_program_finds_a_lie_of_the_header(tmp_path: Path) -> None:
     path.write_bytes(encode(header, [block]) + block)
     replay = verify(SolvedTable(path), 1, lambda _done, _total: None)
     assert replay.fault is None
-    assert len(replay.lies) == 2
+    assert len(replay.false_statements) == 2
 
 
 @given(st.integers(2, 5), st.integers(1, 3), st.data())
@@ -82,7 +82,7 @@ def test_maps_drawn_at_random_are_solved_as_the_second_program_says(
     with tempfile.TemporaryDirectory() as folder:
         replay = verify(solve_to_table(map, Path(folder)), 1, lambda _done, _total: None)
     assert replay.fault is None
-    assert replay.lies == []
+    assert replay.false_statements == []
 
 
 def map_names(size: int) -> list[str]:

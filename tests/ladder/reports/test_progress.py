@@ -6,7 +6,7 @@ from rich.console import Console
 
 from arena.ladder.event import Ladder
 from arena.ladder.plan import LadderPlan, engine_bot
-from arena.ladder.reports.progress import watching
+from arena.ladder.reports.progress import open_display
 from arena.protocol.codes import EndReason
 from arena.rating.standings import table
 from tests.ladder.reports.test_lines import make_record
@@ -20,7 +20,7 @@ def ladder() -> Ladder:
 
 
 def play(played: Ladder, console: Console) -> None:
-    with watching(played, console) as display:
+    with open_display(played, console) as display:
         for pairing in round_robin(played.bots, 1, 1, 0)[0].matches():
             finished = make_record("maxie", EndReason.LINE)
             played.add(pairing, finished)

@@ -156,13 +156,14 @@ async def test_a_refused_connection_is_reported_in_one_line() -> None:
         port = free.getsockname()[1]
     error = await refusal(f"nats://127.0.0.1:{port}")
     assert (
-        error == f"cannot use the NATS at nats://127.0.0.1:{port}: Connect call failed ('127.0.0.1', {port})"
+        error
+        == f"cannot use the NATS server at nats://127.0.0.1:{port}: Connect call failed ('127.0.0.1', {port})"
     )
 
 
 async def test_a_host_that_does_not_exist_is_told_in_one_line() -> None:
     error = await refusal("nats://does-not-exist.invalid")
-    assert error.startswith("cannot use the NATS at nats://does-not-exist.invalid:4222: ")
+    assert error.startswith("cannot use the NATS server at nats://does-not-exist.invalid:4222: ")
     assert "\n" not in error
 
 

@@ -108,7 +108,7 @@ def test_an_option_writes_a_value_of_its_keys_type(text: str, key: str, value: o
         ('[pool]\nopenings = "0"\n', "FILE:2: pool.openings: expected shipped, none, 1 to 100 random plies"),
         ('[matches]\nadjudicate = "x=1"\n', "FILE:2: matches.adjudicate: unknown rule 'x'"),
         ('[server]\nproxies = ["all"]\n', "FILE:2: server.proxies: 'all' does not appear to be"),
-        ('[server]\norigins = ["https://a.b/"]\n', "FILE:2: server.origins: 'https://a.b/' is no origin"),
+        ('[server]\norigins = ["https://a.b/"]\n', "FILE:2: server.origins: 'https://a.b/' is not an origin"),
         ('[webhooks]\nurl = "ftp://a"\n', "FILE:2: webhooks.url: 'ftp://a' is not a webhook URL"),
         (
             '[webhooks]\nurl = "https://a"\nsecret = "x"\n',

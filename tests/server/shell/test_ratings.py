@@ -80,7 +80,7 @@ async def test_a_closed_season_ends_the_ratings_of_its_game_and_later_ones_count
         await clock.turn()
         assert shell.news() == [SeasonClosed("tictactoe")]
         await keep(engine, day(3), events(MAXIE_WINS))
-        ratings.count()
+        ratings.schedule()
         await clock.turn()
         assert shell.news() == [
             RatingChanged("tictactoe", row.bot, Rating(row.rating, row.deviation))

@@ -112,15 +112,15 @@ async def test_the_match_in_progress_is_shown_and_afterwards_as_it_was_seen_last
         return LiveResponse(view=live.pop())
 
     page = InitialPage(ask)
-    assert await page.shown() == hero(shown)
-    assert await page.shown() == hero(replace(shown, live=False)), "nobody plays Riskless any more"
+    assert await page.render() == hero(shown)
+    assert await page.render() == hero(replace(shown, live=False)), "nobody plays Riskless any more"
 
 
 async def test_without_any_match_the_built_in_one_is_shown() -> None:
     async def nobody(_wanted: LiveRequest) -> LiveResponse:
         return LiveResponse()
 
-    made = await InitialPage(nobody).shown()
+    made = await InitialPage(nobody).render()
     assert made == hero(demo())
     picture = parse_page(made)
     assert picture.find(".//svg") is not None

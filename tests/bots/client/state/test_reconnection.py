@@ -42,7 +42,7 @@ def test_permanent_errors_end_the_reconnection() -> None:
         Code.NOT_A_PLAYER,
         Code.EVENT_OVER,
     }
-    assert not any(should_reconnect(code, was_in=True) for code in final)
-    assert should_reconnect(Code.SHUTTING_DOWN, was_in=False)
-    assert should_reconnect(Code.NAME_TAKEN, was_in=True)
-    assert not should_reconnect(Code.NAME_TAKEN, was_in=False)
+    assert not any(should_reconnect(code, was_welcomed=True) for code in final)
+    assert should_reconnect(Code.SHUTTING_DOWN, was_welcomed=False)
+    assert should_reconnect(Code.NAME_TAKEN, was_welcomed=True)
+    assert not should_reconnect(Code.NAME_TAKEN, was_welcomed=False)

@@ -9,8 +9,8 @@ from arena.protocol.record import Record
 from arena.rating.standings import table
 from arena.server.store.aggregates.counting import refresh
 from arena.server.store.aggregates.event_tables import (
-    BEST_KNOWN,
     MAX_FULL_TABLE,
+    MAX_PARTIAL_TABLE,
     EventCounts,
     event_scores_of,
     events_with_matches,
@@ -89,6 +89,6 @@ async def test_of_very_many_bots_those_are_told_that_have_played_most(database: 
         found = await event_scores_of(engine, "test")
     assert found is not None
     assert found.counted == len(lines)
-    assert len(found.bots) == BEST_KNOWN
+    assert len(found.bots) == MAX_PARTIAL_TABLE
     assert {"anna", *names[:9]} <= set(found.bots)
-    assert sum(times for _, times in found.scores) == BEST_KNOWN - 1 + 9
+    assert sum(times for _, times in found.scores) == MAX_PARTIAL_TABLE - 1 + 9
