@@ -11,7 +11,7 @@ import { showSettings } from "./parts/settings.js";
 import { playing } from "./playing.js";
 import { whenBack, checkVersion, holdReload } from "./server.js";
 import { spectator } from "./spectator.js";
-import { eventTitle, mapTitle } from "./text.js";
+import { botTitle, eventTitle, mapTitle } from "./text.js";
 import { Home } from "./views/home.js";
 
 const VIEWS = new Map(/** @type {[string, (id: string) => Promise<any>][]} */ ([
@@ -73,8 +73,8 @@ async function route() {
 function titleOf(name, /** @type {any} */ [what, other]) {
   if (NAMED.has(name) && !what) return "No such page · Riskless Arena";
   const words = {
-    match: "A match", file: "A record file", play: "Play", tv: "Arena TV", table: eventTitle(what) || "Tables", event: eventTitle(what), bot: what,
-    versus: other ? `${what} against ${other}` : "Two bots", search: "Search", join: "An invitation", me: "Your bots", host: "Host", maps: what ? mapTitle(what) : "Maps",
+    match: "A match", file: "A record file", play: "Play", tv: "Arena TV", table: eventTitle(what) || "Tables", event: eventTitle(what), bot: botTitle(what ?? ""),
+    versus: other ? `${botTitle(what)} against ${botTitle(other)}` : "Two bots", search: "Search", join: "An invitation", me: "Your bots", host: "Host", maps: what ? mapTitle(what) : "Maps",
   };
   return Object.hasOwn(words, name) ? `${words[name]} · Riskless Arena` : "Riskless Arena: watch and play";
 }

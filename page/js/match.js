@@ -2,7 +2,7 @@
 
 import { Declared } from "./games/declared.js";
 import { rules } from "./games/index.js";
-import { control } from "./text.js";
+import { SEATS, botTitle, control } from "./text.js";
 
 const NO_ODDS = { maxie: "", minnie: "" };
 
@@ -12,7 +12,8 @@ export class Match {
     this.event = event;
     this.gameName = game;
     this.setup = setup;
-    this.players = players;
+    this.bots = players; // their exact names
+    this.players = Object.fromEntries(SEATS.map((seat) => [seat, botTitle(players[seat])]));
     this.engines = engines ?? {}; // engine descriptions by seat, for players who announce one
     const shared = control(time_control), odds = time_odds ?? NO_ODDS;
     const [maxie, minnie] = [odds.maxie || shared, odds.minnie || shared]; // time odds: different time controls for the two players

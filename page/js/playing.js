@@ -7,6 +7,7 @@ import { Declared } from "./games/declared.js";
 import { forgetMatch, saveMatch, savedMatch, onMatchForgotten } from "./saved.js";
 import { Follower } from "./parts/follow.js";
 import { isReloading, noAnswer } from "./server.js";
+import { botTitle } from "./text.js";
 import { Wire } from "./wire.js";
 
 const QUIET_MS = 800;
@@ -238,7 +239,7 @@ class Playing extends EventTarget {
       return;
     }
     this.challenge = challenge;
-    this.say(opponent ? `Waiting for ${opponent} to accept…` : "Waiting for an opponent…");
+    this.say(opponent ? `Waiting for ${botTitle(opponent)} to accept…` : "Waiting for an opponent…");
   }
 
   challengeOver({ challenge, outcome, detail }) {

@@ -11,6 +11,12 @@ export const GAME_NAMES = Object.fromEntries(Object.entries(GAMES).map(([name, g
 // A map's name as a title: italy is Italy, and usa is USA.
 export const mapTitle = (name) => (/^[a-z]{1,3}[0-9]*$/.test(name) ? name.toUpperCase() : /^[a-z]/.test(name) && !name.includes(":") ? name[0].toUpperCase() + name.slice(1) : name);
 
+// A bot's name as a title: the server's own house-alphabeta is House AlphaBeta, all others keep their names.
+export function botTitle(name) {
+  const known = /^house-(.+)/s.exec(name)?.[1].replace("alphabeta", "alphaBeta").replaceAll("-", " ");
+  return known ? `House ${known[0].toUpperCase()}${known.slice(1)}` : name;
+}
+
 // An event's name as a title: the event of the open pool is called serve.
 export const eventTitle = (name) => (name === "serve" ? "Open pool" : name);
 

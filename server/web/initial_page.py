@@ -122,5 +122,5 @@ def _side(seat: str, name: str, share: float) -> str:
     chance_text = f"{round(100 * min(0.99, own))} %" if leads else ""
     return (
         f'<p class="tug-side" data-owner="{seat}"><span class="shape" role="img" aria-label="{NAMES[seat]}:"></span>'
-        f'<span class="name" title="{escape(name)}">{escape(name)}</span><strong class="share-of">{chance_text}</strong></p>'
+        f'<span class="name" title="{escape(name)}">{escape(titles.bot_title(name))}</span><strong class="share-of">{chance_text}</strong></p>'
     )

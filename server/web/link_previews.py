@@ -106,12 +106,12 @@ class LinkPreviews:
         if summary is not None:
             about = titles.game_title(summary.game, summary.map, summary.time_control)
             line = f"{about} · {titles.result_title(summary.players, summary.result)} · {summary.plies} moves{at}"
-            return LinkPreview(f"{summary.players.maxie} v {summary.players.minnie}", line, f"{path}.png")
+            return LinkPreview(" v ".join(titles.bot_titles(summary.players)), line, f"{path}.png")
         view = await self._view(match)
         if view is None:
             return GENERAL
         line = f"{titles.of_view(view)} · live, move {len(view.moves)}{at}"
-        return LinkPreview(f"{view.players.maxie} v {view.players.minnie}", line, f"{path}.png")
+        return LinkPreview(" v ".join(titles.bot_titles(view.players)), line, f"{path}.png")
 
     async def _view(self, match: str) -> View | None:
         """Return a match in progress, or None. Live data are requested only for unfinished matches in the store."""
@@ -122,13 +122,15 @@ class LinkPreviews:
     async def _bot(self, name: str) -> LinkPreview:
         standings = await standings_of(self._engine, name)
         if not standings:
-            return LinkPreview(name, "A bot of this arena.")
+            return LinkPreview(titles.bot_title(name), "A bot of this arena.")
         ratings_text = ", ".join(
             f"{titles.GAMES.get(each.game, each.game)} {each.glicko}" for each in standings
         )
         matches = sum(each.matches for each in standings)
         return LinkPreview(
-            name, f"{ratings_text} · {matches} rated matches", f"/picture/bot/{quote(name, safe='')}.png"
+            titles.bot_title(name),
+            f"{ratings_text} · {matches} rated matches",
+            f"/picture/bot/{quote(name, safe='')}.png",
         )
 
     async def _event(self, event: str) -> LinkPreview:
@@ -167,7 +169,7 @@ class LinkPreviews:
             table = await (self._ratings(name) if kind == "bot" else self._table(name))
             if table is None:
                 return responses.not_found(f"nothing is known of {name!r:.80}")
-            title = titles.event_title(name) if kind == "event" else name
+            title = titles.event_title(name) if kind == "event" else titles.bot_title(name)
             return await _draw(partial(drawing.table_picture, title, *table), lasts=False)
         return responses.not_found("there is no such picture")
 
@@ -190,7 +192,7 @@ class LinkPreviews:
             return None
         top = max((abs(row.elo) for row in table.rows), default=1.0) or 1.0
         rows = [
-            (row.bot, f"{row.elo:+.0f} ± {row.elo_error:.0f}", (row.elo + top) / (2 * top))
+            (titles.bot_title(row.bot), f"{row.elo:+.0f} ± {row.elo_error:.0f}", (row.elo + top) / (2 * top))
             for row in table.rows
         ]
         return f"The table after {table.counted} matches", rows

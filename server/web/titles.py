@@ -1,4 +1,4 @@
-"""Descriptions of matches as titles, for link previews."""
+"""Titles of bots, maps, events and matches, as the page has them (`page/js/text.js`)."""
 
 from __future__ import annotations
 
@@ -24,6 +24,20 @@ _REASONS = {
     EndReason.NO_SHOW: "not ready in time",
 }
 """Descriptions of reasons whose names are not clear enough."""
+
+
+def bot_title(name: str) -> str:
+    """Return a bot's name as a title. The server's own house-alphabeta is House AlphaBeta, all others keep their names."""
+    engine = name.removeprefix("house-")
+    if engine in ("", name):
+        return name
+    engine = engine.replace("alphabeta", "alphaBeta").replace("-", " ")
+    return f"House {engine[0].upper()}{engine[1:]}"
+
+
+def bot_titles(players: Players) -> tuple[str, str]:
+    """Return both players of a match as titles."""
+    return bot_title(players.maxie), bot_title(players.minnie)
 
 
 def map_title(name: str) -> str:
@@ -59,4 +73,4 @@ def result_title(players: Players, result: Result) -> str:
         else _REASONS.get(result.reason, result.reason.value.replace("_", " "))
     )
     winner = {"maxie": players.maxie, "minnie": players.minnie, None: ""}[result.winner]
-    return f"{winner} won: {why}" if winner else f"draw: {why}"
+    return f"{bot_title(winner)} won: {why}" if winner else f"draw: {why}"

@@ -297,7 +297,7 @@ def sheet(running: Arena, browser: Browser, shown: View, folder: Path) -> None:
 def play(running: Arena, browser: Browser, folder: Path) -> None:
     """A person's move against the house, its targets shown."""
     page = view(browser, TABLET, running.url)
-    page.get_by_role("link", name="Play against house-greedy").click()
+    page.get_by_role("link", name="Play against House Greedy").click()
     page.locator("[name=map][value=usa]").check()
     page.get_by_role("button", name="Start the match").click()
     for _ in range(3):

@@ -26,7 +26,7 @@ POINTS = (("MAXIE, Game, Outcome", "MAXIE, Game, Outcome, Points"), ("    size =
 
 def begin(page: Page, url: str, game: str) -> None:
     page.goto(url)
-    page.get_by_role("link", name="Play against house-greedy").click()
+    page.get_by_role("link", name="Play against House Greedy").click()
     page.get_by_text("Advanced").click()
     page.get_by_label("Game").select_option(game)
     page.get_by_role("button", name="Start the match").click()

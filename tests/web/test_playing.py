@@ -80,7 +80,7 @@ def test_whoever_plays_has_all_that_is_needed_in_sight(
 
 def test_two_clicks_from_the_start_page_of_a_fresh_server_to_a_whole_game(fresh: Arena, page: Page) -> None:
     page.goto(fresh.url)
-    page.get_by_role("link", name="Play against house-greedy").click()
+    page.get_by_role("link", name="Play against House Greedy").click()
     page.get_by_role("button", name="Start the match").click()
     expect(page.locator(".status").first).to_contain_text("Your turn")
     resign(page)
@@ -104,7 +104,7 @@ def test_a_guest_is_asked_for_a_token_only_where_it_needs_one(fresh: Arena, page
     page.get_by_label("Your name", exact=True).fill("guest-42")
     page.locator("[name=map][value=path4]").check()
     page.get_by_role("button", name="Start the match").click()
-    expect(page.locator(".player .name", has_text="house-alphabeta")).to_be_visible()
+    expect(page.locator(".player .name", has_text="House AlphaBeta")).to_be_visible()
     resign(page)
 
 
@@ -136,7 +136,7 @@ def test_whoever_waits_for_a_place_is_told_how_many_are_before(fresh: Arena, pag
         for guest, match in playing:
             guest.say(type="resign", match=match)
             guest.hear("end")
-        expect(page.locator(".player .name", has_text="house-greedy")).to_be_visible()
+        expect(page.locator(".player .name", has_text="House Greedy")).to_be_visible()
         resign(page)
 
 

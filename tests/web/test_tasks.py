@@ -89,7 +89,7 @@ def test_find_who_is_winning_in_no_step(stranger: Stranger) -> None:
 def test_start_a_match_against_the_easy_bot_in_two_and_resign_in_two_more(stranger: Stranger) -> None:
     start(stranger)
     assert stranger.steps == 2
-    expect(stranger.page.locator(".player .name", has_text="house-greedy")).to_be_visible()
+    expect(stranger.page.locator(".player .name", has_text="House Greedy")).to_be_visible()
     resign(stranger)
     assert stranger.steps == 4
 

@@ -3,7 +3,7 @@
 import { h, say, set } from "../dom.js";
 import { Thumbnail } from "../boards/thumbnail.js";
 import { Declared } from "../games/declared.js";
-import { gameTitle, headline } from "../text.js";
+import { SEATS, botTitle, gameTitle, headline } from "../text.js";
 import { cancel, batch } from "../batch.js";
 import { matchLink } from "../parts/matchlist.js";
 import { EvalBar } from "../parts/evalbar.js";
@@ -58,7 +58,7 @@ export class LiveCards {
   }
 
   add(match) {
-    const { players } = match;
+    const players = Object.fromEntries(SEATS.map((seat) => [seat, botTitle(match.players[seat])]));
     const card = {
       words: h("span", { class: "quiet line" }), picture: h("span", { class: "picture-of" }), tug: new EvalBar(), link: /** @type {any} */ (null),
       element: /** @type {any} */ (null), board: /** @type {any} */ (null), unwatch: /** @type {any} */ (null), ended: false,

@@ -5,7 +5,7 @@ import { h, on, say, set } from "../dom.js";
 import { playing } from "../playing.js";
 import { onServer } from "../server.js";
 import { spectator } from "../spectator.js";
-import { clock, other } from "../text.js";
+import { botTitle, clock, other } from "../text.js";
 
 const TICK_MS = 250;
 const MAX_MS = 2 ** 31 - 1; // maximum of a timer
@@ -73,7 +73,7 @@ class MatchBar {
 
   told() {
     const { match, entry } = playing;
-    const opponent = match ? match.players[other(playing.seat)] : entry.asked?.opponent || "somebody";
+    const opponent = match ? match.players[other(playing.seat)] : botTitle(entry.asked?.opponent || "somebody");
     const head = `Your match against ${opponent} goes on`;
     if (playing.state === "elsewhere") return `${head} in another tab.`;
     if (playing.state === "token") return `${head}. To come back to it give your token.`;

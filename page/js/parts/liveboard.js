@@ -4,7 +4,7 @@ import { addressOf } from "../router.js";
 import { makeBoard } from "../boards/index.js";
 import { h, say } from "../dom.js";
 import { watch, requestView } from "../spectator.js";
-import { headline } from "../text.js";
+import { SEATS, botTitle, headline } from "../text.js";
 import { Follower } from "./follow.js";
 
 export class LiveBoard {
@@ -17,7 +17,7 @@ export class LiveBoard {
     this.told = h("span", { class: "quiet outcome" });
     this.card = h("a", { class: "card live", href: addressOf("match", match) },
       h("span", { class: "pairing" },
-        ["maxie", "minnie"].map((seat) => h("span", { class: "side-name", "data-owner": seat }, h("span", { class: "shape", "aria-hidden": "true" }), players[seat]))),
+        SEATS.map((seat) => h("span", { class: "side-name", "data-owner": seat }, h("span", { class: "shape", "aria-hidden": "true" }), botTitle(players[seat])))),
       this.ground, this.told);
     this.follower = new Follower((found, fresh) => this.show(found, fresh), () => requestView(match));
     this.unwatch = watch(match, (message) => message.type === "error" || this.follower.take(message));

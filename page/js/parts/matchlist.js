@@ -2,17 +2,17 @@
 
 import { addressOf } from "../router.js";
 import { h } from "../dom.js";
-import { day, gameTitle, plural, shortly, when } from "../text.js";
+import { botTitle, day, gameTitle, plural, shortly, when } from "../text.js";
 
 export const matchLink = (match) => addressOf("match", match);
 
 export const against = (players) => h("span", { class: "pairing" },
-  h("span", { class: "side-name", "data-owner": "maxie" }, h("span", { class: "shape", role: "img", "aria-label": "Maxie:" }), players.maxie),
+  h("span", { class: "side-name", "data-owner": "maxie" }, h("span", { class: "shape", role: "img", "aria-label": "Maxie:" }), botTitle(players.maxie)),
   h("span", { class: "versus" }, "v"),
-  h("span", { class: "side-name", "data-owner": "minnie" }, h("span", { class: "shape", role: "img", "aria-label": "Minnie:" }), players.minnie));
+  h("span", { class: "side-name", "data-owner": "minnie" }, h("span", { class: "shape", role: "img", "aria-label": "Minnie:" }), botTitle(players.minnie)));
 
 export function pastItem({ match, game, map, players, finished, plies, result }) {
-  const who = result.winner ? `${players[result.winner]} won` : result.reason === "server_fault" ? "void" : "draw";
+  const who = result.winner ? `${botTitle(players[result.winner])} won` : result.reason === "server_fault" ? "void" : "draw";
   return h("li", null, h("a", { class: "card", href: addressOf("match", match) },
     against(players),
     h("span", { class: "outcome" }, `${who}: ${shortly(result)}`),

@@ -21,7 +21,7 @@ export class Players {
   }
 
   card(seat) {
-    const name = this.match.players[seat];
+    const [name, bot] = [this.match.players[seat], this.match.bots[seat]];
     const time = h("span", { class: "clock", role: "timer", "aria-label": `Clock of ${SEAT_NAMES[seat]}` });
     const armies = h("strong", { class: "armies-of" });
     const score = h("span", { class: "score", title: "armies that win, territories, and how many more armies than the opponent" });
@@ -30,7 +30,7 @@ export class Players {
     const bar = this.match.setup.armies_to_win ? h("div", { class: "goal", "aria-hidden": "true" }, h("span", { class: "reached" })) : null;
     const element = h("section", { class: "player", "data-owner": seat, "aria-label": `${SEAT_NAMES[seat]}: ${name}` },
       h("span", { class: "shape", "aria-hidden": "true" }),
-      h("a", { class: "name", href: addressOf("bot", botOf(name)), title: name === botOf(name) ? name : `Another process of ${botOf(name)}` }, name),
+      h("a", { class: "name", href: addressOf("bot", botOf(bot)), title: bot === botOf(bot) ? bot : `Another process of ${botOf(bot)}` }, name),
       time, bar ? h("span", { class: "count" }, armies, score) : null, bar);
     const said = this.match.engines[seat];
     const more = h("div", { class: "more-of", "data-owner": seat }, h("p", null, h("span", { class: "shape", "aria-hidden": "true" }), " ", h("strong", null, name), " plays ", word(SEAT_NAMES[seat])),

@@ -1,16 +1,16 @@
 // The form for a new match. Every field has a default, so that one click starts it.
 
 import { h } from "../dom.js";
-import { GAME_NAMES, mapTitle } from "../text.js";
+import { GAME_NAMES, botTitle, mapTitle } from "../text.js";
 import { mapThumb } from "./mappicture.js";
 
 const TIMES = { "300+3": "5 min + 3 s", "60+1": "1 min + 1 s", "900+10": "15 min + 10 s", "30/move": "30 s a move" };
-const LEVELS = { random: ["Beginner", "Random"], greedy: ["Easy", "Greedy"], minimax: ["Medium", "Minimax"], alphabeta: ["Hard", "AlphaBeta"], jamboree: ["Hard", "Jamboree"], perfect: ["Perfect", "plays without a fault"] };
+const LEVELS = { random: "Beginner", greedy: "Easy", minimax: "Medium", alphabeta: "Hard", jamboree: "Hard", perfect: "Solved maps" };
 const KEPT = "arena-name";
 const GUEST = /^guest-[0-9]{1,6}$/;
 
 // The level of one of the server's own bots and its title, as in ["Easy", "Greedy"].
-const levelOf = ({ name }) => LEVELS[name.replace(/^house-/, "").split(/[^a-z]/)[0]] ?? ["The house", name];
+const levelOf = ({ name }) => [LEVELS[name.split("-")[1]] ?? "House", botTitle(name).replace(/^House /, "")];
 
 export function playForm(about, opponent, begin) {
   const options = (pairs) => pairs.map(([value, text]) => h("option", { value }, text));
@@ -81,11 +81,11 @@ export function playForm(about, opponent, begin) {
       if (names.join("\n") === known) return;
       const chosen = who.value || opponent;
       known = names.join("\n");
-      const easiest = Object.keys(LEVELS).map((each) => LEVELS[each][0]);
+      const easiest = Object.values(LEVELS);
       const house = bots.filter((bot) => bot.house).sort((a, b) => easiest.indexOf(levelOf(a)[0]) - easiest.indexOf(levelOf(b)[0]));
       levels.replaceChildren(...house.map(level));
       const titles = new Map(house.map((bot) => [bot.name, levelOf(bot).join(": ")]));
-      who.replaceChildren(...options([...names.map((each) => [each, titles.get(each) ?? each]), ["", "Anyone who accepts"]]));
+      who.replaceChildren(...options([...names.map((each) => [each, titles.get(each) ?? botTitle(each)]), ["", "Anyone who accepts"]]));
       if (anybody) who.value = "";
       else if (names.includes(chosen)) who.value = chosen;
       else if (house.length) who.value = house[0].name;

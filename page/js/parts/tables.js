@@ -2,7 +2,7 @@
 
 import { addressOf } from "../router.js";
 import { h } from "../dom.js";
-import { whole } from "../text.js";
+import { botTitle, whole } from "../text.js";
 import { ratingBar, ratingScale } from "./ratingbar.js";
 
 const MAX_CROSS_TABLE = 40;
@@ -23,7 +23,7 @@ export function standing(rows, what) {
     h("tbody", null, rows.map((row, n) => h("tr", null,
       h("td", null, row.rank ?? n + 1),
       h("td", null, h("strong", null, whole(row.middle))), h("td", { class: "quiet" }, errorText(row)),
-      h("th", { scope: "row", title: row.bot }, h("a", { href: addressOf("bot", row.bot) }, row.bot)), h("td", null, ratingBar(row, at)),
+      h("th", { scope: "row", title: row.bot }, h("a", { href: addressOf("bot", row.bot) }, botTitle(row.bot))), h("td", null, ratingBar(row, at)),
       [...more.map(({ value }) => value(row)), row.matches, row.won, row.drawn, row.lost, row.forfeits, row.crash].map((each) => h("td", null, each)))))));
 }
 
@@ -63,12 +63,12 @@ export function cross(bots, crosses) {
     const told = `${each.won} won, ${each.drawn} drawn, ${each.lost} lost`;
     const text = `${points % 1 ? `${Math.floor(points) || ""}½` : points}/${games}`;
     return h("td", { class: `share share-${Math.round(share * 4)}`, title: told },
-      h("a", { href: addressOf("versus", bot, opponent), "aria-label": `${text}: ${bot} against ${opponent}, ${told}` }, text));
+      h("a", { href: addressOf("versus", bot, opponent), "aria-label": `${text}: ${botTitle(bot)} against ${botTitle(opponent)}, ${told}` }, text));
   };
   return scrolling("Cross-table", h("table", { class: "cross" },
     h("caption", null, "Points of each row against each column"),
     h("thead", null, h("tr", null, h("td"), bots.map((_, n) => h("th", { scope: "col", title: bots[n] }, n + 1)))),
-    h("tbody", null, bots.map((bot, n) => h("tr", null, h("th", { scope: "row" }, `${n + 1}. ${bot}`), bots.map((other) => cell(bot, other)))))));
+    h("tbody", null, bots.map((bot, n) => h("tr", null, h("th", { scope: "row" }, `${n + 1}. ${botTitle(bot)}`), bots.map((other) => cell(bot, other)))))));
 }
 
 // Part of a view that scrolls by itself if it is wider than the screen.

@@ -5,7 +5,7 @@ import { fetchJson } from "../api.js";
 import { h, svg } from "../dom.js";
 import { pastItem } from "../parts/matchlist.js";
 import { ratingText } from "../parts/tables.js";
-import { GAME_NAMES, SIDES, gameTitle, plural, reason, when } from "../text.js";
+import { GAME_NAMES, SIDES, botTitle, gameTitle, plural, reason, when } from "../text.js";
 
 const LISTED = 20;
 
@@ -13,7 +13,7 @@ export class BotView {
   constructor(main, [name]) {
     this.place = h("div", null, h("p", { class: "quiet" }, "Loading…"));
     main.replaceChildren(
-      h("h1", null, name),
+      h("h1", { title: name }, botTitle(name)),
       h("p", null, h("a", { class: "button", href: addressOf("play", name) }, "Play")),
       this.place);
     this.load(name);

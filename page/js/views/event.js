@@ -7,7 +7,7 @@ import { LiveBoard } from "../parts/liveboard.js";
 import { pastItem } from "../parts/matchlist.js";
 import { cross, eventRows, scrolling, standing } from "../parts/tables.js";
 import { onListing } from "../spectator.js";
-import { GAME_NAMES, eventTitle, mapTitle, plural } from "../text.js";
+import { GAME_NAMES, botTitle, eventTitle, mapTitle, plural } from "../text.js";
 
 const BOARDS = 4;
 const AGAIN_MS = 1500;
@@ -171,9 +171,9 @@ function files(event) {
 
 // The encounters of a knockout, one column per round; winners are bold.
 function bracket(rounds, champion) {
-  const side = (bot, points, won) => (won ? h("strong", null, `${bot} ${points}`) : h("span", null, bot ? `${bot} ${points}` : "…"));
+  const side = (bot, points, won) => (won ? h("strong", null, `${botTitle(bot)} ${points}`) : h("span", null, bot ? `${botTitle(bot)} ${points}` : "…"));
   return [h("h2", null, "Bracket"),
-    champion ? h("p", null, "Champion: ", h("a", { href: addressOf("bot", champion.bot) }, h("b", null, champion.bot))) : null,
+    champion ? h("p", null, "Champion: ", h("a", { href: addressOf("bot", champion.bot) }, h("b", null, botTitle(champion.bot)))) : null,
     scrolling("Bracket", h("div", { class: "bracket" }, rounds.map((each, n) => h("section", null,
       h("h3", null, n === rounds.length - 1 ? "Final" : `Round ${n + 1}`),
       h("ul", null, each.map(({ first, second, first_points, second_points, winner }) => h("li", null,
@@ -190,7 +190,7 @@ function far({ plan, counted, finished }) {
 }
 
 function sprt({ elo0, elo1, llr, lower, upper, verdict, pairs }, { bots }) {
-  const [first, second] = Object.keys(bots);
+  const [first, second] = Object.keys(bots).map(botTitle);
   const said = {
     open: `Not settled yet after ${plural(pairs, "pair")}.`,
     H0: `Settled: ${first} is ${elo0} Elo from ${second}, not ${elo1}.`,
@@ -203,5 +203,5 @@ function sprt({ elo0, elo1, llr, lower, upper, verdict, pairs }, { bots }) {
 
 function due({ kind, due: matches }) {
   return [h("h2", null, kind === "event" ? "Open pairings" : "Next"), h("ol", { class: "due" }, matches.map(({ maxie, minnie, map, round }) => h("li", null,
-    h("a", { href: addressOf("versus", maxie, minnie) }, `${maxie} v ${minnie}`), h("span", { class: "quiet" }, ` ${[map && mapTitle(map), `round ${round}`].filter(Boolean).join(" · ")}`))))];
+    h("a", { href: addressOf("versus", maxie, minnie) }, `${botTitle(maxie)} v ${botTitle(minnie)}`), h("span", { class: "quiet" }, ` ${[map && mapTitle(map), `round ${round}`].filter(Boolean).join(" · ")}`))))];
 }

@@ -5,7 +5,7 @@ import { h, say } from "../dom.js";
 import { Match } from "../match.js";
 import { openedFile, openFile } from "../parts/recordfiles.js";
 import { Viewer } from "../parts/viewer.js";
-import { plural, plyOf } from "../text.js";
+import { SIDES, botTitle, plural, plyOf } from "../text.js";
 
 const LISTED = 500;
 
@@ -45,7 +45,7 @@ export class FileView {
   title(line, n) {
     try {
       const { players, result } = JSON.parse(line);
-      return `${n + 1}. ${players.maxie} v ${players.minnie}: ${result.winner ?? "draw"}`;
+      return `${n + 1}. ${botTitle(players.maxie)} v ${botTitle(players.minnie)}: ${result.winner ? `${SIDES[result.winner]} won` : "draw"}`;
     } catch {
       return `${n + 1}. no record`;
     }

@@ -11,7 +11,7 @@ import { Stage } from "../home/stage.js";
 import { keyed } from "../parts/keyed.js";
 import { byDay } from "../parts/matchlist.js";
 import { onListing } from "../spectator.js";
-import { plural } from "../text.js";
+import { botTitle, plural } from "../text.js";
 
 const PAGE = 12;
 const QUIET_MS = 1200; // from the last change of the listing to the next request to the store
@@ -61,9 +61,9 @@ export class Home {
     const busy = matches >= capacity;
     const state = benched || (matches ? `playing ${matches} of ${capacity}` : "free");
     return h("li", null,
-      h("a", { class: "name", href: addressOf("bot", name) }, name),
+      h("a", { class: "name", href: addressOf("bot", name), title: name }, botTitle(name)),
       h("span", { class: "quiet" }, [house ? `always here, ${program}` : program, state].filter(Boolean).join(" · ")),
-      h("a", { class: "button", "data-busy": busy, href: addressOf("play", name), "aria-label": `Play against ${name}` }, "Play"));
+      h("a", { class: "button", "data-busy": busy, href: addressOf("play", name), "aria-label": `Play against ${botTitle(name)}` }, "Play"));
   }
 
   // The store's data has changed, or will change in a moment.

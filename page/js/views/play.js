@@ -6,7 +6,7 @@ import { keyed } from "../parts/keyed.js";
 import { playForm } from "../parts/playform.js";
 import { playing } from "../playing.js";
 import { onListing } from "../spectator.js";
-import { SIDES, control, gameTitle, other } from "../text.js";
+import { SIDES, botTitle, control, gameTitle, other } from "../text.js";
 
 export class PlayView {
   constructor(main, [opponent]) {
@@ -47,9 +47,9 @@ export class PlayView {
   one({ challenge, challenger, game, map, time_control, seat }) {
     const mine = seat ? `you play ${SIDES[other(seat)]}` : "";
     const asked = { opponent: challenger, game, map, time_control, seat: seat ? other(seat) : null };
-    return h("li", null, h("span", { class: "name" }, challenger),
+    return h("li", null, h("span", { class: "name" }, botTitle(challenger)),
       h("span", { class: "quiet" }, [gameTitle(game, map ?? ""), control(time_control), mine].filter(Boolean).join(" · ")),
-      h("button", { type: "button", class: "button", "aria-label": `Play ${challenger}`, onclick: () => {
+      h("button", { type: "button", class: "button", "aria-label": `Play ${botTitle(challenger)}`, onclick: () => {
         const who = this.form.who();
         if (who) playing.accept({ ...who, challenge, asked });
       } }, "Accept"));

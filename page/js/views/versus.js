@@ -4,7 +4,7 @@ import { navigate, addressOf } from "../router.js";
 import { fetchJson } from "../api.js";
 import { h } from "../dom.js";
 import { PagedList } from "../parts/paged.js";
-import { GAME_NAMES, plural } from "../text.js";
+import { GAME_NAMES, botTitle, plural } from "../text.js";
 
 export class VersusView {
   constructor(main, [bot = "", opponent = ""]) {
@@ -16,7 +16,7 @@ export class VersusView {
     this.matches = h("section", { hidden: true }, h("h2", null, "Their matches"), // not moved by the scores
       new PagedList(`search?bot=${encodeURIComponent(bot)}&opponent=${encodeURIComponent(opponent)}`).element);
     main.replaceChildren(
-      h("h1", null, h("a", { href: addressOf("bot", bot) }, bot), " against ", h("a", { href: addressOf("bot", opponent) }, opponent)),
+      h("h1", null, h("a", { href: addressOf("bot", bot) }, botTitle(bot)), " against ", h("a", { href: addressOf("bot", opponent) }, botTitle(opponent))),
       this.scores, this.matches);
     this.load(bot, opponent);
   }
@@ -51,6 +51,6 @@ export class VersusView {
 function score(bot, { game, won, drawn, lost }) {
   const all = won + drawn + lost;
   return h("section", null, h("h2", null, GAME_NAMES[game] ?? game),
-    h("p", null, h("strong", null, `${won + drawn / 2} of ${all}`), ` for ${bot}: ${won} won, ${drawn} drawn, ${lost} lost in ${plural(all, "rated match", "rated matches")}`),
-    h("meter", { min: 0, max: all, value: won + drawn / 2, "aria-label": `Points of ${bot}` }));
+    h("p", null, h("strong", null, `${won + drawn / 2} of ${all}`), ` for ${botTitle(bot)}: ${won} won, ${drawn} drawn, ${lost} lost in ${plural(all, "rated match", "rated matches")}`),
+    h("meter", { min: 0, max: all, value: won + drawn / 2, "aria-label": `Points of ${botTitle(bot)}` }));
 }

@@ -63,7 +63,7 @@ def record_picture(line: str, ply: int | None = None) -> bytes:
 
 def view_picture(view: View, ply: int | None = None) -> bytes:
     """Draw a match in progress after `ply` plies, or its current position, as PNG. Raises NoPicture."""
-    words = MatchWords(view.players.maxie, view.players.minnie, titles.of_view(view), "")
+    words = MatchWords(*titles.bot_titles(view.players), titles.of_view(view), "")
     return _match(DrawnMatch(words, view.game, view.setup, [each.move for each in view.moves]), ply)
 
 
@@ -150,7 +150,7 @@ def _of_record(line: str) -> DrawnMatch:
         raise NoPicture(f"the match cannot be rendered: {error}") from None
     about = titles.game_title(record.game, str(record.setup.get("map", "")), record.time_control)
     players = record.players
-    words = MatchWords(players.maxie, players.minnie, about, titles.result_title(players, record.result))
+    words = MatchWords(*titles.bot_titles(players), about, titles.result_title(players, record.result))
     return DrawnMatch(words, record.game, record.setup, [each.move for each in record.moves])
 
 

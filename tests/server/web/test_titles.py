@@ -7,7 +7,7 @@ import pytest
 from arena.protocol.codes import EndReason
 from arena.protocol.record import Result
 from arena.protocol.values import Players
-from arena.server.web.titles import game_title, result_title
+from arena.server.web.titles import bot_title, game_title, result_title
 
 
 @pytest.mark.parametrize("reason", list(EndReason))
@@ -24,3 +24,20 @@ def test_every_end_is_told_with_its_winner_where_it_has_one(reason: EndReason) -
 def test_a_title_has_the_map_and_the_time_control() -> None:
     assert game_title("riskless", "usa", "10+0.1") == "USA, 10+0.1"
     assert game_title("my-game", "", "1/move") == "my-game, 1/move"
+
+
+@pytest.mark.parametrize(
+    ("name", "title"),
+    [
+        ("house-alphabeta", "House AlphaBeta"),
+        ("house-minimax-2", "House Minimax 2"),
+        ("house-", "house-"),
+        ("greenhouse-greedy", "greenhouse-greedy"),
+        ("alphabeta", "alphabeta"),
+    ],
+)
+def test_only_the_bots_of_the_server_have_titles(name: str, title: str) -> None:
+    assert bot_title(name) == title
+    assert result_title(Players(name, "bert"), Result("maxie", EndReason.RESIGNATION)).startswith(
+        f"{title} won: "
+    )
