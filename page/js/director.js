@@ -27,6 +27,7 @@ export class Director {
     this.running = !isStill();
     this.offered = /** @type {any[]} */ ([]);
     this.people = new Set(); // names of people who play in a browser
+    this.finals = new Set(); // names of knockouts in their last round
     this.ratings = new Map();
     this.playback = /** @type {any} */ (null);
     this.match = /** @type {any} */ (null);
@@ -38,9 +39,10 @@ export class Director {
   }
 
   // Handle a listing of the server.
-  offer({ matches, bots }) {
+  offer({ matches, bots, events = [] }) {
     this.offered = matches;
     this.people = new Set(bots.filter((each) => each.program === PERSON).map((each) => each.name));
+    this.finals = new Set(events.filter(({ format, round, rounds }) => format === "knockout" && round === rounds).map((each) => each.event));
     if (!this.busy) this.next();
   }
 
@@ -182,9 +184,9 @@ export class Director {
   }
 }
 
-// Return the score by which a live match is chosen: maps, human players, high ratings and close ratings score more.
-export function interest({ game, players, rated }, { people, ratings }) {
+// Return the score by which a live match is chosen: maps, finals, human players, high ratings and close ratings score more.
+export function interest({ game, players, rated, event }, { people, ratings, finals }) {
   const [maxie, minnie] = SEATS.map((seat) => ratings.get(`${game}/${players[seat]}`) ?? MIDDLE);
-  return (game === "riskless" ? 3 : 0) + (SEATS.some((seat) => people.has(players[seat])) ? 2 : 0)
+  return (game === "riskless" ? 3 : 0) + (SEATS.some((seat) => people.has(players[seat])) ? 2 : 0) + (finals.has(event) ? 4 : 0)
     + (maxie + minnie - 2 * MIDDLE) / 400 - Math.min(2, Math.abs(maxie - minnie) / 400) + (rated ? 0.5 : 0);
 }

@@ -71,10 +71,10 @@ async function route() {
 
 // What the tab says; a match says more when it is known.
 function titleOf(name, /** @type {any} */ [what, other]) {
-  if (NAMED.has(name) && !what) return "No such page · Riskless Arena";
+  if (NAMED.has(name) && !what) return "Page not found · Riskless Arena";
   const words = {
-    match: "A match", file: "A record file", play: "Play", tv: "Arena TV", table: eventTitle(what) || "Tables", event: eventTitle(what), bot: botTitle(what ?? ""),
-    versus: other ? `${botTitle(what)} against ${botTitle(other)}` : "Two bots", search: "Search", join: "An invitation", me: "Your bots", host: "Host", maps: what ? mapTitle(what) : "Maps",
+    match: "Match", file: "Record file", play: "Play", tv: "Arena TV", table: eventTitle(what) || "Tables", event: eventTitle(what), bot: botTitle(what ?? ""),
+    versus: other ? `${botTitle(what)} against ${botTitle(other)}` : "Two bots", search: "Search", join: "Invitation", me: "Your bots", host: "Host", maps: what ? mapTitle(what) : "Maps",
   };
   return Object.hasOwn(words, name) ? `${words[name]} · Riskless Arena` : "Riskless Arena: watch and play";
 }
@@ -91,8 +91,8 @@ async function load(name, parameter) {
 
 class Nowhere {
   constructor(place) {
-    place.replaceChildren(h("h1", null, "There is no such page"), h("p", null, "The address may be mistyped, or of an older version."),
-      h("p", null, h("a", { class: "button", href: "/" }, "To the start page")));
+    place.replaceChildren(h("h1", null, "Page not found"), h("p", null, "The address may be mistyped, or from an older version."),
+      h("p", null, h("a", { class: "button", href: "/" }, "Back to the start page")));
   }
 
   stop() {}
@@ -101,8 +101,8 @@ class Nowhere {
 class Unloaded {
   constructor(place) {
     place.replaceChildren(h("h1", null, "Not loaded yet"),
-      h("p", { role: "status" }, "This view could not be loaded from the server. It is shown as soon as that can be done."),
-      h("p", null, h("button", { type: "button", class: "button", onclick: () => location.reload() }, "Try now")));
+      h("p", { role: "status" }, "The server could not send this view. It will appear as soon as the server answers."),
+      h("p", null, h("button", { type: "button", class: "button", onclick: () => location.reload() }, "Try again")));
     whenBack().then(() => this.stopped || location.reload());
   }
 

@@ -2,7 +2,7 @@
 
 import { Declared } from "./games/declared.js";
 import { rules } from "./games/index.js";
-import { SEATS, botTitle, control } from "./text.js";
+import { SEATS, botTitle, control, timeTitle } from "./text.js";
 
 const NO_ODDS = { maxie: "", minnie: "" };
 
@@ -17,7 +17,7 @@ export class Match {
     this.engines = engines ?? {}; // engine descriptions by seat, for players who announce one
     const shared = control(time_control), odds = time_odds ?? NO_ODDS;
     const [maxie, minnie] = [odds.maxie || shared, odds.minnie || shared]; // time odds: different time controls for the two players
-    this.control = maxie === minnie ? maxie : `${maxie} : ${minnie}`;
+    this.control = maxie === minnie ? timeTitle(maxie) : `${timeTitle(maxie)} : ${timeTitle(minnie)}`;
     this.perMove = maxie.endsWith("/move") && minnie.endsWith("/move");
     this.game = rules(game, setup);
     this.moves = [];
@@ -42,7 +42,7 @@ export class Match {
 
   // Throws an Error with a message if the record is invalid or a move is illegal.
   static fromRecord(record) {
-    if (record?.format !== "arena-record/1") throw new Error("this is no record: its format is not arena-record/1");
+    if (record?.format !== "arena-record/1") throw new Error("this is not a record: its format is not arena-record/1");
     const match = new Match(record);
     record.moves.forEach((played, ply) => {
       const legal = match.game instanceof Declared || match.game.moves(match.last).some((move) => String(move) === String(played.move));

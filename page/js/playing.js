@@ -146,13 +146,13 @@ class Playing extends EventTarget {
     hear("refused", (error) => this.refused(error));
     hear("challenged", (challenge) => this.challenged(challenge));
     hear("queued", ({ challenge, place }) => challenge === this.challenge && this.say(place === 1
-      ? "You are next…" : `In the queue: ${place - 1} before you…`));
+      ? "You are next…" : `In the queue: ${place - 1} ahead of you…`));
     hear("challenge_over", (over) => this.challengeOver(over));
     hear("start", (start) => this.start(start));
     hear("turn", (turn) => this.take(turn));
     hear("accepted", (accepted) => this.accepted(accepted));
     hear("error", (error) => this.error(error));
-    hear("lost", () => this.lost("The connection to the server is lost."));
+    hear("lost", () => this.lost("The connection to the server was lost."));
     hear("failed", () => this.lost("The server does not answer."));
     hear("silent", () => this.lost("The server does not answer."));
     hear("heard", () => this.found());
@@ -228,7 +228,7 @@ class Playing extends EventTarget {
       this.state = "token";
       this.say("");
     } else {
-      this.fail(code === "name_taken" ? "That name is in use." : `The server said no: ${detail}`);
+      this.fail(code === "name_taken" ? "That name is in use." : `The server refused: ${detail}`);
     }
   }
 

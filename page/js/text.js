@@ -24,23 +24,23 @@ export const eventTitle = (name) => (name === "serve" ? "Open pool" : name);
 export const gameTitle = (game, map = "") => (game === "riskless" && map ? mapTitle(map) : [GAME_NAMES[game] ?? game, map].filter(Boolean).join(" "));
 
 export const REASONS = {
-  elimination: "no territory left",
+  elimination: "elimination",
   armies: "enough armies",
-  both_armies: "both reached the winning total",
-  ply_limit: "the move limit",
-  line: "three in a line",
-  board_full: "the board is full",
-  adjudicated: "by adjudication",
+  both_armies: "both have enough armies",
+  ply_limit: "move limit",
+  line: "three in a row",
+  board_full: "full board",
+  adjudicated: "adjudication",
   resignation: "resignation",
-  crash: "a crash",
-  timeout: "out of time",
-  illegal_move: "an illegal move",
-  disconnect: "a lost connection",
-  protocol_error: "a broken protocol",
-  no_show: "not ready in time",
-  server_fault: "a fault of the server",
-  no_moves: "no move left",
-  breakthrough: "a breakthrough",
+  crash: "crash",
+  timeout: "time ran out",
+  illegal_move: "illegal move",
+  disconnect: "lost connection",
+  protocol_error: "protocol error",
+  no_show: "no-show",
+  server_fault: "server error",
+  no_moves: "no moves left",
+  breakthrough: "breakthrough",
 };
 
 export const reason = (word) => REASONS[word] || word.replaceAll("_", " ");
@@ -90,6 +90,16 @@ export function spent(ms) {
 export function control(tc) {
   if (typeof tc === "string") return tc;
   return tc.per_move ? `${tc.base_ms / 1000}/move` : `${tc.base_ms / 1000}+${tc.increment_ms / 1000}`;
+}
+
+// A time control as a title: 300+3 is 5 min + 3 s, and 30/move is 30 s a move.
+export function timeTitle(text) {
+  const [, base, rest] = /^([0-9.]+)(\/move|\+[0-9.]+)$/.exec(text) ?? [];
+  if (!base) return text;
+  if (rest === "/move") return `${base} s a move`;
+  const minutes = Number(base) / 60;
+  const time = minutes >= 1 && Number.isInteger(minutes) ? `${minutes} min` : `${base} s`;
+  return rest === "+0" ? time : `${time} + ${rest.slice(1)} s`;
 }
 
 export function count(n) {

@@ -14,14 +14,13 @@ GAMES = {name: game.title for name, game in catalogue.GAMES.items()}
 """Titles of the built-in games. All others use their names."""
 
 _REASONS = {
-    EndReason.ELIMINATION: "no territory left",
     EndReason.ARMIES: "enough armies",
-    EndReason.BOTH_ARMIES: "both reached the winning total",
-    EndReason.PLY_LIMIT: "the move limit",
-    EndReason.LINE: "three in a line",
-    EndReason.ADJUDICATED: "by adjudication",
-    EndReason.TIMEOUT: "out of time",
-    EndReason.NO_SHOW: "not ready in time",
+    EndReason.BOTH_ARMIES: "both have enough armies",
+    EndReason.PLY_LIMIT: "move limit",
+    EndReason.LINE: "three in a row",
+    EndReason.ADJUDICATED: "adjudication",
+    EndReason.TIMEOUT: "time ran out",
+    EndReason.NO_SHOW: "no-show",
 }
 """Descriptions of reasons whose names are not clear enough."""
 

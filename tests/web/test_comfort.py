@@ -209,7 +209,7 @@ def test_every_view_has_a_title_of_its_own(served: Arena, page: Page) -> None:
         "#/table": "Tables · Riskless Arena",
         "#/table/serve": "Open pool · Riskless Arena",
         "#/bot/ann": "ann · Riskless Arena",
-        "#/file": "A record file · Riskless Arena",
+        "#/file": "Record file · Riskless Arena",
         "event/serve": "Open pool · Riskless Arena",
         "versus/ann/bob": "ann against bob · Riskless Arena",
         "search?bot=ann": "Search · Riskless Arena",

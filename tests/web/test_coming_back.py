@@ -100,13 +100,13 @@ def test_back_links_and_the_bar_lead_away_and_back(idle: Arena, page: Page) -> N
     match = begin(page, idle, "ada-wanders")
     page.go_back()
     bar = page.get_by_role("region", name="Your match")
-    expect(bar).to_contain_text("Your match against random goes on: your turn")
+    expect(bar).to_contain_text("Your match against random is still on: your turn")
     expect(page.get_by_role("button", name="Start the match")).to_be_disabled()
     for view in ("Tables", "Watch", "Search"):
         page.get_by_role("link", name=view, exact=True).click()
         expect(bar.get_by_role("link", name="Back to the match")).to_be_visible()
     page.reload()  # on another view than the match's
-    expect(bar).to_contain_text("goes on: your turn")
+    expect(bar).to_contain_text("is still on: your turn")
     bar.get_by_role("link", name="Back to the match").click()
     expect(bar).to_be_hidden()
     click_a_move(page)
@@ -140,7 +140,7 @@ def test_a_second_tab_takes_the_match_over_and_the_first_takes_it_back(idle: Are
     second = page.context.new_page()
     second.goto(idle.url)
     bar = second.get_by_role("region", name="Your match")
-    expect(bar).to_contain_text("Your match against random goes on in another tab")
+    expect(bar).to_contain_text("Your match against random is still on, in another tab")
     bar.get_by_role("button", name="Play here").click()
     status(second, "Your turn")
     click_a_move(second)
@@ -177,7 +177,7 @@ def test_a_tab_that_crashed_comes_back(idle: Arena, mortal: Page) -> None:
     fresh = mortal.context.new_page()
     fresh.goto(idle.url)
     expect(fresh.get_by_role("region", name="Your match")).to_contain_text(
-        "Your match against random goes on"
+        "Your match against random is still on"
     )
     fresh.get_by_role("link", name="Back to the match").click()
     status(fresh, "Your turn")
@@ -236,7 +236,7 @@ def test_resigning_asks_once(idle: Arena, page: Page) -> None:
     match = begin(page, idle, "ada-doubts")
     page.get_by_role("button", name="Resign", exact=True).click()
     expect(page.get_by_role("button", name="Yes, resign")).to_be_visible()
-    page.get_by_role("button", name="No, play on").click()
+    page.get_by_role("button", name="Keep playing").click()
     expect(page.get_by_role("button", name="Yes, resign")).to_be_hidden()
     click_a_move(page)
     status(page, "Your turn")
@@ -249,7 +249,7 @@ def test_who_looks_back_in_ones_own_turn_plays_nothing(idle: Arena, page: Page) 
     click_a_move(page)
     status(page, "Your turn")
     moves = page.locator(".moves li").count()
-    page.get_by_role("button", name="One back").click()
+    page.get_by_role("button", name="Previous move").click()
     expect(page.locator("[data-source]")).to_have_count(0)
     status(page, "You are looking back")
     for spot in page.locator("[data-spot]").all():
@@ -292,7 +292,7 @@ def test_a_server_that_is_gone_is_told_within_two_seconds_with_what_happens_next
         match = begin(page, running, "ada-waits")
         click_a_move(page)
         status(page, "Your turn")
-        told = re.compile("tries again by itself.* you have [0-9]+ s to come back")
+        told = re.compile("Reconnecting….* you have [0-9]+ s to return")
         if how is signal.SIGKILL:
             running.kill_server()  # which the page hears, whatever its clock says
             status(page, told)
@@ -303,7 +303,7 @@ def test_a_server_that_is_gone_is_told_within_two_seconds_with_what_happens_next
             status(page, told)
             page.clock.resume()
         click_a_move(page)  # what is played now is kept
-        status(page, "Your move is kept and sent again")
+        status(page, "Your move is kept and will be sent again")
         expect(page.locator(".fault-bar")).to_be_hidden()  # it is said once
         if how is signal.SIGKILL:
             running.serve()
@@ -356,10 +356,10 @@ def test_a_page_that_would_lose_a_file_says_that_it_is_an_old_one_and_stays(
     page.context.set_offline(True)
     try:
         page.get_by_role("link", name="Tables", exact=True).click()
-        expect(page.get_by_text("The server does not answer. The page tries again by itself")).to_be_visible()
+        expect(page.get_by_text("The server does not answer. Reconnecting…")).to_be_visible()
     finally:
         page.context.set_offline(False)
-    old = page.get_by_text("The server has been upgraded, and this page is an old one.")
+    old = page.get_by_text("This page is out of date: the server has been upgraded.")
     expect(old).to_be_visible()
     page.go_back()
     expect(page.locator(".map")).to_be_visible()
@@ -379,7 +379,7 @@ def test_no_click_is_dead_while_the_server_is_away(tmp_path: Path, page: Page) -
         page.goto(running.url)
         expect(page.locator(".bots .name").first).to_be_visible()
         running.kill_server()
-        away = page.get_by_text("The server does not answer. The page tries again by itself")
+        away = page.get_by_text("The server does not answer. Reconnecting…")
         expect(away).to_be_visible()
         for view in ("Tables", "Play", "Search"):
             page.get_by_role("link", name=view, exact=True).click()
@@ -389,7 +389,7 @@ def test_no_click_is_dead_while_the_server_is_away(tmp_path: Path, page: Page) -
         running.serve()
         expect(away).to_be_hidden()
         expect(page.get_by_role("heading", level=1)).to_have_text("Tables")
-        expect(page.get_by_text("No rated match is finished yet.")).to_be_visible()
+        expect(page.get_by_text("No rated match has finished yet.")).to_be_visible()
 
 
 def test_a_match_of_a_name_with_a_token_is_found_again_in_a_fresh_tab(tmp_path: Path, mortal: Page) -> None:
@@ -412,7 +412,7 @@ def test_a_match_of_a_name_with_a_token_is_found_again_in_a_fresh_tab(tmp_path: 
         fresh = mortal.context.new_page()
         fresh.goto(running.url)
         bar = fresh.get_by_role("region", name="Your match")
-        expect(bar).to_contain_text("To come back to it give your token")
+        expect(bar).to_contain_text("Enter your token to return to it")
         bar.get_by_label("Your token").fill(token)
         bar.get_by_role("button", name="Play here").click()
         status(fresh, "Your turn")

@@ -38,13 +38,19 @@ DIRECTED = f"""async () => {{ {FROM}
   window.director = new Director(screen);
   director.offer({{ matches: [], bots: [] }});
 }}"""
+QUIET = f"""async (setup) => {{ {FROM}
+  const {{ Match }} = await from('match.js');
+  const match = new Match({{ match: 'quiet', game: 'riskless', setup, players: {{ maxie: 'ann', minnie: 'bob' }}, time_control: '1+0' }});
+  director.leave('quiet');
+  await director.prepare(match, true);
+}}"""
 RIVAL = """{ match: 'rival', game: 'riskless', players: { maxie: 'a', minnie: 'b' }, rated: true, map: 'italy', event: '', ply: 3 }"""
 
 INTEREST = f"""async () => {{ {FROM}
   const {{ interest }} = await from('director.js');
-  const known = {{ people: new Set(['pat']), ratings: new Map([['riskless/ann', 1900], ['riskless/bob', 1880], ['riskless/eve', 1200]]) }};
-  const score = (maxie, minnie, game = 'riskless') => interest({{ game, players: {{ maxie, minnie }}, rated: true }}, known);
-  return [score('ann', 'bob'), score('ann', 'eve'), score('pat', 'eve'), score('eve', 'eve'), score('ann', 'bob', 'tictactoe')];
+  const known = {{ people: new Set(['pat']), finals: new Set(['cup']), ratings: new Map([['riskless/ann', 1900], ['riskless/bob', 1880], ['riskless/eve', 1200]]) }};
+  const score = (maxie, minnie, game = 'riskless', event = 'serve') => interest({{ game, players: {{ maxie, minnie }}, rated: true, event }}, known);
+  return [score('ann', 'bob'), score('ann', 'eve'), score('pat', 'eve'), score('eve', 'eve'), score('ann', 'bob', 'tictactoe'), score('eve', 'eve', 'riskless', 'cup')];
 }}"""
 
 STORY = f"""async ([setup, moves, continents, result]) => {{ {FROM}
@@ -96,11 +102,23 @@ def test_a_replay_is_not_cut_short_by_a_match_that_begins(timed: Page) -> None:
     timed.evaluate("director.stop()")
 
 
-def test_a_close_match_of_good_bots_comes_before_others_and_a_person_before_weak_ones(timed: Page) -> None:
-    strong, uneven, person, weak, other = timed.evaluate(INTEREST)
-    assert strong > person > weak
+def test_a_final_comes_first_then_good_bots_that_are_close_and_a_person_before_weak_ones(timed: Page) -> None:
+    strong, uneven, person, weak, other, final = timed.evaluate(INTEREST)
+    assert final > strong > person > weak
     assert strong > uneven
     assert strong > other
+
+
+def test_the_board_of_another_match_is_shown_where_nothing_moves_for_a_while(timed: Page) -> None:
+    timed.evaluate(DIRECTED)
+    timed.wait_for_function("() => window.began.length === 1")
+    timed.evaluate(QUIET, make_setup("riskless", "m2").setup())
+    timed.evaluate(f"director.offered = [{RIVAL}]")
+    timed.clock.run_for(11_000)
+    assert timed.evaluate("director.id") == "quiet"
+    timed.clock.run_for(2000)
+    assert timed.evaluate("director.id") == "rival"
+    timed.evaluate("director.stop()")
 
 
 def test_turning_points_are_told_in_a_sentence_each(timed: Page) -> None:
@@ -159,7 +177,7 @@ def test_a_finished_match_opens_at_its_start_tells_its_end_last_and_is_reviewed(
     expect(finale).to_be_hidden()
     expect(page.locator(".moves li")).to_have_count(match["plies"])
     page.get_by_role("button", name="Play highlights").click()
-    expect(page.locator(".status")).to_contain_text("Replay, move")
+    expect(page.locator(".status")).to_contain_text(re.compile("^Move [0-9]+ of "))
 
 
 @pytest.mark.parametrize(("width", "height"), [(1280, 800), (390, 844)])

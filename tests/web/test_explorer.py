@@ -70,8 +70,33 @@ def test_moves_of_ones_own_are_tried_and_the_match_is_as_it_was(shown: Page) -> 
     assert shown.evaluate(owners) == before
     expect(shown.locator("[data-source]")).to_have_count(0)
     shown.get_by_role("button", name="Try moves").click()
-    shown.get_by_role("button", name="One on").click()
+    shown.get_by_role("button", name="Next move").click()
     expect(shown.locator(".told")).to_contain_text("Move 3,")
+
+
+def test_a_battle_is_foretold_with_the_replies_that_threaten(
+    served: Arena, page: Page, tmp_path: Path
+) -> None:
+    start = [["maxie", 5], ["minnie", 3], ["minnie", 9]]
+    setup = {
+        "territories": ["Mali", "Egypt", "Gaul"],
+        "neighbours": [[1], [0, 2], [1]],
+        "places": [[0, 0], [20, 0], [40, 0]],
+        "territory_cap": 50,
+        "armies_to_win": 50,
+        "ply_limit": 100,
+        "start": start,
+    }
+    file = tmp_path / "one.jsonl"
+    file.write_text(to_line(replace(made_up("m2"), setup=setup, moves=[])) + "\n", encoding="utf-8")
+    page.goto(f"{served.url}file")
+    page.locator("input[type=file]").set_input_files(file)
+    page.get_by_role("button", name="Try moves").click()
+    page.locator("[data-source]").click()
+    preview = page.locator(".map .preview text")
+    expect(preview).to_have_count(0)
+    page.locator("[data-target]").hover()
+    expect(preview).to_have_text(["5 vs 3: win, 2 left", "Gaul (10) can take it back"])
 
 
 def test_the_focus_stays_on_the_map_after_a_move_by_keys(shown: Page) -> None:
@@ -98,7 +123,7 @@ def test_an_engine_says_what_it_thinks_and_its_line_is_followed(shown: Page) -> 
 
     wait(answered, 120)  # on a busy machine the engine may take too long, and is asked again
     expect(told).to_have_text(
-        re.compile(r"alphabeta, \d+ plies: value .*→.*Next best: .*→.*By the table of the map"),
+        re.compile(r"alphabeta, \d+ plies: value .*→.*Next best: .*→.*Solved: a "),
         use_inner_text=True,
     )
     first = re.search(r": ([^:,]+ → [^,.]+)", told.inner_text())

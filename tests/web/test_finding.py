@@ -82,15 +82,15 @@ def test_ratings_are_chosen_by_map_time_control_and_season(played: Arena, page: 
     page.goto(f"{played.url}table")
     cells = page.locator("table.standing tbody td")
     expect(cells.nth(2)).to_have_text("130")
-    page.get_by_label("Matches").select_option("italy, 10+0.1")
-    expect(cells.nth(2)).to_have_text("160 provisional")
+    page.get_by_label("Matches").select_option("Italy, 10 s + 0.1 s")
+    expect(cells.nth(2)).to_have_text("160 (provisional)")
     expect(cells.nth(4)).to_have_text("20")
     page.get_by_label("Matches").select_option("all")
     expect(cells.nth(4)).to_have_text("50")
     page.get_by_label("Season").select_option("spring 2026")
     expect(cells.nth(4)).to_have_text("70")
     expect(page.get_by_label("Season")).to_have_value("spring 2026")
-    page.get_by_label("Matches").select_option("italy, 10+0.1")
+    page.get_by_label("Matches").select_option("Italy, 10 s + 0.1 s")
     expect(cells.nth(4)).to_have_text("30")
 
 

@@ -169,9 +169,9 @@ def test_riskless_is_told_in_moving_pictures_that_can_be_stopped(empty: Arena, p
     primer.get_by_role("button", name="Pause").click()
     for _ in range(9):
         primer.get_by_role("button", name="Next").click()
-        if "last territory wins" in primer.locator(".told").inner_text():
+        if "the last territory" in primer.locator(".told").inner_text():
             break
-    expect(primer.locator(".told")).to_contain_text("Who takes the last territory wins")
+    expect(primer.locator(".told")).to_contain_text("Take the last territory")
     expect(primer.locator(".spot[data-owner=minnie]")).to_have_count(0)
 
 

@@ -205,6 +205,18 @@ LAND = """async (setup) => {
 }"""
 
 
+@pytest.mark.parametrize(("width", "covered"), [(390, False), (1280, True)])
+def test_on_a_small_picture_no_mark_covers_whose_a_territory_is(
+    empty: Arena, page: Page, width: int, covered: bool
+) -> None:
+    page.set_viewport_size({"width": width, "height": 780})
+    page.goto(f"{empty.url}maps/world")
+    spot = page.locator(".map .spot[data-owner=maxie]").first
+    expect(page.locator(".map .area-of").first).to_be_visible()
+    expect(spot.locator(".armies")).to_be_visible()
+    expect(spot.locator(".maxie")).to_be_visible(visible=covered)
+
+
 @pytest.mark.parametrize("name", ["ring:12", "grid:4x5", "world"])
 def test_a_map_without_land_is_given_what_is_nearest_to_each_place(
     empty: Arena, page: Page, name: str

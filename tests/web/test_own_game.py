@@ -71,7 +71,7 @@ def test_connect_four_is_played_with_the_mouse_and_seen_again(tmp_path: Path, pa
         expect(page.locator(".moves li")).to_have_count(record["plies"])
         page.get_by_role("button", name="Start", exact=True).click()
         expect(page.locator(".declared [data-owner=maxie]")).to_have_count(0)
-        page.get_by_role("button", name="One on").click()
+        page.get_by_role("button", name="Next move").click()
         expect(page.locator(".declared [data-owner=maxie]")).to_have_count(1)
         expect(page.locator(".told")).to_have_text(re.compile("^Move 1, .*: d1$"))
 

@@ -75,8 +75,8 @@ def test_a_person_takes_a_name_connects_a_bot_and_looks_after_it(tmp_path: Path,
         expect(page.get_by_text("Retired: wolf")).to_be_visible()
 
         page.get_by_role("button", name="Sign out").click()
-        page.get_by_label("One of your bots").fill("tiger")
-        page.get_by_label("Its token").fill(token)
+        page.get_by_label("Name of one of your bots").fill("tiger")
+        page.get_by_label("Token", exact=True).fill(token)
         page.get_by_role("button", name="Show my bots").click()
         expect(page.get_by_role("alert").first).to_contain_text("this is not the token of such a bot")
 
@@ -86,17 +86,17 @@ def test_a_host_sees_who_is_connected_and_bans_and_tells_all(tmp_path: Path, pag
     with arena(tmp_path, bots=("random",)) as running:
         token = offline("token", "create", "tower", "--role", "admin", "--db", database).split()[-1]
         page.goto(f"{running.url}host")
-        page.get_by_label("Name of an admin").fill("tower")
-        page.get_by_label("Its token").fill("a guess")
+        page.get_by_label("Admin name").fill("tower")
+        page.get_by_label("Token", exact=True).fill("a guess")
         page.get_by_role("button", name="Open").click()
         expect(page.get_by_role("alert")).to_contain_text("this is not the token of an admin")
-        page.get_by_label("Name of an admin").fill("tower")
-        page.get_by_label("Its token").fill(token)
+        page.get_by_label("Admin name").fill("tower")
+        page.get_by_label("Token", exact=True).fill(token)
         page.get_by_role("button", name="Open").click()
         bots = page.get_by_role("region", name="Connected bots")
         expect(bots).to_contain_text("127.0.0.1")
         bots.get_by_role("button", name="Ban").click()
-        bans = page.get_by_role("region", name="Bans and notice")
+        bans = page.get_by_role("region", name="Bans and notices")
         expect(bans).to_contain_text("random")
         expect(bots).to_have_count(0)
         bans.get_by_role("button", name="Lift").click()

@@ -64,7 +64,7 @@ def test_space_plays_the_moves_and_stops_and_speed_is_chosen(shown: Page) -> Non
 def test_the_keys_are_listed_and_closed(shown: Page) -> None:
     shown.keyboard.press("?")
     keys = shown.get_by_role("dialog", name="Keys")
-    expect(keys).to_contain_text("play the moves, or stop")
+    expect(keys).to_contain_text("play, pause")
     close = keys.get_by_role("button", name="Close").bounding_box()
     assert close is not None
     assert close["width"] > 1.5 * close["height"]
@@ -85,9 +85,9 @@ def test_where_the_match_turned_is_marked_on_graph_and_slider(shown: Page) -> No
     mark.click()
     expect(shown.locator(".told")).to_contain_text(f"Move {ply[0]},")
     shown.get_by_role("slider").fill("5")
-    expect(shown.locator(".plot p").last).to_contain_text("Maxie thinks much worse of it")
+    expect(shown.locator(".plot p").last).to_contain_text("Maxie’s outlook worsened sharply")
     shown.get_by_role("slider").fill("6")
-    expect(shown.locator(".plot p").last).to_contain_text("Minnie thinks much better of it")
+    expect(shown.locator(".plot p").last).to_contain_text("Minnie’s outlook improved sharply")
 
 
 def test_the_graph_has_an_axis_and_tells_of_the_ply_under_the_pointer(shown: Page) -> None:
@@ -105,20 +105,20 @@ def test_the_graph_has_an_axis_and_tells_of_the_ply_under_the_pointer(shown: Pag
 
 def test_the_rules_with_the_numbers_of_the_map_are_one_press_away(shown: Page) -> None:
     shown.locator(".title").get_by_role("button", name="Rules").click()
-    rules = shown.get_by_role("dialog", name="The rules: Riskless on M2")
+    rules = shown.get_by_role("dialog", name="Rules: Riskless on M2")
     setup = made_up("m2").setup
     expect(rules).to_contain_text(f"{len(setup['territories'])} territories")
-    expect(rules).to_contain_text(f"Whoever has {setup['armies_to_win']} armies wins")
+    expect(rules).to_contain_text(f"You win with {setup['armies_to_win']} armies")
     rules.get_by_role("button", name="Close").click()
     expect(rules).to_be_hidden()
     shown.get_by_role("link", name="Tables", exact=True).click()
     shown.get_by_role("banner").get_by_role("button", name="Rules").click()
-    expect(shown.get_by_role("dialog")).to_contain_text("With equal numbers the attacker wins")
+    expect(shown.get_by_role("dialog")).to_contain_text("If the numbers are equal, the attacker wins")
 
 
 def test_a_word_is_explained_where_it_stands(shown: Page) -> None:
-    shown.get_by_role("button", name="value: what is that?").click()
-    expect(shown.get_by_text("What a bot estimates of the position")).to_be_visible()
+    shown.get_by_role("button", name="value: what does it mean?").click()
+    expect(shown.get_by_text("A bot’s estimate of the position")).to_be_visible()
 
 
 def test_how_far_both_players_are_is_a_bar(shown: Page) -> None:

@@ -117,8 +117,8 @@ def test_an_address_that_is_none_shows_the_start_page(strange: Arena, page: Page
 @pytest.mark.parametrize("address", ["match/", "event/", "bot", "bot?name="])
 def test_an_address_that_lacks_its_name_is_no_page(empty: Arena, page: Page, address: str) -> None:
     page.goto(f"{empty.url}{address}")
-    expect(page.get_by_role("heading", level=1)).to_have_text("There is no such page")
-    expect(page).to_have_title("No such page · Riskless Arena")
+    expect(page.get_by_role("heading", level=1)).to_have_text("Page not found")
+    expect(page).to_have_title("Page not found · Riskless Arena")
 
 
 @pytest.mark.parametrize("ply", ["1.5", "-1", "x", "1e9", "99999999999", "%E0%A4%A"])

@@ -113,7 +113,7 @@ def test_what_is_shared_is_the_ply_that_is_shown(played: Arena, browser: Browser
     page.get_by_text("Share", exact=True).click()
     expect(page.get_by_label("Link", exact=True)).to_have_value(f"{played.url}match/{match}/3")
     page.get_by_role("button", name="Copy").first.click()
-    expect(page.get_by_text("The link is copied.")).to_be_visible()
+    expect(page.get_by_text("Link copied.")).to_be_visible()
     assert page.evaluate("navigator.clipboard.readText()") == f"{played.url}match/{match}/3"
     assert downloaded(page, "Picture (PNG)").startswith(b"\x89PNG")
     assert downloaded(page, "Highlight (GIF)").startswith(b"GIF89a")
@@ -151,7 +151,7 @@ def test_a_match_is_shown_within_another_site_and_no_other_view_is(
         outside.goto(url)
         shown = outside.frame_locator("iframe[name=shown]")
         expect(shown.locator(".told")).to_contain_text("Move 2")
-        shown.get_by_role("button", name="One on").click()
+        shown.get_by_role("button", name="Next move").click()
         expect(shown.locator(".told")).to_contain_text("Move 3")
         expect(shown.get_by_role("link", name="Open in Riskless Arena")).to_have_attribute("target", "_blank")
         expect(shown.get_by_role("link", name="Play")).to_have_count(0)

@@ -165,7 +165,7 @@ def test_find_the_last_match_of_yesterday_in_one(town: Arena, browser: Browser) 
 
 def test_read_the_rules_in_one(stranger: Stranger) -> None:
     stranger.click("Rules")
-    expect(stranger.page.get_by_role("dialog")).to_contain_text("With equal numbers the attacker wins")
+    expect(stranger.page.get_by_role("dialog")).to_contain_text("If the numbers are equal, the attacker wins")
     assert stranger.steps == 1
 
 

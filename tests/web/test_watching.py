@@ -152,7 +152,7 @@ def test_the_rule_that_ended_a_match_by_adjudication_is_told(
     file.write_text(json.dumps(record))
     page.goto(f"{board.url}#/file")
     page.locator("input[type=file]").set_input_files(file)
-    expect(page.locator(".status")).to_have_text(f"Draw: by adjudication ({detail})")
+    expect(page.locator(".status")).to_have_text(f"Draw: adjudication ({detail})")
 
 
 def test_a_dropped_file_that_cannot_be_shown_is_told(board: Arena, page: Page) -> None:
@@ -185,7 +185,7 @@ def test_a_name_that_is_a_script_is_only_text(board: Arena, page: Page) -> None:
     expect(page.locator(".viewer .player .name", has_text=SCRIPT)).to_be_visible()
     page.locator(".viewer .player .name", has_text=SCRIPT).click()
     expect(page.get_by_role("heading", level=1)).to_have_text(SCRIPT)
-    expect(page.get_by_role("heading", name="How losses ended")).to_be_visible()
+    expect(page.get_by_role("heading", name="How matches were lost")).to_be_visible()
     assert not alerts
     assert page.locator("main img, main script").count() == 0
 

@@ -44,6 +44,6 @@ function eventPanel(event, live, { rows, counted }) {
   return h("section", { class: "panel" }, h("h2", null, `Now: ${eventTitle(event)}`),
     best.length
       ? table(`Elo, ± 95 % error, after ${plural(counted, "match", "matches")}; ${live} live`, best)
-      : h("p", { class: "quiet" }, `No match is finished yet; ${live} live.`),
+      : h("p", { class: "quiet" }, `No match has finished yet; ${live} live.`),
     h("a", { href: addressOf("event", event) }, "Open the event"));
 }

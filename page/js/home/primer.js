@@ -16,15 +16,15 @@ const SETUP = {
 const MOVES = [[0, 1], [2, 4], [1, 2], [4, 1], [2, 4], [1, 0], [4, 1], [0, 1], [1, 0]];
 const WORDS = [
   "Two players, one map, no dice. Maxie is blue, Minnie orange.",
-  "A move sends all armies of a territory to a neighbour.",
-  "Then everything that is held trains one army more.",
-  "Where armies meet they fight: the larger number wins …",
-  "… and loses as many as stood there: 7 against 1 leaves 6.",
-  "With equal numbers the attacker wins.",
-  "Every army that goes leaves only one behind.",
-  "So whoever marches far is open at home.",
-  "Too few: the defender holds, with what is left.",
-  "Who takes the last territory wins, or who has enough armies first. Your turn!",
+  "A move sends all armies from a territory to a neighbour.",
+  "Then every held territory trains one more army.",
+  "When armies meet, they fight: the larger number wins…",
+  "…and loses as many as it beat: 7 against 1 leaves 6.",
+  "If the numbers are equal, the attacker wins.",
+  "A territory that you leave has only its new army.",
+  "So a long march leaves your home open.",
+  "Too few: the defender holds, with the armies left.",
+  "Take the last territory or be the first with enough armies, and you win. Your turn!",
 ];
 
 export class Primer {

@@ -19,7 +19,7 @@ export class Stage {
     this.playback = /** @type {any} */ (null);
     this.told = /** @type {any[]} */ ([]);
     this.director = new Director(this, taken);
-    this.kind = h("span", { class: "kind" }, "Loading …");
+    this.kind = h("span", { class: "kind" }, "Loading…");
     this.jump = h("button", { type: "button", class: "small", hidden: true, onclick: () => this.playback.jump() }, "Jump to live");
     this.link = h("a", { class: "button plain small", href: "/", hidden: true }, "Open match");
     this.pause = h("button", { type: "button", class: "small", onclick: () => this.toggle() }, "");
@@ -86,4 +86,4 @@ export class Stage {
 }
 
 const opening = ({ players, setup: { armies_to_win: goal } }) =>
-  `${players.maxie} meets ${players.minnie}${goal ? `: ${goal} armies win` : ""}`;
+  `${players.maxie} meets ${players.minnie}${goal ? `: first to ${goal} armies` : ""}`;

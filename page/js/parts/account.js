@@ -29,7 +29,7 @@ export class Account {
       const given = new FormData(event.target);
       this.who = { name: String(given.get("name")).trim(), token: String(given.get("token")) };
       this.open();
-    } }, field(this.words.label, "name", "text"), field("Its token", "token", "password"), h("button", { class: "button" }, this.words.button)));
+    } }, field(this.words.label, "name", "text"), field("Token", "token", "password"), h("button", { class: "button" }, this.words.button)));
   }
 
   keep() {

@@ -17,7 +17,7 @@ export class Banners {
     this.mine = new MatchBar();
     this.server = h("p", { class: "bar fault-bar", role: "status", hidden: true });
     this.reload = h("button", { type: "button", onclick: () => location.reload() }, "Reload");
-    this.newer = h("p", { class: "bar", role: "status", hidden: true }, "The server has been upgraded, and this page is an old one. ", this.reload);
+    this.newer = h("p", { class: "bar", role: "status", hidden: true }, "This page is out of date: the server has been upgraded. ", this.reload);
     this.notice = h("p", { class: "bar", role: "status", hidden: true });
     this.element = h("div", { class: "bars" }, this.notice, this.server, this.newer, this.mine.element);
     spectator().addEventListener("welcome", () => set(this.notice, { hidden: true }));
@@ -31,7 +31,7 @@ export class Banners {
     onServer(({ away, newer }) => {
       this.away = away;
       this.show();
-      say(this.server, away ? "The server does not answer. The page tries again by itself and goes on as soon as it does." : "");
+      say(this.server, away ? "The server does not answer. Reconnecting…" : "");
       set(this.newer, { hidden: !newer });
     });
     playing.addEventListener("change", () => this.show());
@@ -73,10 +73,10 @@ class MatchBar {
 
   told() {
     const { match, entry } = playing;
-    const opponent = match ? match.players[other(playing.seat)] : botTitle(entry.asked?.opponent || "somebody");
-    const head = `Your match against ${opponent} goes on`;
-    if (playing.state === "elsewhere") return `${head} in another tab.`;
-    if (playing.state === "token") return `${head}. To come back to it give your token.`;
+    const opponent = match ? match.players[other(playing.seat)] : botTitle(entry.asked?.opponent || "an opponent");
+    const head = `Your match against ${opponent} is still on`;
+    if (playing.state === "elsewhere") return `${head}, in another tab.`;
+    if (playing.state === "token") return `${head}. Enter your token to return to it.`;
     if (!match || !playing.moves.length) return `${head}.`;
     return `${head}: your turn, ${clock(match.clockNow(playing.seat))} left.`;
   }

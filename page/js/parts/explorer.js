@@ -133,7 +133,7 @@ export class Explorer {
     const { match } = this;
     const position = this.active ? this.position : match.positions[this.ply];
     set(this.asking, { disabled: true });
-    say(this.told, "The engine thinks …");
+    say(this.told, "Thinking…");
     try {
       const found = await fetchJson(`advice/${encodeURIComponent(match.setup.map)}?position=${encodeURIComponent(written(position))}`);
       if (position !== (this.active ? this.position : match.positions[this.ply])) return;
@@ -172,4 +172,4 @@ export class Explorer {
 }
 
 // Return the statement of a solved map's table.
-const known = (truth) => (truth ? `. By the table of the map, a ${truth.value} for the player to move; ${truth.moves.map(([move, worth]) => `${move}: ${worth}`).join(", ")}` : "");
+const known = (truth) => (truth ? `. Solved: a ${truth.value} for the player to move; ${truth.moves.map(([move, worth]) => `${move}: ${worth}`).join(", ")}` : "");

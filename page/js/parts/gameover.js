@@ -23,6 +23,7 @@ export class GameOver {
     const armies = score ? SEATS.map((seat) => score[seat].armies) : null;
     set(this.element, { "data-owner": end.winner });
     say(this.words, headline(end, players, this.seat, armies));
-    say(this.reason, why(end));
+    // Who has resigned knows why.
+    say(this.reason, this.seat && end.reason === "resignation" && end.winner !== this.seat ? `${players[end.winner]} wins` : why(end));
   }
 }

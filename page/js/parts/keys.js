@@ -3,14 +3,14 @@
 import { h } from "../dom.js";
 
 const KEYS = [
-  ["← →", "one move back, one on"],
-  ["Home, End", "the start, the end"],
-  ["Space", "play the moves, or stop"],
+  ["← →", "previous move, next move"],
+  ["Home, End", "start, end"],
+  ["Space", "play, pause"],
   ["− +", "slower, faster"],
-  ["F", "the board alone on the screen, or all again"],
-  ["Tab, Enter", "go through what may be chosen, and choose"],
-  ["Esc", "cancel the move chosen ahead"],
-  ["?", "these keys"],
+  ["F", "full screen on, off"],
+  ["Tab, Enter", "next choice, choose it"],
+  ["Esc", "cancel the premove"],
+  ["?", "this list"],
 ];
 
 export class KeyList {

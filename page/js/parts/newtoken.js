@@ -13,7 +13,7 @@ export function newToken({ name, token }) {
   };
   return h("section", { class: "play-form", role: "group", "aria-label": `Token of ${name}` },
     h("h2", null, `The token of ${name}`),
-    h("p", null, "It is shown this once. Whoever has it plays as your bot and changes your bots: keep it like a password."),
+    h("p", null, "This is the only time it is shown. Anyone who has it can play as your bot and change your bots: keep it like a password."),
     field("Token", token),
     field("Connect your bot", `arena bot my_bot.py --name ${quoted(name)} --token ${token} --url ${server}`),
     told);

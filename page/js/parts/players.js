@@ -24,7 +24,8 @@ export class Players {
     const [name, bot] = [this.match.players[seat], this.match.bots[seat]];
     const time = h("span", { class: "clock", role: "timer", "aria-label": `Clock of ${SEAT_NAMES[seat]}` });
     const armies = h("strong", { class: "armies-of" });
-    const score = h("span", { class: "score", title: "armies that win, territories, and how many more armies than the opponent" });
+    const [goal, places, lead] = ["goal-of", "places-of", "lead-of"].map((each) => h("span", { class: each }));
+    const score = h("span", { class: "score", title: "Armies needed to win, territories, and the lead in armies" }, goal, places, lead);
     const thinking = h("p", { class: "thinking" });
     const pace = h("p", { class: "pace quiet" });
     const bar = this.match.setup.armies_to_win ? h("div", { class: "goal", "aria-hidden": "true" }, h("span", { class: "reached" })) : null;
@@ -35,7 +36,7 @@ export class Players {
     const said = this.match.engines[seat];
     const more = h("div", { class: "more-of", "data-owner": seat }, h("p", null, h("span", { class: "shape", "aria-hidden": "true" }), " ", h("strong", null, name), " plays ", word(SEAT_NAMES[seat])),
       said ? h("p", { class: "engine" }, engine(said)) : null, thinking, pace);
-    return { element, time, armies, score, thinking, pace, more, reached: bar?.firstElementChild };
+    return { element, time, armies, goal, places, lead, thinking, pace, more, reached: bar?.firstElementChild };
   }
 
   tick() {
@@ -64,12 +65,14 @@ export class Players {
   }
 
   // Return a player's progress: armies of those needed to win, territories, and the lead in armies.
-  count({ armies: number, score, pace, reached }, seat, scores, ply) {
+  count({ armies: number, goal, places: held, lead, pace, reached }, seat, scores, ply) {
     const { game, positions, setup } = this.match;
     const { armies, places } = scores[seat];
     const ahead = armies - scores[other(seat)].armies;
     say(number, String(armies));
-    say(score, ` / ${setup.armies_to_win} · ${plural(places, "territory", "territories")}${ahead > 0 ? ` · +${ahead}` : ""}`);
+    say(goal, ` / ${setup.armies_to_win}`);
+    say(held, ` · ${plural(places, "territory", "territories")}`);
+    say(lead, ahead > 0 ? ` · +${ahead}` : "");
     reached.style.width = `${Math.min(100, (100 * armies) / setup.armies_to_win).toFixed(1)}%`;
     const since = Math.max(0, ply - PACE_PLIES);
     const more = ply > since ? (armies - game.score(positions[since])[seat].armies) / (ply - since) : 0;

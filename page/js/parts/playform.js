@@ -1,10 +1,10 @@
 // The form for a new match. Every field has a default, so that one click starts it.
 
 import { h } from "../dom.js";
-import { GAME_NAMES, botTitle, mapTitle } from "../text.js";
+import { GAME_NAMES, botTitle, mapTitle, timeTitle } from "../text.js";
 import { mapThumb } from "./mappicture.js";
 
-const TIMES = { "300+3": "5 min + 3 s", "60+1": "1 min + 1 s", "900+10": "15 min + 10 s", "30/move": "30 s a move" };
+const TIMES = ["300+3", "60+1", "900+10", "30/move"];
 const LEVELS = { random: "Beginner", greedy: "Easy", minimax: "Medium", alphabeta: "Hard", jamboree: "Hard", perfect: "Solved maps" };
 const KEPT = "arena-name";
 const GUEST = /^guest-[0-9]{1,6}$/;
@@ -18,20 +18,19 @@ export function playForm(about, opponent, begin) {
   const token = h("input", { name: "token", type: "password", maxlength: 128, autocomplete: "off" });
   const who = h("select", { name: "opponent" });
   const game = h("select", { name: "game" }, options(about.games.map((each) => [each, GAME_NAMES[each] ?? each])));
-  const time = h("select", { name: "time" }, options(Object.entries(TIMES)));
-  const seat = h("select", { name: "seat" }, options([["maxie", "Blue, who moves first"], ["minnie", "Orange"], ["", "Random"]]));
+  const time = h("select", { name: "time" }, options(TIMES.map((each) => [each, timeTitle(each)])));
+  const seat = h("select", { name: "seat" }, options([["maxie", "Blue (moves first)"], ["minnie", "Orange"], ["", "Random"]]));
   const start = h("button", { type: "submit", class: "button big" }, "Start the match");
   const levels = h("div", { class: "choices-of opponents" });
   const maps = h("fieldset", null, h("legend", null, "Map"), h("div", { class: "choices-of" }, about.maps.map((each) => (
     h("label", { class: "choice" }, h("input", { type: "radio", name: "map", value: each, checked: each === about.map }), mapThumb(each), h("span", null, mapTitle(each)))))));
   const row = (text, input) => h("label", { class: "row" }, h("span", null, text), input);
   const form = h("form", { class: "play-form" },
-    levels, row("Against", who), maps, row("Time", time), row("You play", seat),
-    h("details", { open: about.anyone || !about.guests }, h("summary", null, "Advanced"),
+    h("div", null, levels, maps),
+    h("div", null, row("Against", who), row("Time", time), row("You play", seat), h("details", { open: about.anyone || !about.guests }, h("summary", null, "Advanced"),
       row("Your name", name),
-      row(about.anyone ? "Token, if your name has one" : about.guests ? "Token (not needed for guests)" : "Your token (the host made it with arena token create)", token),
-      row("Game", game)),
-    start);
+      row(about.anyone ? "Token, if your name has one" : about.guests ? "Token (not needed for guests)" : "Your token (from the host: arena token create)", token),
+      row("Game", game)), start));
   if (about.games.includes("riskless")) game.value = "riskless";
   const houses = new Set();
   const vouch = () => {

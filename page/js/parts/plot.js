@@ -110,6 +110,6 @@ export class Plot {
 
 function difference({ maxie, minnie }) {
   const n = maxie.armies - minnie.armies;
-  if (!n) return "as many armies";
+  if (!n) return "equal armies";
   return `${n > 0 ? "Maxie" : "Minnie"} has ${Math.abs(n)} more armies`;
 }

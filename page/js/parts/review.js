@@ -37,7 +37,7 @@ export class Review {
     say(this.told, "Analysing…");
     try {
       const { players, moves } = await fetchJson(this.of === "stored" ? `review/${encodeURIComponent(match.id)}` : reviewOfMoves(match));
-      if (moves.length !== match.moves.length) throw new Error("The review is of another match. Load the page again.");
+      if (moves.length !== match.moves.length) throw new Error("The review belongs to another match. Reload the page.");
       this.moves = moves;
       set(this.button, { hidden: true });
       say(this.told, `Accuracy: ${SEATS.filter((seat) => players[seat]).map((seat) => `${SIDES[seat]} ${Math.round(players[seat].accuracy)} %`).join(", ")}`);
@@ -65,6 +65,6 @@ export class Review {
     if (!this.mark(ply)) return "";
     const { mark, chance_lost: lost } = this.moves[ply - 1];
     const [move] = this.better(ply);
-    return `${mark} ${percent(lost)} of the chance to win lost${move !== undefined ? `; better: ${this.match.game.text(move)}` : ""}`;
+    return `${mark} Chance of winning down ${percent(lost)}${move !== undefined ? `; better: ${this.match.game.text(move)}` : ""}`;
   }
 }

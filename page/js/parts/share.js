@@ -7,7 +7,7 @@ import { h, say, set } from "../dom.js";
 export function share(id, ply, { over }) {
   const told = h("span", { class: "quiet", role: "status" });
   const link = h("input", { type: "text", readonly: true, "aria-label": "Link", onfocus: () => link.select() });
-  const code = h("input", { type: "text", readonly: true, "aria-label": "For a page of your own", onfocus: () => code.select() });
+  const code = h("input", { type: "text", readonly: true, "aria-label": "Embed in your page", onfocus: () => code.select() });
   const picture = h("a", { class: "button plain", href: `/picture${addressOf("match", id)}.png`, download: `${id}.png` }, "Picture (PNG)");
   const refresh = () => {
     link.value = location.origin + addressOf("match", id, ply());
@@ -15,11 +15,11 @@ export function share(id, ply, { over }) {
     set(picture, { href: `/picture${addressOf("match", id, ply())}.png` });
     say(told, "");
   };
-  const copying = (what, input) => h("button", { type: "button", onclick: async () => say(told, await copy(input) ? `${what} is copied.` : "Press Ctrl-C to copy.") }, "Copy");
+  const copying = (what, input) => h("button", { type: "button", onclick: async () => say(told, await copy(input) ? `${what} copied.` : "Press Ctrl-C to copy.") }, "Copy");
   const element = h("details", { class: "share", ontoggle: refresh }, h("summary", { class: "button plain" }, "Share"),
     h("div", { class: "share-box" },
-      h("label", null, "Link", h("span", { class: "copied" }, link, copying("The link", link))),
-      h("label", null, "For a page of your own", h("span", { class: "copied" }, code, copying("The piece of HTML", code))),
+      h("label", null, "Link", h("span", { class: "copied" }, link, copying("Link", link))),
+      h("label", null, "Embed in your page", h("span", { class: "copied" }, code, copying("HTML", code))),
       h("div", { class: "actions" }, picture,
         over ? h("a", { class: "button plain", href: `/film/${encodeURIComponent(id)}.gif`, download: `${id}.gif` }, "Highlight (GIF)") : null),
       told));

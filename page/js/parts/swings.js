@@ -18,7 +18,7 @@ export function swings(match) {
     if (before === undefined) return [];
     const change = (at(said) - at(before)) * (seat === "maxie" ? 1 : -1);
     if (Math.abs(change) < SWING) return [];
-    const how = change < 0 ? "worse" : "better";
-    return [{ ply: n + 1, seat, worse: change < 0, words: `${SEAT_NAMES[seat]} thinks much ${how} of it than one move before` }];
+    const how = change < 0 ? "worsened" : "improved";
+    return [{ ply: n + 1, seat, worse: change < 0, words: `${SEAT_NAMES[seat]}’s outlook ${how} sharply` }];
   });
 }

@@ -11,7 +11,7 @@ const PROVISIONAL = 75;
 
 // Return a Glicko-2 rating as table columns, and as text.
 export const rated = (each) => ({ ...each, middle: each.rating, error: 2 * each.deviation, provisional: each.deviation > PROVISIONAL });
-const errorText = ({ error, provisional }) => `${error.toFixed(0)}${provisional ? " provisional" : ""}`;
+const errorText = ({ error, provisional }) => `${error.toFixed(0)}${provisional ? " (provisional)" : ""}`;
 export const ratingText = (each) => `${each.rating.toFixed(0)} ± ${errorText(rated(each))}`;
 
 export function standing(rows, what) {

@@ -90,15 +90,16 @@ export class Viewer {
     this.runButton = step("Play the moves", "▶", () => this.run(), "run extra");
     this.controls = h("div", { class: "controls" },
       step("Start", "«", () => this.go(0), "extra"),
-      step("One back", "‹", () => this.go(this.at - 1)),
+      step("Previous move", "‹", () => this.go(this.at - 1)),
       this.runButton,
-      step("One on", "›", () => this.go(this.at + 1)),
+      step("Next move", "›", () => this.go(this.at + 1)),
       step(this.live ? "Newest move" : "Last move", "»", () => this.go(null)),
       h("div", { class: "track" }, this.slider, this.marks), this.speed,
       document.fullscreenEnabled ? this.alone : null,
       step("Keys", "?", () => this.keys.toggle(), "extra"), this.keys.element);
-    const name = [gameTitle(match.gameName, match.setup.map), match.control, eventTitle(match.event)].filter(Boolean).join(" · ");
-    this.title = h("div", { class: "title" }, h("h1", { class: "quiet", tabindex: -1 }, name),
+    const more = [match.control, eventTitle(match.event)].filter(Boolean).map((each) => ` · ${each}`).join("");
+    this.title = h("div", { class: "title" },
+      h("h1", { class: "quiet", tabindex: -1 }, gameTitle(match.gameName, match.setup.map), h("span", { class: "more-of-title" }, more)),
       h("button", { type: "button", class: "small", onclick: () => showRules(match.gameName, match.setup) }, "Rules"),
       this.review.element, this.status, this.jump, this.aloud);
     this.doing = h("div", { class: "doing" }, this.highlights, this.explorer.element);
@@ -273,8 +274,8 @@ export class Viewer {
     if (playback.isOver) return result(match.end, match.players);
     if (this.message) return this.message;
     if (playback.live && playback.behind > 1) return `Live, ${plural(playback.behind, "move")} behind${watched(match)}`;
-    if (match.end) return `Replay, move ${playback.at} of ${match.moves.length}`;
-    if (!match.running && !match.moves.length) return "The players get ready";
+    if (match.end) return `Move ${playback.at} of ${match.moves.length}`;
+    if (!match.running && !match.moves.length) return "Waiting for the players…";
     return `Live: ${SIDES[match.last.player]} to move${watched(match)}`;
   }
 

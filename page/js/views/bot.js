@@ -82,7 +82,7 @@ function results(name, matches) {
         const [where, seat] = key.split("\n");
         return h("tr", null, h("th", { scope: "row" }, where), h("td", null, seat), numbers(row));
       })))),
-    h("div", null, h("h2", null, "How losses ended"), losses.size
+    h("div", null, h("h2", null, "How matches were lost"), losses.size
       ? h("table", null, h("tbody", null, [...losses].sort((a, b) => b[1] - a[1]).map(([why, n]) => h("tr", null, h("th", { scope: "row" }, reason(why)), h("td", null, n)))))
       : h("p", { class: "quiet" }, "No losses.")),
     h("p", { class: "quiet" }, `From the latest ${plural(matches.length, "match", "matches")}.`));

@@ -7,7 +7,7 @@ import { LiveBoard } from "../parts/liveboard.js";
 import { pastItem } from "../parts/matchlist.js";
 import { cross, eventRows, scrolling, standing } from "../parts/tables.js";
 import { onListing } from "../spectator.js";
-import { GAME_NAMES, botTitle, eventTitle, mapTitle, plural } from "../text.js";
+import { GAME_NAMES, botTitle, eventTitle, mapTitle, plural, timeTitle } from "../text.js";
 
 const BOARDS = 4;
 const AGAIN_MS = 1500;
@@ -17,8 +17,10 @@ export class EventView {
     this.event = event;
     this.boards = new Map();
     this.drawn = "";
+    this.told = /** @type {any} */ (null);
     this.about = h("p", { class: "quiet" });
-    this.far = h("p", { class: "status" }, "Loading …");
+    this.far = h("span", null, "Loading…");
+    this.coming = h("span");
     this.test = h("div");
     this.live = h("ul", { class: "cards now" });
     this.goesOn = false; // as loaded: not over
@@ -27,9 +29,7 @@ export class EventView {
     this.due = h("section");
     this.past = h("section");
     this.fault = h("p", { class: "fault", role: "alert" });
-    main.replaceChildren(h("h1", null, eventTitle(event)), this.about, this.far, this.test, this.fault, this.playing, this.table, this.due, this.past);
-    this.coming = h("p", { class: "status" });
-    this.about.after(this.coming);
+    main.replaceChildren(h("h1", null, eventTitle(event)), this.about, h("p", { class: "status" }, this.far, " ", this.coming), this.test, this.fault, this.playing, this.table, this.due, this.past);
     this.bracket = h("section");
     this.table.after(this.bracket);
     this.unlist = onListing(({ matches, events = [] }) => {
@@ -73,11 +73,17 @@ export class EventView {
     const stage = listed ? `${listed.state} ${listed.round} ${listed.entries}` : "";
     if (this.stage !== undefined && this.stage !== stage) this.loadSoon();
     this.stage = stage;
+    this.tellFar();
     clearInterval(this.ticking);
     const begins = Date.now() + (listed?.begins_ms ?? 0);
     const tell = () => say(this.coming, listed ? stand(listed, begins - Date.now()) : "");
     tell();
     if (listed?.state === "open") this.ticking = setInterval(tell, 1000);
+  }
+
+  // Show how far the event is. Before it starts, the time until then is shown instead.
+  tellFar() {
+    if (this.told) say(this.far, this.stage?.startsWith("open") ? "" : far(this.told));
   }
 
   loadSoon() {
@@ -111,19 +117,20 @@ export class EventView {
     if (finished) this.clear();
     this.keepPlace();
     say(this.about, plan ? about(plan) : "");
-    say(this.far, far(told));
+    this.told = told;
+    this.tellFar();
     this.test.replaceChildren(...(plan?.sprt ? [sprt(plan.sprt, plan)] : []));
     const rows = table ? eventRows(table.rows) : [];
     this.table.replaceChildren(h("h2", null, "Standings"),
       ...(rows.length
         ? [h("p", { class: "quiet" }, `From ${plural(table.counted, "match", "matches")}; Elo relative to the average, with its 95 % error.`),
           standing(rows, "Elo"), cross(rows.map((row) => row.bot), table.crosses)].filter(Boolean)
-        : [h("p", { class: "quiet" }, "No match of it is finished yet.")]));
+        : [h("p", { class: "quiet" }, "No match has finished yet.")]));
     if (rows.length) this.table.append(files(this.event));
     this.bracket.replaceChildren(...(table?.bracket?.length ? bracket(table.bracket, rows.find(({ reached }) => reached === "champion")) : []));
     this.due.replaceChildren(...(plan?.due.length && !finished ? due(plan) : []));
     this.past.replaceChildren(...(matches.length ? [h("h2", null, "Latest matches"), h("ul", { class: "cards" }, matches.map(pastItem)),
-      counted > matches.length ? h("p", null, h("a", { class: "button plain", href: `/search?event=${encodeURIComponent(this.event)}` }, "All its matches")) : null].filter(Boolean) : []));
+      counted > matches.length ? h("p", null, h("a", { class: "button plain", href: `/search?event=${encodeURIComponent(this.event)}` }, "All matches")) : null].filter(Boolean) : []));
   }
 
   stop() {
@@ -149,9 +156,9 @@ function blank(words = "…") {
 }
 
 function about({ kind, game, maps, format, rounds, time_control, bots }) {
-  const each = rounds === null ? "without end" : plural(rounds, "round");
+  const each = rounds === null ? "open-ended" : plural(rounds, "round");
   const where = [GAME_NAMES[game] ?? game, maps.map(mapTitle).join(", ")].filter(Boolean).join(" ");
-  return `${kind === "match" ? "A match" : title(format)} of ${plural(Object.keys(bots).length, "bot")}, ${each} · ${where} · ${time_control}`;
+  return `${kind === "match" ? "A match" : title(format)} of ${plural(Object.keys(bots).length, "bot")}, ${each} · ${where} · ${timeTitle(time_control)}`;
 }
 
 function stand({ state, entries, round, rounds }, left) {
@@ -159,7 +166,7 @@ function stand({ state, entries, round, rounds }, left) {
   const seconds = Math.max(0, Math.round(left / 1000));
   const [days, rest] = [Math.floor(seconds / 86400), seconds % 86400];
   const hours = [rest / 3600, (rest % 3600) / 60, rest % 60].map((each) => String(Math.floor(each)).padStart(2, "0")).join(":");
-  return `Begins in ${days ? `${plural(days, "day")} ` : ""}${hours} · ${plural(entries, "entry", "entries")}.`;
+  return `Starts in ${days ? `${plural(days, "day")} ` : ""}${hours} · ${plural(entries, "entry", "entries")}.`;
 }
 
 // Links to the table and the dates of events for other programs.
@@ -184,7 +191,7 @@ const title = (format) => format.charAt(0).toUpperCase() + format.slice(1).repla
 
 function far({ plan, counted, finished }) {
   const played = Math.max(counted, plan?.played ?? 0);
-  if (finished) return `Over: ${plural(played, "match", "matches")} played.`;
+  if (finished) return `Finished: ${plural(played, "match", "matches")} played.`;
   if (!plan) return `${plural(played, "match", "matches")} played.`;
   return plan.matches === null ? `In progress: ${plural(played, "match", "matches")} played.` : `In progress: ${played} of ${plan.matches} matches played.`;
 }
@@ -192,9 +199,9 @@ function far({ plan, counted, finished }) {
 function sprt({ elo0, elo1, llr, lower, upper, verdict, pairs }, { bots }) {
   const [first, second] = Object.keys(bots).map(botTitle);
   const said = {
-    open: `Not settled yet after ${plural(pairs, "pair")}.`,
-    H0: `Settled: ${first} is ${elo0} Elo from ${second}, not ${elo1}.`,
-    H1: `Settled: ${first} is ${elo1} Elo from ${second}, not ${elo0}.`,
+    open: `Undecided after ${plural(pairs, "pair")}.`,
+    H0: `Decided: ${first} is ${elo0} Elo from ${second}, not ${elo1}.`,
+    H1: `Decided: ${first} is ${elo1} Elo from ${second}, not ${elo0}.`,
   }[verdict];
   return h("section", { class: "sprt" }, h("h2", null, "Sequential test"),
     h("p", null, `${said} The log likelihood ratio is ${llr.toFixed(2)}; the test ends at ${lower.toFixed(2)} (${elo0} Elo) or ${upper.toFixed(2)} (${elo1} Elo).`),

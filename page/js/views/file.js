@@ -18,8 +18,8 @@ export class FileView {
     this.input = h("input", { type: "file", accept: ".jsonl,.json", onchange: () => this.open() });
     this.place = h("div");
     main.replaceChildren(
-      h("h1", null, file ? file.name : "A record file"),
-      h("p", null, h("label", null, "A file of arena ladder, arena match or a download: ", this.input)),
+      h("h1", null, file ? file.name : "Record file"),
+      h("p", null, h("label", null, "From arena ladder, arena match or a download: ", this.input)),
       this.fault, this.place);
     if (file?.fault) say(this.fault, file.fault);
     else if (file) this.offer(plyOf(ply));
@@ -47,7 +47,7 @@ export class FileView {
       const { players, result } = JSON.parse(line);
       return `${n + 1}. ${botTitle(players.maxie)} v ${botTitle(players.minnie)}: ${result.winner ? `${SIDES[result.winner]} won` : "draw"}`;
     } catch {
-      return `${n + 1}. no record`;
+      return `${n + 1}. not a record`;
     }
   }
 

@@ -92,7 +92,7 @@ export class Home {
     try {
       const { matches, next } = await fetchJson(`records?limit=${PAGE}${this.next ? `&before=${encodeURIComponent(this.next)}` : ""}`);
       this.matches = anew ? matches : [...this.matches, ...matches];
-      this.past.replaceChildren(...(this.matches.length ? byDay(this.matches) : [h("p", { class: "quiet" }, "No match is finished yet.")]));
+      this.past.replaceChildren(...(this.matches.length ? byDay(this.matches) : [h("p", { class: "quiet" }, "No match has finished yet.")]));
       this.next = next;
       this.more.hidden = !next;
       say(this.fault, "");

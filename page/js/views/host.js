@@ -14,7 +14,7 @@ export class HostView {
     this.place = h("div");
     this.bots = h("div");
     this.bans = h("div");
-    this.account = new Account("host", this.place, { label: "Name of an admin", button: "Open", open: () => this.open() });
+    this.account = new Account("host", this.place, { label: "Admin name", button: "Open", open: () => this.open() });
     main.replaceChildren(h("h1", null, "Host"), this.account.fault, this.place);
     this.account.begin();
   }
@@ -30,9 +30,9 @@ export class HostView {
     } }, fields, h("button", { class: "button" }, button));
     this.place.replaceChildren(
       h("h2", null, "Connected"), this.bots,
-      h("h2", null, "Bans and notice"), this.bans,
+      h("h2", null, "Bans and notices"), this.bans,
       form("Ban", "Ban", [field("Name or address", "name"), field("Reason", "text")], (given) => this.act("ban", given.get("name"), given.get("text"))),
-      form("Notice", "Tell all for an hour", [field("Notice", "text")], (given) => this.act("notice", "", given.get("text"))));
+      form("Notice", "Show for an hour", [field("Notice", "text")], (given) => this.act("notice", "", given.get("text"))));
     this.again();
   }
 
@@ -59,7 +59,7 @@ export class HostView {
   }
 
   show({ bots, spectators, directives }) {
-    const columns = ["Bot", "For", "Address", "Program", "Matches", "Forfeits", "Suspended", ""];
+    const columns = ["Bot", "Online", "Address", "Program", "Matches", "Forfeits", "Suspended", ""];
     const button = (words, press) => h("button", { type: "button", class: "small", onclick: press }, words);
     this.bots.replaceChildren(
       h("p", { class: "quiet" }, `${plural(bots.length, "bot")}, ${plural(spectators, "spectator")}`),
@@ -67,7 +67,7 @@ export class HostView {
         h("a", { href: addressOf("bot", each.name) }, each.name), each.seconds === null ? "" : lasted(each.seconds), each.address ?? "", each.program,
         `${each.matches} of ${each.capacity}`, each.forfeits, each.suspended,
         h("span", { class: "sure" }, button("Kick", () => this.act("kick", each.name, "")), button("Ban", () => this.act("ban", each.name, "")))])) : "");
-    this.bans.replaceChildren(directives.length ? table("Bans and notice", ["What", "Text", "Until", ""], directives.map(({ kind, subject, text, until }) => [
+    this.bans.replaceChildren(directives.length ? table("Bans and notices", ["What", "Text", "Until", ""], directives.map(({ kind, subject, text, until }) => [
       kind === "notice" ? "notice" : kind === "owner" ? `owner ${subject}` : subject, text, until ? when(until) : "", button("Lift", () => this.act("lift", subject, ""))]))
       : h("p", { class: "quiet" }, "None."));
   }

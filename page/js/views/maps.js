@@ -10,7 +10,7 @@ import { mapTitle, plural } from "../text.js";
 
 export class MapsView {
   constructor(main, [name]) {
-    this.place = h("div", null, h("p", { class: "quiet" }, "Loading …"));
+    this.place = h("div", null, h("p", { class: "quiet" }, "Loading…"));
     main.replaceChildren(h("h1", null, name ? mapTitle(name) : "Maps"), this.place);
     this.load(name);
   }
@@ -46,7 +46,7 @@ function whole(map) {
   return [
     h("p", null, map.description),
     h("div", { class: "map-picture" }, mapPicture(map.name)),
-    h("p", null, `${numbers(map)}. ${map.armies_to_win} armies win. A territory holds at most ${map.territory_cap}. After ${map.ply_limit} moves it is a draw.`),
+    h("p", null, `${numbers(map)}. ${map.armies_to_win} armies win. At most ${map.territory_cap} armies on a territory. A draw after ${map.ply_limit} moves.`),
     h("p", null, h("a", { class: "button", href: "/play" }, "Play"), " ", h("a", { class: "button plain", href: `/search?map=${encodeURIComponent(map.name)}` }, "All matches")),
     h("h2", null, "Solution"),
     map.solved

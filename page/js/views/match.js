@@ -98,8 +98,8 @@ export class MatchView {
   }
 
   fail(error) {
-    this.main.replaceChildren(h("h1", null, "No such match"), h("p", { class: "fault", role: "alert" }, error.message),
-      h("p", null, h("a", { href: "/" }, "All matches")));
+    this.main.replaceChildren(h("h1", null, "Match not found"), h("p", { class: "fault", role: "alert" }, error.message),
+      h("p", null, h("a", { class: "button plain", href: "/" }, "Back to the start page")));
   }
 
   stop() {

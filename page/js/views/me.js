@@ -15,7 +15,7 @@ export class MeView {
   constructor(main) {
     this.tokens = h("div");
     this.place = h("div");
-    this.account = new Account("bot", this.place, { label: "One of your bots", button: "Show my bots", open: () => this.open(), left: () => this.tokens.replaceChildren() });
+    this.account = new Account("bot", this.place, { label: "Name of one of your bots", button: "Show my bots", open: () => this.open(), left: () => this.tokens.replaceChildren() });
     main.replaceChildren(h("h1", null, "Your bots"), this.tokens, this.account.fault, this.place);
     this.account.begin();
   }
@@ -36,26 +36,26 @@ export class MeView {
   show({ owner, bots, left, until, events }, known) {
     const retired = bots.filter((each) => each.retired).map((each) => each.name);
     this.place.replaceChildren(
-      h("p", { class: "quiet" }, `Signed in as ${owner} by the token of ${this.account.who.name}. `, h("button", { type: "button", class: "small", onclick: () => this.account.leave() }, "Sign out")),
+      h("p", { class: "quiet" }, `Signed in as ${owner} with the token of ${this.account.who.name}. `, h("button", { type: "button", class: "small", onclick: () => this.account.leave() }, "Sign out")),
       ...bots.flatMap((each, n) => (each.retired ? [] : [this.one(each, known[n], events)])),
       ...(left ? [h("section", null, h("h2", null, "Another bot"), nameForm("Add the bot", (name) => this.changeToken("create", name)),
-        h("p", { class: "quiet" }, `${plural(left, "name")} may be taken until ${when(until)}.`))] : []),
+        h("p", { class: "quiet" }, `You may take ${plural(left, "more name")} until ${when(until)}.`))] : []),
       ...(retired.length ? [h("p", { class: "quiet" }, `Retired: ${retired.join(", ")}`)] : []));
   }
 
   one({ name, created, rotated }, known, events) {
     const act = (word) => () => this.changeToken(word, name).catch((error) => say(this.account.fault, error.message));
-    const sure = h("span", { class: "sure", role: "group", "aria-label": `Retire ${name}?`, hidden: true }, h("span", null, "Its name stays taken, and its matches stay. Retire it?"),
+    const sure = h("span", { class: "sure", role: "group", "aria-label": `Retire ${name}?`, hidden: true }, h("span", null, "Its name and its matches are kept. Retire it?"),
       h("button", { type: "button", class: "small danger", onclick: act("revoke") }, "Yes, retire"),
       h("button", { type: "button", class: "small", onclick: () => set(sure, { hidden: true }) }, "No"));
     const standings = known?.standings ?? [];
     return h("section", { "aria-label": name }, h("h2", null, h("a", { href: addressOf("bot", name) }, name)),
-      h("p", null, standings.length ? standings.map((each) => `${GAME_NAMES[each.game] ?? each.game}: ${ratingText(each)} from ${plural(each.matches, "rated match", "rated matches")}`).join("; ") : "No rated match yet."),
+      h("p", null, standings.length ? standings.map((each) => `${GAME_NAMES[each.game] ?? each.game}: ${ratingText(each)} from ${plural(each.matches, "rated match", "rated matches")}`).join("; ") : "No rated matches yet."),
       h("p", { class: "actions" }, h("button", { type: "button", class: "small", onclick: act("rotate") }, "New token"),
         h("button", { type: "button", class: "small danger", onclick: () => set(sure, { hidden: false }) }, "Retire"), sure,
-        h("span", { class: "quiet" }, `Token of ${when(rotated ?? created)}`)),
+        h("span", { class: "quiet" }, `Token from ${when(rotated ?? created)}`)),
       events.length > 0 && h("ul", { class: "plain" }, events.map((each) => this.event(each, name))),
-      known && h("ul", { class: "cards" }, known.matches.slice(0, LISTED).map((match) => this.match(match))));
+      known && h("ul", { class: "cards logs" }, known.matches.slice(0, LISTED).map((match) => this.match(match))));
   }
 
   // An event that has yet to end, with the button that enters a bot or withdraws it.
@@ -63,7 +63,7 @@ export class MeView {
     const inside = bots.includes(name);
     const act = () => this.change(`me/${inside ? "withdraw" : "enter"}?event=${encodeURIComponent(event)}&name=${encodeURIComponent(name)}`)
       .catch((error) => say(this.account.fault, error.message));
-    const stands = `${state === "open" ? `begins ${when(begins)}` : state}${inside ? `, with ${name}` : ""} `;
+    const stands = `${state === "open" ? `starts ${when(begins)}` : state}${inside ? `, with ${name}` : ""} `;
     return h("li", null, h("a", { href: addressOf("event", event) }, event), `, ${stands}`,
       h("button", { type: "button", class: "small", onclick: act }, inside ? `Withdraw from ${event}` : `Enter ${event}`));
   }

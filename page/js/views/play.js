@@ -6,7 +6,7 @@ import { keyed } from "../parts/keyed.js";
 import { playForm } from "../parts/playform.js";
 import { playing } from "../playing.js";
 import { onListing } from "../spectator.js";
-import { SIDES, botTitle, control, gameTitle, other } from "../text.js";
+import { SIDES, botTitle, control, gameTitle, other, timeTitle } from "../text.js";
 
 export class PlayView {
   constructor(main, [opponent]) {
@@ -48,7 +48,7 @@ export class PlayView {
     const mine = seat ? `you play ${SIDES[other(seat)]}` : "";
     const asked = { opponent: challenger, game, map, time_control, seat: seat ? other(seat) : null };
     return h("li", null, h("span", { class: "name" }, botTitle(challenger)),
-      h("span", { class: "quiet" }, [gameTitle(game, map ?? ""), control(time_control), mine].filter(Boolean).join(" · ")),
+      h("span", { class: "quiet" }, [gameTitle(game, map ?? ""), timeTitle(control(time_control)), mine].filter(Boolean).join(" · ")),
       h("button", { type: "button", class: "button", "aria-label": `Play ${botTitle(challenger)}`, onclick: () => {
         const who = this.form.who();
         if (who) playing.accept({ ...who, challenge, asked });
@@ -59,7 +59,7 @@ export class PlayView {
     const asking = playing.state === "asking";
     this.form?.setBusy(asking || playing.goesOn);
     set(this.cancel, { hidden: !asking });
-    say(this.status, playing.goesOn ? "Your match is still on. Here you set up the next one." : playing.note || playing.fault);
+    say(this.status, playing.goesOn ? "Your match is still on. Set up the next one here." : playing.note || playing.fault);
   }
 
   stop() {

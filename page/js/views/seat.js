@@ -104,10 +104,10 @@ export class SeatView {
   // Describe the state while the server does not answer.
   lost() {
     const left = Math.ceil((playing.graceMs - (performance.now() - playing.lostAt)) / 1000);
-    const sent = playing.sent ? " Your move is kept and sent again." : "";
+    const sent = playing.sent ? " Your move is kept and will be sent again." : "";
     return left > 0
-      ? `${playing.outage} The page tries again by itself.${sent} Your clock may run on, and you have ${left} s to come back.`
-      : `${playing.outage} The page still tries.${sent} If the server is up the match is lost by now; if it was down the match goes on when it is back.`;
+      ? `${playing.outage} Reconnecting…${sent} Your clock may keep running; you have ${left} s to return.`
+      : `${playing.outage} Still trying.${sent} If the server is up, the match is lost by now. If it was down, the match goes on when it is back.`;
   }
 
   offerResignation() {
@@ -116,7 +116,7 @@ export class SeatView {
     const ask = h("button", { type: "button", class: "danger", onclick: () => turn(true) }, "Resign");
     const sure = h("span", { class: "sure", role: "group", "aria-label": "Resign?" }, h("span", null, "Resign?"),
       h("button", { type: "button", class: "danger", onclick: () => { turn(false); playing.resign(); } }, "Yes, resign"),
-      h("button", { type: "button", onclick: () => { turn(false); ask.focus(); } }, "No, play on"));
+      h("button", { type: "button", onclick: () => { turn(false); ask.focus(); } }, "Keep playing"));
     const turn = (asked) => {
       set(ask, { hidden: asked });
       set(sure, { hidden: !asked });

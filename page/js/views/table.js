@@ -4,7 +4,7 @@ import { addressOf } from "../router.js";
 import { fetchJson } from "../api.js";
 import { h, set } from "../dom.js";
 import { cross, rated, standing } from "../parts/tables.js";
-import { GAME_NAMES, eventTitle, plural } from "../text.js";
+import { GAME_NAMES, eventTitle, mapTitle, plural, timeTitle } from "../text.js";
 
 export class TableView {
   constructor(main) {
@@ -46,11 +46,11 @@ export class TableView {
     if (games.length) choose(games[0]);
     const names = [...new Set(seasons.map(({ name }) => name))];
     const chooser = h("label", null, "Season ", h("select", { onchange: ({ target }) => this.load(target.value) },
-      h("option", { value: "" }, "now"), names.map((name) => h("option", { value: name, selected: name === season }, name))));
+      h("option", { value: "" }, "current"), names.map((name) => h("option", { value: name, selected: name === season }, name))));
     this.place.replaceChildren(...[
       names.length ? h("p", null, chooser) : null,
       games.length > 1 ? bar : null, games.length === 1 ? h("h2", null, GAME_NAMES[games[0]] ?? games[0]) : null,
-      games.length ? panel : h("p", { class: "quiet" }, "No rated match is finished yet."),
+      games.length ? panel : h("p", { class: "quiet" }, "No rated match has finished yet."),
       events.length ? h("h2", null, "Events") : null,
       events.length ? h("ul", { class: "events" }, events.map(({ event, matches }) => h("li", null,
         h("a", { class: "card", href: addressOf("event", event) }, h("strong", null, eventTitle(event)), h("span", { class: "quiet" }, plural(matches, "match", "matches")))))) : null,
@@ -69,7 +69,7 @@ function categoryFilter(categories, season, show) {
     show(each && await fetchJson(`table?${given.map(([name, value]) => `${name}=${encodeURIComponent(value)}`).join("&")}`));
   };
   return h("label", null, "Matches ", h("select", { onchange: choose }, h("option", { value: "" }, "all"),
-    categories.map(({ map, time_control }, n) => h("option", { value: n }, [map, time_control].filter(Boolean).join(", ")))));
+    categories.map(({ map, time_control }, n) => h("option", { value: n }, [mapTitle(map), timeTitle(time_control)].filter(Boolean).join(", ")))));
 }
 
 function ratings(game, { standings, crosses }) {

@@ -13,7 +13,7 @@ export class VersusView {
       main.replaceChildren(h("h1", null, "Two bots"), this.choose(bot));
       return;
     }
-    this.matches = h("section", { hidden: true }, h("h2", null, "Their matches"), // not moved by the scores
+    this.matches = h("section", { hidden: true }, h("h2", null, "Matches"), // not moved by the scores
       new PagedList(`search?bot=${encodeURIComponent(bot)}&opponent=${encodeURIComponent(opponent)}`).element);
     main.replaceChildren(
       h("h1", null, h("a", { href: addressOf("bot", bot) }, botTitle(bot)), " against ", h("a", { href: addressOf("bot", opponent) }, botTitle(opponent))),
@@ -36,7 +36,7 @@ export class VersusView {
     try {
       const found = await fetchJson(`versus?bot=${encodeURIComponent(bot)}&opponent=${encodeURIComponent(opponent)}`);
       if (this.stopped) return;
-      this.scores.replaceChildren(...(found.length ? found.map((each) => score(bot, each)) : [h("p", { class: "quiet" }, "They have played no rated match.")]));
+      this.scores.replaceChildren(...(found.length ? found.map((each) => score(bot, each)) : [h("p", { class: "quiet" }, "They have not played a rated match.")]));
     } catch (error) {
       this.scores.replaceChildren(h("p", { class: "fault", role: "alert" }, error.message));
     }
