@@ -56,7 +56,7 @@ class Dawdler(Bot):
         time.sleep(float(SECONDS.read_text()))
         return random.choice(self.game.moves(position))
 """
-PATIENCE = 60
+PATIENCE = 150
 """Time limit for the browser in seconds; only a hang takes longer."""
 LOG_LINES = 15
 """Lines of each log in the report of a failed test."""

@@ -11,7 +11,7 @@ from websockets.exceptions import ConnectionClosed
 from websockets.sync.client import ClientConnection, connect
 
 SUBPROTOCOL: Any = "arena.v1.msgpack"
-PATIENCE = 120.0
+PATIENCE = 500.0
 """Seconds of silence from the server after which a peer gives up, so that no peer outlives its test."""
 
 

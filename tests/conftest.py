@@ -46,7 +46,7 @@ SLOW = (
 TICK = 0.05
 BLOCKED_TICKS = 40
 """Ticks without a turn of the event loop after which it counts as blocked: half a second."""
-PATIENCE = 30.0
+PATIENCE = 150.0
 """Seconds in which whatever a test has started may end by itself; only on a busy machine it takes more than a few."""
 
 

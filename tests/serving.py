@@ -40,7 +40,7 @@ async def host() -> AsyncIterator[Host]:
     enough = asyncio.Event()
 
     async def run() -> None:
-        async with open_host(private(grace_seconds=0.4)) as running:
+        async with open_host(private(grace_seconds=600.0)) as running:
             opened.set_result(running)
             await enough.wait()
 

@@ -59,7 +59,7 @@ def loaded_packages(*runs: Sequence[str], **environment: str) -> list[set[str]]:
         check=True,
         capture_output=True,
         text=True,
-        timeout=150,
+        timeout=500,
     )
     names = [set(line.split()) for line in result.stderr.splitlines()]
     assert len(names) == len(runs), result.stderr
@@ -128,7 +128,7 @@ def test_the_commands_with_a_store_load_that_and_nothing_else_that_is_heavy() ->
     modules = sorted({COMMANDS[name][0] for name in WITH_STORE})
     code = f"import sys, {', '.join(modules)}; print(*{{name.partition('.')[0] for name in sys.modules}})"
     result = subprocess.run(
-        [sys.executable, "-c", code], check=True, capture_output=True, text=True, timeout=150
+        [sys.executable, "-c", code], check=True, capture_output=True, text=True, timeout=500
     )
     assert not set(result.stdout.split()) & (HEAVY - STORE)
 
@@ -175,7 +175,7 @@ def test_a_command_without_its_extra_names_it(
         check=False,
         capture_output=True,
         text=True,
-        timeout=150,
+        timeout=500,
     )
     assert result.returncode == 1
     assert result.stderr == (
@@ -222,7 +222,7 @@ def in_bash(home: Path, script: str) -> subprocess.CompletedProcess[str]:
         check=False,
         capture_output=True,
         text=True,
-        timeout=150,
+        timeout=500,
     )
 
 
@@ -236,7 +236,7 @@ def test_a_bash_completes_the_name_of_a_command_and_of_an_option(tmp_path: Path)
         ["--noprofile", "-i"],
         env=environment(HOME=str(tmp_path), PATH=path, PS1="$ ", INPUTRC="/dev/null"),
         encoding="utf-8",
-        timeout=150,
+        timeout=500,
         # the prompt has the folder in it, and a line that is too long for the terminal is not told whole
         dimensions=(24, 200),
     )
@@ -278,7 +278,7 @@ def test_the_public_face_has_nothing_else() -> None:
 def test_the_public_face_is_loaded_when_it_is_asked_for() -> None:
     code = "import sys, arena; print('bots' in sys.modules); from arena import Bot; print(Bot)"
     result = subprocess.run(
-        [sys.executable, "-c", code], check=True, capture_output=True, text=True, timeout=150
+        [sys.executable, "-c", code], check=True, capture_output=True, text=True, timeout=500
     )
     assert result.stdout == "False\n<class 'arena.bots.api.bot.Bot'>\n"
 

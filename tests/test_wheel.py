@@ -34,12 +34,12 @@ class Environment:
     """A virtual environment with the wheel, and the libraries of this one that the wheel needs with some extras."""
 
     def __init__(self, folder: Path, wheel: Path, *extras: str) -> None:
-        subprocess.run([sys.executable, "-m", "venv", "--without-pip", folder], check=True, timeout=150)
+        subprocess.run([sys.executable, "-m", "venv", "--without-pip", folder], check=True, timeout=500)
         self.python = folder / "bin" / "python"
         (self.site,) = folder.glob("lib/python*/site-packages")
         before = set(self.names())
         pip = ("-m", "pip", "--python", self.python, "install", "--quiet", "--no-deps", "--no-index", wheel)
-        subprocess.run([sys.executable, *pip], check=True, timeout=150)
+        subprocess.run([sys.executable, *pip], check=True, timeout=500)
         self.added = set(self.names()) - before
         (metadata,) = self.site.glob("riskless_arena-*.dist-info")
         for library in needed(Distribution.at(metadata), set(extras)):
@@ -66,7 +66,7 @@ class Environment:
             check=False,
             capture_output=True,
             text=True,
-            timeout=150,
+            timeout=500,
         )
 
 
@@ -94,7 +94,7 @@ def needed(root: Distribution, extras: set[str]) -> list[Distribution]:
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("wheel")
     build = [sys.executable, "-m", "hatchling", "build", "--target", "wheel", "--directory", str(folder)]
-    subprocess.run(build, cwd=ROOT, check=True, capture_output=True, timeout=150)
+    subprocess.run(build, cwd=ROOT, check=True, capture_output=True, timeout=500)
     (built,) = folder.glob("*.whl")
     return built
 
@@ -182,7 +182,7 @@ def test_a_strict_type_checker_sees_a_bot_typed(plain: Environment, tmp_path: Pa
         check=False,
         capture_output=True,
         text=True,
-        timeout=180,
+        timeout=500,
     )
     assert 'mine.py:6: note: Revealed type is "float"' in checked.stdout.replace("builtins.", ""), checked
     assert 'has no attribute "nothing_of_the_kind"' in checked.stdout
@@ -215,6 +215,6 @@ def test_the_plain_package_installs_no_hosts_libraries(plain: Environment, tmp_p
 
 def test_the_command_and_the_module_are_one(plain: Environment, tmp_path: Path) -> None:
     command = subprocess.run(
-        [plain.python.parent / "arena", "--version"], check=True, capture_output=True, text=True, timeout=150
+        [plain.python.parent / "arena", "--version"], check=True, capture_output=True, text=True, timeout=500
     )
     assert plain.run("-m", "arena", "--version", cwd=tmp_path).stdout == command.stdout == "arena 0.1.0\n"

@@ -33,7 +33,7 @@ log = logging.getLogger("arena.pages")
 COMMAND = (sys.executable, "-P", "-m", "arena.server.web")
 AT_ONCE = 6
 """Number of answers made in parallel, in addition to one slow answer."""
-START_SECONDS = 30.0
+START_SECONDS = 120.0
 """Time limit of the start, in seconds."""
 OVERDUE_SECONDS = 5.0
 """Time beyond a request's limit after which the page process counts as hung and is killed."""

@@ -16,7 +16,7 @@ async def test_a_frame_is_answered_and_the_other_of_the_pair_is_asked_for_the_ne
         _, port = await edge.listen(HOST, 0)
         url = f"ws://{HOST}:{port}"
         async with line_to(url) as first, line_to(url) as second, line_to(url):
-            with anyio.fail_after(100):
+            with anyio.fail_after(500):
                 assert await first.recv() == ASKED
                 for mover, other in ((first, second), (second, first), (first, second)):
                     await mover.send(b"a move")

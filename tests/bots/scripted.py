@@ -28,7 +28,7 @@ class Peer:
 
     async def hear_any(self) -> ClientMessage:
         """Return the next message."""
-        with anyio.fail_after(100):
+        with anyio.fail_after(500):
             return decode_client(await self.connection.recv())
 
     async def hear(self, kind: type[T]) -> T:

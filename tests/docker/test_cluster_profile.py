@@ -77,7 +77,7 @@ class Arena:
     def get(self, path: str) -> tuple[int, str]:
         """Return the answer of the reverse proxy."""
         try:
-            with urlopen(f"http://{self.address}{path}", timeout=100) as answer:
+            with urlopen(f"http://{self.address}{path}", timeout=500) as answer:
                 return answer.status, answer.read().decode()
         except HTTPError as error:
             with error:

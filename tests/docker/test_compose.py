@@ -244,7 +244,7 @@ def test_the_first_command_ends_with_a_table_without_forfeits(
             return None
         address = docker("port", container, "8765/tcp").strip()
         try:
-            with urlopen(f"http://{address}/", timeout=100) as page:
+            with urlopen(f"http://{address}/", timeout=500) as page:
                 assert "<html" in page.read().decode()
         except (URLError, ConnectionError):
             return None

@@ -51,7 +51,7 @@ class Machine:
             stderr=subprocess.STDOUT,
             text=True,
             check=False,
-            timeout=300,
+            timeout=500,
         )
 
     def do(self, block: Block) -> None:
@@ -129,7 +129,7 @@ def system_state(container: str) -> str:
     words = ["docker", "exec", container, "systemctl", "is-system-running", "--wait"]
     end, state = time.monotonic() + 150, ""
     while not state and time.monotonic() < end:
-        state = subprocess.run(words, capture_output=True, text=True, check=False, timeout=60).stdout.strip()
+        state = subprocess.run(words, capture_output=True, text=True, check=False, timeout=500).stdout.strip()
         time.sleep(0.2)
     return state
 
@@ -150,7 +150,7 @@ def machine() -> Iterator[Machine]:
             ["docker", "exec", "-i", "--user", "host", container, "tar", "-x", "-C", SOURCES],
             input=sources(),
             check=True,
-            timeout=60,
+            timeout=500,
         )
         machine = Machine(container)
         yield machine

@@ -69,7 +69,7 @@ def test_the_dashboard_shows_a_ladder_in_play(compose: Compose) -> None:
 
     def nonzero_results() -> PanelResults | None:
         try:
-            with urlopen(f"http://{address}/", timeout=60) as answer:
+            with urlopen(f"http://{address}/", timeout=500) as answer:
                 panels: PanelResults = json.load(answer)
         except (URLError, ConnectionError):
             return None  # it is not up yet

@@ -89,7 +89,7 @@ class Profile:
         return self.compose("exec", "-T", "host", "cat", "/run/secrets/db_password").strip()
 
     def get(self, path: str) -> str:
-        with urlopen(f"http://{self.address}{path}", timeout=100) as answer:
+        with urlopen(f"http://{self.address}{path}", timeout=500) as answer:
             text: str = answer.read().decode()
             return text
 
@@ -179,7 +179,7 @@ def test_a_proxy_on_this_machine_is_believed(profile: Profile) -> None:
         f"ws://{profile.address}", subprotocols=[SUBPROTOCOL], additional_headers={"X-Forwarded-For": told}
     ) as client:
         client.send(msgpack.packb({"type": "hello", "name": "guest-1", "token": "", "session": ""}))
-        assert msgpack.unpackb(client.recv(timeout=100, decode=False))["type"] == "welcome"
+        assert msgpack.unpackb(client.recv(timeout=500, decode=False))["type"] == "welcome"
     assert f"here from {told}" in profile.compose("logs", "host")
 
 

@@ -86,7 +86,7 @@ def test_the_server_has_it_and_refuses_a_bot_with_other_rules(folder: Path) -> N
     try:
         assert server.stderr is not None
         url = server.stderr.readline().split()[-1]
-        with urlopen(f"{url.replace('ws', 'http', 1)}/api/about", timeout=300) as answer:
+        with urlopen(f"{url.replace('ws', 'http', 1)}/api/about", timeout=500) as answer:
             assert "connect4" in json.load(answer)["games"]
         other = folder / "other"
         other.mkdir()
@@ -94,7 +94,7 @@ def test_the_server_has_it_and_refuses_a_bot_with_other_rules(folder: Path) -> N
         (other / "connect4.py").write_text(changed, encoding="utf-8")
         words = ["bot", "greedy", "--url", url, "--game", "connect4.py:ConnectFour"]
         refused = subprocess.run(
-            [*ARENA, *words], cwd=other, capture_output=True, text=True, check=False, timeout=300
+            [*ARENA, *words], cwd=other, capture_output=True, text=True, check=False, timeout=500
         )
         assert refused.returncode == 1
         assert re.fullmatch(
@@ -102,7 +102,7 @@ def test_the_server_has_it_and_refuses_a_bot_with_other_rules(folder: Path) -> N
         ), refused.stderr
     finally:
         server.send_signal(signal.SIGTERM)
-        server.communicate(timeout=300)
+        server.communicate(timeout=500)
 
 
 def test_the_table_tells_of_every_method() -> None:

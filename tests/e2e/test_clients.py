@@ -71,7 +71,7 @@ async def test_matches_at_once_on_every_kind_of_game() -> None:
             for game in games:
                 tasks.start_soon(play, game)
         # The records are there a little before the clients have heard of the last end.
-        with anyio.fail_after(100):
+        with anyio.fail_after(500):
             while any(sum(vars(client.tally).values()) < len(games) for client in clients.values()):
                 await anyio.sleep(0.001)
     assert not {record.result.reason for record in records} & {EndReason.TIMEOUT, EndReason.RESIGNATION}
@@ -144,7 +144,7 @@ class Careful(Bot):
         ply = self.game.ply(position)
         self.begun.put(ply)
         if ply % 4 == 0:
-            self.go_on.acquire(timeout=150)
+            self.go_on.acquire(timeout=500)
         return self.game.moves(position)[0]
 
 
@@ -168,7 +168,7 @@ async def test_a_connection_cut_in_mid_thought_costs_no_match(monkeypatch: pytes
             records.append(await host.play(spec(make_setup("riskless", "path4"), tc="30+0")))
 
         tasks.start_soon(play)
-        with anyio.fail_after(100):
+        with anyio.fail_after(500):
             while not records:
                 if Careful.begun.empty():
                     await anyio.sleep(0.001)

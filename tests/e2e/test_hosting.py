@@ -77,7 +77,7 @@ def get(url: str, trust: Path) -> tuple[int, str]:
     """Return status and body of a page; a certificate must be the one in `trust`."""
     context = ssl.create_default_context(cafile=str(trust))
     try:
-        with build_opener(HTTPSHandler(context=context), _NoRedirect).open(url, timeout=150) as answer:
+        with build_opener(HTTPSHandler(context=context), _NoRedirect).open(url, timeout=500) as answer:
             return answer.status, answer.read().decode()
     except HTTPError as error:
         with error:
@@ -181,7 +181,7 @@ def nginx(folder: Path, certificate: tuple[Path, Path], server: Server) -> Itera
 
 def hello(port: int, trust: Path, source: str, name: str, token: str, **headers: str) -> dict[str, Any]:
     """Return the first answer to a hello that comes from an address of this machine, through TLS."""
-    raw = socket.create_connection(("127.0.0.1", port), source_address=(source, 0), timeout=150)
+    raw = socket.create_connection(("127.0.0.1", port), source_address=(source, 0), timeout=500)
     with connect(
         f"wss://{NAME}:{port}",
         sock=raw,
@@ -190,7 +190,7 @@ def hello(port: int, trust: Path, source: str, name: str, token: str, **headers:
         additional_headers={name.replace("_", "-"): value for name, value in headers.items()},
     ) as client:
         client.send(msgpack.packb({"type": "hello", "name": name, "token": token, "session": ""}))
-        answer: dict[str, Any] = msgpack.unpackb(client.recv(timeout=20, decode=False))
+        answer: dict[str, Any] = msgpack.unpackb(client.recv(timeout=500, decode=False))
         return answer
 
 

@@ -75,7 +75,7 @@ def test_a_ladder_with_no_more_than_a_game(mark: str, tmp_path: Path) -> None:
         cwd=tmp_path,
         capture_output=True,
         text=True,
-        timeout=50,
+        timeout=500,
         check=False,
     )
     assert result.returncode == 0, result.stderr
@@ -132,7 +132,7 @@ def test_a_signal_stops_at_once_and_keeps_finished_matches(
     with running(tmp_path, record) as process:
         assert len(processes_of(mark)) >= 5  # the ladder, two bots, their supervisors
         process.send_signal(number)
-        told, _ = process.communicate(timeout=10)
+        told, _ = process.communicate(timeout=500)
         assert process.returncode == 130
         assert not processes_of(mark)
     # On a busy machine a match may be void, which counts for nobody, and lines below the table say what was lost.

@@ -138,7 +138,7 @@ async def misbehave(
 
 
 def health(host: Host) -> bytes:
-    with urllib.request.urlopen(host.url.replace("ws:", "http:") + "/healthz", timeout=150) as answer:
+    with urllib.request.urlopen(host.url.replace("ws:", "http:") + "/healthz", timeout=500) as answer:
         data: bytes = answer.read()
     return data
 

@@ -55,7 +55,7 @@ def run(folder: Path, code: int, *words: str, typed: str = "", **environment: st
         capture_output=True,
         text=True,
         check=False,
-        timeout=150,
+        timeout=500,
     )
     assert result.returncode == code, result.stdout + result.stderr
     return result.stdout + result.stderr

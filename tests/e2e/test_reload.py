@@ -105,7 +105,7 @@ def test_a_file_with_an_error_changes_nothing(tmp_path: Path) -> None:
         assert told == 'arena.toml:8: limits.conections: unknown key; did you mean "connections"?'
         server.reload(f"{FIVE_LINES}[log]\nverbose = true\n")
         assert server.wait(r"settings read again: (.*)").startswith("applied log.verbose; a restart")
-        with urlopen(f"{url}/readyz", timeout=150) as answer:
+        with urlopen(f"{url}/readyz", timeout=500) as answer:
             assert answer.status == 200
 
 

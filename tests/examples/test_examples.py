@@ -52,7 +52,7 @@ def ladder(folder: Path, game: str, bots: dict[str, list[str]]) -> None:
         capture_output=True,
         text=True,
         check=False,
-        timeout=150,
+        timeout=500,
     )
     assert result.returncode == 0, result.stderr
     records = list(read(folder / "record.jsonl"))

@@ -118,7 +118,7 @@ for name in ("lost", "other", "no"):
         capture_output=True,
         text=True,
         check=True,
-        timeout=50,
+        timeout=500,
     ).stdout.splitlines()
     assert lines[0] == "['tictactoe', 'riskless', 'hexapawn', 'lost', 'nim', 'no', 'other']"
     assert lines[1] == "Heap(left=9, ply=0) nim"

@@ -15,7 +15,7 @@ from tests.server.fleets import QUICK, ROOT, all_gone, bot, processes_of
 
 
 async def until_lost(fleet: BotProcesses, name: str) -> None:
-    with anyio.fail_after(100):
+    with anyio.fail_after(500):
         while not fleet.is_lost(name):
             await fleet.wait_changed()
 
@@ -126,7 +126,7 @@ async def test_a_bot_that_stays_silent_is_killed_and_started_again(host: Host) -
         assert fleet.reserve("a") == "a"
         fleet.finish_match("a", "a", answered=False)
         assert fleet.reserve("a") is None  # not before it is back
-        with anyio.fail_after(100):
+        with anyio.fail_after(500):
             while fleet.reserve("a") is None:
                 await fleet.wait_changed()
     [notice] = lines

@@ -204,13 +204,13 @@ def matches_by_place(played: Ladder) -> dict[tuple[int, int], object]:
 async def test_the_same_event_as_on_one_machine_also_when_a_worker_dies(tmp_path: Path, mark: str) -> None:
     bots = [bot("a"), bot("b"), bot("c")]
     here = ladder(tmp_path / "here.jsonl", *bots)
-    with anyio.fail_after(100):
+    with anyio.fail_after(500):
         await run_ladder(here, Watch(), patience=QUICK)
 
     watch, there = Watch(), ladder(tmp_path / "there.jsonl", *bots)
     url = f"sqlite:///{tmp_path / 'arena.db'}"
     async with cluster(tmp_path, workers=2) as made:
-        with anyio.fail_after(100):
+        with anyio.fail_after(500):
             async with anyio.create_task_group() as tasks:
 
                 async def kill_one_in_mid_pair() -> None:
@@ -240,7 +240,7 @@ async def test_the_same_event_as_on_one_machine_also_when_a_worker_dies(tmp_path
 
     # Once more: there is nothing left to be played, and no cluster is asked.
     again = ladder(tmp_path / "there.jsonl", *bots)
-    with anyio.fail_after(100):
+    with anyio.fail_after(500):
         await run_ladder(again, Watch(), database=url, patience=QUICK, cluster="tcp://127.0.0.1:1")
     assert matches_by_place(again) == matches_by_place(here)
 
@@ -256,7 +256,7 @@ async def test_an_event_whose_scheduler_dies_ends_with_one_line_and_goes_on(tmp_
     bots, url = [bot("a"), bot("b")], f"sqlite:///{tmp_path / 'arena.db'}"
     watch, stopped = Watch(), ladder(tmp_path / "record.jsonl", *bots, rounds=12)
     async with cluster(tmp_path, workers=1) as made:
-        with anyio.fail_after(100):
+        with anyio.fail_after(500):
             async with anyio.create_task_group() as tasks:
 
                 async def kill() -> None:
@@ -274,7 +274,7 @@ async def test_an_event_whose_scheduler_dies_ends_with_one_line_and_goes_on(tmp_
     assert {record.result.reason for record in stopped.records} <= {EndReason.LINE, EndReason.BOARD_FULL}
 
     again = ladder(tmp_path / "record.jsonl", *bots, rounds=12)
-    with anyio.fail_after(100):
+    with anyio.fail_after(500):
         await run_ladder(again, Watch(), database=url, patience=QUICK)
     assert (again.resumed, len(again.played)) == (len(stopped.played), 24)
 
@@ -283,7 +283,7 @@ async def test_one_worker_plays_as_many_pairs_at_once_as_it_has_threads(
     shared: Cluster, tmp_path: Path
 ) -> None:
     watch, played = Watch(), ladder(tmp_path / "record.jsonl", bot("a"), bot("b"), bot("c"), rounds=1)
-    with anyio.fail_after(100):
+    with anyio.fail_after(500):
         await run_ladder(played, watch, patience=QUICK, cluster=shared.address)
     assert watch.notices == []
     assert len(played.played) == 6
@@ -295,7 +295,7 @@ async def test_a_program_by_lines_of_json_has_the_time_of_its_own(shared: Cluste
     odds = replace(program, name="lines", time_control=TimeControl.parse("900+30"))
     watch = Watch()
     finished_ladder = ladder(tmp_path / "record.jsonl", odds, bot("a"), rounds=1, folder=tmp_path)
-    with anyio.fail_after(100):
+    with anyio.fail_after(500):
         await run_ladder(finished_ladder, watch, patience=QUICK, cluster=shared.address)
     assert watch.notices == []
     assert {record.result.reason for record in finished_ladder.records} <= {
@@ -311,7 +311,7 @@ async def test_a_program_by_lines_of_json_has_the_time_of_its_own(shared: Cluste
 
 
 async def test_bots_that_fail_are_told_of_as_on_one_machine(shared: Cluster, tmp_path: Path) -> None:
-    with anyio.fail_after(100):
+    with anyio.fail_after(500):
         with pytest.raises(BotRefused, match=r"^bot b: no engine is called 'x'$"):
             await run_ladder(
                 ladder(tmp_path / "1.jsonl", bot("a"), bot("b", "misuse")),
@@ -337,7 +337,7 @@ async def test_a_cluster_without_workers_is_waited_for_and_given_up(tmp_path: Pa
     games = [game_of()]
     terms = EventTerms("test", games, TimeControl(5000), margin_ms=100, ready_ms=5000)
     async with cluster(tmp_path, workers=0) as made:
-        with anyio.fail_after(100):
+        with anyio.fail_after(500):
             async with open_cluster(made.address, 10) as client:
                 runner = ClusterRunner(
                     client,

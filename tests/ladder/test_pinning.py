@@ -140,7 +140,7 @@ async def test_bots_that_play_are_on_the_cores_of_their_match(host: Host) -> Non
 async def test_a_ladder_of_pinned_bots(tmp_path: Path) -> None:
     finished_ladder = ladder(tmp_path / "record.jsonl", bot("a"), bot("b"), bot("c"), rounds=2)
     finished_ladder.plan = replace(finished_ladder.plan, pin=True)
-    with anyio.fail_after(100):
+    with anyio.fail_after(500):
         await run_ladder(finished_ladder, Watch(), patience=QUICK)
     finished = list(records.read(tmp_path / "record.jsonl"))
     assert len(finished) == 12

@@ -61,7 +61,7 @@ def files(folder: Path) -> list[Path]:
 async def test_every_match_is_in_the_file_before_it_is_told(tmp_path: Path) -> None:
     watch = Watch()
     finished_ladder = ladder(tmp_path / "record.jsonl", bot("a"), bot("b"), bot("c"), concurrency=2)
-    with anyio.fail_after(100):
+    with anyio.fail_after(500):
         await run_ladder(finished_ladder, watch, patience=QUICK)
     assert watch.on_file == [1, 2, 3, 4, 5, 6]
     assert not watch.notices
@@ -78,7 +78,7 @@ async def test_adjudicated_matches_have_valid_records(
     file, url = tmp_path / "record.jsonl", f"sqlite:///{tmp_path / 'arena.db'}"
     finished_ladder = ladder(file, bot("a"), bot("b"))
     finished_ladder.plan = replace(finished_ladder.plan, adjudication=rules)
-    with anyio.fail_after(100):
+    with anyio.fail_after(500):
         await run_ladder(finished_ladder, Watch(), database=url, patience=QUICK)
     finished = list(records.read(file))
     assert len(finished) == 2
@@ -94,7 +94,7 @@ async def test_adjudicated_matches_have_valid_records(
 async def test_records_are_added_to_a_file(tmp_path: Path) -> None:
     file = tmp_path / "record.jsonl"
     for _ in range(2):
-        with anyio.fail_after(100):
+        with anyio.fail_after(500):
             await run_ladder(ladder(file, bot("a"), bot("b")), Watch(), patience=QUICK)
     assert len(list(records.read(file))) == 4
 
@@ -112,7 +112,7 @@ async def test_an_event_that_is_over_is_only_told_again(tmp_path: Path) -> None:
     tables = []
     for _ in range(2):
         finished_ladder = ladder(file, bot("a"), bot("b"))
-        with anyio.fail_after(100):
+        with anyio.fail_after(500):
             await run_ladder(finished_ladder, Watch(), database=f"sqlite:///{database}", patience=QUICK)
         tables.append(table(finished_ladder.bots, finished_ladder.records))
     assert tables[0] == tables[1]
@@ -126,7 +126,7 @@ async def test_an_event_that_was_stopped_goes_on(tmp_path: Path) -> None:
     bots = [bot("a"), bot("b"), bot("c")]
 
     stopped = ladder(tmp_path / "1.jsonl", *bots, rounds=3)
-    with anyio.fail_after(100):
+    with anyio.fail_after(500):
         await run_ladder(
             stopped, Watch(), database=url, enough=lambda: len(stopped.played) >= 5, patience=QUICK
         )
@@ -139,12 +139,12 @@ async def test_an_event_that_was_stopped_goes_on(tmp_path: Path) -> None:
         )
     watch = Watch()
     again = ladder(tmp_path / "2.jsonl", *bots, rounds=3)
-    with anyio.fail_after(100):
+    with anyio.fail_after(500):
         await run_ladder(again, watch, database=url, patience=QUICK)
     assert 5 <= again.resumed < 18
     assert watch.notices == [f"event test goes on: {again.resumed} of 18 matches were played before"]
     unbroken = ladder(tmp_path / "3.jsonl", *bots, rounds=3)
-    with anyio.fail_after(100):
+    with anyio.fail_after(500):
         await run_ladder(unbroken, Watch(), patience=QUICK)
     assert {pairing for pairing, _ in again.played} == {pairing for pairing, _ in unbroken.played}
     assert table(again.bots, again.records) == table(unbroken.bots, unbroken.records)
@@ -168,7 +168,7 @@ async def test_another_plan_is_refused_in_one_line(tmp_path: Path) -> None:
 async def test_matches_that_nobody_could_play_are_in_the_store_too(tmp_path: Path) -> None:
     url = f"sqlite:///{tmp_path / 'arena.db'}"
     finished_ladder = ladder(tmp_path / "r", bot("a"), bot("b", "crash"))
-    with anyio.fail_after(100):
+    with anyio.fail_after(500):
         await run_ladder(finished_ladder, Watch(), database=url, patience=QUICK)
     assert {record.result.reason for record in finished_ladder.records} == {EndReason.NO_SHOW}
     assert set(in_store(tmp_path / "arena.db")) == {record.match for record in finished_ladder.records}
@@ -176,7 +176,7 @@ async def test_matches_that_nobody_could_play_are_in_the_store_too(tmp_path: Pat
 
 async def test_enough_stops_it(tmp_path: Path) -> None:
     finished_ladder = ladder(tmp_path / "record.jsonl", bot("a"), bot("b"), rounds=100, concurrency=1)
-    with anyio.fail_after(100):
+    with anyio.fail_after(500):
         await run_ladder(
             finished_ladder, Watch(), enough=lambda: len(finished_ladder.played) >= 3, patience=QUICK
         )

@@ -81,7 +81,7 @@ async def run(
         server, bots, twins=lambda _bot: twins, folder=ROOT, patience=QUICK, notice=noticed.append
     ) as fleet:
         try:
-            with anyio.fail_after(100):
+            with anyio.fail_after(500):
                 await fleet.settle()
                 threads = Threads(bots, cores=2, by_hand=concurrency)
                 runner = Runner(host, fleet, terms, threads, lambda *each: matches.append(each))
@@ -199,6 +199,6 @@ async def test_enough_is_enough(host: Host) -> None:
         host, [bot("a"), bot("b")], folder=ROOT, patience=QUICK, notice=pytest.fail
     ) as fleet:
         runner = Runner(host, fleet, TERMS, Threads((), 1), lambda _, record: matches.append(record))
-        with anyio.fail_after(100):
+        with anyio.fail_after(500):
             await runner.run(Schedule("1", RoundRobinFormat(["a", "b"], 50, 1, 0)), lambda: len(matches) >= 3)
     assert len(matches) == 3

@@ -114,7 +114,7 @@ async def play(ladder: Ladder, announced: AnnouncedThreads | None = None) -> Tab
     terms = EventTerms("test", ladder.starts, TimeControl(5000), 100, 5000)
     runner = Runner(table, bots, terms, threads, ladder.add, held=lambda _names, _threads: nullcontext())
     assert ladder.schedule is not None
-    with anyio.fail_after(100):
+    with anyio.fail_after(500):
         await runner.run(ladder.schedule)
     return table
 

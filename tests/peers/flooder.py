@@ -14,7 +14,7 @@ except (ConnectionClosed, OSError):
     pass
 try:
     while True:
-        wire.socket.recv(timeout=150)
+        wire.socket.recv(timeout=500)
 except (ConnectionClosed, OSError):
     pass
 report(type="closed", code=wire.socket.close_code, reason=wire.socket.close_reason, sent=sent)

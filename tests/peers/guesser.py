@@ -12,7 +12,7 @@ for number in range(30):
         socket.send(msgpack.packb({"type": "hello", "name": "victim", "token": f"guess {number}"}))
         try:
             while True:
-                message = msgpack.unpackb(socket.recv(timeout=150, decode=False))
+                message = msgpack.unpackb(socket.recv(timeout=500, decode=False))
                 report(**message)
         except ConnectionClosed:
             pass

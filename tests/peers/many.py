@@ -12,11 +12,11 @@ address = urlsplit(url)
 sockets = []
 for _attempt in range(int(sys.argv[4])):
     try:
-        sockets.append(socket.create_connection((address.hostname or "", address.port or 0), timeout=150))
+        sockets.append(socket.create_connection((address.hostname or "", address.port or 0), timeout=500))
     except OSError:
         continue
 # The server takes connections as they come: once one more is answered, of another address, all these are let in or refused.
-last = HTTPConnection(address.hostname or "", address.port, timeout=150, source_address=("127.0.0.9", 0))
+last = HTTPConnection(address.hostname or "", address.port, timeout=500, source_address=("127.0.0.9", 0))
 last.request("GET", "/")
 last.getresponse()
 

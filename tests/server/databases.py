@@ -56,7 +56,7 @@ def _children(process: int) -> list[int]:
 
 def _ask(folder: Path, statement: str, database: str = "postgres") -> None:
     async def run() -> None:
-        connection = await asyncpg.connect(host=str(folder), user="arena", database=database, timeout=5)
+        connection = await asyncpg.connect(host=str(folder), user="arena", database=database, timeout=500)
         try:
             await connection.execute(statement)
         finally:

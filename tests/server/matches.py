@@ -45,7 +45,7 @@ def terms(
     )
 
 
-def spec(maxie: str, minnie: str, tc: str = "2+0.1", *, game: str = "tictactoe", **limits: int) -> Terms:
+def spec(maxie: str, minnie: str, tc: str = "600+1", *, game: str = "tictactoe", **limits: int) -> Terms:
     return Terms(
         match=uuid.uuid4().hex,
         event="test",
@@ -53,7 +53,7 @@ def spec(maxie: str, minnie: str, tc: str = "2+0.1", *, game: str = "tictactoe",
         players=Players(maxie, minnie),
         time_control=TimeControl.parse(tc),
         margin_ms=limits.get("margin", 100),
-        ready_ms=limits.get("ready", 5000),
+        ready_ms=limits.get("ready", 600_000),
     )
 
 

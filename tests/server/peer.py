@@ -42,7 +42,7 @@ class Peer:
     async def next(self) -> ServerMessage:
         """Return the next message, whatever it is."""
         # a bot of the house is a process that has to start, on a machine that may be busy
-        with anyio.fail_after(100):
+        with anyio.fail_after(500):
             return decode_server(await self.connection.recv())
 
     async def hear(self, kind: type[_T]) -> _T:

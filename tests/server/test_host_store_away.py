@@ -47,7 +47,7 @@ async def ready(host: Host) -> tuple[int, str]:
 
     def ask() -> tuple[int, str]:
         try:
-            with urlopen(host.url.replace("ws:", "http:") + "/readyz", timeout=150) as answer:
+            with urlopen(host.url.replace("ws:", "http:") + "/readyz", timeout=500) as answer:
                 return answer.status, answer.read().decode()
         except HTTPError as error:
             with error:
@@ -109,14 +109,14 @@ async def test_no_match_is_void_and_no_clock_runs_while_the_store_is_away(
         async with away(own_postgresql, how):
             began = monotonic()
             go.set()
-            with anyio.fail_after(100):
+            with anyio.fail_after(500):
                 while (await ready(host))[0] == 200:
                     await anyio.sleep(0.05)
             status, told = await ready(host)
             assert (status, told.startswith(why)) == (503, True), told
             assert not records
             lasted = monotonic() - began
-        with anyio.fail_after(100):
+        with anyio.fail_after(500):
             while len(records) < len(pairs):
                 await anyio.sleep(0.02)
         assert await ready(host) == (200, "ready\n")
@@ -149,7 +149,7 @@ async def test_matches_go_on_from_the_store_where_that_was_away_for_longer_than_
             await reached.wait()
             async with away(own_postgresql, "is killed"):
                 go.set()
-                with anyio.fail_after(100):
+                with anyio.fail_after(500):
                     while "the store is unavailable, and matches wait until it is back" not in caplog.text:
                         await anyio.sleep(0.05)
 
@@ -175,7 +175,7 @@ async def test_a_server_that_is_stopped_while_its_store_is_away_goes_on_with_its
             await reached.wait()
             await asyncio.to_thread(own_postgresql.kill)
             go.set()
-            with anyio.fail_after(100):
+            with anyio.fail_after(500):
                 while (await ready(host))[0] == 200:
                     await anyio.sleep(0.05)
             tasks.cancel_scope.cancel()

@@ -121,7 +121,7 @@ def test_an_engine_says_what_it_thinks_and_its_line_is_followed(shown: Page) -> 
         )
         return "alphabeta" in told.inner_text()
 
-    wait(answered, 120)  # on a busy machine the engine may take too long, and is asked again
+    wait(answered, 500)  # on a busy machine the engine may take too long, and is asked again
     expect(told).to_have_text(
         re.compile(r"alphabeta, \d+ plies: value .*→.*Next best: .*→.*Solved: a "),
         use_inner_text=True,
@@ -153,7 +153,7 @@ def analyse(page: Page) -> Locator:
         expect(told).to_have_text(re.compile("Accuracy|took too long|try again"), timeout=ANSWER_MS)
         return "Accuracy" in told.inner_text()
 
-    wait(answered, 240)
+    wait(answered, 500)
     return told
 
 

@@ -37,7 +37,7 @@ class Guest:
     def hear(self, kind: str) -> dict[str, Any]:
         """The next message of this kind."""
         while True:
-            message: dict[str, Any] = msgpack.unpackb(self._socket.recv(timeout=60, decode=False))
+            message: dict[str, Any] = msgpack.unpackb(self._socket.recv(timeout=500, decode=False))
             if message["type"] == kind:
                 return message
 

@@ -89,7 +89,7 @@ class Journal:
         self._clock = clock
         self._observe = observe
         self._turn = asyncio.Lock()
-        """Lock of `write`: at most one of its transactions is ahead of a commit."""
+        """Lock of all transactions but commits: at most one is ahead of a commit, and each runs under the latest lease."""
         self._pending_since: dict[str, int] = {}
         """Start of each pending commit or renewal, in monotonic ns."""
         self._complaint = ""
@@ -128,7 +128,8 @@ class Journal:
         """
         try:
             if self._in_doubt:
-                self.lease = await self._writer.write(partial(lease.reacquire, lease=self.lease))
+                async with self._turn:
+                    self.lease = await self._writer.write(partial(lease.reacquire, lease=self.lease))
                 self._in_doubt = False
             return await load(self._engine, self.lease.name, event)
         except Exception as error:
@@ -184,16 +185,21 @@ class Journal:
         """Renew the lease periodically until it is lost."""
         while not self.lost.is_set():
             await self._clock.sleep(self.lease.seconds / RENEWALS)
-            self._pending_since["renewal"] = self._clock.now_ns()
-            try:
+            await self.renew_lease()
+
+    async def renew_lease(self) -> None:
+        """Renew the lease once. A failure is logged, for the next renewal may succeed."""
+        self._pending_since["renewal"] = self._clock.now_ns()
+        try:
+            async with self._turn:
                 await self._writer.write(partial(lease.renew, lease=self.lease))
-                self._complaint = ""
-            except Exception as error:  # noqa: BLE001  the next attempt may succeed
-                failure = self._failure(error)
-                if not isinstance(failure, LeaseLost):
-                    log.warning("the lease could not be renewed: %s", failure)
-            finally:
-                del self._pending_since["renewal"]
+            self._complaint = ""
+        except Exception as error:  # noqa: BLE001
+            failure = self._failure(error)
+            if not isinstance(failure, LeaseLost):
+                log.warning("the lease could not be renewed: %s", failure)
+        finally:
+            del self._pending_since["renewal"]
 
     def _failure(self, error: Exception) -> Exception:
         """Return the error in the form that callers expect, and record it."""

@@ -94,7 +94,7 @@ async def test_the_connection_answers_while_a_bot_thinks() -> None:
         await peer.hear(Ready)
         await peer.say(turn([], match="slow"), turn([], match="quick"))
         pong = await peer.connection.ping()
-        with anyio.fail_after(100):
+        with anyio.fail_after(500):
             await pong
         assert await peer.hear(Move) == Move("quick", 0, 0)
         await peer.say(end([], match="slow", winner="minnie", reason=EndReason.TIMEOUT))
@@ -154,7 +154,7 @@ async def test_an_exception_at_the_end_is_told_too() -> None:
         await peer.say(start())
         await peer.hear(Ready)
         await peer.say(end([], winner="maxie"))
-        with anyio.fail_after(100):
+        with anyio.fail_after(500):
             await told.wait()
         await peer.say(STOP)
 
@@ -269,7 +269,7 @@ async def test_stop_ends_it_at_once_even_when_a_bot_does_not_listen() -> None:
         watched = Watched(Stubborn, stage.url)
         tasks.start_soon(watched.client.run)
         await thinking.wait()
-        with anyio.fail_after(100):
+        with anyio.fail_after(500):
             watched.client.stop()
             await left.wait()
     stubborn.set()

@@ -35,7 +35,7 @@ async def told_to(
             end_it(watched.client)
 
         tasks.start_soon(tell)
-        with anyio.fail_after(100):
+        with anyio.fail_after(500):
             await watched.client.run()
         tasks.cancel_scope.cancel()
     return watched
@@ -124,5 +124,5 @@ async def test_the_quota_that_is_left_is_told_again_on_return(playing: bool) -> 
 
     async with scripted(first, second) as stage:
         watched = Watched(First, stage.url, quota=2)
-        with anyio.fail_after(100):
+        with anyio.fail_after(500):
             await watched.client.run()

@@ -26,7 +26,7 @@ class ReportQueue(SimpleQueue[Report]):
     """Queue of the reports of a worker, in order."""
 
     def next(self) -> Report:
-        return self.get(timeout=150)
+        return self.get(timeout=500)
 
 
 class Threads(Bot):

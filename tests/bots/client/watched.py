@@ -48,6 +48,6 @@ async def run_client(make: type[Bot], *scripts: Script, **options: Any) -> Watch
     """Run a client against the scripts until the last one stops it."""
     async with scripted(*scripts) as stage:
         watched = Watched(make, stage.url, **options)
-        with anyio.fail_after(100):
+        with anyio.fail_after(500):
             await watched.client.run()
     return watched

@@ -210,7 +210,7 @@ async def test_a_closed_output_stops_the_bot() -> None:
         os.close(unread)
         assert await host.wait_connected("a", 20)
         await host.play(spec("a", "b"))
-        with anyio.fail_after(100):
+        with anyio.fail_after(500):
             assert await process.wait() == 0
         assert process.stderr is not None
         told = b"".join([chunk async for chunk in process.stderr]).decode()

@@ -21,7 +21,7 @@ def play(*arguments: str | Path, rows: int = 50) -> "pexpect.spawn[str]":
         [*ARENA[1:], "play", *map(str, arguments)],
         env=environment(TERM="xterm"),
         encoding="utf-8",
-        timeout=150,
+        timeout=500,
         echo=False,
         dimensions=(rows, 120),
         preexec_fn=heed_interrupts,

@@ -111,7 +111,7 @@ def test_keys_step_through_the_match(one: Path) -> None:
         [*ARENA[1:], "replay", str(one)],
         env=environment(TERM="xterm"),
         encoding="utf-8",
-        timeout=150,
+        timeout=500,
         dimensions=(40, 120),
     )
     for key, shown in [

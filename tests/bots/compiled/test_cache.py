@@ -107,7 +107,7 @@ def test_without_a_home_kernels_are_kept_in_the_virtual_environment() -> None:
     code = "from arena.bots.compiled.cache import chosen_folder; print(chosen_folder())"
     environment = {**os.environ, "XDG_CACHE_HOME": "", "HOME": "/dev/null"}
     result = subprocess.run(
-        [sys.executable, "-c", code], env=environment, check=True, capture_output=True, text=True, timeout=150
+        [sys.executable, "-c", code], env=environment, check=True, capture_output=True, text=True, timeout=500
     )
     assert Path(result.stdout.strip()) == cache.inside(Path(sys.prefix) / "cache")
 

@@ -171,7 +171,7 @@ class Noting(Riskless):
         with self._more:
             self.threads.add(threading.current_thread())
             self._more.notify_all()
-            if position in self._held and not self._more.wait_for(self._enough, timeout=150):
+            if position in self._held and not self._more.wait_for(self._enough, timeout=500):
                 raise AssertionError(f"{len(self.threads)} threads search, not {self.expected}")
         return super().moves(position)
 

@@ -134,7 +134,7 @@ def test_it_loads_from_any_folder_whatever_lies_there(tmp_path: Path) -> None:
         env={key: value for key, value in os.environ.items() if key != "PYTHONPATH"},
         capture_output=True,
         text=True,
-        timeout=150,
+        timeout=500,
         check=False,
     )
     assert result.stderr == ""

@@ -30,7 +30,7 @@ def test_results_come_in_order(threads: int) -> None:
 
 def test_threads_work_at_once() -> None:
     """Each part waits for the other: they only end if two threads are in them."""
-    both = threading.Barrier(2, timeout=150)
+    both = threading.Barrier(2, timeout=500)
     with ThreadPool(2) as pool:
         assert sorted(pool.map(lambda _: both.wait(), [0, 1])) == [0, 1]
 

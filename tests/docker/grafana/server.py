@@ -37,7 +37,7 @@ def answer(source: str, expression: str) -> Any:
     """Return Prometheus's current value of an expression."""
     for variable, value in VARIABLES.items():
         expression = expression.replace(variable, value)
-    with urlopen(f"{source}/api/v1/query?{urlencode({'query': expression})}", timeout=100) as got:
+    with urlopen(f"{source}/api/v1/query?{urlencode({'query': expression})}", timeout=500) as got:
         return json.load(got)["data"]["result"]
 
 

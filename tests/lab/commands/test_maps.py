@@ -59,7 +59,7 @@ def test_show_without_unicode_is_ascii() -> None:
         [*ARENA, "maps", "show", "m2"],
         capture_output=True,
         encoding="ascii",
-        timeout=150,
+        timeout=500,
         check=False,
         env={**os.environ, "PYTHONIOENCODING": "ascii"},
     )

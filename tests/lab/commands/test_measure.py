@@ -43,7 +43,7 @@ def test_two_processes_measure_what_one_does(tmp_path: Path) -> None:
     how = ("path4", "--matches", "2")
     assert run(*how, "--processes", "1", "--json", str(one)) == 0
     words = ["maps", "measure", *how, "--processes", "2", "--json", str(two)]
-    subprocess.run([sys.executable, "-m", "arena", *words], check=True, timeout=150)
+    subprocess.run([sys.executable, "-m", "arena", *words], check=True, timeout=500)
     assert one.read_text() == two.read_text()
 
 
@@ -73,7 +73,7 @@ def test_a_terminal_has_a_table_of_how_matches_decide_and_one_of_what_there_is_t
         capture_output=True,
         text=True,
         check=True,
-        timeout=150,
+        timeout=500,
     )
     plain = re.sub(r"\x1b\[[0-9;]*m", "", result.stdout)
     decide, watch = plain.split("\n map ")[1:]

@@ -76,7 +76,7 @@ def test_two_processes_make_what_one_does(tmp_path: Path) -> None:
     how = [*QUICK, "--nodes", "100", "--count", "10"]
     one = arena("openings", "make", "--map", "m1", *how, "--output", "-")
     two = [*ARENA, "openings", "make", "--map", "m1", *how, "--processes", "2", "--output", str(path)]
-    subprocess.run(two, check=True, timeout=150)
+    subprocess.run(two, check=True, timeout=500)
     assert path.read_text() == one.stdout
     assert one.stdout.count("\n") == 12
 

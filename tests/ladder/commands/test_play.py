@@ -31,10 +31,10 @@ def test_the_page_is_where_the_ladder_says_and_has_loaded_what_its_tables_need(t
             match = re.fullmatch(r"watch it at (http://127\.0\.0\.1:\d+/)event/[^/ ]+\n", line)
             assert match
             assert "numpy" in imported
-            with urlopen(match[1], timeout=150) as page:
+            with urlopen(match[1], timeout=500) as page:
                 assert page.status == 200
                 assert b"<html" in page.read()
         finally:
             process.send_signal(signal.SIGINT)
-            process.communicate(timeout=150)
+            process.communicate(timeout=500)
     assert process.returncode == 130

@@ -78,7 +78,7 @@ def wait_heard(port: int) -> None:
     """Wait until the edge with this metrics port hears a core."""
     end = time.monotonic() + 150
     while True:
-        with urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=150) as answer:
+        with urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=500) as answer:
             if b"\narena_core 1.0" in answer.read():
                 return
         assert time.monotonic() < end

@@ -103,7 +103,7 @@ async def test_a_bot_gets_another_name_and_then_one_that_says_nothing_while_the_
         assert (await run(database, "rename", "anna", "wolf")).stderr == "anna is wolf now, with 1 matches\n"
         error = await anna.hear(Error)
         assert (error.code, error.detail) == (Code.REMOVED, "the host renames it")
-        with anyio.fail_after(100):
+        with anyio.fail_after(500):
             while host.edge.directives.names.get("anna") != "this name is 'wolf' now":
                 await anyio.sleep(0.01)
         assert await refusal(host, "anna", token) == "this name is 'wolf' now"
@@ -144,7 +144,7 @@ async def test_a_name_in_play_is_changed_when_its_match_is_over(database: str) -
         enter(host, "bert") as bert,
         anyio.create_task_group() as tasks,
     ):
-        tasks.start_soon(host.play, spec("anna", "bert"))
+        tasks.start_soon(host.play, spec("anna", "bert", ready=2000))
         await anna.hear(Start)
         await bert.hear(Start)
         assert "anna is wolf now, with 1 matches" in (await run(database, "rename", "anna", "wolf")).stderr

@@ -41,5 +41,5 @@ async def test_every_signal_is_waited_for_and_none_is_lost_between_two_waits(
         await stop.wait_again()
     assert scope.cancelled_caught
     tell(number)
-    with anyio.fail_after(100):
+    with anyio.fail_after(500):
         await stop.wait_again()

@@ -110,7 +110,7 @@ Fails()
 raise RuntimeError("the end")
 """
     result = subprocess.run(
-        [sys.executable, "-c", program], check=False, capture_output=True, text=True, timeout=150
+        [sys.executable, "-c", program], check=False, capture_output=True, text=True, timeout=500
     )
     lines = [json.loads(line) for line in result.stderr.splitlines()]
     assert [each["level"] for each in lines] == ["warning", "error", "error", "error", "error", "critical"]

@@ -35,7 +35,7 @@ async def test_it_is_started_again_at_the_same_address_and_gone_afterwards(
         async with open_nats(nats.url, name="test") as bus:
             first, url = server_of(nats.password_file.parent), nats.url
             os.kill(first, signal.SIGKILL)
-            with anyio.fail_after(100):
+            with anyio.fail_after(500):
                 for wanted in (False, True):
                     await becomes(bus, connected=wanted)
             second = server_of(nats.password_file.parent)

@@ -117,7 +117,7 @@ async def test_one_that_was_killed_is_back_for_the_next_challenge(monkeypatch: p
         assert host.is_connected("house-random"), "a check waits for it"
         for each in processes_of(mark):
             os.kill(each, signal.SIGKILL)
-        with anyio.fail_after(100):
+        with anyio.fail_after(500):
             while not notices:
                 await anyio.sleep(0.01)
         await guest.say(ASKED)
@@ -228,7 +228,7 @@ async def test_with_other_rules_than_the_servers_it_is_refused_and_told_in_a_lin
         RANDOM, check=True, notice=notices.append, patience=RestartPolicy(restarts=0), games=[f"{file}:Nim"]
     )
     async with open_host(house=plan) as host, host.open_house():
-        with anyio.fail_after(100):
+        with anyio.fail_after(500):
             while house_of(host):
                 await host.wait_change()
     lines = [line for notice in notices for line in notice.splitlines() if "rules" in line]

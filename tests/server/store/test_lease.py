@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from functools import partial
 
@@ -227,7 +227,7 @@ async def test_an_idle_holder_learns_from_the_renewal_that_its_name_is_lost(data
         await run_out(engine)
         async with engine.begin() as connection:
             await connection.execute(sa.update(schema.servers).values(number=7))
-        with anyio.fail_after(100):
+        with anyio.fail_after(500):
             await journal.lost.wait()
 
 
@@ -259,6 +259,38 @@ async def test_a_commit_of_unknown_outcome_that_comes_late_is_refused_once_the_s
         assert journal.lease.number == before.number + 1  # nothing is in doubt any more
 
 
+async def test_a_renewal_while_the_number_is_taken_again_does_not_lose_the_lease(
+    database: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A renewal under the number before would find it replaced, by this process itself."""
+    async with open_store(database) as engine, open_journal(engine) as journal:
+        await journal.commit([opens(), happens(1)])
+        write, taken, answered = journal._writer.write, anyio.Event(), anyio.Event()
+
+        async def cut(*_given: object) -> None:
+            raise ConnectionError("the line is cut")
+
+        async def answer_late(work: Callable[[sa.Connection], Lease]) -> Lease:
+            found = await write(work)
+            taken.set()
+            await answered.wait()
+            return found
+
+        with monkeypatch.context() as patched, pytest.raises(StoreError, match="the line is cut"):
+            patched.setattr(journal._writer, "commit", cut)
+            await journal.commit([happens(2)])
+        async with anyio.create_task_group() as tasks:
+            with monkeypatch.context() as patched:
+                patched.setattr(journal._writer, "write", answer_late)
+                tasks.start_soon(journal.load, "test")
+                await taken.wait()
+            tasks.start_soon(journal.renew_lease)
+            await anyio.wait_all_tasks_blocked()
+            answered.set()
+        assert not journal.lost.is_set()
+        await journal.commit([happens(2)])
+
+
 async def test_a_holder_that_stands_still_in_a_transaction_keeps_its_name_no_longer_than_the_lease(
     postgresql_database: str,
 ) -> None:
@@ -272,7 +304,7 @@ async def test_a_holder_that_stands_still_in_a_transaction_keeps_its_name_no_lon
             # Longer than a busy machine holds up the next statement.
             await still.execute(sa.text("SET LOCAL idle_in_transaction_session_timeout = '3s'"))
             await still.run_sync(lease.require, old)
-            with anyio.fail_after(100):
+            with anyio.fail_after(500):
                 new = await take_lease(engine, process=this_process())
             assert new.number == old.number + 1
             with pytest.raises(sa.exc.DBAPIError):

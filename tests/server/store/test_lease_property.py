@@ -252,7 +252,7 @@ async def test_whatever_servers_do_what_was_acknowledged_stays(
         async with AsyncExitStack() as stack:
             world = World(engine, stack)
             for what, *arguments in todo:
-                with anyio.fail_after(100):
+                with anyio.fail_after(500):
                     await getattr(world, str(what))(*arguments)
             await world.check()
     finally:

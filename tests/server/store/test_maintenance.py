@@ -91,7 +91,7 @@ async def test_a_store_that_is_away_is_told_in_one_line_and_tried_again(
     async with open_store(url) as engine, open_journal(engine) as journal:
         await anyio.to_thread.run_sync(own_postgresql.stop)
         clock = HurriedClock()
-        with anyio.fail_after(100):
+        with anyio.fail_after(500):
             await looked_after(Maintenance(engine, journal, clock=clock), clock, 1)
         assert "the store cannot be maintained now" in caplog.text
         await anyio.to_thread.run_sync(own_postgresql.start)

@@ -34,7 +34,7 @@ async def test_a_query_that_takes_too_long_is_cancelled_and_leaves_nothing_behin
         assert threading.active_count() == threads
         assert engine.pool.status() == connections
         # The connections are as good as before, and know nothing of the deadline of another.
-        with anyio.fail_after(100):
+        with anyio.fail_after(500):
             async with reading(engine) as connection:
                 assert (await connection.execute(sa.text("SELECT 1"))).scalar_one() == 1
         async with reading(engine) as connection:
@@ -50,7 +50,7 @@ async def expect_timeout(engine: AsyncEngine) -> None:
 
 async def test_an_error_in_a_query_is_raised_unchanged(database: str) -> None:
     async with open_store(database) as engine:
-        with pytest.raises(sa.exc.DBAPIError), anyio.fail_after(100):
+        with pytest.raises(sa.exc.DBAPIError), anyio.fail_after(500):
             async with reading(engine) as connection:
                 await connection.execute(sa.text("SELECT nothing FROM nowhere"))
 

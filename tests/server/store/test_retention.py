@@ -154,5 +154,5 @@ async def test_uncounted_matches_and_matches_of_a_ladder_stay(database: str) -> 
         assert await prune(engine, Retention(most=0)) == 1
         assert [each.match for each in (await search(engine, Filter(), 5)).matches] == [cup.match]
         await finish(engine, "cup")
-        with anyio.fail_after(100):
+        with anyio.fail_after(500):
             assert await prune(engine, Retention(most=0)) == 1

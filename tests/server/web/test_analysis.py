@@ -29,6 +29,8 @@ RULES = Riskless(load_map("path4"))
 START = RULES.position_to_text(RULES.start())
 SEVERAL = RULES.position_from_text("+4 +2 . -5 maxie 4")
 """A position with three moves."""
+PLENTY = 500.0
+"""Time limit that a busy machine keeps, in seconds."""
 
 
 def analysis_url(position: str) -> str:
@@ -36,7 +38,7 @@ def analysis_url(position: str) -> str:
 
 
 async def test_the_line_of_the_engine_is_legal_and_its_value_and_the_truth_are_told() -> None:
-    answer = await analysis("path4", analysis_url(RULES.position_to_text(SEVERAL)), seconds=300)
+    answer = await analysis("path4", analysis_url(RULES.position_to_text(SEVERAL)), seconds=PLENTY)
     assert answer.status == HTTPStatus.OK
     data = json.loads(answer.body)
     assert data["engine"] == "alphabeta"
@@ -68,7 +70,7 @@ async def test_an_invalid_request_starts_no_engine(name: str, query: str, status
 
 
 async def test_a_position_that_is_none_is_refused() -> None:
-    assert (await analysis("path4", analysis_url("--help"), seconds=300)).status == HTTPStatus.BAD_REQUEST
+    assert (await analysis("path4", analysis_url("--help"), seconds=PLENTY)).status == HTTPStatus.BAD_REQUEST
 
 
 async def test_an_engine_that_takes_too_long_is_gone_when_that_is_told(
@@ -86,7 +88,7 @@ async def test_an_engine_whose_question_is_given_up_is_gone_too(monkeypatch: pyt
     monkeypatch.setenv("ARENA_TEST_MARK", mark)
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(analysis, "path4", analysis_url(START))
-        with anyio.fail_after(100):
+        with anyio.fail_after(500):
             while not processes_of(mark):
                 await anyio.sleep(0.001)
         tasks.cancel_scope.cancel()
@@ -95,7 +97,7 @@ async def test_an_engine_whose_question_is_given_up_is_gone_too(monkeypatch: pyt
 
 def test_a_review_is_that_of_the_command_line(tmp_path: Path) -> None:
     line = to_line(random_record(make_setup("riskless", "italy"), 3, 12)[0])
-    answer = anyio.run(review, line)
+    answer = anyio.run(review, line, PLENTY)
     assert answer.status == HTTPStatus.OK
     data = json.loads(answer.body)
     file, found = tmp_path / "match.jsonl", tmp_path / "found.json"
@@ -127,15 +129,18 @@ def test_moves_that_are_in_no_store_have_the_review_of_their_record(
     record = random_record(game, 3, 4)[0]
     moves = [each.move for each in record.moves]
     query = f"game={game.name}&setup={quote(json.dumps(setup))}&moves={quote(json.dumps(moves))}"
-    answer = anyio.run(review_of_moves, query)
+    answer = anyio.run(review_of_moves, query, PLENTY)
     assert answer.status == HTTPStatus.OK, answer.body
-    assert json.loads(answer.body)["moves"] == json.loads(anyio.run(review, to_line(record)).body)["moves"]
+    assert (
+        json.loads(answer.body)["moves"]
+        == json.loads(anyio.run(review, to_line(record), PLENTY).body)["moves"]
+    )
 
 
 def test_a_game_that_somebody_wrote_is_reviewed_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     forget_games(monkeypatch)
     KNOWN.register(str(nim(tmp_path)))
-    answer = anyio.run(review_of_moves, "game=nim&moves=[1,2]")
+    answer = anyio.run(review_of_moves, "game=nim&moves=[1,2]", PLENTY)
     assert answer.status == HTTPStatus.OK, answer.body
     assert len(json.loads(answer.body)["moves"]) == 2
 
@@ -165,5 +170,5 @@ async def test_a_match_without_review_starts_no_engine(line: str, why: str) -> N
 async def test_a_record_that_breaks_the_rules_is_refused() -> None:
     record, _ = random_record(make_setup("riskless", "path4"), 1, 4)
     wrong = structs.replace(record, moves=[record.moves[0], *record.moves[:3]])
-    answer = await review(to_line(wrong))
+    answer = await review(to_line(wrong), PLENTY)
     assert (answer.status, "breaks the rules" in answer.body.decode()) == (HTTPStatus.BAD_REQUEST, True)

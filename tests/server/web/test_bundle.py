@@ -81,7 +81,7 @@ def test_a_bundle_does_what_its_modules_do(tmp_path: Path) -> None:
     apart, together = (
         json.loads(
             subprocess.run(
-                ["node", "run.mjs", path], cwd=tmp_path, check=True, capture_output=True, timeout=150
+                ["node", "run.mjs", path], cwd=tmp_path, check=True, capture_output=True, timeout=500
             ).stdout
         )
         for path in ("js/main.js", BUNDLE)

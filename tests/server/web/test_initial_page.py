@@ -134,7 +134,7 @@ async def test_the_start_page_shows_a_match_in_progress_and_no_other_view_does(h
         terms = spec("anna", "bert", game="riskless")
         tasks.start_soon(host.play, terms)
         await anna.hear(Start)
-        with anyio.fail_after(100):
+        with anyio.fail_after(500):
             while b"Live \xc2\xb7 " not in (page := (await get(host, "/"))[2]):
                 await anyio.sleep(0.1)
         assert f"/match/{terms.match}".encode() in page

@@ -26,14 +26,22 @@ def preview_tags(body: bytes) -> dict[str, str]:
     return {name: unescape(value) for name, value in tags}
 
 
+async def page_at(host: Host, path: str, **headers: str) -> tuple[dict[str, str], dict[str, str]]:
+    """Return headers and preview tags of a page. A store that is late gets it the general ones, and it is asked for again."""
+    with anyio.fail_after(500):
+        while True:
+            status, told, body = await get(host, path, **headers)
+            assert status == 200, path
+            if (tags := preview_tags(body))["title"] != GENERAL.title:
+                return told, tags
+
+
 async def test_a_finished_match_says_who_played_and_how_it_ended(host: Host) -> None:
     (match,) = await play(host, 1)
-    status, headers, body = await get(host, f"/match/{match}/2", Host="arena.example:8765")
-    assert status == 200
+    headers, og = await page_at(host, f"/match/{match}/2", Host="arena.example:8765")
     assert "frame-ancestors 'none'" in headers["Content-Security-Policy"]
-    og = preview_tags(body)
     assert og["title"] in ("anna v bert", "bert v anna")
-    assert re.match(r"Tic-tac-toe, 2\+0\.1 · .* · \d moves · move 2$", og["description"])
+    assert re.match(r"Tic-tac-toe, 600\+1 · .* · \d moves · move 2$", og["description"])
     assert og["url"] == f"http://arena.example:8765/match/{match}/2"
     assert og["image"] == f"http://arena.example:8765/picture/match/{match}/2.png"
     _, headers, _ = await get(host, f"/match/{match}/2", Host="arena.example:8765")
@@ -49,9 +57,9 @@ async def test_a_match_in_progress_says_so(host: Host) -> None:
         terms = spec("anna", "bert")
         tasks.start_soon(host.play, terms)
         await anna.hear(Start)
-        og = preview_tags((await get(host, f"/match/{terms.match}"))[2])
+        _, og = await page_at(host, f"/match/{terms.match}")
         assert og["title"] == "anna v bert"
-        assert og["description"] == "Tic-tac-toe, 2+0.1 · live, move 0"
+        assert og["description"] == "Tic-tac-toe, 600+1 · live, move 0"
         await anna.say(Ready(terms.match))
         tasks.start_soon(anna.play, game_of())
         tasks.start_soon(bert.play, game_of())
@@ -86,8 +94,11 @@ TITLES = [
 
 async def test_each_address_has_its_title(host: Host) -> None:
     for path, title in TITLES:
-        status, _, body = await get(host, path)
-        assert (status, preview_tags(body)["title"]) == (200, title), path
+        if title == GENERAL.title:
+            status, _, body = await get(host, path)
+            assert (status, preview_tags(body)["title"]) == (200, title), path
+        else:
+            assert (await page_at(host, path))[1]["title"] == title
 
 
 async def test_the_page_is_shown_though_the_store_does_not_answer(host: Host) -> None:

@@ -46,7 +46,7 @@ async def get(
     """Return status, headers and body of one answer."""
 
     def fetch() -> tuple[int, dict[str, str], bytes]:
-        connection = http.client.HTTPConnection(host.url.removeprefix("ws://"), timeout=150)
+        connection = http.client.HTTPConnection(host.url.removeprefix("ws://"), timeout=500)
         try:
             connection.request(method, path, headers={k.replace("_", "-"): v for k, v in headers.items()})
             answer = connection.getresponse()
@@ -280,7 +280,7 @@ async def test_a_server_whose_store_is_away_is_healthy_and_not_ready(
     async with open_host(private(database=url)) as host:
         assert await get_plain(host, "/readyz") == (200, "ready\n")
         await asyncio.to_thread(own_postgresql.stop)
-        with anyio.fail_after(100):
+        with anyio.fail_after(500):
             while (found := await get_plain(host, "/readyz"))[0] == 200:
                 await anyio.sleep(0.1)
         assert found[0] == 503
@@ -288,7 +288,7 @@ async def test_a_server_whose_store_is_away_is_healthy_and_not_ready(
         assert found[1].count("\n") == 1
         assert await get_plain(host, "/healthz") == (200, "ok\n")
         await asyncio.to_thread(own_postgresql.start)
-        with anyio.fail_after(100):
+        with anyio.fail_after(500):
             while (await get_plain(host, "/readyz"))[0] != 200:
                 await anyio.sleep(0.1)
 
@@ -332,7 +332,7 @@ async def test_a_question_that_takes_too_long_is_answered_503_and_its_query_is_c
                 for path in ("records", "table", "table?event=x", "bot/anna", "record/a", "records?bot=anna"):
                     tasks.start_soon(_is_busy, pages, f"/api/{path}")
             waiting = "SELECT query FROM pg_stat_activity WHERE wait_event_type = 'Lock'"
-            with anyio.fail_after(100):  # a cancelled query is gone a little later where the machine is busy
+            with anyio.fail_after(500):  # a cancelled query is gone a little later where the machine is busy
                 while True:
                     await locking.execute(sa.text("SELECT pg_stat_clear_snapshot()"))
                     left = (await locking.execute(sa.text(waiting))).scalars().all()
@@ -381,7 +381,7 @@ async def nothing_is_live(_wanted: LiveRequest) -> LiveResponse:
 
 async def test_only_get_and_head_are_answered_and_a_head_without_a_body(host: Host) -> None:
     def fetch(method: str) -> tuple[int, str | None]:
-        connection = http.client.HTTPConnection(host.url.removeprefix("ws://"), timeout=150)
+        connection = http.client.HTTPConnection(host.url.removeprefix("ws://"), timeout=500)
         try:
             connection.request(method, "/metrics")
             answer = connection.getresponse()
@@ -391,7 +391,7 @@ async def test_only_get_and_head_are_answered_and_a_head_without_a_body(host: Ho
             connection.close()
 
     def head(path: str) -> tuple[int, str | None, bytes]:
-        connection = http.client.HTTPConnection(host.url.removeprefix("ws://"), timeout=150)
+        connection = http.client.HTTPConnection(host.url.removeprefix("ws://"), timeout=500)
         try:
             connection.request("HEAD", path)
             answer = connection.getresponse()
@@ -436,7 +436,7 @@ def test_kept_answers_are_bounded_in_number_and_bytes_and_end() -> None:
 
 async def test_a_browser_at_an_address_that_is_none_is_shown_a_page(host: Host) -> None:
     def fetch(accept: str) -> tuple[int, str | None]:
-        connection = http.client.HTTPConnection(host.url.removeprefix("ws://"), timeout=150)
+        connection = http.client.HTTPConnection(host.url.removeprefix("ws://"), timeout=500)
         try:
             connection.request("GET", "/nowhere", headers={"Accept": accept})
             answer = connection.getresponse()

@@ -435,7 +435,7 @@ async def test_nobody_counts_while_a_number_of_arrival_is_given_that_is_not_ther
             for connection in (one, other):  # beside each other they may well do so
                 await connection.exec_driver_sql(LET_NOBODY_COUNT)
             tasks.start_soon(count)
-            with anyio.fail_after(100):
+            with anyio.fail_after(500):
                 while not await somebody_waits(one):
                     await anyio.sleep(0.01)
             assert counts == []

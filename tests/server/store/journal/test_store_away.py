@@ -46,7 +46,7 @@ async def playing(
 async def at_last(journal: Journal, effects: Sequence[Durable]) -> int:
     """Try a commit until it goes well, as the shell does; return the number of tries."""
     tries = 1
-    with anyio.fail_after(100):
+    with anyio.fail_after(500):
         while True:
             try:
                 await journal.commit(effects)
@@ -62,7 +62,7 @@ async def at_last(journal: Journal, effects: Sequence[Durable]) -> int:
 
 async def trouble(journal: Journal) -> str:
     """Return the store's problem as soon as it is known."""
-    with anyio.fail_after(100):
+    with anyio.fail_after(500):
         while not journal.outage():
             await anyio.sleep(0.05)
     return journal.outage()
@@ -119,7 +119,7 @@ async def test_nothing_that_was_told_is_lost_or_doubled_when_the_database_is_kil
         tasks.start_soon(write)
         for _ in range(3):
             before = told
-            with anyio.fail_after(100):
+            with anyio.fail_after(500):
                 while told < before + 5:
                     await anyio.sleep(0.001)
             await asyncio.to_thread(own_postgresql.kill)
@@ -148,9 +148,9 @@ async def test_an_unanswered_commit_fails_and_load_decides_its_outcome(
 ) -> None:
     url = await asyncio.to_thread(own_postgresql.new_database)
     async with open_store(url) as engine, playing(engine, answer_seconds=0.5) as journal:
-        with own_postgresql.frozen(), anyio.fail_after(100), pytest.raises(StoreAway):
+        with own_postgresql.frozen(), anyio.fail_after(500), pytest.raises(StoreAway):
             await journal.commit([happens(2)])
-        with anyio.fail_after(100):
+        with anyio.fail_after(500):
             (found,) = (await journal.load("test")).matches
             seq = len(found.events) + 1
             await at_last(journal, [happens(seq, at=77)])
@@ -163,7 +163,7 @@ async def test_an_unavailable_database_is_noticed_without_any_match(own_postgres
         await asyncio.to_thread(own_postgresql.stop)
         assert (await trouble(journal)).startswith("the store fails: ")
         await asyncio.to_thread(own_postgresql.start)
-        with anyio.fail_after(100):
+        with anyio.fail_after(500):
             while journal.outage():
                 await anyio.sleep(0.05)
 
