@@ -21,8 +21,8 @@ from testkit.line import ForwarderProcess
 from testkit.nats_server import NatsServer
 
 ROOT = Path(__file__).parents[1]
-START_SECONDS = 60
-STOP_SECONDS = 60
+START_SECONDS = 200
+STOP_SECONDS = 200
 POLL_SECONDS = 0.02
 SOCKET = ".s.PGSQL.5432"
 """Name of PostgreSQL's socket in its folder."""

@@ -31,8 +31,8 @@ from testkit.forked import Forked
 from testkit.players import RandomPlayer
 
 ROOT = Path(__file__).parents[1]
-START_SECONDS = 60
-DRAIN_SECONDS = 60
+START_SECONDS = 200
+DRAIN_SECONDS = 200
 
 
 @dataclass
@@ -137,10 +137,18 @@ async def crash(
 
 
 async def _everybody_back(players: list[RandomPlayer], connections: int) -> None:
-    """Wait until most bots are back, but not for the last ones, so that each kill interrupts matches in progress."""
-    end = time.monotonic() + 30
+    """Wait until most bots are back and one plays, but not for the last ones, so that each kill interrupts matches in
+    progress.
+    """
+    end = time.monotonic() + START_SECONDS
     needed = max(2, len(players) * 9 // 10)
-    while sum(player.connections >= connections for player in players) < needed and time.monotonic() < end:  # noqa: ASYNC110  the players are not told that they are waited for
+
+    def are_back() -> bool:
+        return sum(player.connections >= connections for player in players) >= needed and any(
+            player.turns for player in players
+        )
+
+    while not are_back() and time.monotonic() < end:  # noqa: ASYNC110  the players are not told that they are waited for
         await asyncio.sleep(0.01)
 
 

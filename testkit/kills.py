@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 POLL_SECONDS = 0.005
-START_SECONDS = 60
+START_SECONDS = 200
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from testkit.parts import program
 
-START_SECONDS = 20
+START_SECONDS = 150
 
 
 class NatsServer:

@@ -31,7 +31,12 @@ class Wire:
 
     def __init__(self, url: str, name: str, token: str, session: str = "") -> None:
         self.socket: ClientConnection = connect(
-            url, subprotocols=[SUBPROTOCOL], compression=None, max_size=None, close_timeout=1
+            url,
+            subprotocols=[SUBPROTOCOL],
+            compression=None,
+            max_size=None,
+            open_timeout=PATIENCE,
+            close_timeout=1,
         )
         self.say(type="hello", name=name, token=token, session=session)
         self.welcome = self.hear("welcome")

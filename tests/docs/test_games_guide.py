@@ -55,12 +55,13 @@ def test_the_guides_commands_work(folder: Path, monkeypatch: pytest.MonkeyPatch)
     assert "connect4: 100 random matches, and nothing wrong was found" in check
     assert "failed" not in check
     matches = [json.loads(line) for line in (folder / "four.jsonl").read_text(encoding="utf-8").splitlines()]
-    # Beside a load a match may be lost on time, all of them even, and after few plies.
-    assert "(four in a row)" in match or {each["result"]["reason"] for each in matches} == {"timeout"}
+    # Beside a load a match may be lost on time, all of them even, and after few plies, or be void and played again.
+    assert "(four in a row)" in match or "four_in_a_row" not in {each["result"]["reason"] for each in matches}
     assert "2 pairs" in match
     assert "minimax:depth=2" in ladder
     assert re.search(r"plays [a-g]1", analyse)
-    assert "4 matches" in replay
+    assert f"{len(matches)} matches" in replay
+    assert len(matches) >= 4
     longest = max(matches, key=lambda record: len(record["moves"]))
     plies = len(longest["moves"])
     stepped = typed(*COMMANDS[4], "--match", longest["match"][:8], "--ply", str(plies))

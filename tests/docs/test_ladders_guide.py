@@ -39,7 +39,7 @@ def test_an_event_that_lasts_is_told_again_and_not_played_twice(
 
 def test_two_sides_are_compared(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    result = arena(*COMPARED, "--rounds", "1", "--map", "path4", "--margin", "2000")
+    result = arena(*COMPARED, "--rounds", "1", "--map", "path4", "--margin", "30000")
     assert result.code == 0, result
     assert re.search(r"^\| \d \| +four-plies .*$", result.stdout, re.MULTILINE), result
     assert "SPRT" in result.stdout, result
@@ -50,7 +50,7 @@ def test_openings_are_made_and_played(tmp_path: Path, monkeypatch: pytest.Monkey
     result = arena(*MAKING, "--nodes", "500", "--count", "2", "--processes", "1")
     assert result.code == 0, result
     openings = [line for line in (tmp_path / "ring12.txt").read_text().splitlines()[2:] if line]
-    bots = ("--bot", "greedy", "--bot", "random", "--rounds", "2", "--tc", "0.1/move", "--margin", "2000")
+    bots = ("--bot", "greedy", "--bot", "random", "--rounds", "2", "--tc", "0.1/move", "--margin", "30000")
     completed = arena(*OPENED, *bots, "--record", "played.jsonl")
     assert completed.code == 0, completed
     board = Riskless(load_map("ring:12"))
@@ -91,7 +91,7 @@ def test_bots_of_strangers_play_in_boxes(tmp_path: Path, monkeypatch: pytest.Mon
 def test_a_match_that_is_adjudicated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     result = arena(
-        *ADJUDICATED, "--map", "path4", "--tc", "0.05/move", "--margin", "1000", "--json", "table.json"
+        *ADJUDICATED, "--map", "path4", "--tc", "0.05/move", "--margin", "30000", "--json", "table.json"
     )
     assert result.code == 0, result
     assert json.loads((tmp_path / "table.json").read_text())["played"] == 4

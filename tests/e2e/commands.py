@@ -16,7 +16,7 @@ import anyio.to_thread
 from testkit.forked import Forked
 from tests.bots.command_line import Result
 
-PATIENCE_SECONDS = 60
+PATIENCE_SECONDS = 200
 
 
 @dataclass(frozen=True)

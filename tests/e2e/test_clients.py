@@ -28,7 +28,7 @@ from arena.server.host import Host, open_host
 from arena.server.settings import private
 
 
-def spec(game: AnyGame, maxie: str = "a", minnie: str = "b", tc: str = "10+0") -> Terms:
+def spec(game: AnyGame, maxie: str = "a", minnie: str = "b", tc: str = "300+0") -> Terms:
     return Terms(
         match=uuid.uuid4().hex,
         event="test",
@@ -50,7 +50,7 @@ async def playing(host: Host, url: str = "", **bots: BotFactory) -> AsyncIterato
     async with anyio.create_task_group() as tasks:
         for name, client in clients.items():
             tasks.start_soon(client.run)
-            assert await host.wait_connected(name, 10)
+            assert await host.wait_connected(name, 150)
         yield clients
         for client in clients.values():
             client.stop()
@@ -165,7 +165,7 @@ async def test_a_connection_cut_in_mid_thought_costs_no_match(monkeypatch: pytes
         records = []
 
         async def play() -> None:
-            records.append(await host.play(spec(make_setup("riskless", "path4"), tc="30+0")))
+            records.append(await host.play(spec(make_setup("riskless", "path4"), tc="300+0")))
 
         tasks.start_soon(play)
         with anyio.fail_after(500):

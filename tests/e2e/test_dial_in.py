@@ -28,7 +28,7 @@ def test_bots_dial_in_play_and_end_with_the_ladder(tmp_path: Path) -> None:
         "--rounds",
         "1",
         "--tc",
-        "5+1",
+        "120+1",
     )
     with running(*ladder, "--record", "record.jsonl", "--json", "table.json", folder=tmp_path) as server:
         url = server.address()
@@ -65,15 +65,15 @@ def test_bots_dial_in_play_and_end_with_the_ladder(tmp_path: Path) -> None:
 
 
 def test_a_bot_that_came_too_early_waits_for_the_next_try(tmp_path: Path) -> None:
-    with running("ladder", "--external", "2", "--port", "0", "--wait", "10", folder=tmp_path) as server:
+    with running("ladder", "--external", "2", "--port", "0", "--wait", "30", folder=tmp_path) as server:
         url = server.address()
-        with running("bot", "greedy", "--url", url, "--wait", "60", folder=tmp_path) as bot:
-            assert "1 of 2 bots came within 10 s: greedy" in server.output()
+        with running("bot", "greedy", "--url", url, "--wait", "300", folder=tmp_path) as bot:
+            assert "1 of 2 bots came within 30 s: greedy" in server.output()
             port = url.rpartition(":")[2]
             again = ("ladder", "--external", "2", "--port", port, "--game", "tictactoe", "--rounds", "1")
             with (
                 running(*again, folder=tmp_path) as second,
-                running("bot", "random", "--url", url, "--wait", "60", folder=tmp_path) as other,
+                running("bot", "random", "--url", url, "--wait", "300", folder=tmp_path) as other,
             ):
                 output = second.output()
                 assert second.returncode == 0, output

@@ -62,7 +62,7 @@ def serving(folder: Path, *options: str) -> Iterator[Server]:
             time.sleep(0.05)
         yield Server(int(found[1]), log)
         process.send_signal(signal.SIGTERM)
-        assert process.wait(30) == 0, log.read_text()
+        assert process.wait(150) == 0, log.read_text()
     finally:
         process.kill()
         process.wait()
@@ -117,7 +117,7 @@ def test_a_bot_comes_by_tls_and_believes_no_certificate_but_a_known_one(
                 time.sleep(0.05)
         finally:
             bot.terminate()
-            bot.wait(30)
+            bot.wait(150)
 
 
 def free_ports(count: int) -> list[int]:
@@ -176,7 +176,7 @@ def nginx(folder: Path, certificate: tuple[Path, Path], server: Server) -> Itera
         yield http, https
     finally:
         process.send_signal(signal.SIGTERM)
-        process.wait(30)
+        process.wait(150)
 
 
 def hello(port: int, trust: Path, source: str, name: str, token: str, **headers: str) -> dict[str, Any]:
@@ -187,6 +187,7 @@ def hello(port: int, trust: Path, source: str, name: str, token: str, **headers:
         sock=raw,
         ssl=ssl.create_default_context(cafile=str(trust)),
         subprotocols=[SUBPROTOCOL],
+        open_timeout=150,
         additional_headers={name.replace("_", "-"): value for name, value in headers.items()},
     ) as client:
         client.send(msgpack.packb({"type": "hello", "name": name, "token": token, "session": ""}))

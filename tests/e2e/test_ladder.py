@@ -96,8 +96,9 @@ def test_a_ladder_with_no_more_than_a_game(mark: str, tmp_path: Path) -> None:
 
 
 def test_the_example_ladder(mark: str, tmp_path: Path) -> None:
-    options = ("--map", "path4", "--rounds", "1", "--tc", "0.05/move", "--record", "r.jsonl", "--json", "-")
-    result = arena("ladder", str(ROOT / "examples" / "ladder.toml"), *options, folder=tmp_path)
+    options = ("--map", "path4", "--rounds", "1", "--tc", "0.05/move", "--margin", "30000")
+    written = ("--record", "r.jsonl", "--json", "-")
+    result = arena("ladder", str(ROOT / "examples" / "ladder.toml"), *options, *written, folder=tmp_path)
     assert result.code == 0, result
     data: dict[str, Any] = json.loads(result.stdout)
     assert (data["event"], data["matches"], data["played"], data["void"]) == ("example", 6, 6, 0)
@@ -110,7 +111,7 @@ def test_the_example_ladder(mark: str, tmp_path: Path) -> None:
 def test_a_bot_that_crashes_is_named_and_the_ladder_goes_on(mark: str, tmp_path: Path) -> None:
     command = json.dumps(list(bot("", "crash-once", tmp_path / "once").command))
     (tmp_path / "ladder.toml").write_text(
-        'game = "tictactoe"\ntime_control = "10/move"\nrounds = 2\nconcurrency = 1\n[[bots]]\nengine = "random"\n'
+        'game = "tictactoe"\ntime_control = "120/move"\nrounds = 2\nconcurrency = 1\n[[bots]]\nengine = "random"\n'
         f'[[bots]]\nname = "clumsy"\ncommand = {command}\n'
     )
     result = arena("ladder", "ladder.toml", "--json", "table.json", folder=tmp_path)
@@ -146,7 +147,7 @@ def test_kill_9_leaves_no_process_and_whole_lines(mark: str, tmp_path: Path) -> 
     record = tmp_path / "r.jsonl"
     with running(tmp_path, record) as process:
         os.kill(process.pid, signal.SIGKILL)
-        process.wait(10)
+        process.wait(150)
         assert all_gone(mark)
     assert len(list(records.read(record))) >= 5
     assert record.read_bytes().endswith(b"\n")
@@ -158,7 +159,7 @@ def test_a_match_tells_the_difference_and_its_error(mark: str, tmp_path: Path) -
         "--tc",
         "0.02/move",
         "--margin",
-        "2000",
+        "60000",
         "--json",
         "m.json",
         "--csv",
@@ -236,7 +237,7 @@ def test_an_engine_against_itself(mark: str, tmp_path: Path) -> None:
         "--game",
         "tictactoe",
         "--tc",
-        "9/move",
+        "60/move",
         "--rounds",
         "1",
         "--concurrency",
@@ -266,7 +267,7 @@ for line in sys.stdin:
 def test_programs_play_on_either_side(mark: str, tmp_path: Path) -> None:
     (tmp_path / "lines.py").write_text(PROGRAM)
     dials = f"command:{sys.executable} -P -m arena bot greedy"
-    options = ("--game", "tictactoe", "--rounds", "1", "--tc", "5+0.1", "--json", "-")
+    options = ("--game", "tictactoe", "--rounds", "1", "--tc", "120+1", "--json", "-")
     result = arena(
         "match", f"exec:{sys.executable} lines.py", dials, "--name-b", "dials", *options, folder=tmp_path
     )

@@ -20,7 +20,7 @@ from testkit.horde import attack
 from tests.e2e.test_misbehaving import PAUSE_SECONDS, PLENTY, run_peer, spec
 from tests.peers.honest import honest
 
-LIMITS = HostLimits(hello_seconds=1.0, connections=160, connections_per_address=40, cut_offs=100)
+LIMITS = HostLimits(hello_seconds=5.0, connections=160, connections_per_address=40, cut_offs=100)
 
 
 @pytest.fixture
@@ -33,7 +33,7 @@ async def misuse(script: str, *arguments: str) -> tuple[list[dict[str, Any]], li
     """Return the output of the peer and the matches beside it, of which at least one began after the peer's end."""
     beside: list[Record] = []
     async with (
-        open_host(private(limits=LIMITS, grace_seconds=60.0)) as host,
+        open_host(private(limits=LIMITS, grace_seconds=120.0)) as host,
         honest(host.url, "anna", host.issue_token("anna")),
         honest(host.url, "bert", host.issue_token("bert")),
     ):
@@ -52,7 +52,7 @@ def assert_unhurt(beside: list[Record]) -> None:
 
 
 async def test_handshakes_that_never_end_are_cut_off() -> None:
-    told, beside = await misuse("slow_loris", "20", "6")
+    told, beside = await misuse("slow_loris", "20", "150")
     assert told == [{"type": "cut", "cut": 20, "of": 20}]
     assert_unhurt(beside)
 
@@ -76,7 +76,7 @@ async def test_a_flood_of_connections_gets_no_more_than_one_address_may_have() -
 async def test_guessing_tokens_is_blocked_after_a_few_tries() -> None:
     told, beside = await misuse("guesser")
     codes = [message["code"] for message in told if message["type"] == "error"]
-    assert len(codes) == 30
+    assert len(codes) == 15
     assert codes[:10] == [Code.BAD_TOKEN] * 10
     assert set(codes[10:]) == {Code.RATE_LIMITED}
     assert_unhurt(beside)
@@ -85,7 +85,7 @@ async def test_guessing_tokens_is_blocked_after_a_few_tries() -> None:
 @pytest.mark.usefixtures("impatient")
 @pytest.mark.parametrize("kind", ["slow-loris", "messages"])
 async def test_a_horde_that_comes_back_is_cut_off_each_time_and_then_refused(kind: str) -> None:
-    limits = structs.replace(LIMITS, hello_seconds=0.5, cut_offs=4)
+    limits = structs.replace(LIMITS, hello_seconds=2.0, cut_offs=4)
     async with (
         # an address is refused for half of the grace time, which is longer than a round of the horde
         open_host(private(limits=limits, anyone=True, grace_seconds=60.0)) as host,

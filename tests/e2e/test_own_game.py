@@ -34,7 +34,7 @@ OTHER_RULES = (
 LADDER = """
 event = "nimble"
 game = "games/nim.py:Nim"
-time_control = "1/move"
+time_control = "60/move"
 rounds = 1
 openings = 2
 [[bots]]
@@ -120,7 +120,7 @@ def job(**changes: object) -> PairJob:
     spec = f"{EXAMPLES / 'connect4.py'}:ConnectFour"
     game = make_setup(KNOWN.register(spec))
     terms = Terms(
-        match=uuid4().hex, event="e", game=game, players=Players("a", "b"), time_control=TimeControl(1000, per_move=True),
+        match=uuid4().hex, event="e", game=game, players=Players("a", "b"), time_control=TimeControl(60_000, per_move=True),
         margin_ms=500, ready_ms=30_000,
     )  # fmt: skip
     matches = tuple((uuid4().hex, each) for each in Pair(0, 0, 0, "a", "b").matches())

@@ -63,7 +63,7 @@ def serving(folder: Path, text: str, *options: str) -> Iterator[Server]:
     try:
         yield Server(process, file, log)
         process.send_signal(signal.SIGTERM)
-        assert process.wait(30) == 0, log.read_text()
+        assert process.wait(150) == 0, log.read_text()
     finally:
         process.kill()
         process.wait()
@@ -88,7 +88,7 @@ def test_a_file_of_five_lines_hosts_and_its_reloadable_settings_are_followed(tmp
             Forked("bot", "random", "--name", name, "--url", url, "--games", "1", cwd=tmp_path)
             for name in ("anna", "bert")
         ]
-        assert [bot.wait(60) for bot in bots] == [0, 0]
+        assert [bot.wait(200) for bot in bots] == [0, 0]
         end = time.monotonic() + 150
         while not record.exists() or "\n" not in record.read_text():
             assert time.monotonic() < end, server.log.read_text()
@@ -142,7 +142,7 @@ def test_without_a_file_sighup_ends_a_server_as_any_program(tmp_path: Path) -> N
     try:
         Server(process, tmp_path, log).wait(r"(listening)")
         process.send_signal(signal.SIGHUP)
-        assert process.wait(30) == -signal.SIGHUP
+        assert process.wait(150) == -signal.SIGHUP
     finally:
         process.kill()
         process.wait()

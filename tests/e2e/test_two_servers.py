@@ -36,7 +36,7 @@ async def test_the_second_is_refused_and_the_matches_of_the_first_go_on(tmp_path
             stack.enter_context(running("bot", name, "--url", first.url, folder=tmp_path))
         second.start()
         assert second.process is not None
-        assert await asyncio.to_thread(second.process.wait, 60) == 1
+        assert await asyncio.to_thread(second.process.wait, 150) == 1
         *_, line = second.log.read_text().splitlines()
         assert first.process is not None
         assert "the server without a name is running on this store already: on " in line
@@ -52,7 +52,9 @@ async def test_one_that_stood_still_is_replaced_and_ends_in_one_line(tmp_path: P
         first.start()
         await first.wait_listening()
         assert first.process is not None
-        async with connect(first.url, subprotocols=[SUBPROTOCOL]) as bot:
+        async with connect(
+            first.url, subprotocols=[SUBPROTOCOL], open_timeout=150, ping_interval=None
+        ) as bot:
             await bot.send(encode(Hello(name="anna", program="a test")))
             await bot.recv()
             await freeze(first.process, tmp_path / "arena.db")
@@ -63,7 +65,7 @@ async def test_one_that_stood_still_is_replaced_and_ends_in_one_line(tmp_path: P
                 while True:
                     await bot.recv()
             assert bot.close_code == 1001
-        assert await asyncio.to_thread(first.process.wait, 60) == 1
+        assert await asyncio.to_thread(first.process.wait, 150) == 1
         *_, line = first.log.read_text().splitlines()
         assert line.startswith("arena: the server without a name has been taken over by another process")
         assert "Traceback" not in first.log.read_text()
@@ -105,7 +107,7 @@ async def test_kills_and_takeovers_in_any_order_lose_no_move_and_change_no_recor
                     second.start()
                     await second.wait_listening()
                     first.process.send_signal(signal.SIGCONT)
-                    assert await asyncio.to_thread(first.process.wait, 60) == 1
+                    assert await asyncio.to_thread(first.process.wait, 150) == 1
                     first, second = second, first
                 else:
                     await first.stop(signal.SIGKILL if what == "kill" else signal.SIGTERM)

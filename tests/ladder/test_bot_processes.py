@@ -46,13 +46,15 @@ async def test_twins_are_processes_of_one_bot(host: Host) -> None:
 async def test_nothing_is_left_behind(host: Host, mode: str, monkeypatch: pytest.MonkeyPatch) -> None:
     mark = f"arena-test-{mode}-{time.monotonic_ns()}"
     monkeypatch.setenv("ARENA_TEST_MARK", mark)
-    patience = RestartPolicy(settle=0.5 if mode == "never" else 10, stop=0.2)
+    patience = RestartPolicy(settle=0.5 if mode == "never" else 200, stop=0.2)
     with pytest.raises(ExceptionGroup, match="unhandled"):
         async with open_bot_processes(
             host, [bot("a", mode)], twins=lambda _bot: 2, folder=ROOT, patience=patience, notice=pytest.fail
         ) as fleet:
             await fleet.settle()
-            assert len(processes_of(mark)) >= 4  # two supervisors, two bots, and what they started
+            with anyio.fail_after(200):
+                while len(processes_of(mark)) < 4:  # two supervisors, two bots, and what they started
+                    await anyio.sleep(0.02)
             raise RuntimeError("the program fails")
     assert all_gone(mark)
 

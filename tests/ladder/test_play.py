@@ -46,7 +46,7 @@ def ladder(record: Path, *bots: BotPlan, rounds: int = 1, concurrency: int = 0) 
         bots,
         event="test",
         game="tictactoe",
-        time_control=TimeControl(5000),
+        time_control=TimeControl(120_000),
         rounds=rounds,
         concurrency=concurrency,
         folder=ROOT,

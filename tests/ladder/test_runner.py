@@ -59,7 +59,7 @@ class Stuck(Watched):
         raise AssertionError
 
 
-TERMS = EventTerms("test", (game_of(),), TimeControl(5000), margin_ms=100, ready_ms=5000)
+TERMS = EventTerms("test", (game_of(),), TimeControl(120_000), margin_ms=100, ready_ms=120_000)
 
 
 async def run(
@@ -133,7 +133,7 @@ async def test_concurrency_is_a_bound(host: Host) -> None:
 
 async def test_each_pair_has_its_start(host: Host) -> None:
     watched = Watched(host)
-    terms = EventTerms("test", (game_of(), game_of()), TimeControl(5000), 100, 5000)
+    terms = EventTerms("test", (game_of(), game_of()), TimeControl(120_000), 100, 120_000)
     played, _ = await run(watched, [bot("a"), bot("b")], terms=terms)
     by_id = {each.match: each for each in watched.terms}
     for pairing, record in played:
@@ -154,7 +154,7 @@ async def test_a_crash_costs_one_match(host: Host, tmp_path: Path) -> None:
 
 async def test_a_frozen_bot_is_replaced(host: Host, tmp_path: Path) -> None:
     # A wide margin: on a busy machine a flag would be void where the server itself was later than it.
-    terms = EventTerms("test", (game_of(),), TimeControl(400, per_move=True), 1000, ready_ms=1400)
+    terms = EventTerms("test", (game_of(),), TimeControl(400, per_move=True), 10_000, ready_ms=10_000)
     bots = [bot("a"), bot("b", "freeze-once", tmp_path / "once")]
     played, noticed = await run(host, bots, rounds=2, terms=terms)
     reasons = Counter(record.result.reason for _, record in played)

@@ -43,7 +43,7 @@ class Honest:
 async def honest(url: str, name: str, token: str) -> AsyncIterator[Honest]:
     """Yield an honest bot that plays for as long as the block lasts."""
     bot = Honest()
-    async with connect(url, subprotocols=[SUBPROTOCOL], compression=None) as socket:
+    async with connect(url, subprotocols=[SUBPROTOCOL], compression=None, open_timeout=150) as socket:
         await socket.send(msgpack.packb({"type": "hello", "name": name, "token": token}))
         async with asyncio.TaskGroup() as tasks:
             playing = tasks.create_task(bot.serve(socket))

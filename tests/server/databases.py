@@ -23,7 +23,7 @@ import pytest
 
 from testkit.parts import missing, postgresql_folder
 
-START_SECONDS = 30
+START_SECONDS = 150
 EMPTYING = """
     SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid();
     DROP SCHEMA public CASCADE;

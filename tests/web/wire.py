@@ -25,7 +25,7 @@ class Guest:
     @contextmanager
     def at(cls, url: str, name: str, source: str, session: str = "") -> Iterator[Self]:
         """A guest who is in; by its session it comes back."""
-        options: Any = {"source_address": (source, 0)}
+        options: Any = {"source_address": (source, 0), "open_timeout": 150, "ping_interval": None}
         with connect(url, subprotocols=[Subprotocol(SUBPROTOCOL)], compression=None, **options) as socket:
             guest = cls(socket)
             guest.say(type="hello", name=name, session=session)

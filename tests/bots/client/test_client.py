@@ -173,7 +173,7 @@ async def test_a_bot_thinks_on_while_the_connection_is_away() -> None:
         def choose(self, position: Any, clock: Clock) -> Any:
             choices.append(self.game.ply(position))
             thinks.set()
-            back.wait(30)
+            back.wait(150)
             return super().choose(position, clock)
 
     async def first(peer: Peer) -> None:
@@ -181,7 +181,7 @@ async def test_a_bot_thinks_on_while_the_connection_is_away() -> None:
         await peer.say(start())
         await peer.hear(Ready)
         await peer.say(turn([]))
-        assert await anyio.to_thread.run_sync(thinks.wait, 30)
+        assert await anyio.to_thread.run_sync(thinks.wait, 150)
         peer.cut()
 
     async def second(peer: Peer) -> None:
@@ -247,7 +247,7 @@ async def test_stop_ends_it_at_once_even_when_a_bot_does_not_listen() -> None:
 
     class Stubborn(First):
         def choose(self, position: Any, clock: Clock) -> Any:
-            stubborn.wait(20)
+            stubborn.wait(150)
             return super().choose(position, clock)
 
     thinking, left = anyio.Event(), anyio.Event()

@@ -76,13 +76,13 @@ def test_the_record_tells_the_engine_of_the_bots_seat(seat: Player) -> None:
 
 
 def test_the_clock_runs_as_the_time_control_says() -> None:
-    match, bot = local(tc="10+1")
+    match, bot = local(tc="600+300")
     for cell in (0, 1):
         match.play(cell)
         match.answer()
     first, second = bot.clocks
-    assert (first.mine, first.increment, first.per_move) == (10.0, 1.0, False)
-    assert 10.0 < second.mine <= 11.0
+    assert (first.mine, first.increment, first.per_move) == (600.0, 300.0, False)
+    assert 600.0 < second.mine <= 900.0
     match, bot = local(tc="0.5/move")
     for cell in (0, 1):
         match.play(cell)

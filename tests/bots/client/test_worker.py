@@ -205,8 +205,11 @@ def test_a_close_that_fails_is_told_as_such() -> None:
 
 
 def test_a_bot_that_never_returns_is_interrupted() -> None:
+    begun = threading.Event()
+
     class Stubborn(Bot):
         def choose(self, position: Any, clock: Clock) -> Any:
+            begun.set()
             while True:
                 with contextlib.suppress(Exception):  # as an author may write it
                     sum(range(100))
@@ -215,8 +218,7 @@ def test_a_bot_that_never_returns_is_interrupted() -> None:
     worker = Worker(Stubborn, MATCH, reports.put)
     assert reports.next() == Prepared("m")
     worker.choose(order())
-    with pytest.raises(Empty):
-        reports.get(timeout=0.05)
+    assert begun.wait(150)
     worker.finish(ENDING)
     assert worker.alive
     assert worker.current_method == "choose"

@@ -29,7 +29,7 @@ from tests.bots.command_line import ARENA, arena, environment, fails
 
 pytestmark = pytest.mark.usefixtures("loaded_commands")
 
-PATIENCE_SECONDS = 60
+PATIENCE_SECONDS = 200
 
 BROKEN = """\
 from arena.bots.api.bot import Bot
@@ -40,7 +40,7 @@ class Mine(Bot):
 """
 
 
-def spec(maxie: str, minnie: str, tc: str = "5/move", ready_ms: int = 10_000) -> Terms:
+def spec(maxie: str, minnie: str, tc: str = "120/move", ready_ms: int = 120_000) -> Terms:
     control = TimeControl.parse(tc)
     return Terms(
         match=uuid.uuid4().hex,
@@ -208,7 +208,7 @@ async def test_a_closed_output_stops_the_bot() -> None:
         process = await anyio.open_process(words, env=environment(), stdout=lines)
         os.close(lines)
         os.close(unread)
-        assert await host.wait_connected("a", 20)
+        assert await host.wait_connected("a", PATIENCE_SECONDS)
         await host.play(spec("a", "b"))
         with anyio.fail_after(500):
             assert await process.wait() == 0
@@ -258,7 +258,7 @@ async def test_it_waits_for_a_server_when_told_to() -> None:
     # What hangs up is no server either, and shows that the bot has tried once before there is one.
     hanging_up = await asyncio.start_server(no_server, "127.0.0.1", 0)
     port = hanging_up.sockets[0].getsockname()[1]
-    with running_bot("random", "--url", f"ws://127.0.0.1:{port}", "--wait", "60") as program:
+    with running_bot("random", "--url", f"ws://127.0.0.1:{port}", "--wait", "300") as program:
         with anyio.fail_after(PATIENCE_SECONDS):
             await tried.wait()
         hanging_up.close()

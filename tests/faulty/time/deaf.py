@@ -22,7 +22,7 @@ async def run() -> None:
             if message["type"] == "start":
                 await socket.send(msgpack.packb({"type": "ready", "match": message["match"]}))
             elif message["type"] == "turn":
-                time.sleep(1)  # noqa: ASYNC251 - its fault
+                time.sleep(5)  # noqa: ASYNC251 - its fault
                 answer = {key: message[key] for key in ("match", "ply")}
                 await socket.send(msgpack.packb({**answer, "type": "move", "move": 4}))
 

@@ -59,8 +59,15 @@ CAUGHT = [
 ]
 
 
+@pytest.fixture(autouse=True)
+def busy_machine(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let a bot answer a ping and the close of its connection as late as a busy machine does."""
+    monkeypatch.setattr("arena.server.check.checks.PONG_SECONDS", 2.0)
+    monkeypatch.setattr("arena.server.check.checks.CLOSE_SECONDS", 100.0)
+
+
 async def checked(
-    command: Sequence[str], *only: str, patience: float = 15, margin_ms: int = 15_000
+    command: Sequence[str], *only: str, patience: float = 150, margin_ms: int = 60_000
 ) -> list[CheckResult]:
     return await examine(command, tiny=TINY, margin_ms=margin_ms, patience=patience, only=only)
 
@@ -68,16 +75,26 @@ async def checked(
 def keeps_silent(case: tuple[str, str, str]) -> bool:
     """Return True if the program fails because it sends nothing within the patience."""
     *_, why = case
-    return "no " in why.partition("|")[2] or why.startswith("no ")
+    return " within" in why or "must send" in why
 
 
 BY_SILENCE = sorted(CAUGHT, key=keeps_silent)
+TIMED = {
+    "impatient": ("arena.server.check.peer.HELLO_ALONE_SECONDS", 5.0),
+    "rusher": ("arena.server.check.checks.RUSH_SECONDS", 10.0),
+}
+"""Times that a program needs on a busy machine to show its fault."""
 TOGETHER = [BY_SILENCE[first : first + 4] for first in range(0, len(BY_SILENCE), 4)]
 """The cases that are examined at the same time: to a large part an examination waits."""
 
 
 @pytest.mark.parametrize("cases", TOGETHER, ids=[" ".join(name for name, *_ in some) for some in TOGETHER])
-async def test_a_faulty_bot_is_caught_for_its_own_reason(cases: list[tuple[str, str, str]]) -> None:
+async def test_a_faulty_bot_is_caught_for_its_own_reason(
+    cases: list[tuple[str, str, str]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, *_ in cases:
+        if name in TIMED:
+            monkeypatch.setattr(*TIMED[name])
     async with anyio.create_task_group() as tasks:
         for case in cases:
             tasks.start_soon(is_caught, case)
@@ -86,8 +103,8 @@ async def test_a_faulty_bot_is_caught_for_its_own_reason(cases: list[tuple[str, 
 async def is_caught(case: tuple[str, str, str]) -> None:
     name, check, why = case
     # Those that keep silent are waited for; the clock is tiny where that is the question.
-    patience = 5 if keeps_silent(case) else 15
-    margin = 50 if check == "tiny clock" else 15_000
+    patience = 15 if keeps_silent(case) else 150
+    margin = 50 if check == "tiny clock" else 60_000
     command = [sys.executable, "-m", MODULES[name]]
     findings = await checked(command, check, patience=patience, margin_ms=margin)
     failed = [finding for finding in findings if finding.verdict == "failed"]
@@ -109,7 +126,7 @@ async def test_honest_bots_pass() -> None:
 
 async def passes(command: Sequence[str]) -> None:
     """Check that the bot passes every check."""
-    findings = await checked(command, patience=30)
+    findings = await checked(command)
     assert [finding for finding in findings if finding.verdict == "failed"] == []
     passed = {finding.check for finding in findings if finding.verdict == "passed"}
     assert {"tictactoe as minnie", "dropped", "restarted", "shut down"} <= passed

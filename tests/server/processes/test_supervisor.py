@@ -53,7 +53,7 @@ def wait_until_dead(pid: int) -> bool:
 )
 def test_the_exit_code_is_the_commands(code: str, seen: int) -> None:
     with supervised(sys.executable, "-I", "-S", "-c", code) as process:
-        assert process.wait(10) == seen
+        assert process.wait(150) == seen
 
 
 def test_output_and_environment_pass(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -68,7 +68,7 @@ def test_a_command_that_is_not_there() -> None:
     with supervised("no-such-program") as process:
         assert process.stdout is not None
         assert process.stdout.read() == "cannot start 'no-such-program': No such file or directory\n"
-        assert process.wait(10) == supervisor.CANNOT_START
+        assert process.wait(150) == supervisor.CANNOT_START
 
 
 def test_a_signal_that_comes_before_the_command_is_handed_on_when_it_is_there() -> None:
@@ -83,7 +83,7 @@ def test_a_signal_that_comes_before_the_command_is_handed_on_when_it_is_there() 
         [sys.executable, "-I", "-S", "-c", early, *words], stdin=subprocess.PIPE
     ) as process:
         try:
-            assert process.wait(30) == 128 + signal.SIGTERM
+            assert process.wait(150) == 128 + signal.SIGTERM
         finally:
             process.kill()
 
@@ -95,7 +95,7 @@ def test_a_closed_pipe_kills_the_command_and_its_children() -> None:
         assert process.stdin is not None
         grandchild = int(process.stdout.readline())
         process.stdin.close()
-        assert process.wait(10) == 128 + signal.SIGKILL
+        assert process.wait(150) == 128 + signal.SIGKILL
     assert wait_until_dead(grandchild)
 
 
@@ -103,7 +103,7 @@ def test_child_processes_of_the_command_end_with_it() -> None:
     with supervised(sys.executable, "-c", GRANDCHILD) as process:
         assert process.stdout is not None
         grandchild = int(process.stdout.readline())
-        assert process.wait(10) == 0
+        assert process.wait(150) == 0
     assert wait_until_dead(grandchild)
 
 
@@ -119,7 +119,7 @@ def test_a_polite_signal_is_handed_on(number: signal.Signals) -> None:
         assert process.stdout is not None
         assert process.stdout.readline() == "ready\n"
         process.send_signal(number)
-        assert process.wait(10) == 7
+        assert process.wait(150) == 7
 
 
 def test_kill_9_of_the_starter_kills_the_command() -> None:
