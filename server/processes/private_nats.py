@@ -24,7 +24,7 @@ log = logging.getLogger("arena.processes")
 
 MORE_PLACES = ("/usr/sbin", "/usr/local/bin", "/usr/local/sbin")
 """Folders outside the usual PATH in which packages install nats-server."""
-START_SECONDS = 10.0
+START_SECONDS = 60.0
 POLL_SECONDS = 0.02
 AGAIN_SECONDS = 0.5
 """Interval between checks whether it still runs."""

@@ -35,8 +35,8 @@ from arena.server.web.owners import Owners
 from arena.server.web.routes import ROUTES, BadRequest, Route
 from arena.server.web.store_pages import StorePages
 
-HEAD_SECONDS = 1.5
-"""Maximum wait of a page for its title, after which it is sent with a general one."""
+HEAD_SHARE = 0.15
+"""Share of the time limit of a page for which it waits for its title. After that it is sent with a general one."""
 MIN_CACHED, CACHED_PER_SECOND, MAX_CACHED = 1.0, 200.0, 10.0
 """Cache time of an answer, in seconds: CACHED_PER_SECOND for each second that it cost, within these bounds."""
 PAGE_SECONDS = 2.0
@@ -113,7 +113,7 @@ class RequestHandler:
         route_match = question.route_match
         first = await self._initial.render() if route_match.route == "/" else PLAIN
         preview = link_previews.GENERAL
-        with anyio.move_on_after(HEAD_SECONDS):
+        with anyio.move_on_after(HEAD_SHARE * question.seconds):
             try:
                 preview = await self._previews.head(route_match.path, route_match.query)
             except Exception as error:

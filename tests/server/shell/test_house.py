@@ -31,7 +31,7 @@ from tests.server.matches import game_of
 from tests.server.peer import Peer, dial
 
 RANDOM = house_engines("random")
-ASKED = Challenge("house-random", game="tictactoe", time_control=TimeControl.parse("20+1"), rated=False)
+ASKED = Challenge("house-random", game="tictactoe", time_control=TimeControl.parse("600+1"), rated=False)
 QUICK = RestartPolicy(backoff=0.05, stop=1, restarts=2)
 
 
@@ -105,7 +105,7 @@ async def test_a_guest_plays_a_bot_that_is_started_for_it_and_ends_with_the_serv
         end = await guest.play(game_of())
         assert end.reason in {EndReason.LINE, EndReason.BOARD_FULL}
         assert processes_of(mark)
-    assert all_gone(mark, seconds=0.5)
+    assert all_gone(mark)
 
 
 async def test_one_that_was_killed_is_back_for_the_next_challenge(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -138,7 +138,7 @@ async def test_one_that_was_killed_in_a_match_goes_on_with_it(monkeypatch: pytes
     mark = f"arena-test-house-{time.monotonic_ns()}"
     monkeypatch.setenv("ARENA_TEST_MARK", mark)
     notices: list[str] = []
-    async with home(RANDOM, notices, settings=private(grace_seconds=20)) as host, dial(host.url) as guest:
+    async with home(RANDOM, notices, settings=private(grace_seconds=300)) as host, dial(host.url) as guest:
         await guest.hello("guest-1")
         turn = await begin_house_match(guest)
         for each in processes_of(mark):
@@ -150,7 +150,7 @@ async def test_one_that_was_killed_in_a_match_goes_on_with_it(monkeypatch: pytes
 
 
 async def test_its_matches_go_on_when_the_server_comes_back(tmp_path: Path) -> None:
-    kept = private(database=f"sqlite:///{tmp_path / 'arena.db'}", grace_seconds=20)
+    kept = private(database=f"sqlite:///{tmp_path / 'arena.db'}", grace_seconds=300)
     async with home(RANDOM, settings=kept) as host, dial(host.url) as guest:
         session = (await guest.hello("guest-1")).session
         turn = await begin_house_match(guest)
