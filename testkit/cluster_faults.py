@@ -32,12 +32,12 @@ OF_EDGE = ("edge kill", "edge freeze", "edge bus", "edge split")
 OF_OTHERS = ("nats kill", "nats freeze", "postgresql freeze")
 KINDS = (*OF_CORE, *OF_EDGE, *OF_OTHERS)
 POLL_SECONDS = 0.02
-PLAY_SECONDS = 30.0
+PLAY_SECONDS = 150.0
 """Time after which a match that has not continued counts as stuck, in seconds."""
 AWAY_SECONDS = (1.0, 6.0)
 """Range of the duration of temporary failures, in seconds."""
-IN_PLAY_SECONDS = 60.0
-SETTLE_SECONDS = 120.0
+IN_PLAY_SECONDS = 200.0
+SETTLE_SECONDS = 200.0
 IN_PLAY = "SELECT match FROM matches WHERE finished IS NULL"
 
 

@@ -15,7 +15,7 @@ from arena.server.settings import private
 from testkit.players import RandomPlayer
 from tests.e2e.test_misbehaving import PLENTY, spec
 
-SECONDS = 60.0
+SECONDS = 300.0
 
 
 async def test_a_player_learns_of_the_end_that_it_missed() -> None:

@@ -57,7 +57,7 @@ def serving(folder: Path, database: str, *options: str) -> Iterator[tuple[Forked
 
 def wait_for_log(process: Forked, log: Path, pattern: str, count: int = 1) -> str:
     """Return the log's text at this place after it has occurred so many times."""
-    end = time.monotonic() + 90
+    end = time.monotonic() + 200
     while len(found := re.findall(pattern, log.read_text())) < count:
         assert process.poll() is None, log.read_text()
         assert time.monotonic() < end, log.read_text()
@@ -121,7 +121,7 @@ async def test_one_that_is_killed_is_started_again_and_nothing_is_lost(
                 task.cancel()
         await play_out(players, postgresql_database)
         process.terminate()
-        assert await asyncio.to_thread(process.wait, 60) == 0, log.read_text()
+        assert await asyncio.to_thread(process.wait, 200) == 0, log.read_text()
     finally:
         await asyncio.to_thread(held.__exit__, None, None, None)
     assert "Traceback" not in log.read_text()
@@ -200,6 +200,6 @@ def test_a_port_that_is_in_use_is_told(tmp_path: Path) -> None:
 
 async def acknowledged(players: list[RandomPlayer], count: int) -> None:
     """Wait until so many moves were acknowledged."""
-    async with asyncio.timeout(100):
+    async with asyncio.timeout(200):
         while sum(len(each.acknowledged) for each in players) < count:
             await asyncio.sleep(0.02)

@@ -211,7 +211,7 @@ async def running(
         shell.stop()
 
 
-async def until(condition: Any, seconds: float = 150.0) -> None:
+async def until(condition: Any, seconds: float = 60.0) -> None:
     """Wait on the virtual clock until something holds."""
     with anyio.fail_after(seconds):
         while not condition():
