@@ -31,7 +31,7 @@ from tests.peers.honest import Honest, honest
 
 ROOT = Path(__file__).parents[2]
 GRACE_MS = 400
-MARGIN_MS = 10_000
+MARGIN_MS = 5_000
 """More than the server may be held up for: a flag that falls meanwhile would count for nobody."""
 READY_MS = 10_000
 """A peer is a process that has to start; who is never ready makes the test wait for this."""

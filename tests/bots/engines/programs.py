@@ -13,7 +13,7 @@ from arena.games.core import Player
 from arena.games.tictactoe import TicTacToe
 
 MATCH = Match(TicTacToe(), Player.MAXIE, id="match-1")
-LONG = 20.0
+LONG = 200.0
 """Seconds on the clock of a program that is not to be late."""
 
 HONEST = """

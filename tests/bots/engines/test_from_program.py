@@ -40,7 +40,7 @@ def test_the_turn_tells_time_position_and_the_last_move() -> None:
     heard = (
         "keys = list(message); assert keys == ['type', 'ply', 'mine_ms', 'theirs_ms', 'increment_ms', "
         "'per_move', 'last', 'legal', 'position'], keys\n"
-        "        assert message['mine_ms'] <= 20000 and message['last'] is None and message['ply'] == 0\n"
+        "        assert message['mine_ms'] <= 200000 and message['last'] is None and message['ply'] == 0\n"
         "        assert message['position'] == {'cells': '.........'}\n"
         "        print(json.dumps({'move': 4, 'depth': 2, 'value': -1.5, 'line': [4, 0]}), flush=True)"
     )
