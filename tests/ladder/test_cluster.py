@@ -66,6 +66,12 @@ def distributed_is_loaded() -> None:
     importlib.import_module("distributed")
 
 
+@pytest.fixture(autouse=True)
+def time_of_a_busy_machine(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let the scheduler answer as late as a busy machine does."""
+    monkeypatch.setattr("arena.ladder.event_runner.CLUSTER_SECONDS", 150)
+
+
 @dataclass
 class Cluster:
     """A scheduler and its workers."""
