@@ -73,9 +73,9 @@ def make_searcher(game: Game[Any, Any], evaluator: str, settings: Settings) -> N
     return Searcher(game, weights_for(game, evaluator), settings)
 
 
-def spend(searcher: NodeSearcher, position: Any, nodes: int, depth: int = MAX_DEPTH) -> Report[Any]:
-    """Return the last report of a search of `nodes` nodes, up to a `depth`."""
-    return list(searcher.deepen(position, max_depth=depth, max_nodes=nodes))[-1]
+def spend(searcher: NodeSearcher, position: Any, nodes: int) -> Report[Any]:
+    """Return the last report of a search of `nodes` nodes."""
+    return list(searcher.deepen(position, max_depth=MAX_DEPTH, max_nodes=nodes))[-1]
 
 
 def random_position(game: Riskless, rng: random.Random) -> Armies:

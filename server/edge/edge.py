@@ -85,11 +85,9 @@ class Edge:
         number: int,
         core: CorePort,
         limits: HostLimits,
-        pages: Pages = no_pages,
         *,
         metrics: Metrics,
         program: str,
-        work: WorkBudget | None = None,
         proxies: Collection[str] = (),
         pause_seconds: float = PAUSE_SECONDS,
         any_origin: bool = False,
@@ -101,9 +99,7 @@ class Edge:
 
         number         number of this edge; the numbers of its clients begin with it
         core           receives the inputs of clients; may be set later, before the edge listens
-        pages          answers plain requests; may be set later, before the edge listens
         program        name and version in the `Server` header of answers
-        work           work budget per address, if `pages` uses the same one
         proxies        addresses or networks whose X-Forwarded-For is trusted
         pause_seconds  time for which an address with many misbehaving connections is refused
         any_origin     True if browsers may connect from pages of other sites
@@ -113,14 +109,15 @@ class Edge:
         self.number = number
         self.core = core
         self.limits = limits
-        self.pages = pages
+        self.pages: Pages = no_pages
+        """Function that answers plain requests."""
         self.metrics = metrics
         self.program = program
         self.any_origin = any_origin
         self.exempt = exempt
         self.clock = clock
         self.now = clock.now_ns
-        self.work = work or WorkBudget(limits)
+        self.work = WorkBudget(limits)
         self.admission = Admission(limits, proxies, clock, pause_seconds)
         self.queue = FairQueue(clock)
         self.session: Callable[[Edge, Connection], Session] = Session

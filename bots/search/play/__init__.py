@@ -35,8 +35,6 @@ __all__ = [
 ]
 
 
-def alphabeta_search(
-    evaluator: Evaluator[P], *, table: Table[P, M] | None = None, static: bool = True
-) -> AlphaBeta[P, M]:
+def alphabeta_search(evaluator: Evaluator[P], *, table: Table[P, M] | None = None) -> AlphaBeta[P, M]:
     """Return an alpha-beta search for `deepen`. A `table` keeps the values of positions, also for later moves."""
-    return AlphaBeta(evaluator, table=table, static=static)
+    return AlphaBeta(evaluator, table=table)

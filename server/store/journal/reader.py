@@ -25,11 +25,9 @@ class StartedMatch(NamedTuple):
     packed: bytes | None
 
 
-async def started_matches(
-    engine: AsyncEngine, prefix: str, player: str = "", most: int = 2
-) -> list[StartedMatch]:
-    """Return up to `most` matches whose ids begin with `prefix`, optionally only matches of `player`."""
-    parameters = {"first": prefix, "last": prefix + LAST_CHARACTER, "most": most}
+async def started_matches(engine: AsyncEngine, prefix: str, player: str = "") -> list[StartedMatch]:
+    """Return one or two matches whose ids begin with `prefix`, optionally only matches of `player`."""
+    parameters = {"first": prefix, "last": prefix + LAST_CHARACTER}
     if player:
         parameters["player"] = player
     async with database.reading(engine) as connection:
@@ -47,7 +45,7 @@ _BEGUN = (
     .where(matches.c.match >= sa.bindparam("first"), matches.c.match < sa.bindparam("last"))
     .outerjoin(records, records.c.number == matches.c.number)
     .order_by(matches.c.match)
-    .limit(sa.bindparam("most", type_=sa.Integer))
+    .limit(2)
 )
 _BEGUN_OF = _BEGUN.where(
     sa.bindparam("player", type_=matches.c.maxie.type).in_([matches.c.maxie, matches.c.minnie])

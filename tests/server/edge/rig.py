@@ -371,12 +371,12 @@ async def rig(limits: HostLimits | None = None, **options: Any) -> AsyncIterator
         1,
         core,
         limits or HostLimits(),
-        pages,
         metrics=Metrics(),
         program="test",
         clock=CLOCK,
         **options,
     )
+    edge.pages = pages
     core.edge = edge
     async with edge:
         yield Rig(core, edge)

@@ -60,7 +60,8 @@ async def open_edge(
     limits: HostLimits | None = None, tls: ssl.SSLContext | None = None
 ) -> AsyncIterator[Any]:
     core = Playing()
-    edge = Edge(1, core, limits or HostLimits(), no_pages, metrics=Metrics(), program="test")
+    edge = Edge(1, core, limits or HostLimits(), metrics=Metrics(), program="test")
+    edge.pages = no_pages
     core.edge = edge
     async with edge:
         port = (await edge.listen(HOST, 0, tls))[1]
