@@ -15,7 +15,7 @@ from arena.games.riskless import Riskless
 from arena.maps.chance import chance
 from arena.maps.loader import load_file, map_names
 from arena.maps.setup import make_setup
-from arena.protocol.messages import Played, Start, View
+from arena.protocol.messages import Played, Ready, Start, View
 from arena.protocol.timecontrol import TimeControl
 from arena.protocol.values import Clocks, Data, Players
 from arena.server.host import Host
@@ -140,5 +140,6 @@ async def test_the_start_page_shows_a_match_in_progress_and_no_other_view_does(h
         assert f"/match/{terms.match}".encode() in page
         assert PLAIN in (await get(host, "/play"))[2]
         assert PLAIN in (await get(host, f"/match/{terms.match}"))[2]
+        await anna.say(Ready(terms.match))
         tasks.start_soon(anna.play, game_of("riskless"))
         tasks.start_soon(bert.play, game_of("riskless"))
