@@ -155,7 +155,7 @@ async def test_a_page_process_that_is_killed_is_started_again(
     assert (await get(pages, "/api/bot/anna"))[0] == 404
     assert pages.process.pid not in (None, pid)
     assert [each.getMessage() for each in caplog.records if each.name == "arena.pages"] == [
-        "the page process ended (exit code -9): the next question starts another"
+        "the page process ended (exit code -9): the next request starts another"
     ]
 
 
