@@ -20,9 +20,7 @@ ForOption = Annotated[
     str, typer.Option("--for", metavar="TIME", help="Duration, e.g. 10m or 2h; ever for no end.")
 ]
 ReasonOption = Annotated[str, typer.Option("--reason", metavar="TEXT", help="Reason to tell the client.")]
-LiftOption = Annotated[
-    bool, typer.Option("--lift", help="Lift the ban, or end the notice.", show_default=False)
-]
+LiftOption = Annotated[bool, typer.Option("--lift", help="Lift the ban instead.", show_default=False)]
 
 
 def register(app: typer.Typer) -> None:
@@ -37,7 +35,7 @@ def kick(
     reason: ReasonOption = "the host has closed the connection",
     db: DatabaseOption = DATABASE,
 ) -> None:
-    """Disconnect a name now. It may return after ten seconds.
+    """Disconnect a bot now. It may return after ten seconds.
 
     Its matches wait for it, as after any lost connection.
 
@@ -104,7 +102,7 @@ def notice(
         str, typer.Argument(metavar="TEXT", help="Text of the notice; without it, show the current one.")
     ] = "",
     seconds: ForOption = "1h",
-    lifted: LiftOption = False,
+    lifted: Annotated[bool, typer.Option("--lift", help="End the notice now.", show_default=False)] = False,
     db: DatabaseOption = DATABASE,
 ) -> None:
     """Send a notice to all bots and to the page.
@@ -120,16 +118,18 @@ def notice(
     else:
         for each in in_store(db, in_force):
             if each.kind == "notice":
-                typer.echo(f"{each.text} (until {each.until or 'it is lifted'})")
+                typer.echo(f"{each.text} (until {each.until or '`arena notice --lift`'})")
 
 
 def lift_directive(db: str | None, kind: Kind, subject: str) -> None:
     """End a directive. Raises CommandError if there is none."""
     if not in_store(db, lambda engine: lift(engine, kind, subject)):
         raise CommandError(
-            f"{subject or 'a notice'} is not in force: `arena {'ban' if subject else 'notice'}` shows what is"
+            f"{subject} is not banned: `arena ban` lists the bans"
+            if subject
+            else "there is no notice: `arena notice TEXT` sends one"
         )
-    err.print(f"{subject or 'the notice'} is lifted")
+    err.print(f"the ban of {subject} is lifted" if subject else "the notice is ended")
 
 
 def _kind_of(text: str) -> tuple[Kind, str]:
@@ -156,5 +156,5 @@ def length_of(text: str) -> float:
 def check_text(text: str) -> str:
     """Return `text` if it may be sent to clients. Raises UsageError."""
     if len(text) > MAX_TEXT or not text.isprintable():
-        raise UsageError(f"write at most {MAX_TEXT} printable characters")
+        raise UsageError(f"the text must have at most {MAX_TEXT} characters, all printable")
     return text

@@ -110,7 +110,7 @@ def ban(
         return
     length, text = length_of(seconds), check_text(reason)
     in_store(db, lambda engine: issue(engine, "owner", owner, text, length))
-    err.print(f"{owner} is banned with all bots")
+    err.print(f"{owner} and all bots of {owner} are banned")
 
 
 def rename(

@@ -16,7 +16,7 @@ import typer
 
 from arena.console import CommandError, DatabaseOption, OwnGamesOption, err, know_games
 from arena.server.commands.in_store import DATABASE, check_there, in_store
-from arena.server.store.archive import ImportCounts, export_lines, import_lines, read_lines
+from arena.server.store.archive import export_lines, import_lines, read_lines
 from arena.server.store.backup import Contents, backup, restore
 from arena.server.store.database import Engine, StoreError
 from arena.server.store.people import names_of, stored_data
@@ -67,14 +67,12 @@ def restore_command(
 
     Example: arena restore --db postgresql://arena@db/arena arena-2026-11-20.db
     """
-
-    async def work(engine: Engine) -> Contents:
-        try:
-            return await restore(engine, file)
-        except OSError as error:
-            raise CommandError(f"cannot read {file}: {error.strerror}") from None
-
-    err.print(f"restored {_words(in_store(db, work, make=True))}")
+    try:
+        with file.open("rb"):  # before a missing store is created
+            contents = in_store(db, lambda engine: restore(engine, file), make=True)
+    except OSError as error:
+        raise CommandError(f"cannot read {file}: {error.strerror}") from None
+    err.print(f"restored {_words(contents)}")
 
 
 def export_command(
@@ -159,17 +157,14 @@ def import_command(
 
     Example: arena import --trust old/matches-000000000001-000000001000.jsonl.gz
     """
-
     know_games(game)
-
-    async def work(engine: Engine) -> ImportCounts:
-        try:
-            with _open_records(file) as lines:
-                return await import_lines(engine, read_lines(lines), trust=trust)
-        except (OSError, EOFError, zlib.error) as error:
-            raise CommandError(f"cannot read {file}: {getattr(error, 'strerror', None) or error}") from None
-
-    counts = in_store(db, work, make=True)
+    try:
+        with _open_records(file) as lines:  # before a missing store is created
+            counts = in_store(
+                db, lambda engine: import_lines(engine, read_lines(lines), trust=trust), make=True
+            )
+    except (OSError, EOFError, zlib.error) as error:
+        raise CommandError(f"cannot read {file}: {getattr(error, 'strerror', None) or error}") from None
     for number, why in sorted(counts.bad.items()):
         err.print(f"{file}, line {number}: {why}")
     summary = (

@@ -121,6 +121,6 @@ async def test_a_directive_ends_by_itself_and_the_last_word_on_a_subject_counts(
 def test_an_invalid_directive_is_reported_in_one_line(database: str) -> None:
     fails("is not a valid name", 2, "kick", " ", "--db", database)
     fails("must be as in", 2, "ban", "anna", "--for", "soon", "--db", database)
-    fails("printable characters", 2, "notice", "a\nb", "--db", database)
+    fails("all printable", 2, "notice", "a\nb", "--db", database)
     arena("token", "create", "anna", "--db", database)
-    fails("anna is not in force: `arena ban` shows what is", 1, "ban", "anna", "--lift", "--db", database)
+    fails("anna is not banned: `arena ban` lists the bans", 1, "ban", "anna", "--lift", "--db", database)

@@ -96,6 +96,7 @@ def test_a_missing_store_or_file_is_reported_in_one_line(
     assert code == 1
     assert len(err.splitlines()) == 1
     assert "does not exist" in err if command in {"backup", "export"} else "cannot read" in err
+    assert list(tmp_path.iterdir()) == [], "no store may appear"
 
 
 @pytest.mark.parametrize("command", ["backup", "restore", "export", "import"])
