@@ -100,6 +100,11 @@ class CountedConnection(asyncio.Transport):
     def is_closing(self) -> bool:
         return False
 
+    def can_write_eof(self) -> bool:
+        return False
+
+    def close(self) -> None: ...
+
     def get_write_buffer_size(self) -> int:
         return 0
 

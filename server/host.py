@@ -54,7 +54,7 @@ from arena.server.shell.ratings import Ratings
 from arena.server.shell.requests import Requests
 from arena.server.shell.shell import MatchNotStarted, Shell
 from arena.server.shell.webhooks import Webhooks
-from arena.server.store.database import Engine, error_line, file_of, make_engine, prepare
+from arena.server.store.database import Engine, Write, error_line, file_of, make_engine, prepare, writing
 from arena.server.store.database import close as close_engine
 from arena.server.store.directives import in_force_with_names
 from arena.server.store.finished import record_of
@@ -463,6 +463,7 @@ async def open_host(
             house=house,
             secure=tls is not None,
             trouble=core.outage,
+            write=core.journal.write_foreign,
             progress=progress,
             lag=core.lag,
             foreign_version=core.journal.foreign_version,
@@ -493,6 +494,7 @@ async def enter_edge(
     house: HousePlan,
     secure: bool,
     trouble: Callable[[], str],
+    write: Write | None = None,
     progress: Progress = no_event,
     lag: LoopLag | None = None,
     foreign_version: Callable[[], Awaitable[int]] | None = None,
@@ -502,6 +504,7 @@ async def enter_edge(
 
     store            database for the pages
     secure           True if the edge itself speaks TLS
+    write            makes changes of the store; None if there is no journal in this process
     trouble          returns the reason that no match can begin now; empty if matches can begin
     lag              lag of the event loop, if a core uses the same one
     foreign_version  returns `Journal.foreign_version`, if there is a journal in this process
@@ -530,6 +533,7 @@ async def enter_edge(
         metrics,
         edge.work,
         trouble,
+        write=write or writing(store),
         progress=progress,
         origins=settings.server.origins,
         clock=clock,

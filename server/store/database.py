@@ -9,6 +9,7 @@ import sqlite3
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
+from functools import cache
 from itertools import islice
 from pathlib import Path
 from typing import NamedTuple, Protocol, TypeVar
@@ -382,6 +383,7 @@ async def snapshot(engine: AsyncEngine) -> AsyncIterator[AsyncConnection]:
         await connection.rollback()
 
 
+@cache
 def insert_or_update(dialect: str, table: sa.Table) -> sa.Insert:
     """Return an insert that updates rows whose primary keys already exist. The rows are parameters."""
     statement = insert(dialect, table)

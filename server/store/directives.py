@@ -11,6 +11,7 @@ from typing import Literal
 
 import sqlalchemy as sa
 from msgspec import Struct
+from msgspec.structs import asdict
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from arena.server.failed_logins import source
@@ -39,6 +40,30 @@ class Directive(Struct, frozen=True):
     """End of the directive, or empty if it has none."""
 
 
+class NewDirective(Struct, frozen=True, tag="directive"):
+    """Directive to issue. It replaces an earlier one of the same kind and subject."""
+
+    directive: Directive
+
+    def apply(self, connection: sa.Connection) -> bool:
+        """Issue the directive. Return True."""
+        statement = database.insert_or_update(connection.dialect.name, directives)
+        connection.execute(statement, [asdict(self.directive)])
+        return True
+
+
+class EndedDirective(Struct, frozen=True, tag="ended directive"):
+    """Directive to end."""
+
+    kind: Kind
+    subject: str
+
+    def apply(self, connection: sa.Connection) -> bool:
+        """End the directive. Return True, also if there is none."""
+        connection.execute(_DELETE, {"of_kind": self.kind, "of": self.subject})
+        return True
+
+
 def subject_of(text: str) -> tuple[Kind, str] | None:
     """Return the address, network or name in `text` with its kind, or None for any other text."""
     try:
@@ -47,25 +72,25 @@ def subject_of(text: str) -> tuple[Kind, str] | None:
         return ("name", text) if is_name(text) else None
 
 
-async def issue(engine: Engine, kind: Kind, subject: str, text: str, seconds: float) -> None:
-    """Issue a directive for `seconds`, replacing an earlier one. With infinite seconds it has no end."""
-    now = datetime.now(UTC)
+def new_directive(kind: Kind, subject: str, text: str, seconds: float) -> NewDirective:
+    """Return a directive for `seconds` from now. With infinite seconds it has no end."""
     try:
-        until = database.timestamp(now + timedelta(seconds=seconds))
+        until = database.timestamp(datetime.now(UTC) + timedelta(seconds=seconds))
     except OverflowError:
         until = ""
-    values = {"kind": kind, "subject": subject, "text": text, "until": until}
-    over = directives.c.until.between("0", database.timestamp(now))
+    return NewDirective(Directive(kind, subject, text, until))
+
+
+async def issue(engine: Engine, kind: Kind, subject: str, text: str, seconds: float) -> None:
+    """Issue a directive for `seconds`, replacing an earlier one. With infinite seconds it has no end."""
     async with engine.begin() as connection:
-        await connection.execute(sa.delete(directives).where(over))
-        await connection.execute(database.insert_or_update(engine.dialect.name, directives), [values])
+        await connection.run_sync(new_directive(kind, subject, text, seconds).apply)
 
 
 async def lift(engine: Engine, kind: Kind, subject: str = "") -> bool:
     """End a directive. Return False if there is none."""
-    conditions = directives.c.kind == kind, directives.c.subject == subject
     async with engine.begin() as connection:
-        return bool((await connection.execute(sa.delete(directives).where(*conditions))).rowcount)
+        return bool((await connection.execute(_DELETE, {"of_kind": kind, "of": subject})).rowcount)
 
 
 async def in_force(engine: Engine) -> list[Directive]:
@@ -100,6 +125,9 @@ async def ban_of(engine: Engine, owner: str) -> str:
     )
 
 
+_DELETE = sa.delete(directives).where(
+    directives.c.kind == sa.bindparam("of_kind"), directives.c.subject == sa.bindparam("of")
+)
 _HOLD = (
     sa.select(directives)
     .where((directives.c.until > sa.bindparam("now")) | (directives.c.until == ""))

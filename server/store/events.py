@@ -181,22 +181,54 @@ class Reply(Struct, frozen=True):
     done: bool
 
 
-async def send_request(engine: AsyncEngine, server: str, request: HostRequest) -> int:
+class NewRequest(Struct, frozen=True, tag="request"):
+    """Request to send to a server."""
+
+    server: str
+    request: ControlEvent
+
+    def apply(self, connection: sa.Connection) -> int:
+        """Store the request, and return its number."""
+        return _store_request(connection, self.server, self.request)
+
+
+class AnsweredRequest(Struct, frozen=True, tag="answered"):
+    """Request whose answer is known."""
+
+    number: int
+
+    def apply(self, connection: sa.Connection) -> bool:
+        """Delete the request. Return True."""
+        connection.execute(_DELETE_REQUEST, {"of": self.number})
+        return True
+
+
+def _store_request(connection: sa.Connection, server: str, request: HostRequest) -> int:
     """Store a request to a server, and return its number."""
     values = {"server": server, "request": _encode(request).decode(), "answer": None, "done": None}
-    async with engine.begin() as connection:
-        key = (await connection.execute(sa.insert(requests).values(**values))).inserted_primary_key
+    key = connection.execute(sa.insert(requests), values).inserted_primary_key
     return int(key[0]) if key is not None else 0
 
 
 async def ask(engine: AsyncEngine, server: str, request: HostRequest) -> Reply | None:
     """Send a request to a server, and return its answer, or None if no server answers in `ANSWER_SECONDS`."""
-    number = await send_request(engine, server, request)
+    async with engine.begin() as connection:
+        number = await connection.run_sync(_store_request, server, request)
+    reply = await wait_reply(engine, number)
+    if reply is not None:
+        async with engine.begin() as connection:
+            await connection.run_sync(AnsweredRequest(number).apply)
+    return reply
+
+
+async def wait_reply(engine: AsyncEngine, number: int) -> Reply | None:
+    """Return the answer to a request, or None if no server answers in `ANSWER_SECONDS`."""
     until = MONOTONIC.now() + ANSWER_SECONDS
     while MONOTONIC.now() < until:
-        reply = await reply_to(engine, number)
-        if reply is not None:
-            return reply
+        async with database.reading(engine) as connection:
+            row = (await connection.execute(_REPLY, {"of": number})).one_or_none()
+        if row is not None and row.answer is not None:
+            return Reply(row.answer, bool(row.done))
         await MONOTONIC.sleep(0.1)
     return None
 
@@ -211,15 +243,8 @@ async def is_connected(engine: AsyncEngine, name: str) -> bool | None:
     return None if None in replies else False
 
 
-async def reply_to(engine: AsyncEngine, number: int) -> Reply | None:
-    """Return the answer to a request and delete the request, or return None if there is no answer yet."""
-    mine = requests.c.number == number
-    async with engine.begin() as connection:
-        row = (await connection.execute(sa.select(requests).where(mine))).one_or_none()
-        if row is None or row.answer is None:
-            return None
-        await connection.execute(sa.delete(requests).where(mine))
-    return Reply(row.answer, bool(row.done))
+_REPLY = sa.select(requests.c.answer, requests.c.done).where(requests.c.number == sa.bindparam("of"))
+_DELETE_REQUEST = sa.delete(requests).where(requests.c.number == sa.bindparam("of"))
 
 
 async def pending(engine: AsyncEngine, server: str) -> list[HostCommand]:

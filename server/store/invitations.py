@@ -10,12 +10,13 @@ from datetime import UTC, datetime, timedelta
 
 import sqlalchemy as sa
 from msgspec import Struct
+from msgspec.structs import asdict
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from arena.server.store import database
+from arena.server.store import database, names
 from arena.server.store.database import Engine
 from arena.server.store.schema import invitations, tokens
-from arena.server.store.tokens import MAX_NAME, Token, TokenError, hash_token, insert, is_name, token_of
+from arena.server.store.tokens import MAX_NAME, Token, TokenError, hash_token, is_name, new_token, token_of
 
 MAX_REVOKED = 20
 """Number of revoked names after which an owner gets no further names. A revoked name stays taken forever."""
@@ -30,6 +31,22 @@ class Owner(Struct, frozen=True):
     """Number of names the owner may still register."""
     until: str
     """End of the invitation, as formatted by `database.now`; empty if none is open."""
+
+
+class NewName(Struct, frozen=True, tag="name"):
+    """Free name for an owner with an open invitation, with its token."""
+
+    token: Token
+    known: int
+    """Number of names in the store among which this one was found to be free."""
+
+    def apply(self, connection: sa.Connection) -> bool:
+        """Register the name. Return False if the store has other names by now."""
+        database.lock_exclusively(connection)
+        if connection.execute(_COUNT).scalar() != self.known:
+            return False
+        connection.execute(sa.insert(tokens), asdict(self.token))
+        return True
 
 
 async def invite(engine: Engine, owners: list[str], bots: int, seconds: float) -> dict[str, str]:
@@ -64,17 +81,27 @@ async def owner_of(engine: Engine, owner: str) -> Owner:
         return await _read(connection, owner)
 
 
-async def register_name(engine: Engine, owner: str, name: str) -> str:
-    """Register a free name for an owner with an open invitation, and return the name's token. Raises TokenError."""
+async def new_name(engine: Engine, owner: str, name: str) -> tuple[NewName, str]:
+    """Return a free name for an owner with an open invitation, and its token. Raises TokenError."""
     if not is_name(name):
         raise TokenError(f"{name!r:.80} is not a valid name: write 1 to {MAX_NAME} printable characters")
-    async with database.exclusive(engine) as connection:
+    async with database.reading(engine) as connection:
+        # The names are read first: one that the owner registers after that is not among them, and `apply` refuses.
+        known = set((await connection.execute(_NAMES)).scalars())
         stored = await _read(connection, owner)
-        if not stored.until:
-            raise TokenError("this invitation is no longer open: ask the host for a new one")
-        if not stored.left:
-            raise TokenError("all names of this invitation are taken: retire a bot, or ask the host for more")
-        return await insert(connection, name, "bot", owner)
+    if not stored.until:
+        raise TokenError("this invitation is no longer open: ask the host for a new one")
+    if not stored.left:
+        raise TokenError("all names of this invitation are taken: retire a bot, or ask the host for more")
+    why = names.objection(name, known)
+    if why is not None:
+        raise TokenError(why)
+    if name in known:
+        raise TokenError(f"{name!r:.80} is taken: choose another name")
+    token = new_token()
+    return NewName(
+        Token(name, "bot", owner, database.now(), None, None, hash_token(token)), len(known)
+    ), token
 
 
 async def _read(connection: AsyncConnection, owner: str) -> Owner:
@@ -88,6 +115,8 @@ async def _read(connection: AsyncConnection, owner: str) -> Owner:
     return Owner(owner, bots, places, until or "")
 
 
+_NAMES = sa.select(tokens.c.name)
+_COUNT = sa.select(sa.func.count()).select_from(tokens)
 _OPEN = invitations.c.expires >= sa.bindparam("now")
 _INVITED = sa.select(sa.func.max(invitations.c.bots), sa.func.max(invitations.c.expires)).where(
     invitations.c.owner == sa.bindparam("owner"), _OPEN

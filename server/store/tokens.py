@@ -38,6 +38,20 @@ class Token(Struct, frozen=True):
     hash: str
 
 
+class TokenChange(Struct, frozen=True, tag="token"):
+    """Change of a token that its owner has asked for."""
+
+    before: Token
+    after: Token
+
+    def apply(self, connection: sa.Connection) -> bool:
+        """Make the change. Return False if the token is no longer what it was before."""
+        old, new = self.before, self.after
+        values: dict[str, str | None] = {"of": old.name, "whose": old.owner, "old": old.hash}
+        values |= {"new": new.hash, "at": new.rotated, "end": new.revoked}
+        return bool(connection.execute(_CHANGE, values).rowcount)
+
+
 def is_name(name: str) -> bool:
     """Return True if a bot may have this name: 1 to 64 printable characters, with no space at either end."""
     return 0 < len(name) <= MAX_NAME and name.isprintable() and name == name.strip()
@@ -64,20 +78,13 @@ async def create(engine: AsyncEngine, name: str, role: Role, owner: str = "") ->
             raise TokenError(f"{each!r:.80} is not a valid name: write 1 to {MAX_NAME} printable characters")
     try:
         async with engine.begin() as connection:
-            return await insert(connection, name, role, owner or name, again=True)
+            return await _insert(connection, name, role, owner or name)
     except IntegrityError:
         raise TokenError(f"{name!r} has a token: rotate it to get a new one, or revoke it first") from None
 
 
-async def insert(
-    connection: AsyncConnection, name: str, role: Role, owner: str, *, again: bool = False
-) -> str:
-    """Create a token for a new name in the caller's transaction, and return it. Raises TokenError.
-
-    again: True to allow a name whose token was revoked
-    """
-    others = set((await connection.execute(sa.select(tokens.c.name))).scalars())
-    why = names.objection(name, others)
+async def _insert(connection: AsyncConnection, name: str, role: Role, owner: str) -> str:
+    why = names.objection(name, (await connection.execute(sa.select(tokens.c.name))).scalars())
     if why is not None:
         raise TokenError(why)
     token = new_token()
@@ -90,11 +97,8 @@ async def insert(
         "revoked": None,
     }
     revoked = sa.update(tokens).where(tokens.c.name == name, tokens.c.revoked.is_not(None)).values(**values)
-    if again and (await connection.execute(revoked)).rowcount:
-        return token
-    if not again and name in others:
-        raise TokenError(f"{name!r:.80} is taken: choose another name")
-    await connection.execute(sa.insert(tokens).values(name=name, **values))
+    if not (await connection.execute(revoked)).rowcount:
+        await connection.execute(sa.insert(tokens).values(name=name, **values))
     return token
 
 
@@ -147,6 +151,16 @@ async def all_tokens(engine: AsyncEngine) -> list[Token]:
 
 
 _FIND = sa.select(tokens).where(tokens.c.name == sa.bindparam("of"))
+_CHANGE = (
+    sa.update(tokens)
+    .where(
+        tokens.c.name == sa.bindparam("of"),
+        tokens.c.owner == sa.bindparam("whose"),
+        tokens.c.hash == sa.bindparam("old"),
+        tokens.c.revoked.is_(None),
+    )
+    .values(hash=sa.bindparam("new"), rotated=sa.bindparam("at"), revoked=sa.bindparam("end"))
+)
 
 
 def token_of(row: sa.Row[Any]) -> Token:

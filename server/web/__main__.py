@@ -26,7 +26,16 @@ from arena.server.web import frames, link_previews
 from arena.server.web.analysis import analysis, review_of_moves
 from arena.server.web.boards import board
 from arena.server.web.event_calendar import event_calendar
-from arena.server.web.frames import LiveRequest, LiveResponse, PageReady, PageRequest, PageResponse, PageSetup
+from arena.server.web.frames import (
+    LiveRequest,
+    LiveResponse,
+    PageReady,
+    PageRequest,
+    PageResponse,
+    PageSetup,
+    Prepared,
+)
+from arena.server.web.host_page import HostPage
 from arena.server.web.initial_page import PLAIN, InitialPage
 from arena.server.web.link_previews import LinkPreviews
 from arena.server.web.maps import map_answer, maps_answer
@@ -61,6 +70,7 @@ class RequestHandler:
         self._store = StorePages(engine, ask_live)
         self._logs = MatchLogs(engine, anyone=setup.anyone)
         self._owners = Owners(engine)
+        self._host = HostPage(engine, ask_live)
         self._guests = setup.guests
 
     async def reply(self, question: PageRequest) -> PageResponse:
@@ -75,12 +85,23 @@ class RequestHandler:
             answer = responses.text("the store is busy: try again", HTTPStatus.SERVICE_UNAVAILABLE)
         except Exception as error:  # noqa: BLE001  the parent logs it
             answer, fault = _failure(error)
+        prepared = answer if isinstance(answer, Prepared) else Prepared(answer)
+        answer = prepared.answer
         cost = (self._cost_ns() - began) / 1e9
         seconds = _seconds(ROUTES[question.route_match.route], answer, cost)
         headers = dict(answer.headers)
-        return PageResponse(question.number, answer.status, answer.kind, answer.body, headers, seconds, fault)
+        return PageResponse(
+            question.number,
+            answer.status,
+            answer.kind,
+            answer.body,
+            headers,
+            seconds,
+            fault,
+            prepared.change,
+        )
 
-    async def _answer(self, question: PageRequest) -> Response:
+    async def _answer(self, question: PageRequest) -> Response | Prepared:
         route_match = question.route_match
         route = ROUTES[route_match.route]
         if route.page:
@@ -92,8 +113,10 @@ class RequestHandler:
                 return await event_calendar(self._engine, question.origin)
             case "/api/log/":
                 return await self._logs.answer(route_match.name, question.authorization)
-            case "/api/join" | "/api/me":
-                return await self._owners.answer(route_match, question.authorization)
+            case "/api/host":
+                return await self._host.answer(route_match.parameters, question.authorization)
+            case _ if route.post:
+                return await self._owners.answer(route_match, question.authorization, question.sent)
             case "/api/game/":
                 return await board(route_match.name, route_match.query)
             case "/api/advice/" | "/api/review" | "/api/review/" if not self._guests:

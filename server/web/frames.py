@@ -10,11 +10,18 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from typing import NamedTuple
 
 import msgspec
 from msgspec import Struct
 
-from arena.protocol.messages import View
+from arena.protocol.messages import ListedBot, View
+from arena.server.edge.page_client import ConnectedClient
+from arena.server.edge.responses import Response
+from arena.server.store.directives import EndedDirective, NewDirective
+from arena.server.store.events import AnsweredRequest, NewRequest
+from arena.server.store.invitations import NewName
+from arena.server.store.tokens import TokenChange
 from arena.server.web.live import EventProgress
 from arena.server.web.routes import RouteMatch
 from arena.server.web.static import Templates
@@ -34,8 +41,12 @@ class PageSetup(Struct, frozen=True, tag="setup"):
     templates: Templates
 
 
+Change = TokenChange | NewName | NewDirective | EndedDirective | NewRequest | AnsweredRequest
+"""Change of the store that the page process has checked and prepared. The process that serves matches makes it."""
+
+
 class PageRequest(Struct, frozen=True, tag="question"):
-    """Request to answer; it changes nothing."""
+    """Request to answer. The page process only reads the store."""
 
     number: int
     route_match: RouteMatch
@@ -47,13 +58,16 @@ class PageRequest(Struct, frozen=True, tag="question"):
     """Scheme and host of the request; empty if unknown."""
     authorization: str = ""
     """Authorization header, for answers that depend on it."""
+    sent: int = 0
+    """Number of the `NewRequest` that an earlier answer to this question has asked for; 0 if there is none."""
 
 
 class LiveRequest(Struct, frozen=True, tag="wanted"):
-    """Request for live data: of a match, of an event, or of the first Riskless match if both are empty."""
+    """Request for live data: of all clients, of a match, of an event, or else of the first Riskless match."""
 
     match: str = ""
     event: str = ""
+    clients: bool = False
     number: int = 0
 
 
@@ -65,6 +79,8 @@ class LiveResponse(Struct, frozen=True, tag="given"):
     playing: int = 0
     """Number of the event's matches in progress."""
     progress: EventProgress | None = None
+    bots: list[ListedBot] = []
+    connected: list[ConnectedClient] = []
 
 
 class PageResponse(Struct, frozen=True, tag="reply"):
@@ -79,6 +95,15 @@ class PageResponse(Struct, frozen=True, tag="reply"):
     """Time for which the answer may be cached, in seconds."""
     fault: str = ""
     """Text for the log; empty if there was no error."""
+    change: Change | None = None
+    """Change that must be made before the answer is sent. If it cannot be made, the question is asked again."""
+
+
+class Prepared(NamedTuple):
+    """Answer, and the change that must be made before it is sent."""
+
+    answer: Response
+    change: Change | None = None
 
 
 AskLive = Callable[[LiveRequest], Awaitable[LiveResponse]]

@@ -12,9 +12,18 @@ from arena.server.edge.responses import Response
 from arena.server.store import tokens
 from arena.server.store.aggregates.standings import forfeits_of
 from arena.server.store.database import Engine
-from arena.server.store.directives import KICK_SECONDS, Directive, Kind, in_force, issue, lift, subject_of
+from arena.server.store.directives import (
+    KICK_SECONDS,
+    Directive,
+    EndedDirective,
+    Kind,
+    NewDirective,
+    in_force,
+    new_directive,
+    subject_of,
+)
 from arena.server.web.credentials import is_valid, name_and_secret
-from arena.server.web.live import LiveData
+from arena.server.web.frames import AskLive, LiveRequest, Prepared
 from arena.server.web.routes import BadRequest
 
 ACTIONS = ("kick", "ban", "lift", "notice")
@@ -59,38 +68,31 @@ class HostState(Struct, frozen=True):
 class HostPage:
     """Answers for the hosts of one server."""
 
-    def __init__(self, engine: Engine, live: LiveData) -> None:
+    def __init__(self, engine: Engine, ask_live: AskLive) -> None:
         self._engine = engine
-        self._live = live
+        self._ask_live = ask_live
 
-    async def answer(self, form: Mapping[str, str], authorization: str) -> Response:
-        """Perform the requested action, and return the new state. Raises BadRequest."""
+    async def answer(self, form: Mapping[str, str], authorization: str) -> Response | Prepared:
+        """Return the requested change with the state after it. Raises BadRequest."""
         name, secret = name_and_secret(authorization)
         token = await tokens.find(self._engine, name)
         if token is None or token.role != "admin" or not is_valid(token, secret):
             return responses.unauthorized("this is not the token of an admin of this server", ask=False)
-        if "do" in form:
-            await self._act(form["do"], form.get("name", ""), form.get("text", ""))
-        return responses.json(await self._state())
+        current = await in_force(self._engine)
+        if "do" not in form:
+            return responses.json(await self._state(current))
+        change = _change(form["do"], form.get("name", ""), form.get("text", ""), current)
+        of = change.directive if isinstance(change, NewDirective) else change
+        current = [each for each in current if (each.kind, each.subject) != (of.kind, of.subject)]
+        if isinstance(change, NewDirective):
+            current = sorted([*current, change.directive], key=lambda each: (each.kind, each.subject))
+        return Prepared(responses.json(await self._state(current)), change)
 
-    async def _act(self, action: str, name: str, text: str) -> None:
-        """Issue or lift a directive for a name or an address. A notice needs neither."""
-        notice: tuple[Kind, str] = "notice", ""
-        subject = notice if action == "notice" or not name else subject_of(name)
-        if action not in ACTIONS or subject is None or (action in ("kick", "ban") and not name):
-            raise BadRequest(f"do must be {', '.join(ACTIONS)}, with a name or an address")
-        kind, of = subject
-        if action == "lift" or (action == "notice" and not text):
-            if not await lift(self._engine, kind, of) and kind == "name":
-                await lift(self._engine, "owner", of)
-            return
-        seconds, reason = ACTION_TERMS[action]
-        await issue(self._engine, kind, of, text or reason, seconds)
-
-    async def _state(self) -> HostState:
-        listing, here = await self._live.listing(), self._live.connected()
+    async def _state(self, current: list[Directive]) -> HostState:
+        live = await self._ask_live(LiveRequest(clients=True))
+        here = live.connected
         by_name = {each.name: each for each in here if each.role == "bot"}
-        bots = [each for each in listing.bots if not each.house][:MAX_BOTS]
+        bots = [each for each in live.bots if not each.house][:MAX_BOTS]
         forfeits = await forfeits_of(self._engine, [each.name for each in bots])
         servers = []
         for each in bots:
@@ -108,4 +110,19 @@ class HostPage:
                 )
             )
         spectators = sum(each.role == "spectator" for each in here)
-        return HostState(servers, spectators, await in_force(self._engine))
+        return HostState(servers, spectators, current)
+
+
+def _change(action: str, name: str, text: str, current: list[Directive]) -> NewDirective | EndedDirective:
+    """Return the change of an action for a name or an address. A notice needs neither. Raises BadRequest."""
+    notice: tuple[Kind, str] = "notice", ""
+    subject = notice if action == "notice" or not name else subject_of(name)
+    if action not in ACTIONS or subject is None or (action in ("kick", "ban") and not name):
+        raise BadRequest(f"do must be {', '.join(ACTIONS)}, with a name or an address")
+    kind, of = subject
+    if action == "lift" or (action == "notice" and not text):
+        if kind == "name" and not any((each.kind, each.subject) == subject for each in current):
+            kind = "owner"
+        return EndedDirective(kind, of)
+    seconds, reason = ACTION_TERMS[action]
+    return new_directive(kind, of, text or reason, seconds)

@@ -1,7 +1,7 @@
 """Answers for owners, who register, rotate and retire names with an invitation code or a bot's token.
 
-They have a secret or change the store, so they use POST. The process that serves matches makes the changes, because a
-process with a lower priority would keep the store locked; the page process makes all other answers.
+They have a secret or change the store, so they use POST. The page process checks and prepares a change. The process that
+serves matches makes it, because a process with a lower priority would keep the store locked.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 from http import HTTPStatus
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from arena.protocol.messages import EventPhase
 from arena.server.core.calendar import utc
@@ -19,8 +20,10 @@ from arena.server.edge.responses import Response
 from arena.server.store import database, events, invitations, tokens
 from arena.server.store.database import Engine
 from arena.server.store.directives import ban_of
-from arena.server.store.tokens import TokenError
+from arena.server.store.events import AnsweredRequest, NewRequest
+from arena.server.store.tokens import Token, TokenChange, TokenError
 from arena.server.web.credentials import bearer, is_valid, name_and_secret
+from arena.server.web.frames import Change, Prepared
 from arena.server.web.routes import RouteMatch
 
 
@@ -69,8 +72,11 @@ class Owners:
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
 
-    async def answer(self, route_match: RouteMatch, authorization: str) -> Response:
-        """Return the answer to a POST. Without a valid secret the status is 401."""
+    async def answer(self, route_match: RouteMatch, authorization: str, sent: int = 0) -> Response | Prepared:
+        """Return the answer to a POST, with its change if it has any. Without a valid secret the status is 401.
+
+        sent: number of the request to the server of an event, after the first answer has asked for it; else 0
+        """
         name = route_match.parameters.get("name", "")
         owner = await self._owner(route_match.route, authorization)
         if owner is None:
@@ -83,9 +89,19 @@ class Owners:
         try:
             if "event" in route_match.parameters:
                 to: EventAction = "enter" if route_match.route == "/api/me/enter" else "withdraw"
-                await self._change_entry(to, route_match.parameters["event"], owner, name)
-            elif name:
-                return responses.json(NewToken(name, await self._change(route_match.route, owner, name)))
+                if not sent:
+                    request = await self._new_request(to, route_match.parameters["event"], owner, name)
+                    return Prepared(responses.text("asked"), request)
+                reply = await events.wait_reply(self._engine, sent)
+                if reply is None:
+                    raise TimeoutError
+                answer = (
+                    responses.json(await self._bots(owner)) if reply.done else responses.conflict(reply.text)
+                )
+                return Prepared(answer, AnsweredRequest(sent))
+            if name:
+                change, token = await self._change(route_match.route, owner, name)
+                return Prepared(responses.json(NewToken(name, token)), change)
             return responses.json(await self._bots(owner))
         except (TokenError, EventRefused) as error:
             return responses.conflict(str(error))
@@ -97,36 +113,36 @@ class Owners:
         token = await tokens.find(self._engine, name)
         return token.owner if token is not None and is_valid(token, secret) else None
 
-    async def _change_entry(self, to: EventAction, event: str, owner: str, name: str) -> None:
-        """Enter a bot of the owner in an event, or withdraw it. Raises TokenError, EventRefused, TimeoutError."""
-        await self._check_own(owner, name)
+    async def _new_request(self, to: EventAction, event: str, owner: str, name: str) -> NewRequest:
+        """Return the request to enter a bot of the owner in an event, or to withdraw it.
+
+        Raises TokenError and EventRefused.
+        """
+        await self._own(owner, name)
         unfinished = await events.unfinished_entries(self._engine)
         entries = next((each for each in unfinished if each.plan.event == event), None)
         if entries is None:
             raise EventRefused(f"no event {event!r:.70} is open or in progress")
         if entries.phase == "open" and utc(entries.plan.closes) <= database.now():
             raise EventRefused(f"the entries of {event} are closed: it is about to begin")
-        reply = await events.ask(self._engine, entries.server, ControlEvent(event, to, name))
-        if reply is None:
-            raise TimeoutError
-        if not reply.done:
-            raise EventRefused(reply.text)
+        return NewRequest(entries.server, ControlEvent(event, to, name))
 
-    async def _check_own(self, owner: str, name: str) -> None:
-        """Raise TokenError if an owner has no such bot, or has retired it."""
+    async def _own(self, owner: str, name: str) -> Token:
+        """Return the token of an owner's bot. Raises TokenError if there is none, or it was retired."""
         token = await tokens.find(self._engine, name)
         if token is None or (token.owner, token.role, token.revoked) != (owner, "bot", None):
             raise TokenError(f"{owner!r:.70} has no bot {name!r:.70}")
+        return token
 
-    async def _change(self, route: str, owner: str, name: str) -> str:
-        """Change a name, and return its new token, or an empty text if it was retired. Raises TokenError."""
+    async def _change(self, route: str, owner: str, name: str) -> tuple[Change, str]:
+        """Return the change of a name, and its new token, or an empty text if it is retired. Raises TokenError."""
         if route in ("/api/join", "/api/token/create"):
-            return await invitations.register_name(self._engine, owner, name)
-        await self._check_own(owner, name)
-        if route == "/api/token/rotate":
-            return await tokens.rotate(self._engine, name)
-        await tokens.revoke(self._engine, name)
-        return ""
+            return await invitations.new_name(self._engine, owner, name)
+        before, now = await self._own(owner, name), database.now()
+        if route == "/api/token/revoke":
+            return TokenChange(before, replace(before, revoked=now)), ""
+        token = tokens.new_token()
+        return TokenChange(before, replace(before, hash=tokens.hash_token(token), rotated=now)), token
 
     async def _bots(self, owner: str) -> OwnBots:
         line = await invitations.owner_of(self._engine, owner)

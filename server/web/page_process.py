@@ -135,7 +135,10 @@ class PageProcess:
 
     async def _answer_live(self, child: _Child, request: LiveRequest) -> None:
         """Answer a request of the child for live data."""
-        if request.event:
+        if request.clients:
+            bots = (await self._live.listing()).bots
+            response = LiveResponse(request.number, bots=bots, connected=self._live.connected())
+        elif request.event:
             listing = await self._live.listing()
             playing = sum(each.event == request.event for each in listing.matches)
             response = LiveResponse(request.number, None, playing, self._progress(request.event))

@@ -17,6 +17,7 @@ from functools import partial
 from http import HTTPStatus
 
 import anyio
+import msgspec
 from msgspec import Struct
 
 from arena.clock import MONOTONIC, Clock
@@ -30,12 +31,11 @@ from arena.server.edge.responses import Answer, Response
 from arena.server.edge.work import WorkBudget
 from arena.server.failed_logins import FailedLogins
 from arena.server.metrics import Metrics
-from arena.server.store.database import Engine, error_line
+from arena.server.store.database import Engine, Write, error_line
+from arena.server.store.events import NewRequest
 from arena.server.web import link_previews
 from arena.server.web.frames import PageRequest, PageResponse, PageSetup
-from arena.server.web.host_page import HostPage
 from arena.server.web.live import LiveData, Progress, no_event
-from arena.server.web.owners import Owners
 from arena.server.web.page_process import PageProcess
 from arena.server.web.request_queue import RequestQueue, ServerBusy
 from arena.server.web.routes import ROUTES, BadRequest, Route, RouteMatch, parse, takes_gzip
@@ -86,6 +86,7 @@ class Pages:
         work: WorkBudget,
         trouble: Callable[[], str],
         *,
+        write: Write,
         progress: Progress = no_event,
         origins: Collection[str] = (),
         clock: Clock = MONOTONIC,
@@ -95,13 +96,13 @@ class Pages:
         store: the store, whose URL is passed to the page process
         work: request budgets of addresses
         trouble: returns the reason why no match can begin now; empty if all is well
+        write: makes a change of the store
         progress: returns the progress of an event played by this server
         origins: sites whose pages may read JSON answers; `*` for all
         """
         self._about = about
         self._store = store.url.render_as_string(hide_password=False)
-        self._owners = Owners(store)
-        self._host = HostPage(store, live)
+        self._write = write
         # A change locks the store exclusively, so one is made at a time.
         self._changes = RequestQueue(1, clock, CHANGES_OF_ADDRESS)
         self._metrics = metrics
@@ -242,16 +243,7 @@ class Pages:
                 if (wait := self._wrong.wait(address, now)) > 0:
                     return responses.too_many_requests(wait)
                 with anyio.fail_after(end - now):
-                    if route_match.route == "/api/host":
-                        answer = await self._host.answer(route_match.parameters, secret)
-                    elif route_match.parameters:
-                        answer = await self._owners.answer(route_match, secret)
-                    else:  # nothing is changed
-                        question = PageRequest(
-                            0, route_match, gzip=False, seconds=route.seconds, authorization=secret
-                        )
-                        reply = await self.process.ask(question, address, route, request.abandoned)
-                        answer = self._response(reply, route_match)
+                    answer = await self._made_change(route_match, route, secret, request, address)
                 if answer.status is HTTPStatus.UNAUTHORIZED:
                     self._wrong.wrong(address, self._clock.now())
         except ServerBusy as busy:
@@ -264,6 +256,27 @@ class Pages:
             log.error("the store does not answer: %s", str(error) or "it took too long")  # noqa: TRY400  one line, no stack
             return responses.text("the store does not answer: try again", HTTPStatus.SERVICE_UNAVAILABLE)
         return answer
+
+    async def _made_change(
+        self, route_match: RouteMatch, route: Route, secret: str, request: Request, address: str
+    ) -> Response:
+        """Ask the page process, make the change that it has prepared, and return its answer.
+
+        If somebody else has changed the store meanwhile, it prepares the change again.
+        """
+        question = PageRequest(0, route_match, gzip=False, seconds=route.seconds, authorization=secret)
+        abandoned = request.abandoned
+        while True:
+            reply = await self.process.ask(question, address, route, abandoned)
+            if reply is None or reply.change is None:
+                return self._response(reply, route_match)
+            with anyio.CancelScope(shield=True):
+                done = await self._write(reply.change.apply)
+            if isinstance(reply.change, NewRequest):
+                # The client may leave, but the answer to this request must be deleted.
+                question, abandoned = msgspec.structs.replace(question, sent=done), lambda: False
+            elif done:
+                return self._response(reply, route_match)
 
     async def _make(
         self, key: Key, making: _PendingAnswer, question: PageRequest, address: str, route: Route

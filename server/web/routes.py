@@ -91,14 +91,14 @@ ROUTES: dict[str, Route] = {
     "/api/bot": Route(5_000, "name!"),
     "/api/bot/": Route(5_000, ""),
     "/api/log/": Route(20_000, personal=True),
-    "/api/join": Route(10_000, "name", personal=True, post=True),
-    "/api/me": Route(10_000, "", personal=True, post=True),
-    "/api/me/enter": Route(10_000, "event! name!", personal=True, post=True),
-    "/api/me/withdraw": Route(10_000, "event! name!", personal=True, post=True),
-    "/api/host": Route(10_000, "do name text", personal=True, post=True),
-    "/api/token/create": Route(10_000, "name!", personal=True, post=True),
-    "/api/token/rotate": Route(10_000, "name!", personal=True, post=True),
-    "/api/token/revoke": Route(10_000, "name!", personal=True, post=True),
+    "/api/join": Route(10_000, "name", seconds=30.0, personal=True, post=True),
+    "/api/me": Route(10_000, "", seconds=30.0, personal=True, post=True),
+    "/api/me/enter": Route(10_000, "event! name!", seconds=30.0, personal=True, post=True),
+    "/api/me/withdraw": Route(10_000, "event! name!", seconds=30.0, personal=True, post=True),
+    "/api/host": Route(10_000, "do name text", seconds=30.0, personal=True, post=True),
+    "/api/token/create": Route(10_000, "name!", seconds=30.0, personal=True, post=True),
+    "/api/token/rotate": Route(10_000, "name!", seconds=30.0, personal=True, post=True),
+    "/api/token/revoke": Route(10_000, "name!", seconds=30.0, personal=True, post=True),
 }
 """All routes, by path, or by a prefix that ends in a slash."""
 

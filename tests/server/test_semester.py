@@ -27,7 +27,7 @@ from arena.server.core.inputs import AnnounceEvent, ControlEvent
 from arena.server.core.settings import PoolGame
 from arena.server.store import migrations
 from arena.server.store.aggregates.closing import close_season
-from arena.server.store.invitations import invite, invited_owner, register_name
+from arena.server.store.invitations import invite, invited_owner
 from testkit.simulation import watch
 from testkit.simulation.arena import SimulatedArena, SimulationPlan
 from testkit.simulation.bots import URL, ClientBot
@@ -35,6 +35,7 @@ from testkit.simulation.servers import in_place
 from testkit.simulation.world import EPOCH_NS, SECOND, SimulatedProcess
 from tests.server.command_line import run
 from tests.server.matches import game_of
+from tests.server.store.registering import register_name
 from tests.server.test_event_together import ask
 
 pytestmark = pytest.mark.slow

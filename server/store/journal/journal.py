@@ -96,6 +96,8 @@ class Journal:
         """Error of the last commit or renewal; empty if it succeeded."""
         self._unanswered = 0
         """Number of calls of `foreign_version` that the store did not answer."""
+        self._foreign = 0
+        """Number of calls of `write_foreign`."""
         self._in_doubt = False
         """True if the last commit failed, but may be durable or become so."""
 
@@ -153,14 +155,22 @@ class Journal:
                 self.lost.set()
                 raise
 
+    async def write_foreign(self, work: Callable[[sa.Connection], T]) -> T:
+        """Run work that another process might do too: it needs no lease, and changes `foreign_version`."""
+        try:
+            async with self._turn:
+                return await self._writer.write(work)
+        finally:
+            self._foreign += 1
+
     async def foreign_version(self) -> int:
-        """Return a number that changes when another process writes to the store.
+        """Return a number that changes when another process writes to the store, and with `write_foreign`.
 
         Data that only other processes change must be read again only if the number has changed. On PostgreSQL, and
         while the store is unavailable, every call returns a new number.
         """
         try:
-            return await self._writer.foreign_version()
+            return await self._writer.foreign_version() + self._foreign
         except Exception as error:
             if not database.is_transient(error):
                 raise

@@ -25,7 +25,7 @@ from arena.server.store.archive import export_lines
 from arena.server.store.compaction import compact
 from arena.server.store.database import open_store
 from arena.server.store.directives import issue
-from arena.server.store.invitations import invite, invited_owner, register_name
+from arena.server.store.invitations import invite, invited_owner
 from arena.server.store.journal.journal import open_journal
 from arena.server.store.packing import record_in, unpack_match
 from arena.server.store.people import NameInUse, forget, names_of, rename, stored_data
@@ -34,6 +34,7 @@ from arena.server.store.tokens import TokenError
 from tests.server.journals import ends, opens
 from tests.server.matches import record, terms
 from tests.server.played import MAXIE_WINS, MINNIE_WINS, day, events, keep
+from tests.server.store.registering import register_name
 
 ADA = "ada lovelace"
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import json
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from time import monotonic
+from typing import Any
 from urllib.parse import quote
 
 import anyio
@@ -18,13 +20,15 @@ from arena.server.core.calendar import utc
 from arena.server.core.inputs import AnnounceEvent
 from arena.server.host import Host
 from arena.server.store import invitations, tokens
-from arena.server.store.database import open_store
+from arena.server.store.database import now, open_store, writing
 from arena.server.store.events import ask
+from arena.server.store.tokens import TokenChange
 from arena.server.web.routes import ROUTES
 from tests.server.peer import dial
+from tests.server.store.registering import register_name
 from tests.server.web.test_event_calendar import ONCE
 from tests.server.web.test_match_log import basic
-from tests.server.web.test_pages import get
+from tests.server.web.test_pages import get, pages_of
 
 TOMORROW = 2_000_000_000
 """Unix time of an event that has yet to begin."""
@@ -176,10 +180,53 @@ async def test_retired_names_are_bounded(database: str) -> None:
         await invitations.invite(engine, ["ada"], 1, 3600)
         for number in range(invitations.MAX_REVOKED):
             name = f"bot-{number + 100}"
-            await invitations.register_name(engine, "ada", name)
+            await register_name(engine, "ada", name)
             assert (await invitations.owner_of(engine, "ada")).left == 0
             await tokens.revoke(engine, name)
         assert (await invitations.owner_of(engine, "ada")).left == 0
+
+
+async def test_a_name_is_registered_only_in_a_store_with_the_names_among_which_it_was_free(
+    database: str,
+) -> None:
+    """Two servers on one store cannot both give away the last place, or two names that look alike."""
+    async with open_store(database) as engine:
+        write = writing(engine)
+        await invitations.invite(engine, ["ada"], 1, 3600)
+        first, _ = await invitations.new_name(engine, "ada", "tiger")
+        second, _ = await invitations.new_name(engine, "ada", "t1ger")
+        assert await write(first.apply)
+        assert not await write(second.apply)
+        [bot] = (await invitations.owner_of(engine, "ada")).bots
+        assert bot == first.token
+
+
+async def test_a_token_is_changed_only_as_long_as_it_is_the_one_that_was_read(database: str) -> None:
+    async with open_store(database) as engine:
+        await tokens.create(engine, "tiger", "bot", "ada")
+        before = await tokens.find(engine, "tiger")
+        assert before is not None
+        rotated = replace(before, hash="1", rotated=now())
+        revoked = replace(before, revoked=now())
+        assert await writing(engine)(TokenChange(before, rotated).apply)
+        assert not await writing(engine)(TokenChange(before, revoked).apply)
+        assert await tokens.find(engine, "tiger") == rotated
+
+
+async def test_a_change_is_prepared_again_if_the_store_has_changed_meanwhile(host: Host) -> None:
+    codes = await invitations.invite(host.engine, ["ada"], 2, 3600)
+    pages = pages_of(host)
+    write, changed = pages._write, list[str]()
+
+    async def write_late(work: Callable[[Any], Any]) -> Any:
+        """Let another name be registered before the first change."""
+        if not changed:
+            changed.append(await tokens.create(host.engine, "bear", "bot", "bob"))
+        return await write(work)
+
+    pages._write = write_late
+    assert await enters(host, "tiger", await token(host, "join?name=tiger", f"Bearer {codes['ada']}"))
+    assert changed
 
 
 async def test_other_sites_and_guessed_tokens_are_refused(host: Host) -> None:

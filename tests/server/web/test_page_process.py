@@ -31,13 +31,14 @@ from arena.server.edge.responses import Response
 from arena.server.edge.work import WorkBudget
 from arena.server.host import Host
 from arena.server.metrics import Metrics
-from arena.server.store.database import close, make_engine, prepare
+from arena.server.store.database import close, make_engine, prepare, writing
 from arena.server.store.readonly import open_readonly
 from arena.server.web.__main__ import MIN_CACHED, RequestHandler
 from arena.server.web.frames import LiveRequest, LiveResponse, PageRequest
 from arena.server.web.pages import About, Pages
 from arena.server.web.routes import ROUTES, parse
 from tests.server.edge.rig import settled
+from tests.server.web.test_match_log import basic
 from tests.server.web.test_pages import pages_of, play
 
 SLOW = """WITH RECURSIVE numbers(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < 2000000)
@@ -77,6 +78,7 @@ async def pages(url: str) -> AsyncIterator[Pages]:
         Metrics(),
         WorkBudget(HostLimits(work_ms_per_second=1e6)),
         lambda: "",
+        write=writing(engine),
     )
     yield pages
     pages.close()
@@ -183,10 +185,14 @@ async def test_it_ends_with_its_parent(url: str) -> None:
     """Also where the parent is killed, and has no time to end it."""
     code = f"""
 import asyncio, os
-from tests.server.web.test_page_process import About, HostLimits, Metrics, Nothing, Pages, WorkBudget, get, make_engine
+from tests.server.web.test_page_process import (
+    About, HostLimits, Metrics, Nothing, Pages, WorkBudget, get, make_engine, writing
+)
 
 async def main():
-    pages = Pages(About("test"), make_engine({url!r}), Nothing(), Metrics(), WorkBudget(HostLimits(work_ms_per_second=1e6)), lambda: "")
+    engine = make_engine({url!r})
+    work = WorkBudget(HostLimits(work_ms_per_second=1e6))
+    pages = Pages(About("test"), engine, Nothing(), Metrics(), work, lambda: "", write=writing(engine))
     print((await get(pages, "/api/maps"))[0], pages.process.pid, flush=True)
     os.kill(os.getpid(), 9)
 
@@ -250,6 +256,24 @@ async def test_the_cache_time_of_an_answer_follows_its_cost_and_not_its_wait(pag
 
 async def _nothing_live(request: LiveRequest) -> LiveResponse:
     raise AssertionError(request)
+
+
+async def test_of_a_hundred_wrong_tokens_from_one_address_ten_are_looked_up(pages: Pages) -> None:
+    assert (await get(pages, "/api/maps"))[0] == 200  # now the page process runs
+    before, statuses = pages.process.questions, Counter[int]()
+
+    async def guess() -> None:
+        request = Request("/api/token/rotate?name=tiger", Headers(Authorization=basic("tiger", "x")), "POST")
+        answer = await settled(pages(request, "192.0.2.1"))
+        assert answer is not None
+        statuses[int(answer.status)] += 1
+
+    async with anyio.create_task_group() as tasks:
+        for _ in range(100):
+            tasks.start_soon(guess)
+    assert pages.process.questions - before <= 10
+    assert statuses[401] <= 10
+    assert set(statuses) <= {401, 429, 503}
 
 
 async def test_a_kept_answer_costs_little(pages: Pages) -> None:
