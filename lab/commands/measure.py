@@ -98,21 +98,21 @@ def measure_command(
 ) -> None:
     """Measure how decisive and how eventful the matches on a map are, and how much strength counts.
 
-    Engines with 500, 4,000 and 32,000 nodes a move play against equals, and 4,000 nodes play 500 in pairs with swapped
-    seats. Each match begins after 4 to 9 random plies, each number equally often, because the player to move after them is
-    ahead. It is a draw when a position occurs for the third time.
+    Engines of 500, 4,000 and 32,000 nodes per move play against equals. In addition, 4,000 nodes play against 500 nodes,
+    in pairs with swapped seats. Each match begins with 4 to 9 random plies. A position that occurs for the third time is
+    a draw.
 
-    Comebacks: decided matches won by the player who was behind at half time.
-    Lead changes: the chance of winning goes from over 55 % for one player to over 55 % for the other.
+    Comebacks: share of decided matches won by the player who was behind at half time.
+    Lead changes: changes from a chance of winning over 55 % for one player to over 55 % for the other.
     Back and forth: moves that take a territory which both of the last two moves took.
-    Gap: the chance by which the best move in the middle of a match is better than the median move.
-    Last column: the number of pairs that tell the two strengths apart at 95 %.
+    Gap: difference in the chance of winning between the best and the median move, in the middle of a match.
+    Last column: number of pairs needed to tell 4,000 from 500 nodes with 95 % confidence.
 
-    --openings begins match i after opening i instead, each of which serves once.
+    With --openings, match i begins with opening i, and each opening is used once.
 
-    --game measures a subclass of Riskless on the same maps. Its engines search in Python, so they do without 32,000 nodes.
+    With --game, a subclass of Riskless is measured. Its engines search in Python, and 32,000 nodes are left out.
 
-    No clock is read: the same seed gives the same figures on every machine. Into a pipe or a file, the table is Markdown.
+    The same seed gives the same figures on every machine. In a pipe or a file, the table is Markdown.
 
     Example: arena maps measure world my_map.toml --matches 200
     """

@@ -114,11 +114,13 @@ def make(
 ) -> None:
     """Generate openings with different, undecided positions after which the reply matters.
 
-    Random moves are played and then judged: the chances must be nearly even, the best reply better than the median one, and
-    of four matches between equal engines each player must win two. These have 1/16, 1/8, 1/4 and 1/2 of --nodes a move. Every
-    second opening is a ply longer, so that both players have the first move equally often. The same options give the same
-    openings on every machine. The file has one line of moves per opening, in numbers of territories, and names the map. Pass
-    it to --openings of `arena ladder` and `arena match`.
+    Openings are random moves that pass three tests. The chances of winning must be nearly even. The best reply must be
+    better than the median reply. Of four matches between equal engines, each player must win two; the engines search 1/16,
+    1/8, 1/4 and 1/2 of --nodes per move.
+
+    Every second opening is one ply longer, so that both players move first equally often. The same options give the same
+    openings on every machine. The file names the map, and has one opening per line, as numbers of territories. Pass it to
+    --openings of `arena ladder` and `arena match`.
 
     Example: arena openings make --map world --plies 8 --count 200 --nodes 20000 --output world.txt
     """

@@ -110,11 +110,13 @@ def tune_command(
 ) -> None:
     """Learn an evaluator's weights by self-play.
 
-    Every generation plays matches from random openings and, in Riskless, from armies scattered anywhere, and fits
-    the weights to the results of the matches, at a few hundredths of a second a match. With --climb the weights then move
-    to where they win: in a round, weights moved a step one way play weights moved the other way, two pairs on each map, in
-    a second or two. The climb leaves a weight of 0 unchanged. Nothing is learned from the held-out maps, on which
-    weights are measured. The same command and seed learn the same weights.
+    Each generation plays matches from random openings; in Riskless also from random armies. It then fits the weights to
+    the results.
+
+    --climb then improves the weights by hill climbing. In each round it changes the weights in a random direction and in
+    the opposite one, and plays two pairs between both on each map. A weight of 0 stays 0.
+
+    The held-out maps, on which weights are measured, are never used. The same command and seed give the same weights.
 
     Example: arena tune --generations 3 --climb 100 --out mine.toml, then
     arena match alphabeta:evaluator=mine.toml alphabeta:evaluator=plain

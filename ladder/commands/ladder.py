@@ -135,15 +135,15 @@ def ladder(
 ) -> None:
     """Play a ladder of many bots on this machine.
 
-    Starts a server and the bots, and prints the table. Needs no arguments.
+    Starts a server and the bots, and prints the table. Without arguments, five built-in engines play.
 
-    Every two bots play --rounds pairs on each map, with swapped seats within a pair. Options given here override
-    those in the file. Ctrl-C stops the ladder and keeps finished matches.
+    Every two bots play --rounds pairs on each map, with swapped seats within a pair. Options override those in the
+    file. Ctrl-C stops the ladder and keeps finished matches.
 
-    With --db a stopped or killed ladder resumes when the same command is given again.
+    With --db, the same command resumes a stopped or killed ladder.
 
     With --external no bots are started here. The ladder begins once N bots are connected (`arena bot ENGINE --url URL`)
-    and no new one has come for 5 s. A bot that is away for 30 s is lost.
+    and no new one has connected for 5 s. A bot that is disconnected for 30 s drops out.
 
     With --cluster the workers of a Dask cluster play the pairs; records and table are kept here.
 

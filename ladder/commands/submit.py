@@ -43,9 +43,7 @@ NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,47}")
 DIGITS = 12
 """Number of digits of a digest that are shown."""
 
-FolderOption = Annotated[
-    Path, typer.Option("--folder", metavar="FOLDER", help="Folder of the submissions; default: submissions.")
-]
+FolderOption = Annotated[Path, typer.Option("--folder", metavar="FOLDER", help="Folder of the submissions.")]
 
 
 class Submission(Struct, frozen=True):

@@ -40,7 +40,7 @@ def audit(
 ) -> None:
     """Show suspicious results, resignations and play.
 
-    These are improbable results, and bots that resign to one opponent or play alike. A finding is a reason to look at
+    These are improbable results, bots that resign to one opponent, and bots that play alike. A finding is a reason to look at
     the matches of two bots, not a proof. `chance` is how often chance alone causes such a finding in a whole audit.
 
     Example: arena audit --event weekly-2026-11-27

@@ -90,7 +90,7 @@ def export_command(
 ) -> None:
     """Write finished matches as records, one JSON object per line.
 
-    They are in the order in which the store received them.
+    The matches are in the order in which the server stored them.
 
     `arena replay` steps through them, and `arena import` adds them to another store. With --owner, the first line
     has tokens (without secrets), sessions, bans and ratings, and the matches follow.
