@@ -81,7 +81,7 @@ def check(
             metavar="SECONDS",
             min=0.1,
             max=600,
-            help="Time limit of steps without a clock, in seconds.",
+            help="Time to wait for the bot while no clock runs, in seconds.",
         ),
     ] = 10.0,
     only: Annotated[
