@@ -3,8 +3,7 @@
     pip install easyAI
     arena match easyai_bot.py alphabeta --tc 0.1/move
 
-It searches deeper and deeper until its time is up, with easyAI's own table, and plays the move of the last finished
-depth.
+It searches deeper until its time is up, with easyAI's own table, and plays the last finished depth's move.
 """
 
 import time
