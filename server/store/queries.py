@@ -126,16 +126,16 @@ async def rating_tables(
 async def event_table(
     engine: AsyncEngine, event: str, bots: Collection[str] | None = None
 ) -> EventTable | None:
-    """Return the table of an event, with its bots that have the most matches, or None for an unknown event.
+    """Return the table of an event, or None for an unknown event. It is empty while the first matches are in progress.
 
-    The table is empty while the first matches are in progress.
+    It lists all bots of an event with a plan, and of any other the bots with the most matches.
 
     bots: names of a ladder's bots; by default the bots of the stored plan
     """
-    scores = await event_scores_of(engine, event)
+    ladder = await find_plan(engine, event)
+    scores = await event_scores_of(engine, event, whole=ladder is not None)
     if scores is None:
         return EventTable(event, [], [], 0) if await is_in_progress(engine, event) else None
-    ladder = await find_plan(engine, event)
     if bots is None:
         bots = () if ladder is None else ladder.plan.get("bots", ())
     scores = _without_twins(scores, bots)

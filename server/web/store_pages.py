@@ -44,7 +44,7 @@ _REASONS = {each.value for each in EndReason}
 MATCH_ID = re.compile(r"[A-Za-z0-9_.:-]{1,64}")
 _TIME = re.compile(r"[0-9TZ:.+-]{1,32}")
 MAX_MATCHES = 50
-MAX_BOTS = 200
+MAX_BOTS = 1000
 """Maximum number of bots in the plan of an event."""
 MAX_DUE = 100
 """Maximum number of due matches in the plan of an event."""

@@ -21,9 +21,9 @@ from arena.server.store.finished import result_of
 from arena.server.store.schema import event_bots, event_scores, event_totals, matches
 
 MAX_FULL_TABLE = 100
-"""Number of bots up to which the table of an event lists all of them. Rating 100 bots takes half a second."""
+"""Number of bots up to which the table of an event without a plan, such as the open pool, lists all of them."""
 MAX_PARTIAL_TABLE = 40
-"""Number of bots in the table of an event with more bots, such as one with guests: those with the most matches."""
+"""Number of bots in the table of a larger event without a plan: the bots with the most matches."""
 
 
 class EventCounts(Struct, frozen=True):
@@ -105,21 +105,26 @@ async def is_in_progress(engine: AsyncEngine, event: str) -> bool:
         return (await connection.execute(query)).first() is not None
 
 
-async def event_scores_of(engine: AsyncEngine, event: str) -> EventScores | None:
-    """Return the results between the bots with the most matches of an event, or None if none was counted."""
+async def event_scores_of(engine: AsyncEngine, event: str, *, whole: bool = False) -> EventScores | None:
+    """Return the results between the bots with the most matches of an event, or None if none was counted.
+
+    whole: True for the results between all bots. A plan bounds their number; strangers do not.
+    """
     total = sa.select(event_totals.c.matches).where(event_totals.c.event == event)
-    most = sa.select(event_bots.c.bot).where(event_bots.c.event == event)
-    most = most.order_by(event_bots.c.matches.desc(), event_bots.c.bot).limit(MAX_FULL_TABLE + 1)
+    bots_of_event = sa.select(event_bots.c.bot).where(event_bots.c.event == event)
+    bots_of_event = bots_of_event.order_by(event_bots.c.matches.desc(), event_bots.c.bot)
+    results = sa.select(event_scores).where(event_scores.c.event == event)
     async with reading(engine) as connection:
         matches = (await connection.execute(total)).scalar_one_or_none()
         if matches is None:
             return None
+        most = bots_of_event if whole else bots_of_event.limit(MAX_FULL_TABLE + 1)
         names = (await connection.execute(most)).scalars().all()
-        bots = sorted(names if len(names) <= MAX_FULL_TABLE else names[:MAX_PARTIAL_TABLE])
-        query = sa.select(event_scores).where(
-            event_scores.c.event == event, event_scores.c.maxie.in_(bots), event_scores.c.minnie.in_(bots)
-        )
-        rows = (await connection.execute(query)).all()
+        bots = sorted(names)
+        if not whole and len(names) > MAX_FULL_TABLE:
+            bots = sorted(names[:MAX_PARTIAL_TABLE])
+            results = results.where(event_scores.c.maxie.in_(bots), event_scores.c.minnie.in_(bots))
+        rows = (await connection.execute(results)).all()
     return EventScores(matches, bots, [(_finished_match(row), row.matches) for row in rows])
 
 

@@ -17,6 +17,7 @@ from arena.server.store.aggregates.event_tables import (
 )
 from arena.server.store.archive import import_lines
 from arena.server.store.database import open_store
+from arena.server.store.ladders import claim
 from arena.server.store.queries import event_table
 from tests.properties import seeds
 from tests.server.matches import record
@@ -74,6 +75,31 @@ async def test_matches_in_progress_are_listed_with_their_event(database: str) ->
         assert await events_with_matches(engine, 50) == []  # until it is counted
         await refresh(engine)
         assert await events_with_matches(engine, 50) == [EventCounts("over", 1)]
+
+
+async def test_an_event_with_a_plan_has_a_table_of_all_its_bots_and_points(database: str) -> None:
+    names = [f"bot {number:03}" for number in range(MAX_FULL_TABLE + 2)]
+    pairs = list(zip(names[::2], names[1::2], strict=True))
+    lines = [line(record(f"{maxie} wins", maxie=maxie, minnie=minnie)) for maxie, minnie in pairs]
+    plan = {
+        "game": "tictactoe",
+        "maps": [],
+        "setups": [{}],
+        "bots": dict.fromkeys(names, ""),
+        "format": "swiss",
+        "rounds": 1,
+        "time control": "2+0.1",
+        "seed": 1,
+    }
+    async with open_store(database) as engine:
+        async with claim(engine, "ladder", "test", "auto", plan):
+            pass
+        assert (await import_lines(engine, lines)).added == len(lines)
+        await refresh(engine)
+        found = await event_table(engine, "test")
+    assert found is not None
+    assert sorted(row.bot for row in found.rows) == names
+    assert sum(row.points for row in found.rows) == len(pairs)
 
 
 async def test_of_very_many_bots_those_are_told_that_have_played_most(database: str) -> None:
