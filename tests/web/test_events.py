@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
+from contextlib import ExitStack
 from pathlib import Path
 
 from playwright.sync_api import Page, expect
 
+from arena.server.core.settings import OPEN_EVENT
 from testkit.browser import arena
+from tests.web.wire import Guest
 
 
 def test_a_knockout_has_its_champion_and_its_bracket_and_a_swiss_its_points(
@@ -51,3 +55,17 @@ def test_a_knockout_has_its_champion_and_its_bracket_and_a_swiss_its_points(
             page.get_by_role("link", name="Open in Riskless Arena").click()
         opened.value.wait_for_url("**/event/knockout")
         opened.value.close()
+
+
+def test_an_event_with_more_matches_than_boards_says_so_and_leads_to_all(tmp_path: Path, page: Page) -> None:
+    options = ("--game", "tictactoe", "--tc", "600+0", "--set", "pool.concurrency=20")
+    with arena(tmp_path, *options) as running, ExitStack() as stack:
+        url = running.url.replace("http", "ws", 1)
+        guests = [stack.enter_context(Guest.at(url, f"bot-{number}", "127.0.0.1")) for number in range(10)]
+        for guest in guests:
+            guest.say(type="ready", match=guest.hear("start")["match"])
+        page.goto(f"{running.url}event/{OPEN_EVENT}")
+        expect(page.get_by_text(re.compile(r"^4 of \d+ matches in progress$"))).to_be_visible()
+        expect(page.locator(".cards.now > li")).to_have_count(4)
+        page.get_by_role("link", name="All live boards").click()
+        expect(page.locator(".card.live").nth(4)).to_be_visible()

@@ -24,7 +24,9 @@ export class EventView {
     this.test = h("div");
     this.live = h("ul", { class: "cards now" });
     this.goesOn = false; // as loaded: not over
-    this.playing = h("section", { hidden: true }, h("h2", null, "Now"), this.live);
+    this.counted = h("span");
+    this.playing = h("section", { hidden: true }, h("h2", null, "Now"),
+      h("p", { class: "quiet" }, this.counted, " · ", h("a", { href: "/" }, "All live boards")), this.live);
     this.table = h("section");
     this.due = h("section");
     this.past = h("section");
@@ -42,6 +44,7 @@ export class EventView {
   // The board of a match that is over stays until that of another one is drawn; each end of a match reloads the table.
   list(matches) {
     const shown = matches.slice(0, BOARDS);
+    say(this.counted, `${shown.length} of ${plural(matches.length, "match", "matches")} in progress`);
     const over = [...this.boards.keys()].filter((id) => shown.every(({ match }) => match !== id));
     for (const each of shown.filter(({ match }) => !this.boards.has(match))) {
       const id = over.shift();
