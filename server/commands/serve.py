@@ -48,7 +48,7 @@ def serve(
     ] = None,
     role: Annotated[
         Role | None,
-        typer.Option("--role", metavar="edge|core", help="Part of a cluster to run; needs --set bus.url=…"),
+        typer.Option("--role", metavar="edge|core", help="Role in a cluster; needs --set bus.url=…"),
     ] = None,
     game: Annotated[
         str | None, typer.Option("--game", metavar="GAME,GAME", help="Games of the pool.")
