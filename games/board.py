@@ -161,7 +161,7 @@ class RisklessMap:
                 return number
         near = [name for name in self.territories if name.casefold().startswith(words.casefold()[:2])]
         hint = ", ".join(near[:6] or [*self.territories[:4], "…"])
-        raise BadData(f"no territory is called {words!r:.60}: there are {hint}")
+        raise BadData(f"no territory is called {words!r:.60}: choose from {hint}")
 
     def to_data(self) -> dict[str, Plain]:
         """Return the map as the `setup` of a record or of a match start."""

@@ -85,7 +85,7 @@ def class_in(module: ModuleType, base: type, class_name: str, what: str, where: 
         )
     if class_name and class_name not in candidates:
         raise LookupError(
-            f"{where} has no {what} called {class_name!r:.60}: there are {', '.join(candidates)}"
+            f"{where} has no {what} called {class_name!r:.60}: choose from {', '.join(candidates)}"
         )
     # A base class shared by several games may be abstract.
     whole = {name: value for name, value in candidates.items() if not inspect.isabstract(value)}

@@ -11,8 +11,8 @@ def nearest(name: str, names: Iterable[str]) -> str | None:
     return next(iter(get_close_matches(name, list(names), 1)), None)
 
 
-def hint(name: str, choices: Iterable[str], lead: str = "there are") -> str:
-    """Return a clause that suggests the right name, or all names after the words `lead`."""
+def hint(name: str, choices: Iterable[str]) -> str:
+    """Return a clause that suggests the most similar name, or lists all names."""
     names = list(choices)
     near = nearest(name, names)
-    return f"{lead} {', '.join(names)}" if near is None else f'did you mean "{near}"?'
+    return f"choose from {', '.join(names)}" if near is None else f'did you mean "{near}"?'

@@ -208,5 +208,5 @@ class _Keys:
         for key in self._table:
             if key not in self._keys:
                 near = nearest(key, self._keys)
-                hint = f"did you mean {near!r}?" if near else f"the keys are {', '.join(self._keys)}"
+                hint = f"did you mean {near!r}?" if near else f"choose from {', '.join(self._keys)}"
                 raise BadLadder(f"{self._where}{key}: unknown key; {hint}")

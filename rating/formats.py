@@ -468,7 +468,7 @@ def make_format(
         "knockout": lambda: Knockout(bots, rounds or 1, starts),
     }
     if name not in makers:
-        raise ValueError(f"no format is called {name!r:.40}: there are {', '.join(FORMATS)}")
+        raise ValueError(f"no format is called {name!r:.40}: choose from {', '.join(FORMATS)}")
     format = makers[name]()
     if isinstance(format, Swiss):
         format.change(*changes)

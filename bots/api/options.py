@@ -132,7 +132,7 @@ def parse_spec(text: str, engines: Mapping[str, Options], what: str = "engine") 
                 f"{name}: {part.strip()!r:.60} is not an option: write option=value, e.g. {_example(options)}"
             )
         if key not in options:
-            choices = hint(key, options) if options else "there are none"
+            choices = hint(key, options) if options else "it has no options"
             raise BadSpec(f"{name} has no option {key!r:.60}: {choices}")
         if key in options_set:
             raise BadSpec(f"{name}: {key} is given twice")

@@ -165,7 +165,7 @@ def read_settings(path: Path) -> BotSettings:
             if isinstance(data[key], str):
                 data[key] = [data[key]]
         for key in data.keys() - set(KEYS):
-            raise BadBotSettings(f"{key}: unknown key; {hint(key, KEYS, 'the keys are')}")
+            raise BadBotSettings(f"{key}: unknown key; {hint(key, KEYS)}")
         content = msgspec.convert(data, BotFile, dec_hook=lambda _, file: beside / file)
     except OSError as error:
         raise BadBotSettings(f"cannot read {path}: {error.strerror}") from None

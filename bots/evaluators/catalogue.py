@@ -102,7 +102,7 @@ def evaluator_for(game: Game[P, M], name: str = "plain") -> Evaluator[P]:
         return cast("Evaluator[P]", by_network(game, load_network(Path(name))))
     if name != "features" and not name.endswith(".toml"):
         raise UnknownEvaluator(
-            f"no evaluator is called {name!r:.60}: there are {', '.join(NAMES)}, and files NAME.toml and NAME.npz"
+            f"no evaluator is called {name!r:.60}: choose from {', '.join(NAMES)}, or a file NAME.toml or NAME.npz"
         )
     extractor = features_of(game)
     if extractor is None:

@@ -57,7 +57,7 @@ def load_weights(path: Path, names: Sequence[str]) -> Weights:
         raise BadWeights(f"{path}: must have a table [weights] with {', '.join(names)}")
     for name in weights:
         if name not in names:
-            raise BadWeights(f"{path}: weights.{name}: no such feature: there are {', '.join(names)}")
+            raise BadWeights(f"{path}: weights.{name}: no such feature: choose from {', '.join(names)}")
     for name in names:
         weight = weights.get(name)
         if isinstance(weight, bool) or not isinstance(weight, int) or abs(weight) > LIMIT:

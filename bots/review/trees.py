@@ -40,7 +40,7 @@ def load_tree(name: str) -> Explicit:
         if each.casefold() == name.casefold():
             return _read(FOLDER / f"{each}.json")
     raise UnknownTree(
-        f"no tree is called {name!r:.60}: there are {', '.join(tree_names())}, and files NAME.json"
+        f"no tree is called {name!r:.60}: choose from {', '.join(tree_names())}, or a file NAME.json"
     )
 
 

@@ -204,7 +204,7 @@ def _check(
     if outcomes:
         return
     for name in set(without) - set(names):
-        raise UsageError(f"--without {name}: no such feature: there are {', '.join(names)}")
+        raise UsageError(f"--without {name}: no such feature: choose from {', '.join(names)}")
     if generations:
         return
     if not rounds:

@@ -142,7 +142,7 @@ def _progress_line(ladder: Ladder, test: Sprt | None) -> str:
     if elo is None:
         return ""
     first, second = ladder.bots
-    line = f"{_number_of(pairs)}: {first} is {elo.elo:+z.1f} Elo from {second} (95 %: {elo.interval})"
+    line = f"{_number_of(pairs)}: {_strength(first, second, elo)}"
     return (
         line
         if test is None
@@ -154,18 +154,22 @@ def _number_of(pairs: Counts) -> str:
     return f"{sum(pairs)} pair{'s' if sum(pairs) > 1 else ''}"
 
 
+def _strength(first: str, second: str, elo: Difference) -> str:
+    """Return the Elo difference of two bots with its 95 % interval, in words."""
+    return f"{first} against {second}: {elo.elo:+z.1f} Elo (95 %: {elo.interval})"
+
+
 def _findings(
     first: str, second: str, pairs: Counts, elo: Difference | None, test: Sprt | None, crashes: str
 ) -> list[str]:
     """Yield the result of a match line by line. `crashes` lists the crashes by bot, in words."""
     counts = ", ".join(f"{n} × {points:g}" for n, points in zip(pairs, (0, 0.5, 1, 1.5, 2), strict=True) if n)
     if elo is None:
-        return ["no pair is complete: nothing can be said"]
-    strength = f"{first} is {elo.elo:+z.1f} Elo from {second} (95 %: {elo.interval})"
+        return ["no pair is complete: no Elo estimate"]
     lines = [
-        f"{strength}, the stronger one with likelihood {_likelihood(elo.superiority)}",
-        f"{_number_of(pairs)}, by the points of {first}: {counts}",
-        "Elo and its interval are those of the scores of pairs; the table has half of the difference for each bot",
+        f"{_strength(first, second, elo)}, likelihood of superiority {_likelihood(elo.superiority)}",
+        f"{_number_of(pairs)}, points of {first} per pair: {counts}",
+        "Elo and its interval are computed from the pairs; the table gives each bot half of the difference",
     ]
     if test is not None:
         verdict = test.verdict(pairs)

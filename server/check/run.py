@@ -101,7 +101,7 @@ async def examine(
         raise BadCommand(rejected)
     unknown = set(only) - set(names)
     if unknown and usable:
-        raise UnknownCheck(f"no check is called {', '.join(sorted(unknown))}: there are {', '.join(names)}")
+        raise UnknownCheck(f"no check is called {', '.join(sorted(unknown))}: choose from {', '.join(names)}")
     return findings
 
 

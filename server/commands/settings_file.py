@@ -126,7 +126,7 @@ def _entries(tables: dict[str, Any]) -> Iterator[tuple[str, Any]]:
                 section, f"expected a section, as [{section}]" if known else _unknown(section, ())
             )
         if section not in sections:
-            raise BadSetting(section, f"unknown section; {hint(section, sections, 'known are')}")
+            raise BadSetting(section, f"unknown section; {hint(section, sections)}")
         for name, value in table.items():
             _check_known(f"{section}.{name}")
             yield f"{section}.{name}", value
@@ -147,7 +147,7 @@ def _unknown(name: str, beside: Sequence[str]) -> str:
     near = None if nearest(name, beside) else nearest(name, elsewhere)
     if near:
         return f'unknown key; did you mean "{elsewhere[near]}"?'
-    return f"unknown key; {hint(name, beside or Settings.__struct_fields__, 'known are')}"
+    return f"unknown key; {hint(name, beside or Settings.__struct_fields__)}"
 
 
 def _convert(key: str, value: Any, type: Any, *, strict: bool = True) -> Any:

@@ -177,10 +177,10 @@ def test_a_match_tells_the_difference_and_its_error(mark: str, tmp_path: Path) -
     assert 0 < data["difference"]["error"] < 1000
     # A pair whose second match was not over when the test was settled does not count.
     assert data["played"] - 2 <= 2 * sum(data["pairs"]) <= data["played"]
-    assert "strong is +" in result.stdout
+    assert "strong against weak: +" in result.stdout
     assert "SPRT: H1 accepted" in result.stdout
     so_far = re.findall(
-        r"^(\d+) pairs?: strong is \+\S+ Elo from weak \(95 %: \S+ to \S+\), LLR (\S+) in",
+        r"^(\d+) pairs?: strong against weak: \+\S+ Elo \(95 %: \S+ to \S+\), LLR (\S+) in",
         result.stderr,
         re.MULTILINE,
     )
@@ -247,7 +247,7 @@ def test_an_engine_against_itself(mark: str, tmp_path: Path) -> None:
     )
     result = arena("match", "greedy", "greedy", *options, folder=tmp_path)
     assert result.code == 0, result
-    assert "\n1 pair, by the points of greedy: 1 × 1\n" in result.stdout
+    assert "\n1 pair, points of greedy per pair: 1 × 1\n" in result.stdout
     data = json.loads((tmp_path / "m.json").read_text())
     assert {row["bot"] for row in data["table"]} == {"greedy", "greedy-2"}
     assert data["difference"]["elo"] == 0

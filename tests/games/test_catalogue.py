@@ -27,7 +27,7 @@ def test_a_game_is_made_from_its_setup() -> None:
 
 @pytest.mark.parametrize(
     ("name", "right"),
-    [("chess", "riskless, tictactoe"), ("", "riskless, "), ("Riskless", 'mean "riskless"'), ("x" * 1000, "there are")],
+    [("chess", "riskless, tictactoe"), ("", "riskless, "), ("Riskless", 'mean "riskless"'), ("x" * 1000, "choose from")],
     ids=["chess", "empty", "near", "long"],
 )  # fmt: skip
 def test_an_unknown_game_names_the_nearest_or_all(name: str, right: str) -> None:

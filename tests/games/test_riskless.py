@@ -201,7 +201,7 @@ def test_a_move_can_be_typed_in_many_ways(typed: str) -> None:
     [
         ("", "type SOURCE > TARGET"),
         ("Alaska", "type SOURCE > TARGET"),
-        ("Alaska Albertta", "no territory is called 'Albertta': there are Alaska, Alberta"),
+        ("Alaska Albertta", "no territory is called 'Albertta': choose from Alaska, Alberta"),
         ("Alaska > 42", "no territory is called '42'"),
         ("Alaska Alberta Ontario", "type SOURCE > TARGET"),
         ("Alaska > Alberta > Ontario", "no territory is called 'Alberta > Ontario'"),

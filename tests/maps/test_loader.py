@@ -36,7 +36,7 @@ def test_an_unknown_name_lists_the_maps() -> None:
     with pytest.raises(MapError) as error:
         load_map("m3")
     assert str(error.value) == (
-        "m3: no such map: there are italy, m1, m2, path4, poland, usa, world, ring:N, grid:WxH "
+        "m3: no such map: choose from italy, m1, m2, path4, poland, usa, world, ring:N, grid:WxH "
         "(or the path of a .toml file)"
     )
 

@@ -28,7 +28,7 @@ def test_every_game_has_a_setup_to_start_with(name: str) -> None:
 
 
 def test_an_unknown_map_is_reported() -> None:
-    with pytest.raises(UnknownGame, match="no game is called 'chess': there are"):
+    with pytest.raises(UnknownGame, match="no game is called 'chess': choose from"):
         make_setup("chess")
     with pytest.raises(MapError, match="no such map"):
         make_setup("riskless", "nowhere")

@@ -133,7 +133,7 @@ def test_a_bot_with_a_bye_waits_for_nobody() -> None:
 
 
 def test_invalid_events() -> None:
-    with pytest.raises(ValueError, match="no format is called 'ladder': there are round-robin"):
+    with pytest.raises(ValueError, match="no format is called 'ladder': choose from round-robin"):
         make_format("ladder", ["a", "b"], 1, 1, 0)
     for name in ("gauntlet", "swiss", "knockout"):
         with pytest.raises(ValueError, match="different names"):

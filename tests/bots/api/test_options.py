@@ -47,13 +47,13 @@ def test_defaults_and_given_values() -> None:
 @pytest.mark.parametrize(
     ("text", "told"),
     [
-        ("poor", "no engine is called 'poor': there are plain, rich"),
+        ("poor", "no engine is called 'poor': choose from plain, rich"),
         ("plan", "no engine is called 'plan': did you mean \"plain\"?"),
-        ("", "no engine is called '': there are plain, rich"),
+        ("", "no engine is called '': choose from plain, rich"),
         ("rich:", "rich: '' is not an option: write option=value, e.g. depth=4"),
         ("rich:depth", "rich: 'depth' is not an option: write option=value, e.g. depth=4"),
-        ("plain:depth=3", "plain has no option 'depth': there are none"),
-        ("rich:colour=3", "rich has no option 'colour': there are depth, share, kind, file"),
+        ("plain:depth=3", "plain has no option 'depth': it has no options"),
+        ("rich:colour=3", "rich has no option 'colour': choose from depth, share, kind, file"),
         ("rich:dept=3", "rich has no option 'dept': did you mean \"depth\"?"),
         ("rich:depth=3,depth=4", "rich: depth is given twice"),
         ("rich:depth=ten", "rich: depth must be a whole number from 1 to 9, not 'ten'"),

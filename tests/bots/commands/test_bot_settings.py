@@ -59,7 +59,7 @@ def test_a_file_and_the_options_give_equal_settings(tmp_path: Path) -> None:
         ("engine = 3", "engine"),
         ('token = "x"', 'token: unknown key; did you mean "token-'),
         ('gmae = ["riskless"]', 'gmae: unknown key; did you mean "game"'),
-        ("zzz = 1", "zzz: unknown key; the keys are engine, exec"),
+        ("zzz = 1", "zzz: unknown key; choose from engine, exec"),
         ("matches = 0", r"bot\.toml: matches: expected a whole number >= 1$"),
         ('matches = "two"', r"bot\.toml: matches: expected a whole number, got a text$"),
         ("engine = 3", r"bot\.toml: engine: expected a text, got a whole number$"),

@@ -111,15 +111,15 @@ def test_lines_are_the_best_moves_of_an_engine(capsys: pytest.CaptureFixture[str
 @pytest.mark.parametrize(
     ("words", "code", "told"),
     [
-        (["trace", "x", "minimax"], 2, "no tree is called 'x': there are Cuts, HandoutBig"),
-        (["trace", "Intro", "x"], 2, "no algorithm is called 'x': there are minimax"),
+        (["trace", "x", "minimax"], 2, "no tree is called 'x': choose from Cuts, HandoutBig"),
+        (["trace", "Intro", "x"], 2, "no algorithm is called 'x': choose from minimax"),
         (["trace", "Intro", "lazy:dynamic=1"], 2, "lazy: dynamic needs riskless, e.g. `arena trace path4"),
         (
             ["trace", "Intro", "lazy:take=1"],
             2,
-            "lazy has no option 'take': there are evaluator, keep, dynamic",
+            "lazy has no option 'take': choose from evaluator, keep, dynamic",
         ),
-        (["trace", "Intro", "minimax:prune=1"], 2, "minimax has no option 'prune': there are evaluator"),
+        (["trace", "Intro", "minimax:prune=1"], 2, "minimax has no option 'prune': choose from evaluator"),
         (["trace", "Intro", "jamboree:prune=2"], 2, "jamboree: prune must be a number from 0 to 1, not '2'"),
         (["trace", "Intro", "minimax:evaluator=x"], 2, "no evaluator is called 'x'"),
         (["trace", "Intro", "minimax"], 1, "Intro, minimax to depth 2: no estimate at g"),

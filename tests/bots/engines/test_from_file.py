@@ -46,7 +46,7 @@ def test_a_file_with_several_bots_needs_a_name(tmp_path: Path) -> None:
     assert bot_class(f"{file}:Two").__name__ == "Two"
     with pytest.raises(BadSpec, match=r"has 2 bots: name one of One, Two, as in .*my_bot\.py:One"):
         bot_class(file)
-    with pytest.raises(BadSpec, match="has no bot called 'Three': there are One, Two"):
+    with pytest.raises(BadSpec, match="has no bot called 'Three': choose from One, Two"):
         bot_class(f"{file}:Three")
 
 

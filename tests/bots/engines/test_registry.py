@@ -71,7 +71,7 @@ def test_only_the_name_of_a_file_is_shown(tmp_path: Path) -> None:
     [
         (
             "stockfish",
-            "no engine is called 'stockfish': there are random, greedy, minimax, alphabeta, jamboree",
+            "no engine is called 'stockfish': choose from random, greedy, minimax, alphabeta, jamboree",
         ),
         ("randm", "no engine is called 'randm': did you mean \"random\"?"),
         ("randm", "(or give a file NAME.py)"),

@@ -23,7 +23,7 @@ def test_plain_is_the_games_own_estimate_in_hundredths() -> None:
 
 def test_unknown_evaluators() -> None:
     with pytest.raises(
-        UnknownEvaluator, match="no evaluator is called 'x': there are plain, features, outcomes"
+        UnknownEvaluator, match="no evaluator is called 'x': choose from plain, features, outcomes"
     ):
         evaluator_for(TicTacToe(), "x")
     with pytest.raises(UnknownEvaluator, match="hexapawn has no features"):

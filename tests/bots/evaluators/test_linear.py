@@ -52,7 +52,7 @@ def test_a_weights_file_of_ones_own(tmp_path: Path) -> None:
         ("x = 1", "must have a table"),
         ("[weights]\nopen = 1", "weights.ones must be a whole number"),
         ("[weights]\nopen = 1.5\nones = 0\ntwos = 0\ncenter = 0", "weights.open must be a whole number"),
-        ("[weights]\nfoo = 1", "weights.foo: no such feature: there are open, ones"),
+        ("[weights]\nfoo = 1", "weights.foo: no such feature: choose from open, ones"),
     ],
 )
 def test_bad_weights(tmp_path: Path, content: str, why: str) -> None:

@@ -50,7 +50,7 @@ def test_bad_files_say_which_file(tmp_path: Path, content: str, why: str) -> Non
 
 
 def test_unknown_names() -> None:
-    with pytest.raises(TreeError, match="no tree is called 'x': there are Cuts, HandoutBig"):
+    with pytest.raises(TreeError, match="no tree is called 'x': choose from Cuts, HandoutBig"):
         load_tree("x")
     with pytest.raises(TreeError, match="cannot read nowhere.json: No such file"):  # noqa: RUF043
         load_tree("nowhere.json")

@@ -99,7 +99,7 @@ def test_check_reports_ok_or_an_error(tmp_path: Path) -> None:
         (
             ["show", "m3"],
             1,
-            "arena: m3: no such map: there are italy, m1, m2, path4, poland, usa, world, ring:N, grid:WxH",
+            "arena: m3: no such map: choose from italy, m1, m2, path4, poland, usa, world, ring:N, grid:WxH",
         ),
         (["show", "ring:1"], 1, "arena: ring:1: no such map: a ring must be ring:N with N from 3 to 1000"),
         (["show", "none.toml"], 1, "arena: none.toml: cannot be read: No such file or directory"),

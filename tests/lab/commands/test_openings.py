@@ -86,7 +86,7 @@ def test_two_processes_make_what_one_does(tmp_path: Path) -> None:
     [
         ("no such map", 2, ["--map", "atlantis"]),
         ("too large for the compiled engines", 2, ["--map", "ring:65"]),
-        ("--engine: no engine is called 'greedy': there are alphabeta", 2, ["--engine", "greedy"]),
+        ("--engine: no engine is called 'greedy': choose from alphabeta", 2, ["--engine", "greedy"]),
         ("--engine: alphabeta has no option 'threads'", 2, ["--engine", "alphabeta:threads=2"]),
         (
             "--engine: use --nodes instead of the engine's option nodes",

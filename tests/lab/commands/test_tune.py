@@ -74,7 +74,7 @@ def test_outcomes_are_counted_and_can_be_played_by(tmp_path: Path) -> None:
         (["--from", "missing.toml"], "missing.toml"),
         (["--generations", "0"], "--generations 0 needs --climb"),
         (["--generations", "0", "--climb", "3"], "--climb needs --generations or --from"),
-        (["--without", "speed"], "--without speed: no such feature: there are armies"),
+        (["--without", "speed"], "--without speed: no such feature: choose from armies"),
         (["--without", "race", "--generations", "0", "--climb", "3"], "--without needs --generations"),
         (["--map", "ring:12:cap=x"], "cap=x is not a valid number of a map"),
         (["--game", "tictactoe", "--map", "m1"], "tictactoe has no maps"),

@@ -88,7 +88,7 @@ def test_a_bot_that_shares_state_between_matches_fails(tmp_path: Path) -> None:
 def test_an_unknown_check_is_refused_with_the_valid_ones() -> None:
     result = arena("check", "random", "--only", "weather", *GENEROUS)
     assert result.code == 2
-    assert "arena: --only: no check is called weather: there are handshake, tictactoe" in result.stderr
+    assert "arena: --only: no check is called weather: choose from handshake, tictactoe" in result.stderr
 
 
 @pytest.mark.parametrize(

@@ -64,7 +64,7 @@ def test_recomputing_says_that_the_result_is_the_same_or_names_the_first_that_di
 def test_a_game_that_is_none_is_bad_usage(capsys: pytest.CaptureFixture[str], filled_store: str) -> None:
     code, _, err = run(capsys, "ratings", "--db", filled_store, "--game", "chess")
     assert code == 2
-    assert "no game is called 'chess': there are " in err
+    assert "no game is called 'chess': choose from " in err
     assert all(name in err for name in ("hexapawn", "riskless", "tictactoe"))
 
 

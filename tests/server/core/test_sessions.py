@@ -122,7 +122,7 @@ class Nim(TicTacToe):
     [
         ({"games": ["rikless"]}, 'this server has no game \'rikless\'; did you mean "riskless"?'),
         ({"maps": ["m2", "itly"]}, 'this server has no map \'itly\'; did you mean "italy"?'),
-        ({"maps": ["/etc/passwd"]}, "this server has no map '/etc/passwd'; there are italy, m1, "),
+        ({"maps": ["/etc/passwd"]}, "this server has no map '/etc/passwd'; choose from italy, m1, "),
         ({"maps": ["rnig:12"]}, "rnig:12: no such map: "),
         ({"time_controls": ["2+O.1"]}, "'2+O.1' is not a time control: write 10+0.1 (seconds and increment) or 0.1/move; did you mean 2+0.1?"),
         ({"time_controls": ["2+0.10"]}, "the time control '2+0.10' is not in canonical form; write 2+0.1"),
