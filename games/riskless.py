@@ -19,7 +19,7 @@ from arena.games.board import MAX_TERRITORIES, RisklessMap
 from arena.games.core import MAXIE, MINNIE, BadData, Game, Outcome, Plain, Player, Reason, whole_number
 
 FIGHTS = 4.0
-"""Factor from the plies to the goal by training alone to the expected plies of a match."""
+"""Expected number of plies left, as a multiple of the plies to the goal if nobody fought."""
 FEWEST_PLIES = 24.0
 """Minimum number of plies still expected unless the rules end the match, so that a long fight never uses up a clock."""
 Move = tuple[int, int]

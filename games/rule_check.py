@@ -126,7 +126,7 @@ def _try_match(
             if not moves:
                 ended(ply)
                 return True
-            for look_at in (_legality, _move_data, _move_text, _squares):
+            for look_at in (_legality, _check_move_data, _move_text, _squares):
                 try:
                     look_at(game, position, moves, seen)
                 except _BrokenRule as wrong:
@@ -284,7 +284,9 @@ def _legality(game: Game[Any, Any], position: Any, moves: Sequence[Any], seen: d
         seen.update(dict.fromkeys(moves))
 
 
-def _move_data(game: Game[Any, Any], _position: Any, moves: Sequence[Any], _seen: dict[Any, None]) -> None:
+def _check_move_data(
+    game: Game[Any, Any], _position: Any, moves: Sequence[Any], _seen: dict[Any, None]
+) -> None:
     for move in moves:
         data = json.loads(_json("move data", _call("move data", game.move_to_data, move)))
         back = _call("move data", game.move_from_data, data)

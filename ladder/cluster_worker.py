@@ -154,7 +154,7 @@ class _GivenMatches:
         return len(self._remaining)
 
     def startable(self) -> list[Pairing]:
-        """Return a list of the next match; empty if none remains."""
+        """Return a list with only the next match, or an empty list if none remains."""
         return list(self._remaining)[:1]
 
     def id_of(self, pairing: Pairing) -> str:

@@ -16,7 +16,7 @@ from arena.match.terms import ThreadLimits
 
 @dataclass(frozen=True)
 class Threads:
-    """The threads of one event."""
+    """Division of the cores among the bots and the parallel matches of one event."""
 
     bots: Sequence[BotPlan]
     cores: int

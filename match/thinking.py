@@ -45,15 +45,15 @@ class ThinkingLimit:
         """
         if event.thinking is None:
             return event
-        return replace(event, thinking=self.limit(event.player, event.thinking))
+        return replace(event, thinking=self.trim(event.player, event.thinking))
 
     def limit_recorded(self, player: Player, move: RecordedMove) -> RecordedMove:
         """Return a recorded move with the part of its analysis that is kept. It counts towards the player's limit."""
         if move.thinking is None:
             return move
-        return replace(move, thinking=self.limit(player, move.thinking))
+        return replace(move, thinking=self.trim(player, move.thinking))
 
-    def limit(self, player: Player, thinking: Thinking) -> Thinking | None:
+    def trim(self, player: Player, thinking: Thinking) -> Thinking | None:
         """Return the part of a player's analysis of one move that is kept. It counts towards the player's limit."""
         if thinking.line is not None:
             line = self._moves(thinking.line)

@@ -129,8 +129,8 @@ class Format(Protocol):
     def matches(self) -> int | None:
         """Return the total number of matches, as far as known; None for an endless format."""
 
-    def next_pairs(self, *, dry: bool) -> list[Pair]:
-        """Return new pairs that can be played now. `dry` is True if some two bots have no match left."""
+    def next_pairs(self, *, queue_empty: bool) -> list[Pair]:
+        """Return new pairs that can be played now. `queue_empty`: True if two bots have no scheduled match left."""
 
     def record_pair(self, pair: Pair, first: float, second: float, absent: Collection[str] = ()) -> None:
         """Record a finished pair with the points of its two bots. `absent` lists bots that appeared for neither match."""
@@ -164,8 +164,8 @@ class RoundRobinFormat:
         each = (n - 1 if self.gauntlet else n * (n - 1) // 2) * self.starts
         return None if self.rounds is None else 2 * self.rounds * each
 
-    def next_pairs(self, *, dry: bool) -> list[Pair]:
-        if not dry or (self.rounds is not None and self._rounds_started >= self.rounds):
+    def next_pairs(self, *, queue_empty: bool) -> list[Pair]:
+        if not queue_empty or (self.rounds is not None and self._rounds_started >= self.rounds):
             return []
         round = self._rounds_started
         self._rounds_started += 1
@@ -233,7 +233,7 @@ class Swiss:
     def matches(self) -> int | None:
         return None if self.rounds is None else 2 * self.rounds * (len(self.bots) // 2) * self.starts
 
-    def next_pairs(self, *, dry: bool) -> list[Pair]:  # noqa: ARG002  a round is given out when the previous one is over
+    def next_pairs(self, *, queue_empty: bool) -> list[Pair]:  # noqa: ARG002  a round is given out when the previous one is over
         if self._open or (self.rounds is not None and self.rounds_started >= self.rounds):
             return []
         round = self.rounds_started
@@ -283,7 +283,7 @@ class ArenaFormat:
     matches = None
     gone: frozenset[str] = frozenset()
 
-    def next_pairs(self, *, dry: bool) -> list[Pair]:  # noqa: ARG002  the server pairs the bots
+    def next_pairs(self, *, queue_empty: bool) -> list[Pair]:  # noqa: ARG002  the server pairs the bots
         return []
 
     def record_pair(self, pair: Pair, first: float, second: float, absent: Collection[str] = ()) -> None:
@@ -367,7 +367,7 @@ class Knockout:
         """Return the number of pair numbers reserved for one encounter."""
         return self.rounds * self.starts + TIE_BREAKS
 
-    def next_pairs(self, *, dry: bool) -> list[Pair]:  # noqa: ARG002  an encounter is given out when its bots are known
+    def next_pairs(self, *, queue_empty: bool) -> list[Pair]:  # noqa: ARG002  an encounter is given out when its bots are known
         pairs: list[Pair] = []
         for index in sorted(self._new):
             pairs += [self._pair(index) for _ in range(self.rounds * self.starts)]

@@ -45,7 +45,7 @@ class Schedule:
         self._legs: dict[int, list[tuple[dict[str, float], set[str]]]] = {}
         """Results of the unfinished pairs: for each match the points of its bots, and the absent bots."""
         self._waiting = 0
-        self._add_pairs(dry=True)
+        self._add_pairs(queue_empty=True)
 
     def __len__(self) -> int:
         """Return the number of matches waiting to be played."""
@@ -76,9 +76,9 @@ class Schedule:
                         break
                     again.append(record)
             if records and not progress:
-                progress = self._add_pairs(dry=True)
+                progress = self._add_pairs(queue_empty=True)
         if len(self._queues) < len(self._meeting):
-            self._add_pairs(dry=True)
+            self._add_pairs(queue_empty=True)
         place = {match: index for index, match in enumerate(finished)}
         return sorted(settled, key=lambda each: place[each[1].match]), again
 
@@ -94,7 +94,7 @@ class Schedule:
     def start(self, head: Pairing) -> None:
         """Mark a startable match as started."""
         self._remove(head)
-        self._add_pairs(dry=frozenset((head.maxie, head.minnie)) not in self._queues)
+        self._add_pairs(queue_empty=frozenset((head.maxie, head.minnie)) not in self._queues)
 
     def record_result(self, pairing: Pairing, record: Finished) -> bool:
         """Record a finished match. Return True if the result counts, False if the match must be played again."""
@@ -118,10 +118,10 @@ class Schedule:
             two = pair.first, pair.second
             first, second = (sum(points[bot] for points, _ in legs) for bot in two)
             self.format.record_pair(pair, first, second, legs[0][1] & legs[1][1])
-            self._add_pairs(dry=False)
+            self._add_pairs(queue_empty=False)
 
-    def _add_pairs(self, *, dry: bool) -> bool:
-        pairs = self.format.next_pairs(dry=dry)
+    def _add_pairs(self, *, queue_empty: bool) -> bool:
+        pairs = self.format.next_pairs(queue_empty=queue_empty)
         for pair in pairs:
             self._add(pair)
         return bool(pairs)

@@ -218,7 +218,10 @@ def analyse_command(
         ),
     ] = 1,
     trace: Annotated[
-        bool, typer.Option("--trace", help="Print every node that an algorithm searches.")
+        bool,
+        typer.Option(
+            "--trace", help="Print every node that an algorithm searches; needs --engine NAME:reference."
+        ),
     ] = False,
     compare: Annotated[
         bool,

@@ -200,7 +200,7 @@ def _check(
 ) -> None:
     """Raise UsageError for options that cannot be combined."""
     if outcomes and rounds:
-        raise UsageError("--outcomes cannot be combined with --climb: it only counts matches")
+        raise UsageError("--outcomes cannot be combined with --climb: --outcomes trains no weights")
     if outcomes:
         return
     for name in set(without) - set(names):

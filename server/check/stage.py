@@ -1,4 +1,4 @@
-"""Scripted server: it listens, starts the bot if there is a command for it, and provides its connections."""
+"""Scripted server for one bot: it starts the bot if there is a command, and passes its connections to the checks."""
 
 from __future__ import annotations
 

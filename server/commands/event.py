@@ -40,12 +40,15 @@ from arena.server.store.queries import EventTable, event_table
 from arena.server.store.tokens import is_name
 
 OPENINGS = 64
-"""Maximum number of openings for each start of an event."""
+"""Maximum number of openings for each game and time control of an event."""
 
 NameArgument = Annotated[str, typer.Argument(metavar="NAME", help="Name of the event.")]
 BotArgument = Annotated[str, typer.Argument(metavar="BOT", help="Name of the bot.")]
 ServerOption = Annotated[
-    str, typer.Option("--server", metavar="NAME", help="Name of the server (`server.name`), if it has one.")
+    str,
+    typer.Option(
+        "--server", metavar="NAME", help="Server to address, by its setting `server.name`, if it has one."
+    ),
 ]
 
 

@@ -54,8 +54,8 @@ def invite_command(
 ) -> None:
     """Create links with which people register bots.
 
-    A person who opens a link chooses free names on the page, and gets a token for each. An owner has at most N bots
-    at a time. A link is shown once. Owners take turns in the pool.
+    A person who opens a link chooses free names on the page, and gets a token for each, for up to --bots bots at a
+    time. Links are shown only once. The pool takes turns by owner, so a second bot brings nobody more matches.
 
     Example: arena invite --roster roster.csv --bots 2 --url https://arena.example --csv links.csv
     """

@@ -55,7 +55,7 @@ OUT_OF_PLACE_COSTS: dict[type[ClientMessage], int] = {
     Move: 300,
     Resign: 2_000,
 }
-"""Cost, in µs, of free messages that are not expected: a second hello, or a message about somebody else's match.
+"""Cost, in µs, of messages that are free where they are expected: a second hello, or one about somebody else's match.
 
 A `ready` or `resign` for a finished match is answered with the match's end, which may have to be read from the store.
 """

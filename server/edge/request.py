@@ -36,7 +36,7 @@ class Request:
     def may_go_on(self) -> bool:
         """Return True if another request may follow on the same connection (RFC 9112, section 9.3).
 
-        A request with another method than GET may have a body, or an answer without one, so nothing is read after it.
+        Only after a GET: other requests may have a body, and the answer to HEAD has none.
         """
         closes = "close" in map(str.lower, self.words("Connection"))
         return self.method == "GET" and self.protocol == "HTTP/1.1" and not closes

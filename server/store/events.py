@@ -182,7 +182,7 @@ class Reply(Struct, frozen=True):
 
 
 class NewRequest(Struct, frozen=True, tag="request"):
-    """Request to send to a server."""
+    """Change that stores a request to a server."""
 
     server: str
     request: ControlEvent
@@ -193,7 +193,7 @@ class NewRequest(Struct, frozen=True, tag="request"):
 
 
 class AnsweredRequest(Struct, frozen=True, tag="answered"):
-    """Request whose answer is known."""
+    """Change that deletes a request, because its answer is known."""
 
     number: int
 

@@ -82,7 +82,10 @@ async def owner_of(engine: Engine, owner: str) -> Owner:
 
 
 async def new_name(engine: Engine, owner: str, name: str) -> tuple[NewName, str]:
-    """Return a free name for an owner with an open invitation, and its token. Raises TokenError."""
+    """Check the name that an owner wants for a bot, and return it with a new token.
+
+    Raises TokenError if the name is invalid or taken, or the owner's invitation is over or used up.
+    """
     if not is_name(name):
         raise TokenError(f"{name!r:.80} is not a valid name: write 1 to {MAX_NAME} printable characters")
     async with database.reading(engine) as connection:

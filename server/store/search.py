@@ -66,8 +66,8 @@ async def search(
 ) -> MatchList:
     """Return up to `limit` of the newest matches that fit `filter`, all before the position `before`.
 
-    `next` is the position at which the search continues. There may be fewer than `limit` matches and still a `next`,
-    if the other examined matches did not fit.
+    One call examines at most `looked_through` matches. So a page may be short, or empty, and still have a `next`, the
+    position at which the search continues.
     """
     async with reading(engine) as connection:
         games = await _games(connection, filter)
@@ -155,7 +155,7 @@ class _Statements(Struct, frozen=True):
     lists: int
     """Number of lists merged."""
     edge: sa.Select[Any] | None
-    """Query for the match after `passed` others, the last one examined; None if all terms are indexed."""
+    """Query for the last match that one search examines: `passed` matches after the first; None if an index covers all terms."""
     as_far_as_the_edge: sa.Select[Any]
     everything: sa.Select[Any]
 

@@ -38,10 +38,12 @@ def make_bundles(files: Mapping[str, bytes], first: str, bundle: str, further: s
     """
     texts = {path: body.decode() for path, body in files.items() if path.endswith((".js", ".mjs"))}
     at_once = _in_import_order(texts, [first])
-    later = list(dict.fromkeys(each for path in at_once for each in _targets(_LATER, path, texts[path])))
+    later = list(
+        dict.fromkeys(each for path in at_once for each in _imported_paths(_LATER, path, texts[path]))
+    )
     rest = [path for path in _in_import_order(texts, later) if path not in at_once]
     for path in rest:
-        if others := set(_targets(_LATER, path, texts[path])).difference(later):
+        if others := set(_imported_paths(_LATER, path, texts[path])).difference(later):
             raise ValueError(f"{path}: {', '.join(others)} would need a third bundle")
     names = {path: f"m{n}" for n, path in enumerate([*at_once, *rest])}
     whole, beside = (
@@ -50,7 +52,7 @@ def make_bundles(files: Mapping[str, bytes], first: str, bundle: str, further: s
     )
     if not rest:
         return {bundle: whole.encode()}
-    needed = {each for path in rest for each in _targets(_IMPORT, path, texts[path], 2)}
+    needed = {each for path in rest for each in _imported_paths(_IMPORT, path, texts[path], 2)}
     shared = f"{{ {', '.join(sorted(names[path] for path in needed.intersection(at_once)))} }}"
     opened = "".join(
         f"export const {{ {', '.join(_exports(texts[path]))} }} = {names[path]};\n"
@@ -71,7 +73,7 @@ def _in_import_order(texts: Mapping[str, str], paths: Iterable[str]) -> list[str
         if path in above:
             raise ValueError(f"{path}: it imports itself, by {', '.join(above)}")
         if path not in done:
-            for each in _targets(_IMPORT, path, texts[path], 2):
+            for each in _imported_paths(_IMPORT, path, texts[path], 2):
                 visit(each, (*above, path))
             done.append(path)
 
@@ -112,9 +114,9 @@ def _exports(text: str) -> dict[str, str]:
     return exports
 
 
-def _targets(statement: re.Pattern[str], path: str, text: str, group: int = 1) -> list[str]:
-    """Return the module paths in all statements of a module that match the pattern `statement`."""
-    return [_path(path, found[group]) for found in statement.finditer(text)]
+def _imported_paths(pattern: re.Pattern[str], path: str, text: str, group: int = 1) -> list[str]:
+    """Return the module paths in all statements of a module that match the pattern."""
+    return [_path(path, found[group]) for found in pattern.finditer(text)]
 
 
 def _path(module: str, target: str) -> str:

@@ -114,7 +114,7 @@ class HostPage:
 
 
 def _change(action: str, name: str, text: str, current: list[Directive]) -> NewDirective | EndedDirective:
-    """Return the change of an action for a name or an address. A notice needs neither. Raises BadRequest."""
+    """Return the directive that a host's action issues or ends. A notice needs no name or address. Raises BadRequest."""
     notice: tuple[Kind, str] = "notice", ""
     subject = notice if action == "notice" or not name else subject_of(name)
     if action not in ACTIONS or subject is None or (action in ("kick", "ban") and not name):

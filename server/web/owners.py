@@ -113,19 +113,19 @@ class Owners:
         token = await tokens.find(self._engine, name)
         return token.owner if token is not None and is_valid(token, secret) else None
 
-    async def _new_request(self, to: EventAction, event: str, owner: str, name: str) -> NewRequest:
+    async def _new_request(self, action: EventAction, event: str, owner: str, bot: str) -> NewRequest:
         """Return the request to enter a bot of the owner in an event, or to withdraw it.
 
         Raises TokenError and EventRefused.
         """
-        await self._own(owner, name)
+        await self._own(owner, bot)
         unfinished = await events.unfinished_entries(self._engine)
         entries = next((each for each in unfinished if each.plan.event == event), None)
         if entries is None:
             raise EventRefused(f"no event {event!r:.70} is open or in progress")
         if entries.phase == "open" and utc(entries.plan.closes) <= database.now():
             raise EventRefused(f"the entries of {event} are closed: it is about to begin")
-        return NewRequest(entries.server, ControlEvent(event, to, name))
+        return NewRequest(entries.server, ControlEvent(event, action, bot))
 
     async def _own(self, owner: str, name: str) -> Token:
         """Return the token of an owner's bot. Raises TokenError if there is none, or it was retired."""

@@ -49,7 +49,7 @@ def test_a_line_is_kept_up_to_its_first_invalid_move(name: str, lines: list[list
     game = make_setup(name)
     limit, cut = ThinkingLimit(game), 0
     for line in lines:
-        kept = limit.limit(Player.MAXIE, Thinking(line=line))
+        kept = limit.trim(Player.MAXIE, Thinking(line=line))
         assert kept is not None
         wanted = []
         for data in line:
@@ -68,13 +68,13 @@ def test_long_thinking_loses_its_line_first_and_each_player_has_a_limit_per_matc
     long = Thinking(depth=3, value=1.5, nodes=10, line=[4] * 64)
     kept = 0
     for _ in range(MATCH_BYTES // 100):
-        thinking = limit.limit(Player.MAXIE, long)
+        thinking = limit.trim(Player.MAXIE, long)
         if thinking is not None:
             assert (thinking.depth, thinking.value, thinking.nodes) == (3, 1.5, 10)
             kept += len(msgspec.json.encode(thinking))
     assert MATCH_BYTES / 2 < kept <= MATCH_BYTES
-    assert limit.limit(Player.MAXIE, long) is None
-    assert limit.limit(Player.MINNIE, long) == long, "the other player's is its own"
+    assert limit.trim(Player.MAXIE, long) is None
+    assert limit.trim(Player.MINNIE, long) == long, "the other player's is its own"
 
 
 class Wordy(TicTacToe):
@@ -89,7 +89,7 @@ class Wordy(TicTacToe):
 
 def test_a_line_of_a_move_is_bounded_in_bytes() -> None:
     limit = ThinkingLimit(cast("AnyGame", Wordy()))
-    assert limit.limit(Player.MAXIE, Thinking(depth=1, line=["x" * MOVE_BYTES])) == Thinking(depth=1)
+    assert limit.trim(Player.MAXIE, Thinking(depth=1, line=["x" * MOVE_BYTES])) == Thinking(depth=1)
     assert limit.cut == 1
 
 
@@ -114,7 +114,7 @@ def test_the_largest_view_is_a_frame_and_the_largest_record_is_within_its_bound(
     }
     limit = ThinkingLimit(RISKLESS)
     said = Thinking(depth=100_000, value=-123456.789012345, nodes=2**62, line=[[15, 14]] * 64)
-    thoughts = [limit.limit(player, said) for _, player in product(range(50_000), Player)]
+    thoughts = [limit.trim(player, said) for _, player in product(range(50_000), Player)]
     rows = [Played([999, 998], 12345.678, each) for each in thoughts]
     name = "ß" * 64
     view = View(

@@ -103,7 +103,7 @@ def film_frame(game: AnyGame, position: Any, move: Any, width: int, height: int,
 
 
 def film_box(width: int, height: int) -> Rectangle:
-    """Return the rectangle of the board in a film."""
+    """Return the rectangle of the board in each frame of a film of this size, in pixels."""
     return Rectangle(8, 56, width - 16, height - 68)
 
 
