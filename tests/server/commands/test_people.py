@@ -102,7 +102,11 @@ async def test_a_bot_gets_another_name_and_then_one_that_says_nothing_while_the_
         assert "anna" in await shown()
         assert (await run(database, "rename", "anna", "wolf")).stderr == "anna is wolf now, with 1 matches\n"
         error = await anna.hear(Error)
-        assert (error.code, error.detail) == (Code.REMOVED, "the host renames it")
+        # A busy server may look only when the name has changed.
+        assert (error.code, error.detail) in [
+            (Code.REMOVED, "the host renames it"),
+            (Code.REMOVED, "this name is 'wolf' now"),
+        ]
         with anyio.fail_after(500):
             while host.edge.directives.names.get("anna") != "this name is 'wolf' now":
                 await anyio.sleep(0.01)
