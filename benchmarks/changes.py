@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import base64
 import statistics
 import sys
 import tempfile
@@ -33,6 +32,7 @@ from arena.server.settings import private
 from arena.server.shell import ratings, requests
 from arena.server.store import invitations, maintenance, tokens
 from arena.server.store.events import ask
+from arena.server.web.credentials import basic
 from benchmarks.calls import CountedConnection
 from benchmarks.kit.faults import report
 from benchmarks.kit.results import measured_on
@@ -76,11 +76,6 @@ EXPECTED = {
     "`/healthz`, which is no POST: connection and refusal alone": 405,
     "`/api/join`, a name that is taken": 409,
 }
-
-
-def basic(name: str, token: str) -> str:
-    """Return the Authorization header of a name."""
-    return "Basic " + base64.b64encode(f"{name}:{token}".encode()).decode()
 
 
 async def post(host: Host, path: str, authorization: str) -> int:

@@ -11,6 +11,12 @@ def nearest(name: str, names: Iterable[str]) -> str | None:
     return next(iter(get_close_matches(name, list(names), 1)), None)
 
 
+def similar(name: str, names: Iterable[str]) -> str:
+    """Return a clause that suggests the most similar name, to follow a message; empty if none is similar."""
+    near = nearest(name, names)
+    return f'; did you mean "{near}"?' if near else ""
+
+
 def hint(name: str, choices: Iterable[str]) -> str:
     """Return a clause that suggests the most similar name, or lists all names."""
     names = list(choices)

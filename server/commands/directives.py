@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from arena.console import CommandError, DatabaseOption, UsageError, err, print_table
-from arena.games.nearest import nearest
+from arena.games.nearest import similar
 from arena.protocol.timecontrol import seconds_of
 from arena.server.commands.in_store import DATABASE, in_store
 from arena.server.store.database import Engine
@@ -48,11 +48,9 @@ def kick(
         connected = await is_connected(engine, name)
         if connected is False:
             known = await known_names(engine)
-            near = nearest(name, known)
-            other = f'; did you mean "{near}"?' if near else ""
-            raise CommandError(
-                f"{name} is not connected" if name in known else f"no client is called {name!r:.80}{other}"
-            )
+            if name in known:
+                raise CommandError(f"{name} is not connected")
+            raise CommandError(f"no client is called {name!r:.80}{similar(name, known)}")
         await issue(engine, "name", name, text, KICK_SECONDS)
         return connected
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from base64 import b64encode
 from typing import Annotated
 from urllib.parse import quote
 from urllib.request import Request
@@ -28,6 +27,7 @@ from arena.console import (
 from arena.fetch import fetch
 from arena.match.timeline import TimelineEntry
 from arena.server.commands.in_store import DATABASE, in_store
+from arena.server.web.credentials import basic
 from arena.server.web.match_log import LogNotFound, MatchLog, match_log
 
 MAX_ANSWER = 64 * 1024 * 1024
@@ -125,8 +125,7 @@ def _fetch(url: str, match: str, name: str, token: str) -> MatchLog:
     if not name:
         raise UsageError("--url: also give --name, and --token if the host issued one")
     where = f"{'https' if scheme == 'wss' else 'http'}://{rest.rstrip('/')}/api/log/{quote(match, safe='')}"
-    coded = b64encode(f"{name}:{token}".encode()).decode()
-    request = Request(where, headers={"Authorization": f"Basic {coded}"})  # noqa: S310 - http or https, see above
+    request = Request(where, headers={"Authorization": basic(name, token)})  # noqa: S310 - http or https, see above
     try:
         return msgspec.json.decode(fetch(url, request, MAX_ANSWER), type=MatchLog)
     except msgspec.DecodeError as error:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from itertools import chain, islice
 
 from arena.games.core import AnyGame, GameError
-from arena.games.nearest import nearest
+from arena.games.nearest import similar
 from arena.maps.loader import MapError, size_of
 from arena.maps.setup import has_maps, make_setup
 from arena.match.clock import MS
@@ -156,8 +156,8 @@ class Challenges:
     def _unknown(self, name: str, challenger: str) -> str:
         house = (each.name for each in self._house.listing_entries())
         others = (each.name for each in self._lobby.connected() if each.name != challenger)
-        near = nearest(name, islice(chain(house, others), MAX_COMPARED))
-        return f"no bot called {name!r:.70} is connected" + (f'; did you mean "{near}"?' if near else "")
+        known = islice(chain(house, others), MAX_COMPARED)
+        return f"no bot called {name!r:.70} is connected{similar(name, known)}"
 
     @staticmethod
     def _check_target(target: LobbyBot, challenge: Challenge, game: AnyGame) -> None:

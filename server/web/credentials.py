@@ -23,6 +23,11 @@ def name_and_secret(authorization: str) -> tuple[str, str]:
     return name, secret
 
 
+def basic(name: str, secret: str) -> str:
+    """Return the Authorization header of HTTP Basic for a name and its secret."""
+    return "Basic " + base64.b64encode(f"{name}:{secret}".encode()).decode()
+
+
 def bearer(authorization: str) -> str:
     """Return the secret of a Bearer header (RFC 6750), or an empty text for any other header."""
     scheme, _, secret = authorization.partition(" ")

@@ -243,7 +243,7 @@ class Pages:
                 if (wait := self._wrong.wait(address, now)) > 0:
                     return responses.too_many_requests(wait)
                 with anyio.fail_after(end - now):
-                    answer = await self._made_change(route_match, route, secret, request, address)
+                    answer = await self._carry_out(route_match, route, secret, request, address)
                 if answer.status is HTTPStatus.UNAUTHORIZED:
                     self._wrong.wrong(address, self._clock.now())
         except ServerBusy as busy:
@@ -257,7 +257,7 @@ class Pages:
             return responses.text("the store does not answer: try again", HTTPStatus.SERVICE_UNAVAILABLE)
         return answer
 
-    async def _made_change(
+    async def _carry_out(
         self, route_match: RouteMatch, route: Route, secret: str, request: Request, address: str
     ) -> Response:
         """Ask the page process, make the change that it has prepared, and return its answer.

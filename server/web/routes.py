@@ -48,6 +48,11 @@ class Route(NamedTuple):
     """True if the answer contains absolute addresses, as every page does, and so depends on the Host header."""
 
 
+def _post(parameters: str) -> Route:
+    """Return the route of a POST. Its limit leaves time to wait for the changes of others."""
+    return Route(10_000, parameters, seconds=30.0, personal=True, post=True)
+
+
 ROUTES: dict[str, Route] = {
     "/": Route(3_500, page=True),
     "/tv/": Route(2_000, page=True),
@@ -91,14 +96,14 @@ ROUTES: dict[str, Route] = {
     "/api/bot": Route(5_000, "name!"),
     "/api/bot/": Route(5_000, ""),
     "/api/log/": Route(20_000, personal=True),
-    "/api/join": Route(10_000, "name", seconds=30.0, personal=True, post=True),
-    "/api/me": Route(10_000, "", seconds=30.0, personal=True, post=True),
-    "/api/me/enter": Route(10_000, "event! name!", seconds=30.0, personal=True, post=True),
-    "/api/me/withdraw": Route(10_000, "event! name!", seconds=30.0, personal=True, post=True),
-    "/api/host": Route(10_000, "do name text", seconds=30.0, personal=True, post=True),
-    "/api/token/create": Route(10_000, "name!", seconds=30.0, personal=True, post=True),
-    "/api/token/rotate": Route(10_000, "name!", seconds=30.0, personal=True, post=True),
-    "/api/token/revoke": Route(10_000, "name!", seconds=30.0, personal=True, post=True),
+    "/api/join": _post("name"),
+    "/api/me": _post(""),
+    "/api/me/enter": _post("event! name!"),
+    "/api/me/withdraw": _post("event! name!"),
+    "/api/host": _post("do name text"),
+    "/api/token/create": _post("name!"),
+    "/api/token/rotate": _post("name!"),
+    "/api/token/revoke": _post("name!"),
 }
 """All routes, by path, or by a prefix that ends in a slash."""
 
