@@ -34,7 +34,7 @@ from arena.protocol.messages import EventStatus, Notice
 from arena.protocol.record import Record
 from arena.server.cluster.frames import BEAT_NS, SILENT_NS
 from arena.server.core.effects import CloseMatch, EventPlace, MatchFinished, OpenMatch, Send
-from arena.server.core.events import with_result
+from arena.server.core.events import add_result
 from arena.server.core.inputs import BotCrashed
 from arena.server.core.settings import CoreSettings, Pool
 from arena.server.edge.addresses import LOOPBACK, inside_url, url
@@ -164,7 +164,7 @@ class CoreHost:
         self.shell.on(MatchFinished, self._count_match)
         metrics.bots.set_function(lambda: len(self.shell.core.connected))
         metrics.matches.set_function(lambda: self.shell.core.matches)
-        metrics.suspended.set_function(lambda: self.shell.core.suspended(clock.now_ns()))
+        metrics.suspended.set_function(lambda: self.shell.core.suspended_count(clock.now_ns()))
         file = file_of(settings.store.url)
         if file is not None:
             metrics.disk_free.set_function(lambda: _disk_free(file.parent))
@@ -273,7 +273,7 @@ class Host:
             bot = self._shell.core.bot(each.bot)
             if bot is not None and bot.client is not None:
                 over = EventStatus(event, "over", entered=True, detail="")
-                self._shell.send(Send(bot.client, with_result(over, each.rank, each.points, len(places))))
+                self._shell.send(Send(bot.client, add_result(over, each.rank, each.points, len(places))))
 
     async def wait_change(self) -> None:
         """Wait until a bot connects or disconnects, or a match begins or ends."""

@@ -29,7 +29,14 @@ from arena.rating.standings import ranks
 from arena.server.commands.in_store import DATABASE, in_store
 from arena.server.commands.pool import pool_of
 from arena.server.commands.settings_file import BadSetting
-from arena.server.core.calendar import EVERY, BadTime, dated_name, last_time, next_time, utc
+from arena.server.core.calendar import (
+    INTERVAL_DAYS,
+    BadTime,
+    event_name_on_date,
+    format_utc,
+    last_time,
+    next_time,
+)
 from arena.server.core.event_state import EventPlan, EventState, Recurrence, StoredEvent
 from arena.server.core.inputs import AnnounceEvent, ControlEvent
 from arena.server.core.settings import PoolGame
@@ -120,7 +127,7 @@ def new(
         raise UsageError(f"{name!r:.80} is not a valid name of an event: write 1 to 48 printable characters")
     if format not in (*FORMATS, ARENA):
         raise UsageError(f"--format: must be one of {', '.join((*FORMATS, ARENA))}, not {format!r:.40}")
-    if every and every not in EVERY:
+    if every and every not in INTERVAL_DAYS:
         raise UsageError(f"--every: must be day or week, not {every!r:.40}")
     now = int(time.time())
     try:
@@ -130,9 +137,9 @@ def new(
         raise UsageError(f"--at, --closes, --zone: {error}") from None
     if begins <= now:
         raise UsageError(f"--at: {at} is over")
-    again = Recurrence(at, closes, zone, EVERY[every]) if every else None
+    again = Recurrence(at, closes, zone, INTERVAL_DAYS[every]) if every else None
     plan = EventPlan(
-        event=dated_name(name, again, begins) if again else name,
+        event=event_name_on_date(name, again, begins) if again else name,
         uid=secrets.token_hex(16),
         series=name if again else "",
         begins=begins,
@@ -167,7 +174,7 @@ def list_(db: DatabaseOption = DATABASE, json: JsonOption = None) -> None:
         write_json([_summary(state) for state in states], json)
         return
     rows = [
-        [plan.event, state.phase, utc(plan.begins), plan.format, str(len(state.bots))]
+        [plan.event, state.phase, format_utc(plan.begins), plan.format, str(len(state.bots))]
         for state in states
         for plan in [state.plan]
     ]
@@ -287,8 +294,8 @@ def _summary(state: EventState) -> dict[str, object]:
     return {
         "event": plan.event,
         "state": state.phase,
-        "begins": utc(plan.begins),
-        "closes": utc(plan.closes),
+        "begins": format_utc(plan.begins),
+        "closes": format_utc(plan.closes),
         "format": plan.format,
         "rounds": state.rounds,
         "entries": len(state.bots),
@@ -297,12 +304,14 @@ def _summary(state: EventState) -> dict[str, object]:
 
 
 def _start_text(state: EventState) -> str:
-    return _announced_times(state.plan) if state.phase == "open" else f"began at {utc(state.plan.begins)}"
+    return (
+        _announced_times(state.plan) if state.phase == "open" else f"began at {format_utc(state.plan.begins)}"
+    )
 
 
 def _announced_times(plan: EventPlan) -> str:
-    closes = f", entries close at {utc(plan.closes)}" if plan.closes < plan.begins else ""
-    return f"begins at {utc(plan.begins)}{closes}"
+    closes = f", entries close at {format_utc(plan.closes)}" if plan.closes < plan.begins else ""
+    return f"begins at {format_utc(plan.begins)}{closes}"
 
 
 def _starts(game: str, map: str, tc: str) -> tuple[PoolGame, ...]:

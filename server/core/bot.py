@@ -1,4 +1,4 @@
-"""A bot as the core knows it: its session, its preferences and its matches. It outlives its connection."""
+"""A named bot: its session, its preferences and its matches. The bot outlives its connection."""
 
 from __future__ import annotations
 
@@ -17,10 +17,16 @@ from arena.server.core.inputs import ClientAdmitted
 
 REMEMBERED_MATCHES = 32
 """Number of finished matches that are remembered for each bot."""
-ENDED_NS = 15_000_000_000
-"""Time for which finished matches are remembered, in ns. Messages this recent may be lost with an edge or a core."""
+REMEMBERED_NS = 15_000_000_000
+"""Time for which a bot's finished matches are remembered, in ns.
+
+If an edge or a core fails, the bot may not have received results this recent.
+"""
 ANSWER_PAUSE_NS = 20_000_000_000
-"""Shortest time between the starts of two periods in which a bot may answer challenges, from any challengers, in ns."""
+"""Shortest time between the starts of two answer periods of a bot, in ns.
+
+During an answer period the matchmaker does not pair a challenged bot, so that the bot can answer.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,13 +39,13 @@ class Preferences:
     pool: bool = True
 
     @classmethod
-    def of(cls, hello: Hello, *, pool: bool) -> Preferences:
+    def from_hello(cls, hello: Hello, *, pool: bool) -> Preferences:
         """Return the preferences in a hello. Without `pool`, the bot gets no matches from the pool."""
         pool = pool and hello.pool
         return cls(frozenset(hello.games), frozenset(hello.maps), frozenset(hello.time_controls), pool)
 
-    def refusal(self, game: AnyGame, control: TimeControl) -> str | None:
-        """Return why the bot declines this game and time control, as a short phrase; None if it accepts them."""
+    def why_declined(self, game: AnyGame, control: TimeControl) -> str | None:
+        """Return the reason that the bot declines this game and time control, as a clause; None if the bot accepts them."""
         if self.games and game.name not in self.games:
             return f"it plays {', '.join(sorted(self.games))} only"
         if self.maps and isinstance(name := game.setup().get("map"), str) and name not in self.maps:
@@ -49,8 +55,8 @@ class Preferences:
         return None
 
 
-def secret_hash(secret: str) -> bytes:
-    """Return the hash of a session's secret. Only the hash is stored."""
+def hash_secret(secret: str) -> bytes:
+    """Return the hash of a session's secret: only the hash is stored, never the secret."""
     return sha256(secret.encode()).digest()
 
 
@@ -81,18 +87,18 @@ class LobbyBot:
     played: bool = False
     """True once the bot was ready for a match in this session, or if the session was restored after a restart.
 
-    Otherwise the session ends with the connection, and nothing is lost. Names that strangers make up leave no trace.
+    While it is False, the session ends with the connection: a name that a stranger makes up leaves no trace.
     """
     matches: dict[str, Player] = field(default_factory=dict)
-    """Seats in matches in progress, by match."""
+    """Seats in matches in progress, by match id."""
     ended: list[tuple[int, str]] = field(default_factory=list)
-    """Recently finished matches, each with its end time, in order of time."""
+    """End time and id of each recently finished match, in order of time."""
     away_since: int = 0
     answer_since: int | None = None
-    """Start of the current period to answer challenges; None if the bot was not challenged on this connection."""
+    """Start of the latest answer period; None if the bot was not challenged on this connection."""
 
     def rating(self, game: str) -> float:
-        """Return the bot's rating in a game; that of a new bot if it has none."""
+        """Return the bot's rating in a game, or a new bot's rating if it has none."""
         return self.ratings.get(game, Rating()).rating
 
     @property
@@ -105,14 +111,15 @@ class LobbyBot:
         """True while the bot is connected and accepts another match."""
         return self.client is not None and self.has_room and self.quota != 0
 
-    def returns(self, session: str, stored_session: bytes) -> bool:
-        """Return True if `session` is the secret of the bot's session. `stored_session`: stored hash, for a bot without a
-        session here.
-        """
-        return bool(session) and hmac.compare_digest(self.session or stored_session, secret_hash(session))
+    def resumes_session(self, secret: str, stored_hash: bytes) -> bool:
+        """Return True if `secret` is the secret of the bot's session.
 
-    def introduce(self, enter: ClientAdmitted, most_matches: int) -> None:
-        """Store the contents of a hello. A guest plays one match at a time, and only by challenge."""
+        stored_hash  hash of the secret in the store, compared if this bot has no session in the core
+        """
+        return bool(secret) and hmac.compare_digest(self.session or stored_hash, hash_secret(secret))
+
+    def apply_hello(self, enter: ClientAdmitted, max_matches: int) -> None:
+        """Apply the hello of an admitted bot. A guest plays one match at a time, and only by challenge."""
         hello = enter.hello
         self.client = enter.client
         self.address, self.owner, self.stranger = enter.address, enter.owner, enter.stranger
@@ -120,8 +127,8 @@ class LobbyBot:
         self.engine = None if hello.engine is UNSET else hello.engine
         self.quota = None if hello.quota is UNSET else hello.quota
         self.guest, self.local = enter.guest, enter.local
-        self.capacity = 1 if enter.guest else min(hello.matches, most_matches)
-        self.preferences = Preferences.of(hello, pool=not enter.guest)
+        self.capacity = 1 if enter.guest else min(hello.matches, max_matches)
+        self.preferences = Preferences.from_hello(hello, pool=not enter.guest)
         self.ratings = dict(enter.ratings)
 
     def set_owner(self, owner: str) -> None:
@@ -134,7 +141,7 @@ class LobbyBot:
 
     def open_session(self, secret: str) -> None:
         """Start a new session."""
-        self.session = secret_hash(secret)
+        self.session = hash_secret(secret)
         self.ended, self.played = [], False
 
     def restore_session(self, session: bytes, now: int) -> None:
@@ -142,7 +149,7 @@ class LobbyBot:
         self.session, self.away_since = session, now
 
     def keep_session(self) -> None:
-        """Keep the session during the grace period when the connection ends."""
+        """Let the session outlast its connection, for the grace period."""
         self.played = True
 
     def disconnect(self, now: int) -> None:
@@ -169,11 +176,11 @@ class LobbyBot:
         self.ended = [*self.ended[1 - REMEMBERED_MATCHES :], (now, match)]
 
     def recent_results(self, now: int) -> list[str]:
-        """Return recently finished matches whose results the bot may not have received."""
-        return [match for at, match in self.ended if now - at <= ENDED_NS]
+        """Return the ids of recently finished matches whose results the bot may not have received."""
+        return [match for at, match in self.ended if now - at <= REMEMBERED_NS]
 
     def open_answer_period(self, now: int) -> None:
-        """Start a period to answer challenges, unless the last one started too recently."""
+        """Start an answer period, unless the last one started less than `ANSWER_PAUSE_NS` ago."""
         if self.answer_since is None or now >= self.answer_since + ANSWER_PAUSE_NS:
             self.answer_since = now
 

@@ -1,4 +1,4 @@
-"""Times of events in named time zones: an event at eight stays at eight when daylight saving begins or ends."""
+"""Start times of events in named time zones: 20:00 stays 20:00 local time when daylight saving begins or ends."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from msgspec.structs import replace
 from arena.server.core.event_state import EventPlan, Recurrence
 
 DAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
-EVERY = {"day": 1, "week": 7}
-"""Intervals at which an event may repeat, in days."""
+INTERVAL_DAYS = {"day": 1, "week": 7}
+"""Length in days of each interval at which an event may repeat."""
 
 _AT = re.compile(r"(?:(?P<date>\d{4}-\d{2}-\d{2})|(?P<day>[A-Za-z]{3,9}))?\s*(?P<time>\d{1,2}:\d{2})")
 
@@ -22,24 +22,27 @@ class BadTime(ValueError):
     """Raised for a time that cannot be parsed; the message is one line with a correct example."""
 
 
-def zone_of(name: str) -> ZoneInfo:
-    """Return a time zone by its name. Raises BadTime."""
+def find_zone(name: str) -> ZoneInfo:
+    """Return the time zone of that name. Raises BadTime."""
     try:
         return ZoneInfo(name)
     except (ZoneInfoNotFoundError, ValueError, OSError):
-        raise BadTime(f"no time zone is called {name!r:.40}: write one as Europe/Berlin, or UTC") from None
+        raise BadTime(
+            f"no time zone is called {name!r:.40}: use a name such as Europe/Berlin or UTC"
+        ) from None
 
 
 def next_time(at: str, zone: str, after: int) -> int:
-    """Return the first Unix time after `after` that matches `at`: `Fri 20:00`, `20:00` or `2026-11-27 20:00`.
+    """Return the first Unix time after `after` at which clocks in `zone` show `at`.
 
-    A full date is returned even if it lies before `after`. Raises BadTime.
+    `at` is written `Fri 20:00`, `20:00` or `2026-11-27 20:00`. A full date is returned even if it lies before `after`.
+    Raises BadTime.
     """
     parts = _AT.fullmatch(at.strip())
     day = (parts["day"] or "")[:3].lower() if parts else ""
     if parts is None or (day and day not in DAYS):
         raise BadTime(f"{at!r:.40} is not a time: write Fri 20:00, 20:00 or 2026-11-27 20:00")
-    place = zone_of(zone)
+    place = find_zone(zone)
     try:
         hours, minutes = parts["time"].split(":")
         hour = time(int(hours), int(minutes))
@@ -54,7 +57,7 @@ def next_time(at: str, zone: str, after: int) -> int:
         each = today + timedelta(days=days)
         if (not day or each.weekday() == DAYS.index(day)) and _unix(each, hour, place) > after:
             return _unix(each, hour, place)
-    raise BadTime(f"{at!r:.40} never comes")
+    raise BadTime(f"no day of the next week has the time {at!r:.40}")
 
 
 def _unix(day: date, hour: time, place: ZoneInfo) -> int:
@@ -70,8 +73,8 @@ def last_time(at: str, zone: str, before: int) -> int:
     return last
 
 
-def following(plan: EventPlan, after: int) -> EventPlan | None:
-    """Return the next event of a series, after Unix time `after`; None if the event does not repeat."""
+def next_event(plan: EventPlan, after: int) -> EventPlan | None:
+    """Return the plan of the series' first event after Unix time `after`; None if the event does not repeat."""
     if plan.again is None:
         return None
     again, begins = plan.again, plan.begins
@@ -80,18 +83,18 @@ def following(plan: EventPlan, after: int) -> EventPlan | None:
     closes = last_time(again.closes, again.zone, begins) if again.closes else begins
     return replace(
         plan,
-        event=dated_name(plan.series, again, begins),
+        event=event_name_on_date(plan.series, again, begins),
         uid=sha256(f"{plan.uid} {begins}".encode()).hexdigest()[:32],
         begins=begins,
         closes=closes,
     )
 
 
-def dated_name(series: str, again: Recurrence, begins: int) -> str:
-    """Return the name of one event of a series: the name of the series with the event's date."""
-    return f"{series}-{datetime.fromtimestamp(begins, zone_of(again.zone)):%Y-%m-%d}"
+def event_name_on_date(series: str, again: Recurrence, begins: int) -> str:
+    """Return the name of one event of a series: the name of the series and the event's date, as in `friday-2026-11-27`."""
+    return f"{series}-{datetime.fromtimestamp(begins, find_zone(again.zone)):%Y-%m-%d}"
 
 
-def utc(seconds: int) -> str:
-    """Return a Unix time in ISO 8601."""
+def format_utc(seconds: int) -> str:
+    """Return a Unix time in ISO 8601, as in `2026-11-27T20:00:00Z`."""
     return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")

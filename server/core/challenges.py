@@ -1,4 +1,4 @@
-"""Challenges: the messages with which bots make, answer and withdraw them, and the end of unanswered ones."""
+"""Challenges: bots open, accept, decline and withdraw them, and an unanswered one expires."""
 
 from __future__ import annotations
 
@@ -30,29 +30,36 @@ from arena.server.core.pairing import PairingHistory
 from arena.server.core.settings import OPEN_EVENT
 
 MAX_COMPARED = 100
-"""Maximum number of connected bots compared with an unknown name, because a comparison takes about 10 µs."""
+"""Maximum number of bots whose names are compared with an unknown opponent's, to suggest the nearest one.
+
+A comparison takes about 10 µs.
+"""
 MARGIN_MS = 100
 """Network grace of challenge matches, in ms."""
 READY_MS = 30_000
 """Time to get ready for a challenge match, in ms: a compiled engine may have to compile first."""
 
 
-def game_of(challenge: Challenge, most_territories: int) -> AnyGame:
-    """Return the game that a challenge names. Raises Refused."""
+def make_challenge_game(challenge: Challenge, most_territories: int) -> AnyGame:
+    """Return the game that a challenge names, on the map that it names. Raises Refused."""
     # Only the host's own command line may give a path as the name of a map.
     if challenge.map.endswith(".toml") or "/" in challenge.map or "\\" in challenge.map:
-        raise Refused(Code.BAD_CHALLENGE, "a map is named, as in m2, world or grid:5x5")
+        raise Refused(
+            Code.BAD_CHALLENGE, f"{challenge.map!r:.40} is a file: name a map, such as m2, world or grid:5x5"
+        )
     try:
         size = size_of(challenge.map) if has_maps(challenge.game) else None
         if size is not None and size > most_territories:
-            detail = f"{challenge.map:.40} has {size} territories, and this server makes maps of up to {most_territories}"
+            detail = (
+                f"{challenge.map:.40} has {size} territories; this server allows at most {most_territories}"
+            )
             raise Refused(Code.BAD_CHALLENGE, detail)
         return make_setup(challenge.game, challenge.map)
     except (GameError, MapError) as error:
         raise Refused(Code.BAD_CHALLENGE, str(error)) from None
 
 
-_ONE_OWNER = "both bots have one owner: their matches are not rated"
+_ONE_OWNER = "both bots have the same owner, so their matches are not rated: send rated false"
 
 
 class Challenges:
@@ -89,9 +96,7 @@ class Challenges:
         self._lobby.mark_changed()
 
     def bot_connected(self, bot: LobbyBot) -> None:
-        """Send a newly connected bot the challenges to it. House engines instead get each challenge when its turn
-        comes.
-        """
+        """Send a newly connected bot the open challenges to it. A house engine instead gets each one in turn order."""
         if bot.name in self._house:
             return
         for challenge in self._table.addressed_to(bot.name):
@@ -104,17 +109,19 @@ class Challenges:
         reconnects.
         """
         self._house.requeue(bot.name)
-        for challenge in self._table.of_bot(bot.name):
+        for challenge in self._table.involving(bot.name):
             if challenge.challenger == bot.name or bot.name not in self._house:
-                self._send_outcome(self._table.close(challenge.id), "withdrawn", f"{bot.name} has left")
+                self._send_outcome(
+                    self._table.close(challenge.id), "withdrawn", f"{bot.name} has disconnected"
+                )
 
     def withdraw_all(self, name: str, why: str) -> None:
         """Close all challenges from or to a bot."""
-        for challenge in self._table.of_bot(name):
+        for challenge in self._table.involving(name):
             self._send_outcome(self._table.close(challenge.id), "withdrawn", why)
 
     def expire(self, id: str) -> None:
-        """Close a challenge if its time is up."""
+        """Close a challenge that has expired; schedule another check of one that has not."""
         challenge = self._table.find(id)
         if challenge is None:
             return
@@ -128,7 +135,7 @@ class Challenges:
         if lobby.draining:
             raise Refused(Code.SHUTTING_DOWN, STOPPING)
         self._table.check(bot.name, challenge, settings.open_challenges)
-        game = game_of(challenge, settings.territories)
+        game = make_challenge_game(challenge, settings.territories)
         if bot.guest:
             self._house.check_guest(bot, challenge)
         target = lobby.bots.get(challenge.opponent)
@@ -136,7 +143,7 @@ class Challenges:
             target = None
         in_house = challenge.opponent in self._house
         if challenge.opponent and target is None and not in_house:
-            raise Refused(Code.BAD_CHALLENGE, self._unknown(challenge.opponent, bot.name))
+            raise Refused(Code.BAD_CHALLENGE, self._unknown_bot_detail(challenge.opponent, bot.name))
         if target is not None:
             self._check_target(target, challenge, game)
             if challenge.rated and bot.shares_owner(target):
@@ -153,7 +160,7 @@ class Challenges:
             if target.free:
                 target.open_answer_period(lobby.now)
 
-    def _unknown(self, name: str, challenger: str) -> str:
+    def _unknown_bot_detail(self, name: str, challenger: str) -> str:
         house = (each.name for each in self._house.listing_entries())
         others = (each.name for each in self._lobby.connected() if each.name != challenger)
         known = islice(chain(house, others), MAX_COMPARED)
@@ -161,7 +168,7 @@ class Challenges:
 
     @staticmethod
     def _check_target(target: LobbyBot, challenge: Challenge, game: AnyGame) -> None:
-        why = target.preferences.refusal(game, challenge.time_control)
+        why = target.preferences.why_declined(game, challenge.time_control)
         if why is not None:
             raise Refused(Code.BAD_CHALLENGE, f"{challenge.opponent} does not play this: {why}")
         if target.quota == 0:
@@ -170,13 +177,13 @@ class Challenges:
     def _queue(self, challenge: OpenChallenge, bot: LobbyBot) -> None:
         refused = self._house.enqueue(challenge, bot)
         if refused is not None:
-            why = "too many wait for the server's own bots: try again later"
+            why = "too many challenges wait for the server's own bots: try again later"
             self._send_outcome(self._table.close(refused), "refused", why)
         self._house.offer_next()
 
     def _accept(self, bot: LobbyBot, id: str) -> None:
         if bot.guest:
-            raise Refused(Code.BAD_CHALLENGE, "a guest accepts no challenges; ask the host for a token")
+            raise Refused(Code.BAD_CHALLENGE, "a guest cannot accept challenges; ask the host for a token")
         if self._lobby.draining:
             raise Refused(Code.SHUTTING_DOWN, STOPPING)
         accepted = self._table.accept(bot.name, id)
@@ -186,18 +193,18 @@ class Challenges:
         busy = next((each for each in (challenger, bot) if not each.free), None)
         if busy is not None:
             self._send_outcome(
-                accepted, "refused", f"{busy.name} plays as many matches as it takes", also=bot.name
+                accepted, "refused", f"{busy.name} already plays as many matches as it accepts", also=bot.name
             )
             return
         if accepted.request.rated and bot.shares_owner(challenger):
             self._send_outcome(accepted, "refused", _ONE_OWNER, also=bot.name)
             return
-        terms = self._terms(accepted, challenger, bot)
+        terms = self._make_terms(accepted, challenger, bot)
         self._house.begin_match(accepted.id, terms.match)
         self._send_outcome(accepted, "accepted", match=terms.match, also=bot.name)
         self._open_match(terms)
 
-    def _terms(self, accepted: OpenChallenge, challenger: LobbyBot, bot: LobbyBot) -> Terms:
+    def _make_terms(self, accepted: OpenChallenge, challenger: LobbyBot, bot: LobbyBot) -> Terms:
         match accepted.request.seat:
             case "maxie":
                 seats = challenger.name, bot.name

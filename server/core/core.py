@@ -103,23 +103,23 @@ class Core:
         self._events = events = Events(lobby, matches, house)
         self._challenges = Challenges(lobby, table, house, history, draws, matches.open)
         self._matchmaker = Matchmaker(lobby, table, suspensions, history, draws, events.reserves)
-        self._listings = Listings(lobby, matches.rooms, house, table, suspensions, events.listed)
+        self._listings = Listings(lobby, matches.rooms, house, table, suspensions, events.listing_entries)
         self.next_deadline: int | None = None
         """Time at which `Tick` is due if no other input comes first; None if nothing is due."""
         self._seen = 0
-        """Value of `lobby.changes` when the core last acted on changes."""
+        """Value of `lobby.changes` when `_follow_changes` last ran."""
         self._handlers: dict[type, Callable[[Any], None]] = {
             MessageReceived: self._handle_message,
             TurnSent: self._handle_turn_sent,
-            Tick: self._tick,
+            Tick: self._handle_tick,
             ClientAdmitted: self._handle_admission,
             ClientDisconnected: self._handle_disconnection,
             MatchRequested: lambda given: matches.request(given.terms),
             BotCrashed: self._handle_crash,
             HouseEngineFailed: self._handle_house_failure,
-            Drain: self._drain,
+            Drain: self._handle_drain,
             Reconfigure: lambda given: lobby.reconfigure(given.settings),
-            Restore: self._restore,
+            Restore: self._handle_restore,
             HostCommand: events.handle_command,
             StoreRecovered: lambda _: matches.resume(list(matches.rooms)),
             EdgeDisconnected: self._handle_edge_disconnection,
@@ -129,22 +129,22 @@ class Core:
             OwnerResolved: self._handle_owner,
         }
         self._messages: dict[type, Callable[[LobbyClient, Any], None]] = {
-            Status: self._status,
-            Challenge: self._challenge,
-            Accept: self._challenge,
-            Decline: self._challenge,
-            Withdraw: self._challenge,
-            EnterEvent: self._enter_event,
-            LeaveEvent: self._leave_event,
-            Watch: self._watch,
-            Unwatch: self._unwatch,
+            Status: self._handle_status,
+            Challenge: self._handle_challenge,
+            Accept: self._handle_challenge,
+            Decline: self._handle_challenge,
+            Withdraw: self._handle_challenge,
+            EnterEvent: self._handle_enter_event,
+            LeaveEvent: self._handle_leave_event,
+            Watch: self._handle_watch,
+            Unwatch: self._handle_unwatch,
             Browse: lambda client, _: self._listings.browse(client),
             Ping: lambda client, _: lobby.effects.append(Send(client.id, Pong())),
             Hello: self._refuse_second_hello,
         }
 
     def handle(self, input: Input, now: int) -> list[Effect]:
-        """Handle an input at time `now`, which never decreases, and return its effects."""
+        """Handle an input at time `now` (monotonic ns), and return its effects."""
         lobby = self._lobby
         effects = lobby.begin(now)
         self._handlers[type(input)](input)
@@ -160,21 +160,20 @@ class Core:
         """Number of matches in progress."""
         return len(self._matches.rooms)
 
-    def suspended(self, now: int) -> int:
+    def suspended_count(self, now: int) -> int:
         """Return the number of bots that are suspended at `now`."""
         return self._suspensions.count(now)
 
     def view(self, match: str, now: int) -> View | None:
-        """Return a match in progress as a spectator sees it; None if no match in progress has this id."""
+        """Return the spectators' view of a match in progress; None if no match in progress has this id."""
         room = self._matches.rooms.get(match)
         return None if room is None else room.public.view(now)
 
     def listing(self, now: int) -> Listing:
         """Return the listing of matches, bots, challenges and events at `now`."""
-        return self._listings.make(now)
+        return self._listings.build(now)
 
-    def plays(self, match: str) -> bool:
-        """Return True while a match is in progress."""
+    def is_in_progress(self, match: str) -> bool:
         return match in self._matches.rooms
 
     @property
@@ -194,22 +193,22 @@ class Core:
     # consequences of changes
 
     def _follow_changes(self) -> None:
-        """Act on changes: begin matches that events requested, and schedule the pool, events and listings."""
+        """Act on changes: begin requested matches, and schedule checks of the pool, the events and the listing."""
         lobby = self._lobby
         self._matches.begin_requested()
         self._events.schedule_check()
         self._seen = lobby.changes
-        if lobby.stirred or len(self._table):
+        if lobby.changed_bots or len(self._table):
             lobby.deadlines.schedule(("matchmaker", ""), lobby.now + GATHER_NS)
-        self._listings.follow()
+        self._listings.schedule_publication()
 
-    def _tick(self, tick: Tick) -> None:
+    def _handle_tick(self, tick: Tick) -> None:
         lobby = self._lobby
         self._matches.record_stall(tick.held_up)
         for kind, name in lobby.deadlines.pop_due(lobby.now):
             match kind:
                 case "match":
-                    self._matches.judge(name)
+                    self._matches.judge_deadlines(name)
                 case "challenge":
                     self._challenges.expire(name)
                 case "bot":
@@ -238,7 +237,7 @@ class Core:
         if enter.client in self._lobby.clients:
             return  # its edge repeated the hello before it received the answer
         try:
-            returns = self._lobby.check(enter)
+            returns = self._lobby.check_admission(enter)
             if enter.hello.role == "bot" and not returns and not self._lobby.settings.event:
                 check_names(enter.hello, self._pool_games)
         except Refused as refused:
@@ -246,14 +245,14 @@ class Core:
             return
         if enter.hello.role != "bot":
             self._lobby.add_spectator(enter)
-            self._lobby.welcome(self._lobby.clients[enter.client], "")
+            self._lobby.send_welcome(self._lobby.clients[enter.client], "")
             return
         before = self._lobby.bots.get(enter.hello.name)
         if before is not None and before.client is not None:
             self._drop_client(before.client)
         bot = self._lobby.add_bot(enter, returns=returns)
         session = enter.hello.session if returns else enter.secret
-        self._lobby.welcome(self._lobby.clients[enter.client], session)
+        self._lobby.send_welcome(self._lobby.clients[enter.client], session)
         if not returns:
             self._suspensions.pardon(bot.name)
         # A new process learns the moves so far from its turns. A name without a token may belong to somebody else by
@@ -268,7 +267,7 @@ class Core:
 
     def _plays_here(self, bot: LobbyBot) -> bool:
         return any(
-            bot.preferences.refusal(each.game, each.time_control) is None for each in self._pool_games()
+            bot.preferences.why_declined(each.game, each.time_control) is None for each in self._pool_games()
         )
 
     def _pool_games(self) -> list[PoolGame]:
@@ -292,9 +291,7 @@ class Core:
         return client
 
     def _handle_edge_disconnection(self, disconnection: EdgeDisconnected) -> None:
-        """Handle the loss of an edge. No bot is at fault: a current turn restarts when the player to move has
-        reconnected.
-        """
+        """Disconnect the clients of a lost edge. Current turns restart when the players to move have reconnected."""
         clients = [client for id, client in self._lobby.clients.items() if edge_of(id) == disconnection.edge]
         matches = [match for client in clients if client.bot is not None for match in client.bot.matches]
         for client in clients:
@@ -309,29 +306,29 @@ class Core:
         for each in here.clients:
             client = self._lobby.clients.get(each.client)
             if client is None:
-                self._resync(each)
+                self._admit_resynced(each)
             elif client.bot is not None:
                 self._resend(client.bot)
 
-    def _resync(self, enter: ClientAdmitted) -> None:
-        """Admit a client that an earlier core had welcomed."""
+    def _admit_resynced(self, enter: ClientAdmitted) -> None:
+        """Admit a client that an earlier core had welcomed, or close its connection."""
         if enter.hello.role != "bot":
             self._lobby.add_spectator(enter)
             return
         bot = self._lobby.bots.get(enter.hello.name) or LobbyBot(enter.hello.name)
-        if not bot.returns(enter.hello.session, enter.known):
-            why = "its session is not known any more: come back"
+        if not bot.resumes_session(enter.hello.session, enter.known):
+            why = "this server no longer knows the session: reconnect"
             self._lobby.effects.append(Close(enter.client, Code.SHUTTING_DOWN, why))
             return
         if bot.client is not None:
             # It has since connected through another edge, or this edge missed its replacement.
-            why = "it has another connection: come back"
+            why = "the bot has another connection: reconnect"
             self._lobby.effects.append(Close(enter.client, Code.SHUTTING_DOWN, why))
             return
         self._resend(self._lobby.add_bot(enter, returns=True))
 
     def _resend(self, bot: LobbyBot) -> None:
-        """Resend to a bot its matches in progress and the results that it may have missed."""
+        """Send a bot its matches in progress again, and the results that it may have missed."""
         self._matches.apply_to_bot(bot, PlayerReconnected)
         if bot.client is not None:
             for match in bot.recent_results(self._lobby.now):
@@ -383,7 +380,7 @@ class Core:
             event = Resigned(player, message.reason, message.detail)
         self._matches.apply(self._matches.rooms[message.match], event, at)
 
-    def _status(self, client: LobbyClient, status: Status) -> None:
+    def _handle_status(self, client: LobbyClient, status: Status) -> None:
         bot = client.bot or _refuse_non_player()
         if status.quota is not UNSET:
             bot.set_quota(status.quota)
@@ -397,27 +394,31 @@ class Core:
             bot,
             self._lobby,
             self._suspensions.reason(bot.name, self._lobby.now),
-            self._events.entered(bot.name),
+            self._events.entry_clause(bot.name),
         )
 
-    def _challenge(self, client: LobbyClient, message: Challenge | Accept | Decline | Withdraw) -> None:
+    def _handle_challenge(
+        self, client: LobbyClient, message: Challenge | Accept | Decline | Withdraw
+    ) -> None:
         self._challenges.handle(client.bot or _refuse_non_player(), message)
 
-    def _watch(self, client: LobbyClient, watch: Watch) -> None:
+    def _handle_watch(self, client: LobbyClient, watch: Watch) -> None:
         room = self._matches.rooms.get(watch.match)
         if room is None:
-            raise Refused(Code.NO_SUCH_MATCH, f"{watch.match!r:.70} is over or does not exist")
+            raise Refused(Code.NO_SUCH_MATCH, f"the match {watch.match!r:.70} is over or does not exist")
         if watch.match not in client.watching:
             for over in [match for match in client.watching if match not in self._matches.rooms]:
                 del client.watching[over]
             most = self._lobby.settings.watched
             if len(client.watching) >= most:
-                raise Refused(Code.RATE_LIMITED, f"{most} matches are watched already; unwatch one first")
+                raise Refused(
+                    Code.RATE_LIMITED, f"you already watch {most} matches, the maximum; unwatch one first"
+                )
             client.watching[watch.match] = room.followers
             room.followers.add(client.id)
         self._lobby.effects.append(Send(client.id, room.public.view(self._lobby.now)))
 
-    def _unwatch(self, client: LobbyClient, unwatch: Unwatch) -> None:
+    def _handle_unwatch(self, client: LobbyClient, unwatch: Unwatch) -> None:
         followers = client.watching.pop(unwatch.match, None)
         if followers is not None:
             followers.remove(client.id)
@@ -430,10 +431,10 @@ class Core:
         if client is not None and room is not None and room.bots[room.referee.mover] is client.bot:
             room.turn_sent(turn_sent.ply, turn_sent.lag, min(turn_sent.at, self._lobby.now))
 
-    def _enter_event(self, client: LobbyClient, message: EnterEvent) -> None:
+    def _handle_enter_event(self, client: LobbyClient, message: EnterEvent) -> None:
         self._events.enter(client.bot or _refuse_non_player(), message.event)
 
-    def _leave_event(self, client: LobbyClient, message: LeaveEvent) -> None:
+    def _handle_leave_event(self, client: LobbyClient, message: LeaveEvent) -> None:
         self._events.leave(client.bot or _refuse_non_player(), message.event)
 
     # commands of the host
@@ -448,11 +449,11 @@ class Core:
             self._challenges.withdraw_all(failure.name, f"{failure.name} cannot be started")
             self._lobby.mark_changed()
 
-    def _drain(self, _drain: Drain) -> None:
+    def _handle_drain(self, _drain: Drain) -> None:
         self._lobby.drain()
         self._matches.drain()
 
-    def _restore(self, restore: Restore) -> None:
+    def _handle_restore(self, restore: Restore) -> None:
         self._events.restore(restore.events)
         self._matches.restore(restore)
         self._events.assign_matches()

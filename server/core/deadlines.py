@@ -9,7 +9,7 @@ Kind = Literal["match", "challenge", "bot", "matchmaker", "listing", "event"]
 Key = tuple[Kind, str]
 """Kind of object with a deadline, and its id or name."""
 
-SPARE = 64
+SPARE_ENTRIES = 64
 """Number of dropped entries that the heap may hold in addition to the number of live entries."""
 
 
@@ -30,7 +30,7 @@ class Deadlines:
         return len(self._at)
 
     def schedule(self, key: Key, at: int) -> None:
-        """Check an object at time `at`, unless an earlier check is scheduled."""
+        """Schedule a check of an object at time `at`, unless an earlier check is scheduled."""
         earlier = self._at.get(key)
         if earlier is None or at < earlier:
             self._at[key] = at
@@ -41,24 +41,24 @@ class Deadlines:
     def cancel(self, key: Key) -> None:
         """Cancel the next check of an object."""
         at = self._at.pop(key, None)
-        if at is not None and len(self._heap) > 2 * len(self._at) + SPARE:
+        if at is not None and len(self._heap) > 2 * len(self._at) + SPARE_ENTRIES:
             self._heap = [(at, key) for key, at in self._at.items()]
             heapq.heapify(self._heap)
         if at is not None and at == self.next:
-            self._find_next()
+            self._update_next()
 
-    def _find_next(self) -> None:
+    def _update_next(self) -> None:
         heap = self._heap
         while heap and self._at.get(heap[0][1]) != heap[0][0]:
             heapq.heappop(heap)
         self.next = heap[0][0] if heap else None
 
     def pop_due(self, now: int) -> list[Key]:
-        """Return the objects to check by `now`, earliest first, and cancel their scheduled checks."""
+        """Return the objects whose checks are due at `now`, earliest first, and forget these checks."""
         due: list[Key] = []
         while self.next is not None and self.next <= now:
             key = heapq.heappop(self._heap)[1]
             del self._at[key]
             due.append(key)
-            self._find_next()
+            self._update_next()
         return due

@@ -28,7 +28,7 @@ class Send(Struct, frozen=True, gc=False, tag="send"):
 
 
 class Close(Struct, frozen=True, tag="close"):
-    """Fatal `error` to a client, followed by the end of its connection."""
+    """Fatal `error` message to a client, whose connection is then closed."""
 
     client: int
     code: Code
@@ -65,7 +65,11 @@ class OpenMatch(Struct, frozen=True, tag="open_match"):
 
 
 class Append(Struct, frozen=True, gc=False, tag="append"):
-    """Durable: event number `seq` of a match. `turn` is the turn that this event ends; it gets the number `seq` - 1."""
+    """Durable: event number `seq` of a match.
+
+    `turn` is the start of the turn that this event ends, with its time: it becomes event number `seq` - 1. It is None if
+    the event ends no turn.
+    """
 
     match: str
     seq: int
@@ -110,13 +114,13 @@ class CommandAnswered(Struct, frozen=True, tag="answered"):
 
 
 class MatchFinished(Struct, frozen=True, tag="match_over"):
-    """End of a match, for ratings, events and supervisors of house engines."""
+    """End of a match, for the ratings, the events and the supervisors of house engines."""
 
     record: Record
 
 
 class EventStarted(Struct, frozen=True, tag_field="type", tag="event_begins"):
-    """Start of an event with these bots, best first."""
+    """Start of an event. `bots` are its players, best first."""
 
     format: str
     game: str
@@ -145,7 +149,7 @@ class EventPlace(Struct, frozen=True):
 
     bot: str
     rank: int
-    """Rank from 1; equal bots share one."""
+    """Rank from 1. Bots with equal results share a rank."""
     points: float
 
 
@@ -165,7 +169,7 @@ class EventNews(Struct, frozen=True, tag="event_news"):
 
 
 class MatchRefused(Struct, frozen=True, tag="play_refused"):
-    """Refusal of a requested match (`MatchRequested`), which does not begin."""
+    """Answer to `MatchRequested`: the match does not begin, for the reason `why`."""
 
     match: str
     why: str
@@ -178,7 +182,7 @@ class StartHouseEngine(Struct, frozen=True, tag="want_bot"):
 
 
 class LogLine(Struct, frozen=True, tag="report"):
-    """Log line."""
+    """Line for the server's log."""
 
     level: Literal["info", "warning", "error"]
     text: str

@@ -31,7 +31,7 @@ class EventRefused(Exception):
 
 
 class Event:
-    """Event from its announcement to its end."""
+    """One event, from its announcement to its end."""
 
     def __init__(self, stored: StoredEvent) -> None:
         self.state = stored.state
@@ -93,7 +93,7 @@ class Event:
         return self.schedule is not None and not self.schedule and not self.playing
 
     def place(self, bot: str) -> tuple[int, float] | None:
-        """Return the rank and points of a bot; None if it does not play. Equal bots share a rank."""
+        """Return the rank and points of a bot; None if it does not play. Bots with equal results share a rank."""
         format: Format = ArenaFormat() if self.schedule is None else self.schedule.format
         scores: dict[str, tuple[tuple[float, ...], float]] = {}
         for each in self.state.bots:
@@ -115,19 +115,21 @@ class Event:
     def enter(self, bot: str, rating: float, *, by_host: bool = False) -> None:
         """Enter a bot, or let it return after a withdrawal. Raises EventRefused.
 
-        by_host   the host or the bot's owner enters it, not the bot itself
+        by_host   True if the host or the bot's owner enters the bot, False if the bot enters itself
         """
         state, plan = self.state, self.plan
         if state.has(bot):
             return
         if state.ended:
-            raise EventRefused(f"{self.name} is {state.phase}")
+            raise EventRefused(f"{self.name} accepts no more entries: it is {state.phase}")
         if bot in state.excluded:
             if not by_host:
-                raise EventRefused(f"{bot!r:.70} was withdrawn from {self.name}: the host can enter it again")
+                raise EventRefused(
+                    f"{bot!r:.70} was withdrawn from {self.name}: only the host or the bot's owner can enter it again"
+                )
             state = self.state = replace(state, excluded=_without(state.excluded, bot))
         if plan.invited and bot not in plan.invited:
-            raise EventRefused(f"{self.name} is by invitation, but {bot!r:.70} is not invited")
+            raise EventRefused(f"{self.name} is open only to invited bots, and {bot!r:.70} is not invited")
         least, highest = plan.ratings
         if rating < least or (highest and rating > highest):
             bounds = f"{least} to {highest}" if highest else f"{least} and more"
@@ -138,7 +140,7 @@ class Event:
             self._rejoin(bot)
             return
         if len(state.bots) >= MAX_ENTRIES:
-            raise EventRefused(f"{self.name} has {MAX_ENTRIES} entries, the maximum")
+            raise EventRefused(f"{self.name} already has {MAX_ENTRIES} entries, the maximum")
         if not state.begun:
             self.state = replace(state, bots=(*state.bots, bot))
         elif plan.is_arena or self._swiss is not None:
@@ -149,7 +151,7 @@ class Event:
     def leave(self, bot: str, *, by_host: bool = False) -> None:
         """Withdraw a bot. Raises EventRefused.
 
-        by_host   the host or the bot's owner withdraws it, so that it cannot return by itself
+        by_host   True if the host or the bot's owner withdraws the bot, which then cannot return by itself
         """
         state = self.state
         if bot not in state.bots or state.ended:
@@ -190,11 +192,11 @@ class Event:
             swiss.change(change)
             self.state = replace(self.state, changes=(*self.state.changes, change))
 
-    def rename(self, bot: str, other: str) -> None:
-        """Replace the name of a bot, before the event begins. With an empty new name, remove the bot."""
+    def rename(self, bot: str, new_name: str) -> None:
+        """Rename a bot, before the event begins. If the new name is empty, remove the bot."""
 
         def renamed(names: tuple[str, ...]) -> tuple[str, ...]:
-            return tuple(other if each == bot else each for each in names if other or each != bot)
+            return tuple(new_name if each == bot else each for each in names if new_name or each != bot)
 
         state = self.state
         self.state = replace(
@@ -212,7 +214,7 @@ class Event:
         self._make_schedule()
 
     def end(self) -> None:
-        """End the event."""
+        """Mark the event as over."""
         self.state = replace(self.state, phase="over")
 
     def control(self, to: str) -> None:
@@ -220,7 +222,7 @@ class Event:
         phase = self.state.phase
         allowed = {"pause": ("running",), "resume": ("paused",), "cancel": ("open", "running", "paused")}[to]
         if phase not in allowed:
-            raise EventRefused(f"{self.name} is {phase}")
+            raise EventRefused(f"cannot {to} {self.name}: it is {phase}")
         new = {"pause": "paused", "resume": "running", "cancel": "cancelled"}[to]
         self.state = replace(self.state, phase=new)
 
@@ -248,13 +250,13 @@ class Event:
     # matches
 
     def due(self) -> list[Pairing]:
-        """Return the matches that may begin, in order: the next match of each pair of bots."""
+        """Return the matches that may begin, in order: the next match of each pair of bots; empty in an arena."""
         return self.schedule.startable() if self.schedule is not None else []
 
     def choose(
         self, free: Iterable[str], *, rating: Callable[[str], float], allowed: Callable[[str, str], bool]
     ) -> list[Pairing]:
-        """Return new matches of an arena between free bots. Bots with the longest wait come first."""
+        """Choose new matches of an arena among the free bots. Bots that have waited longest come first."""
         names = [bot for bot in free if self.state.has(bot)]
         most = len(names) // 2
         chosen = choose(
@@ -280,7 +282,7 @@ class Event:
         return match
 
     def adopt(self, matches: dict[str, Players]) -> None:
-        """Record the matches, by id, that are in progress when a server resumes the event."""
+        """Record the matches in progress, by id, when a restarted server resumes the event."""
         while self.schedule is not None:
             known = [each for each in self.due() if self.schedule.id_of(each) in matches]
             for pairing in known:
@@ -293,7 +295,7 @@ class Event:
             self._note_meeting(players.maxie, players.minnie)
 
     def _note_meeting(self, maxie: str, minnie: str) -> None:
-        """Record that two bots of an arena meet."""
+        """Record that two bots of an arena play each other."""
         self._turns.serve(maxie, minnie)
         self._history.begin(maxie, minnie)
 

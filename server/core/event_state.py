@@ -10,12 +10,12 @@ from arena.server.core.settings import PoolGame
 
 
 class Recurrence(Struct, frozen=True):
-    """Repetition of an event: its time in a time zone, and its interval."""
+    """Repetition of an event: its local start time, its time zone and its interval."""
 
     at: str
-    """Start as given by the host: `Fri 20:00`."""
+    """Start time as the host wrote it, such as `Fri 20:00`."""
     closes: str
-    """Closing time of entries as given by the host: `19:55`; empty if entries close at the start."""
+    """Closing time of entries as the host wrote it, such as `19:55`; empty if entries close at the start."""
     zone: str
     days: int
     """Interval between two events, in days."""
@@ -39,7 +39,7 @@ class EventPlan(Struct, frozen=True, kw_only=True):
     rounds: int = 1
     minutes: int = 0
     starts: tuple[PoolGame, ...]
-    """Games with openings. Two bots that meet play a pair of matches on each of them."""
+    """Games with openings. Two bots that meet play a pair of matches of each game."""
     margin_ms: int = 100
     ready_ms: int = 30_000
     rated: bool = True
@@ -68,13 +68,13 @@ class EventState(Struct, frozen=True):
     phase: EventPhase = "open"
     """Phase of the event. `open` accepts entries; `running` and `paused` have begun."""
     bots: tuple[str, ...] = ()
-    """Entered bots; after the start, the players by seed and then late entries."""
+    """Entered bots. After the start: the players in the order of their seeds, then late entries."""
     withdrawn: tuple[str, ...] = ()
-    """Bots that entered and have left the event since, or were removed from it."""
+    """Bots that entered and have since left or been removed."""
     excluded: tuple[str, ...] = ()
     """Bots that the host or the bot's owner has withdrawn. Only the host or the owner can enter them again."""
     changes: tuple[RosterChange, ...] = ()
-    """Rounds from which a bot is included in the pairings or excluded, for bots that do not play all rounds."""
+    """Changes to the pairings: from a round on, a bot is included or excluded."""
 
     @property
     def rounds(self) -> int:

@@ -21,7 +21,7 @@ from arena.protocol.record import Record, Result
 from arena.protocol.values import Players
 from arena.rating.pairing import Pairing
 from arena.server.core.bot import LobbyBot
-from arena.server.core.calendar import following, utc
+from arena.server.core.calendar import format_utc, next_event
 from arena.server.core.effects import (
     CommandAnswered,
     EventFinished,
@@ -53,7 +53,7 @@ PATIENCE_NS = 45_000_000_000
 AFTER_RESTART_NS = 45_000_000_000
 """Time from the start of a core to the first event that may begin, in ns: bots have to reconnect first."""
 GATHER_NS = 5_000_000
-"""Time from a change to the check for due matches, in ns. The matchmaker waits longer."""
+"""Time from a change to the check for due matches, in ns: shorter than the matchmaker's, so event matches come first."""
 MAX_LISTED = 100
 """Maximum number of events in a listing."""
 SECOND = 1_000_000_000
@@ -67,7 +67,7 @@ class Events:
         self._matches = matches
         self._house = house
         self._events: dict[str, Event] = {}
-        self._of_match: dict[str, Event] = {}
+        self._event_by_match: dict[str, Event] = {}
         self._due: dict[tuple[object, ...], int] = {}
         """Time at which the matches of a pair became due, by event, round and bots. It is kept until both bots are
         free."""
@@ -78,7 +78,7 @@ class Events:
         self._paired: dict[str, int] = {}
         """Latest round of each event that was reported to the host's webhook."""
         self._closed: set[str] = set()
-        """Events whose entries have closed, and whose bots were passed to the matchmaker for another check."""
+        """Events whose entries have closed, and whose bots the matchmaker was asked to check again."""
         self._not_before = 0
         """Earliest time at which an event may begin: after a restart, bots have to reconnect first."""
         matches.on_event_match(self.record_result)
@@ -91,22 +91,22 @@ class Events:
         return [event.state for event in self._events.values()]
 
     def reserves(self, bot: str) -> bool:
-        """Return True if a bot must not be paired by the pool because of an event."""
+        """Return True if an event keeps a bot out of the pool."""
         now = self._lobby.unix_ns() // SECOND
         return any(bot in waiting for waiting in self._waiting.values()) or any(
             event.plan.hold_pool and event.state.has(bot) and now >= event.plan.closes
             for event in self._events.values()
         )
 
-    def entered(self, bot: str) -> str:
-        """Return a clause about an event that a bot has entered and not left; empty if there is none."""
+    def entry_clause(self, bot: str) -> str:
+        """Return a clause about the first event that a bot has entered and not left; empty if there is none."""
         for event in self._events.values():
             if event.state.has(bot):
-                return f"in the event {event.name}: {self._detail(event)}"
+                return f"in the event {event.name}: {self._status_text(event)}"
         return ""
 
-    def listed(self) -> list[ListedEvent]:
-        """Return the events as a listing shows them."""
+    def listing_entries(self) -> list[ListedEvent]:
+        """Return the listing's entries of at most `MAX_LISTED` events."""
         return [
             ListedEvent(
                 event.name,
@@ -114,7 +114,7 @@ class Events:
                 event.plan.format,
                 event.plan.game,
                 len(event.state.bots),
-                self._begins_ms(event),
+                self._ms_to_start(event),
                 event.round,
                 event.state.rounds,
             )
@@ -124,7 +124,7 @@ class Events:
     # from the store
 
     def restore(self, stored: Iterable[StoredEvent]) -> None:
-        """Load the events of an earlier core. `assign_matches` adds their matches in progress later."""
+        """Load the events of an earlier core. Call `assign_matches` once their matches are restored."""
         for each in stored:
             self._not_before = self._lobby.now + AFTER_RESTART_NS
             self._events[each.state.plan.event] = Event(each)
@@ -138,12 +138,12 @@ class Events:
                 if room.terms.event == event.name
             }
             event.adopt(rooms)
-            self._of_match |= dict.fromkeys(event.playing, event)
+            self._event_by_match |= dict.fromkeys(event.playing, event)
 
     # requests
 
     def handle_command(self, command: HostCommand) -> None:
-        """Carry out a request of a host's command, and answer it."""
+        """Carry out a host's command, and answer with `CommandAnswered`."""
         try:
             match command.request:
                 case AnnounceEvent():
@@ -162,7 +162,9 @@ class Events:
     def _announce(self, announced: AnnounceEvent) -> str:
         plan = announced.plan
         if plan.event in self._events:
-            raise EventRefused(f"{plan.event} exists: take another name, or cancel it first")
+            raise EventRefused(
+                f"an event called {plan.event} exists: choose another name, or cancel that event first"
+            )
         self._add(EventState(plan))
         return f"{plan.event} is announced"
 
@@ -181,7 +183,7 @@ class Events:
                 done = f"{command.bot} is in {event.name}"
             case "withdraw":
                 event.leave(command.bot, by_host=True)
-                done = f"{command.bot} plays no more in {event.name}"
+                done = f"{command.bot} is withdrawn from {event.name}"
             case "stop":
                 event.control("cancel")
                 done = f"{event.name} is cancelled, and {event.plan.series or event.name} is not repeated"
@@ -199,7 +201,7 @@ class Events:
         event = self._require(name, "enter", bot)
         before = event.state
         if bot.guest:
-            raise Refused(Code.NO_SUCH_EVENT, "a guest enters no events; ask the host for a token")
+            raise Refused(Code.NO_SUCH_EVENT, "a guest cannot enter events; ask the host for a token")
         try:
             event.enter(bot.name, self._rating(event, bot.name))
         except EventRefused as refused:
@@ -253,7 +255,9 @@ class Events:
                 event.rename(request.bot, request.other)
             if event.state != before:
                 self._save(event)
-        return f"{request.bot} is {request.other or 'removed'}"
+        return (
+            f"{request.bot} is renamed to {request.other}" if request.other else f"{request.bot} is removed"
+        )
 
     def _find_client(self, name: str) -> str:
         if any(client.name == name for client in self._lobby.clients.values()):
@@ -284,26 +288,26 @@ class Events:
             event.name,
             state.phase,
             state.has(bot.name),
-            self._detail(event),
-            self._begins_ms(event),
+            self._status_text(event),
+            self._ms_to_start(event),
             event.round,
         )
         if place is not None:
-            status = with_result(status, *place, len(state.bots), f"/event/{quote(event.name, safe='')}")
+            status = add_result(status, *place, len(state.bots), f"/event/{quote(event.name, safe='')}")
         self._lobby.send(bot, status)
 
-    def _begins_ms(self, event: Event) -> int:
+    def _ms_to_start(self, event: Event) -> int:
         return (
             max(0, event.plan.begins * 1000 - self._lobby.unix_ns() // MS)
             if event.state.phase == "open"
             else 0
         )
 
-    def _detail(self, event: Event) -> str:
+    def _status_text(self, event: Event) -> str:
         state, plan = event.state, event.plan
         match state.phase:
             case "open":
-                return f"begins at {utc(plan.begins)}"
+                return f"begins at {format_utc(plan.begins)}"
             case "running" if plan.is_arena:
                 return f"{len(state.bots)} bots, {plan.minutes} minutes in all"
             case "running":
@@ -316,20 +320,20 @@ class Events:
         """Begin due events, and due matches of events in progress."""
         for event in list(self._events.values()):
             if event.state.phase == "open":
-                self._open(event)
+                self._begin_if_due(event)
             due: list[Pairing] = []
             if event.state.phase == "running" and not self._lobby.draining:
                 due = self._begin_matches(event)
-                self._end(event)
-            self._hold_waiting(event, due)
+                self._end_if_finished(event)
+            self._reserve_waiting_bots(event, due)
             self._notify_phase(event)
             if event.state.ended and not event.playing:
                 del self._events[event.name]
                 self._closed.discard(event.name)
                 self._due = {key: since for key, since in self._due.items() if key[0] != event.name}
 
-    def _hold_waiting(self, event: Event, due: list[Pairing]) -> None:
-        """Keep bots with a due match out of the pool. Otherwise its matches would keep one or the other bot busy."""
+    def _reserve_waiting_bots(self, event: Event, due: list[Pairing]) -> None:
+        """Keep bots with a due match out of the pool, whose matches would otherwise keep one or the other bot busy."""
         before = self._waiting.pop(event.name, frozenset())
         waiting = frozenset(name for each in due for name in (each.maxie, each.minnie))
         if waiting:
@@ -341,31 +345,35 @@ class Events:
     def schedule_check(self) -> None:
         """Schedule a check of the events after a change, before the matchmaker's next check."""
         if self._events:
-            self._look_at_time(self._lobby.now + GATHER_NS)
+            self._schedule_check_at(self._lobby.now + GATHER_NS)
 
-    def _look_at_time(self, at: int) -> None:
+    def _schedule_check_at(self, at: int) -> None:
         self._lobby.deadlines.schedule(("event", ""), max(at, self._lobby.now + MS))
 
-    def _look_at_unix(self, seconds: int) -> None:
-        self._look_at_time(seconds * SECOND - self._lobby.settings.epoch_ns)
+    def _schedule_check_at_unix(self, seconds: int) -> None:
+        self._schedule_check_at(seconds * SECOND - self._lobby.settings.epoch_ns)
 
-    def _open(self, event: Event) -> None:
+    def _begin_if_due(self, event: Event) -> None:
         lobby, plan = self._lobby, event.plan
         now = lobby.unix_ns() / SECOND
         if now >= plan.closes and event.name not in self._closed:
             self._closed.add(event.name)
             self._mark_bots_changed(event)
         if now < plan.begins:
-            self._look_at_unix(plan.closes if now < plan.closes else plan.begins)
+            self._schedule_check_at_unix(plan.closes if now < plan.closes else plan.begins)
             return
         if lobby.now < self._not_before:
-            self._look_at_time(self._not_before)
+            self._schedule_check_at(self._not_before)
             return
-        here = [name for name in event.state.bots if name in self._house or self._is_here(name)]
+        here = [name for name in event.state.bots if name in self._house or self._is_available(name)]
         if len(here) < 2:
             event.control("cancel")
             self._announce_next(event)
-            lobby.effects.append(LogLine("warning", f"event {event.name}: fewer than two bots came"))
+            lobby.effects.append(
+                LogLine(
+                    "warning", f"event {event.name} is cancelled: fewer than two of its bots are connected"
+                )
+            )
         else:
             self._announce_next(event)
             event.begin(sorted(here, key=lambda name: (-self._rating(event, name), name)))
@@ -373,21 +381,21 @@ class Events:
         self._save(event)
 
     def _announce_next(self, event: Event) -> None:
-        """Announce the next event of a series, with the same entries."""
-        plan = following(event.plan, self._lobby.unix_ns() // SECOND)
+        """Announce the next event of the series, with the same entries; do nothing if the event does not repeat."""
+        plan = next_event(event.plan, self._lobby.unix_ns() // SECOND)
         if plan is not None and plan.event not in self._events:
             self._add(EventState(plan, bots=event.state.bots))
-            self._look_at_unix(plan.closes)
+            self._schedule_check_at_unix(plan.closes)
 
-    def _is_here(self, name: str) -> bool:
+    def _is_available(self, name: str) -> bool:
         bot = self._lobby.bots.get(name)
         return bot is not None and bot.client is not None and bot.quota != 0
 
     def _begin_matches(self, event: Event) -> list[Pairing]:
         """Begin the due matches whose bots are free, and return the others."""
         if event.plan.is_arena:
-            if self._lobby.unix_ns() < self._end_of(event) * SECOND:
-                self._look_at_unix(self._end_of(event))
+            if self._lobby.unix_ns() < self._end_unix_s(event) * SECOND:
+                self._schedule_check_at_unix(self._end_unix_s(event))
                 free = [
                     bot.name for bot in self._lobby.connected() if bot.free and bot.name not in self._house
                 ]
@@ -409,19 +417,17 @@ class Events:
         return due
 
     @staticmethod
-    def _end_of(event: Event) -> int:
+    def _end_unix_s(event: Event) -> int:
         return event.plan.begins + 60 * event.plan.minutes
 
     def _start_or_forfeit(self, event: Event, pairing: Pairing) -> bool:
-        """Begin a due match, or decide it by forfeit if a bot stays disconnected. Return True in both cases, False if it has to
-        wait.
-        """
+        """Begin a due match, or decide it by forfeit if a bot stays disconnected. Return False if the match has to wait."""
         lobby = self._lobby
         names = (pairing.maxie, pairing.minnie)
         for name in names:
-            if name in self._house and not self._is_here(name):
+            if name in self._house and not self._is_available(name):
                 self._house.start(name)
-        away = [each for each in names if each in event.state.withdrawn or not self._is_here(each)]
+        away = [each for each in names if each in event.state.withdrawn or not self._is_available(each)]
         key = event.name, pairing.pair.round, *sorted(names)
         if not away:
             self._due.pop(key, None)
@@ -438,19 +444,19 @@ class Events:
         until = {name: self._waits_until(event, name, since) for name in away}
         expired = [name for name in away if lobby.now >= until[name]]
         if not expired:
-            self._look_at_time(min(until.values()))
+            self._schedule_check_at(min(until.values()))
             return False
         winner = None
         if len(expired) == 1:
             winner = "minnie" if expired[0] == pairing.maxie else "maxie"
-        terms = self._terms(event, pairing, event.start_match(pairing))
-        self._of_match[terms.match] = event
+        terms = self._make_terms(event, pairing, event.start_match(pairing))
+        self._event_by_match[terms.match] = event
         detail = f"{' and '.join(expired)} did not come"
         self._matches.forfeit(terms, Result(winner, EndReason.NO_SHOW, detail))  # type: ignore[arg-type]
         return True
 
     def _waits_until(self, event: Event, name: str, due: int) -> int:
-        """Return the time until which a match waits for a bot. `due`: time since which the match is due."""
+        """Return the time until which a match that became due at `due` waits for an absent bot."""
         if name in event.state.withdrawn:
             return 0
         bot = self._lobby.bots.get(name)
@@ -458,10 +464,10 @@ class Events:
 
     def _begin(self, event: Event, pairing: Pairing, weight: int = 0) -> None:
         match = event.start_match(pairing)
-        self._of_match[match] = event
-        self._matches.open(self._terms(event, pairing, match), event=True, weight=weight)
+        self._event_by_match[match] = event
+        self._matches.open(self._make_terms(event, pairing, match), event=True, weight=weight)
 
-    def _terms(self, event: Event, pairing: Pairing, match: str) -> Terms:
+    def _make_terms(self, event: Event, pairing: Pairing, match: str) -> Terms:
         plan, pair = event.plan, pairing.pair
         start = plan.starts[pair.start]
         return Terms(
@@ -482,8 +488,8 @@ class Events:
         return one is not None and other is not None and one.shares_owner(other)
 
     def record_result(self, record: Record) -> None:
-        """Record the result of an event's match. Other matches are ignored."""
-        event = self._of_match.pop(record.match, None)
+        """Record the result of a match if it belongs to an event; ignore other matches."""
+        event = self._event_by_match.pop(record.match, None)
         if event is None:
             return
         before = event.state
@@ -494,10 +500,10 @@ class Events:
             self._save(event)
         self._lobby.mark_changed()
 
-    def _end(self, event: Event) -> None:
+    def _end_if_finished(self, event: Event) -> None:
         over = event.finished
         if event.plan.is_arena:
-            over = self._lobby.unix_ns() >= self._end_of(event) * SECOND and not event.playing
+            over = self._lobby.unix_ns() >= self._end_unix_s(event) * SECOND and not event.playing
         if over:
             event.end()
             self._lobby.effects.append(LogLine("info", f"event {event.name} is over"))
@@ -513,14 +519,15 @@ class Events:
             for name in event.state.bots:
                 if (bot := self._lobby.bots.get(name)) is not None:
                     self.send_status(event, bot)
-        self._report(event, known)
+        self._report_to_webhook(event, known)
         self._last_status[event.name] = news
         if event.state.ended:
             del self._last_status[event.name]
 
-    def _report(self, event: Event, known: tuple[str, int] | None) -> None:
-        """Report a new phase or round to the host's webhook. `known`: phase and round last notified; None if there were
-        none.
+    def _report_to_webhook(self, event: Event, known: tuple[str, int] | None) -> None:
+        """Report a new phase or round to the host's webhook.
+
+        known  phase and round that the bots were last notified of; None if there were none
         """
         news: list[EventStarted | RoundPaired | EventFinished] = []
         state, plan = event.state, event.plan
@@ -540,9 +547,9 @@ class Events:
         self._lobby.effects.extend(EventNews(event.name, each) for each in news)
 
 
-def with_result(
+def add_result(
     status: EventStatus, rank: int, points: float, bots: int, table: str | UnsetType = UNSET
 ) -> EventStatus:
-    """Return the status of a finished event with the result of one of its `bots` bots."""
+    """Return the status of a finished event, with the result of one of its `bots` bots added."""
     detail = f"the event is over: place {rank} of {bots}, {points:g} point{'' if points == 1 else 's'}"
     return replace(status, detail=detail, rank=rank, points=points, table=table)

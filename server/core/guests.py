@@ -10,29 +10,31 @@ from arena.protocol.messages import Challenge
 from arena.protocol.timecontrol import TimeControl
 
 MAX_TIME_CONTROL = TimeControl(900_000, 10_000)
-"""Longest time control of a guest's match: a house engine plays only a few matches in parallel."""
+"""Longest time control of a guest's match. It is short because a house engine plays only a few matches in parallel."""
 MAX_MOVE_MS = 60_000
 """Longest time per move of a guest's match, in ms."""
 TOTAL_MS = 900_000
-"""Total thinking time of each player in a guest's match, in ms: a match takes at most half an hour."""
+"""Longest thinking time of each player in a guest's match, in ms: a match takes at most half an hour."""
 BEGIN_INTERVAL_NS, BEGIN_BURST = 1_000_000_000, 10
-"""Rate at which matches of all guests together may begin: each match is stored."""
+"""Limit on the start of guests' matches, for all guests together, because each match is stored: interval and burst."""
 ASK_INTERVAL_NS, ASK_BURST = 5_000_000_000, 4
-"""Rate at which the guests of one address may ask for matches."""
-PLACES_PER_ADDRESS = 2
-"""Number of parallel matches with house engines for the guests of one address."""
+"""Limit on the match requests of the guests of one address: interval and burst."""
+SLOTS_PER_ADDRESS = 2
+"""Maximum number of parallel matches with house engines for the guests of one address."""
 
 _NAME = re.compile(r"guest-[0-9]{1,6}")
 
 
 def is_guest(name: str) -> bool:
-    """Return True for a guest name: `guest-` with up to six digits, because each name that is used stays in the
-    store."""
+    """Return True for a guest name: `guest-` and one to six digits.
+
+    The names are few because each name that is used stays in the store.
+    """
     return _NAME.fullmatch(name) is not None
 
 
-def objection(challenge: Challenge, house: Container[str], maps: Container[str]) -> str | None:
-    """Return the reason that a guest may not ask for this match, as a line; None if it may. The game must be known."""
+def why_refused(challenge: Challenge, house: Container[str], maps: Container[str]) -> str | None:
+    """Return the reason that a guest may not play this match, in one line; None if it may. The game must be known."""
     control = challenge.time_control
     if challenge.opponent not in house:
         return "a guest plays the server's own bots only; ask the host for a token to play others"

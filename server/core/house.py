@@ -15,7 +15,7 @@ from arena.server.core.guests import (
     BEGIN_BURST,
     BEGIN_INTERVAL_NS,
     TOTAL_MS,
-    objection,
+    why_refused,
 )
 from arena.server.core.house_queue import HouseQueue, Requester
 from arena.server.core.lobby import Lobby, Refused
@@ -26,8 +26,8 @@ from arena.server.core.settings import HOUSE_MATCHES
 WAIT_MS = 1_800_000
 """Time that a challenge may wait for a slot, in ms: the longest duration of a guest's match."""
 BOT_TOTAL_MS = 1_800_000
-"""Total thinking time of each player when a bot with a token plays a house engine, in ms."""
-LOOK_NS = 500_000_000
+"""Longest thinking time of each player in a match of a house engine and a bot with a token, in ms."""
+CHECK_INTERVAL_NS = 500_000_000
 """Longest time between two checks of the queue while challenges wait, in ns."""
 
 
@@ -50,7 +50,7 @@ class HouseEngines:
         return name in self._engines
 
     def remove(self, name: str) -> bool:
-        """Remove an engine that cannot be started. Return False if it was not listed."""
+        """Remove an engine that cannot be started. Return False if this arena has no such engine."""
         return self._engines.pop(name, None) is not None
 
     def listing_entries(self) -> list[ListedBot]:
@@ -71,12 +71,12 @@ class HouseEngines:
     # challenges
 
     def check_guest(self, bot: LobbyBot, challenge: Challenge) -> None:
-        """Raise Refused if a guest may not ask for this match; otherwise count the request."""
-        why = objection(challenge, self, map_names())
+        """Raise Refused if a guest may not play this match; otherwise count the request."""
+        why = why_refused(challenge, self, map_names())
         if why is not None:
             raise Refused(Code.BAD_CHALLENGE, why)
         if not self._request_limit.allows(bot.owner, self._lobby.now):
-            why = "many guests from your address ask for a match just now: try again in a moment"
+            why = "too many requests for matches by guests from your address: try again in a moment"
             raise Refused(Code.RATE_LIMITED, why)
 
     def enqueue(self, challenge: OpenChallenge, bot: LobbyBot) -> str | None:
@@ -85,7 +85,7 @@ class HouseEngines:
         return self._queue.enqueue(challenge.id, challenge.request.opponent, Requester(bot.owner, bot.guest))
 
     def forget_challenge(self, challenge: str) -> None:
-        """Forget a closed challenge, whether it was to a house engine or not."""
+        """Forget a closed challenge, if it was to a house engine."""
         self._queue.drop(challenge)
         self._offered.pop(challenge, None)
         self._sent_places.pop(challenge, None)
@@ -95,11 +95,11 @@ class HouseEngines:
         self._queue.begin(challenge, match)
 
     def end_match(self, match: str) -> None:
-        """Free the slot of a finished match, whether it was with a house engine or not."""
+        """Free the slot of a finished match, if it had one."""
         self._queue.drop(match)
 
     def resume(self, terms: Terms) -> None:
-        """Take a slot for a match that continues after a restart. The opponent's name stands for its unknown owner."""
+        """Take a slot for a match that continues after a restart. The owner is not known, so the bot's name stands for it."""
         names = (terms.players.maxie, terms.players.minnie)
         engines = [name for name in names if name in self]
         for name in engines:
@@ -116,19 +116,19 @@ class HouseEngines:
         return terms.needed_threads if self._lobby.settings.by_threads else 1
 
     def requeue(self, name: str) -> None:
-        """Queue challenges again that were offered to an engine which has disconnected."""
+        """Return a disconnected engine's unanswered challenges to the queue."""
         for challenge in [each for each, engine in self._offered.items() if engine == name]:
             del self._offered[challenge]
             self._queue.requeue(challenge, name)
 
     def total_ms(self, challenge: OpenChallenge, challenger: LobbyBot) -> int:
-        """Return the total thinking time of each player in a challenge's match, in ms; 0 if only the clock limits it."""
+        """Return the longest thinking time of each player in a challenge's match, in ms; 0 if only the clock limits it."""
         if challenge.request.opponent not in self:
             return 0
         return TOTAL_MS if challenger.guest else BOT_TOTAL_MS
 
     def offer_next(self) -> None:
-        """Offer the challenges whose turn has come, and send the other challengers their new queue positions."""
+        """Offer challenges to the house engines in turn order, and send the other challengers their new queue positions."""
         if not len(self._queue) or self._lobby.draining:
             return
         self._offer()
@@ -136,7 +136,7 @@ class HouseEngines:
             if self._sent_places.get(challenge) != place:
                 self._sent_places[challenge] = place
                 self._lobby.send(self._challenger(challenge), Queued(challenge, place))
-        self._lobby.deadlines.schedule(("matchmaker", ""), self._lobby.now + LOOK_NS)
+        self._lobby.deadlines.schedule(("matchmaker", ""), self._lobby.now + CHECK_INTERVAL_NS)
 
     def _offer(self) -> None:
         lobby, pending = self._lobby, list(self._offered.values())

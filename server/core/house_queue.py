@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping
 from fractions import Fraction
 from typing import NamedTuple
 
-from arena.server.core.guests import PLACES_PER_ADDRESS
+from arena.server.core.guests import SLOTS_PER_ADDRESS
 from arena.server.core.turn_order import TurnOrder
 
 GROUP_SHARE = Fraction(3, 4)
@@ -21,7 +21,7 @@ GROUP_SHARE = Fraction(3, 4)
 OWNER_SHARE = Fraction(1, 2)
 """Largest share of all slots for the bots of one owner."""
 MAX_QUEUED = 200
-"""Limit on waiting challenges. Beyond it, the challenge that would have its turn last is refused."""
+"""Maximum number of waiting challenges. If there are more, the one whose turn would come last is refused."""
 
 
 class Requester(NamedTuple):
@@ -55,7 +55,7 @@ class HouseQueue:
     def enqueue(self, challenge: str, engine: str, requester: Requester) -> str | None:
         """Queue a challenge. If too many wait, return the challenge that must be refused."""
         self._waiting[challenge] = _Waiting(engine, requester)
-        return self._order()[-1] if len(self._waiting) > MAX_QUEUED else None
+        return self._in_turn_order()[-1] if len(self._waiting) > MAX_QUEUED else None
 
     def drop(self, key: str) -> None:
         """Forget a closed challenge or a finished match."""
@@ -89,9 +89,9 @@ class HouseQueue:
             challenge = next(
                 (
                     each
-                    for each in self._order()
+                    for each in self._in_turn_order()
                     if slots.get(self._waiting[each].engine, 0) > 0
-                    and not self._full(self._waiting[each].requester, places)
+                    and not self._has_all_its_slots(self._waiting[each].requester, places)
                     and may_begin(each)
                 ),
                 None,
@@ -106,7 +106,7 @@ class HouseQueue:
         return offered
 
     def requeue(self, challenge: str, engine: str) -> None:
-        """Queue a challenge again that was offered to an engine which has disconnected."""
+        """Return a challenge to the queue, because the engine that it was offered to has disconnected."""
         requester = self._used_slots.pop(challenge, None)
         if requester is not None:
             self._waiting[challenge] = _Waiting(engine, requester)
@@ -115,15 +115,16 @@ class HouseQueue:
         """Return the queue position of each waiting challenge among the challenges to the same engine, from 1."""
         so_far: Counter[str] = Counter()
         places: dict[str, int] = {}
-        for challenge in self._order():
+        for challenge in self._in_turn_order():
             engine = self._waiting[challenge].engine
             so_far[engine] += 1
             places[challenge] = so_far[engine]
         return places
 
-    def _order(self) -> list[str]:
-        """Return the challenges in turn order. The second challenge of a requester is ranked as if the first one
-        already had a slot.
+    def _in_turn_order(self) -> list[str]:
+        """Return the waiting challenges in turn order.
+
+        A requester's second challenge is ranked as if its first one already had a slot.
         """
         slots = Counter(self._used_slots.values())
         ranks: dict[str, tuple[int, int]] = {}
@@ -132,8 +133,8 @@ class HouseQueue:
             slots[requester] += 1
         return sorted(self._waiting, key=ranks.__getitem__)
 
-    def _full(self, requester: Requester, places: int) -> bool:
-        own = PLACES_PER_ADDRESS if requester.guest else max(1, int(places * OWNER_SHARE))
+    def _has_all_its_slots(self, requester: Requester, places: int) -> bool:
+        own = SLOTS_PER_ADDRESS if requester.guest else max(1, int(places * OWNER_SHARE))
         group = max(1, int(places * GROUP_SHARE))
         requesters = list(self._used_slots.values())
         return (

@@ -44,7 +44,7 @@ class ClientAdmitted(Struct, frozen=True, tag="enter", omit_defaults=True):
     local: bool = False
     """True for a bot that runs on the server's own machine."""
     known: bytes = b""
-    """Hash of the session secret that the store has for this name; empty if it has none."""
+    """Hash of the bot's session secret in the store; empty if the store has none."""
     ratings: dict[str, Rating] = {}
     """Ratings of the bot, by game."""
 
@@ -89,28 +89,29 @@ class Tick(Struct, frozen=True, tag="tick", omit_defaults=True):
 
 
 class MatchRequested(Struct, frozen=True, tag="play"):
-    """Request of an event for one match. The match begins as soon as both bots can play another match, even if they are
-    disconnected.
+    """Request for a match of an event that is controlled from outside the core.
+
+    The match begins as soon as both bots can play another match, even if they are disconnected.
     """
 
     terms: Terms
 
 
 class BotCrashed(Struct, frozen=True, tag="crashed"):
-    """End of the process of a bot that the host runs. A house engine is restarted instead and loses nothing."""
+    """Crash of a bot that the host runs: it loses its matches. A house engine is restarted instead and loses none."""
 
     name: str
     how: str
 
 
 class HouseEngineFailed(Struct, frozen=True, tag="house_lost"):
-    """Failure of a house engine that can no longer be started."""
+    """Failure of a house engine: it cannot be started any more."""
 
     name: str
 
 
 class Drain(Struct, frozen=True, tag="drain"):
-    """Order to begin no new matches."""
+    """Order to begin no more matches."""
 
 
 class Reconfigure(Struct, frozen=True, tag="reconfigure"):
@@ -134,7 +135,7 @@ class Restore(Struct, frozen=True, tag="restore", omit_defaults=True):
     sessions: dict[str, bytes] = {}
     """Hashes of the session secrets of the bots in these matches, by name."""
     ended: dict[str, list[str]] = {}
-    """Matches that ended shortly before, by bot, whose results the bot may not have received."""
+    """Matches that ended shortly before the restart, by bot, whose results the bot may not have received."""
     events: list[StoredEvent] = []
     """Events of this server that have not ended."""
 
@@ -167,7 +168,7 @@ class RenameEntry(Struct, frozen=True, tag="rename"):
 
 
 class FindClient(Struct, frozen=True, tag="find"):
-    """Question whether a client is connected; its answer is done if it is."""
+    """Question whether a client is connected. `CommandAnswered.done` is True if it is."""
 
     name: str
 
@@ -176,7 +177,7 @@ HostRequest = AnnounceEvent | ControlEvent | RenameEntry | FindClient
 
 
 class HostCommand(Struct, frozen=True, tag="asked"):
-    """Request by a command of the host. The core answers with an `effects.CommandAnswered` of the same number."""
+    """Request from a host's command. The core answers with an `effects.CommandAnswered` of the same number."""
 
     number: int
     request: HostRequest
@@ -220,7 +221,7 @@ class SeasonClosed(Struct, frozen=True, tag="season_closed"):
 
 
 class OwnerResolved(Struct, frozen=True, tag="owned"):
-    """Owner of the token of a bot that entered by resync."""
+    """Owner of a bot's token, for a bot that entered by resync."""
 
     name: str
     owner: str

@@ -1,4 +1,4 @@
-"""Check of the names in a hello: games, maps and time controls that a bot plays."""
+"""Check of the names in a bot's hello: the games, maps and time controls that the bot plays."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ def check_names(hello: Hello, offered: Callable[[], Collection[PoolGame]]) -> No
 
     A bot may support more games than this server: one known game is enough.
 
-    offered   returns the games of the pool and of events; their maps may be the host's own
+    offered  returns the games of the pool and of events, whose maps may be the host's own
     """
     if hello.games and not any(map(KNOWN.knows, hello.games)):
         game = hello.games[0]
-        raise _unknown(f"this server has no game {game!r}", hint(game, KNOWN.names()))
+        raise _unknown_name(f"this server has no game {game!r}", hint(game, KNOWN.names()))
     if hello.maps:
         own = {name for each in offered() if isinstance(name := each.game.setup().get("map"), str)}
         for name in hello.maps:
@@ -34,18 +34,18 @@ def check_names(hello: Hello, offered: Callable[[], Collection[PoolGame]]) -> No
             canonical = str(TimeControl.parse(text))
         except BadTimeControl as error:
             near = nearest(text, [str(each.time_control) for each in offered()])
-            raise _unknown(str(error), f"did you mean {near}?" if near else "") from None
+            raise _unknown_name(str(error), f"did you mean {near}?" if near else "") from None
         if canonical != text:
-            raise _unknown(f"the time control {text!r} is not in canonical form", f"write {canonical}")
+            raise _unknown_name(f"the time control {text!r} is not in canonical form", f"write {canonical}")
 
 
 def _check_map(name: str, maps: list[str]) -> None:
     try:
         if name not in maps and size_of(name) is None:
-            raise _unknown(f"this server has no map {name!r}", hint(name, [*maps, "ring:N", "grid:WxH"]))
+            raise _unknown_name(f"this server has no map {name!r}", hint(name, [*maps, "ring:N", "grid:WxH"]))
     except MapError as error:
-        raise _unknown(str(error), "") from None
+        raise _unknown_name(str(error), "") from None
 
 
-def _unknown(why: str, right: str) -> Refused:
+def _unknown_name(why: str, right: str) -> Refused:
     return Refused(Code.UNKNOWN_NAME, f"hello: {why}{f'; {right}' if right else ''}")

@@ -16,9 +16,9 @@ from arena.server.core.suspensions import Suspensions
 LISTING_NS = 250_000_000
 """Shortest time between two listings for the same client."""
 LISTED_CHALLENGES = 1000
-"""Limit on the open challenges in a listing: a listing must fit into a frame even if strangers open many challenges."""
-OWED_AT_ONCE, OWED_PAUSE_NS = 4, 5_000_000
-"""Limit on pending listings that one input sends, and the pause after them in ns.
+"""Maximum number of challenges in a listing, which must fit into a frame even if strangers open many challenges."""
+PENDING_PER_INPUT, PENDING_PAUSE_NS = 4, 5_000_000
+"""Maximum number of pending listings that are sent at once, and the pause after them in ns.
 
 Clients that ask repeatedly fall due together. Without the limit, a move would wait until all of them are served.
 """
@@ -47,16 +47,16 @@ class Listings:
         self._browsers: dict[int, int] = {}
         """Time of the last listing that was sent to each browsing client in answer to `browse`."""
         self._cached: tuple[int, int, Listing] | None = None
-        """Change count and time of the latest listing, and the listing itself; None before the first."""
+        """Value of `lobby.changes` and time at which the latest listing was built, and the listing; None before the first."""
         self._pending: dict[int, None] = {}
         """Clients that requested a listing again too soon and still get one."""
         self._published = 0
-        """Count of changes at the last publication."""
+        """Value of `lobby.changes` at the last publication."""
         self._next_time: int | None = None
         """Time of the next publication; None if nothing has changed since the last one."""
 
     def browse(self, client: LobbyClient) -> None:
-        """Send a client the listing, once its last listing is old enough, and a new listing after each change."""
+        """Send a client the listing, now or once its last one is old enough, and from then on a new one after each change."""
         last = self._browsers.get(client.id)
         if last is None:
             self._followers.add(client.id)
@@ -72,15 +72,15 @@ class Listings:
         if self._browsers.pop(client.id, None) is not None:
             self._followers.remove(client.id)
 
-    def follow(self) -> None:
-        """Schedule the publication of changes."""
+    def schedule_publication(self) -> None:
+        """Schedule the publication of a new listing if something has changed and a client browses."""
         if self._next_time is None and self._followers.edges and self._published != self._lobby.changes:
             self._next_time = self._lobby.now + LISTING_NS
             self._lobby.deadlines.schedule(KEY, self._next_time)
 
     def publish(self) -> None:
-        """Publish changes, and send the pending listings."""
-        lobby, budget = self._lobby, OWED_AT_ONCE
+        """Publish the listing if it has changed, and send the pending listings."""
+        lobby, budget = self._lobby, PENDING_PER_INPUT
         for client in list(self._pending):
             at = self._browsers[client] + LISTING_NS
             if lobby.now < at:
@@ -90,7 +90,7 @@ class Listings:
                 del self._pending[client]
                 self._send(client)
             else:
-                lobby.deadlines.schedule(KEY, lobby.now + OWED_PAUSE_NS)
+                lobby.deadlines.schedule(KEY, lobby.now + PENDING_PAUSE_NS)
                 break
         if self._next_time is not None and lobby.now < self._next_time:
             lobby.deadlines.schedule(KEY, self._next_time)
@@ -106,23 +106,23 @@ class Listings:
         self._lobby.effects.append(Send(client, self._latest()))
 
     def _latest(self) -> Listing:
-        """Return the listing. All clients that ask within a short time share it."""
+        """Return the latest listing, and build it first if it has changed or is older than `LISTING_NS`."""
         lobby = self._lobby
         if (
             self._cached is None
             or self._cached[0] != lobby.changes
             or lobby.now >= self._cached[1] + LISTING_NS
         ):
-            self._cached = lobby.changes, lobby.now, self.make(lobby.now)
+            self._cached = lobby.changes, lobby.now, self.build(lobby.now)
         return self._cached[2]
 
-    def make(self, now: int) -> Listing:
+    def build(self, now: int) -> Listing:
         """Build the listing at `now`."""
         bots = [
             bot.listing_entry(self._suspensions.reason(bot.name, now), house=False)
             for bot in self._lobby.connected()
             if bot.name not in self._house
         ]
-        challenges = [each.message(now) for each in self._challenges.first(LISTED_CHALLENGES)]
+        challenges = [each.message(now) for each in self._challenges.oldest(LISTED_CHALLENGES)]
         matches = [room.public.listing_entry() for room in self._rooms.values()]
         return Listing(matches, [*self._house.listing_entries(), *bots], challenges, self._events())

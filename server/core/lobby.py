@@ -12,14 +12,14 @@ from arena.match.clock import MS
 from arena.protocol.codes import Code
 from arena.protocol.messages import ServerMessage, Welcome
 from arena.protocol.values import Limits
-from arena.server.core.bot import LobbyBot, secret_hash
+from arena.server.core.bot import LobbyBot, hash_secret
 from arena.server.core.deadlines import Deadlines
 from arena.server.core.effects import Close, DeleteSession, Effect, SaveSession, Send
 from arena.server.core.inputs import ClientAdmitted, edge_of
 from arena.server.core.settings import CoreSettings
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-STOPPING = "the server stops, and begins no new matches"
+STOPPING = "the server is stopping and begins no new matches"
 """Reason that a draining core gives when it refuses a match."""
 
 
@@ -33,8 +33,8 @@ class Refused(Exception):
 
 
 def no_such_match(match: str) -> Refused:
-    """Return the refusal of a bot's message about a match that it does not play."""
-    return Refused(Code.NO_SUCH_MATCH, f"{match!r:.70} is over, is not yours, or does not exist")
+    """Return the error for a bot's message about a match that the bot does not play."""
+    return Refused(Code.NO_SUCH_MATCH, f"the match {match!r:.70} is over, is not yours, or does not exist")
 
 
 class Followers:
@@ -68,7 +68,7 @@ class LobbyClient:
     name: str
     bot: LobbyBot | None
     watching: dict[str, Followers] = field(default_factory=dict)
-    """Followers of each match that the client watches, by match."""
+    """Followers of each match that the client watches, by match id."""
 
 
 class Lobby:
@@ -84,7 +84,7 @@ class Lobby:
         self.draining = False
         self.changes = 0
         """Count of all changes that may alter a listing or that the matchmaker may act on."""
-        self.stirred: dict[str, LobbyBot] = {}
+        self.changed_bots: dict[str, LobbyBot] = {}
         """Bots that have changed since the matchmaker last checked them."""
 
     def unix_ns(self) -> int:
@@ -121,15 +121,15 @@ class Lobby:
         """Record a change; with `bot`, a change of that bot."""
         self.changes += 1
         if bot is not None:
-            self.stirred[bot.name] = bot
+            self.changed_bots[bot.name] = bot
 
     def take_changed(self) -> list[LobbyBot]:
         """Return the bots that have changed since the last call."""
-        stirred, self.stirred = self.stirred, {}
-        return list(stirred.values())
+        changed_bots, self.changed_bots = self.changed_bots, {}
+        return list(changed_bots.values())
 
     def drain(self) -> None:
-        """Begin no new matches from now on."""
+        """Begin no more matches from now on."""
         self.draining = True
 
     def reconfigure(self, settings: CoreSettings) -> None:
@@ -139,8 +139,9 @@ class Lobby:
             self.mark_changed(bot)
 
     def weight(self, *bots: LobbyBot) -> int:
-        """Return the number of slots that a match of these bots occupies on the server's own machine. Only one bot
-        thinks at a time.
+        """Return the number of slots that a match of these bots occupies on the server's own machine.
+
+        Only one of the bots thinks at a time, so their threads are not added up.
         """
         local = [bot for bot in bots if bot.local]
         if not self.settings.by_threads:
@@ -149,8 +150,8 @@ class Lobby:
 
     # arrival
 
-    def check(self, enter: ClientAdmitted) -> bool:
-        """Return True if a client resumes its session. Raises Refused."""
+    def check_admission(self, enter: ClientAdmitted) -> bool:
+        """Raise Refused if a client may not enter. Return True if it is a bot that resumes its session."""
         hello, role = enter.hello, enter.role
         if role != hello.role:
             if hello.role != "bot":
@@ -164,10 +165,10 @@ class Lobby:
         if differ is not None:
             raise Refused(Code.OTHER_RULES, differ)
         bot = self.bots.get(hello.name)
-        if (bot or LobbyBot(hello.name)).returns(hello.session, enter.known):
+        if (bot or LobbyBot(hello.name)).resumes_session(hello.session, enter.known):
             return True
         if bot is not None and bot.client is not None:
-            raise Refused(Code.NAME_TAKEN, f"a bot called {hello.name!r} is connected already")
+            raise Refused(Code.NAME_TAKEN, f"a bot called {hello.name!r} is already connected")
         return False
 
     def add_spectator(self, enter: ClientAdmitted) -> None:
@@ -181,17 +182,17 @@ class Lobby:
             self.effects.append(Close(bot.client, Code.REPLACED, Code.REPLACED.meaning))
             self.drop_client(bot.client)
         if returns:
-            bot.restore_session(secret_hash(enter.hello.session), self.now)
+            bot.restore_session(hash_secret(enter.hello.session), self.now)
         else:
             bot.open_session(enter.secret)
             self.effects.append(SaveSession(bot.name, bot.session))
-        bot.introduce(enter, self.settings.matches_per_bot)
+        bot.apply_hello(enter, self.settings.matches_per_bot)
         self.clients[enter.client] = LobbyClient(enter.client, bot.name, bot)
         self.mark_changed(bot)
         return bot
 
-    def welcome(self, client: LobbyClient, session: str) -> None:
-        """Send a client its welcome."""
+    def send_welcome(self, client: LobbyClient, session: str) -> None:
+        """Send a client the `welcome` message."""
         matches = 0 if client.bot is None else client.bot.capacity
         limits = Limits(self.settings.message_bytes, matches, self.settings.grace_ms)
         self.effects.append(Send(client.id, Welcome(self.settings.program, client.name, session, limits)))
@@ -199,9 +200,7 @@ class Lobby:
     # departure
 
     def drop_client(self, client: int) -> LobbyClient | None:
-        """Forget a connection that has ended. Return None if it is already forgotten, for example because it was
-        replaced.
-        """
+        """Forget a connection that has ended, and return its client; None if it was already forgotten or replaced."""
         bot = self.clients.pop(client, None)
         if bot is not None:
             for followers in bot.watching.values():
@@ -209,7 +208,7 @@ class Lobby:
         return bot
 
     def disconnect(self, bot: LobbyBot) -> None:
-        """Record that a bot has disconnected. It may return within its grace period."""
+        """Record that a bot has disconnected. The bot may return within its grace period."""
         bot.disconnect(self.now)
         self.mark_changed(bot)
         self.expire(bot)

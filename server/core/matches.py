@@ -25,12 +25,12 @@ from arena.server.core.settings import OPEN_EVENT
 from arena.server.core.standing import send_standing
 from arena.server.core.suspensions import Suspensions
 
-DELAYS = 1024
+MAX_DELAYS = 1024
 """Number of recent server delays that are remembered."""
 
 
 class Matches:
-    """Rooms of one arena, and matches that events requested and that wait for their bots."""
+    """Matches of one arena: the rooms of those in progress, and requested event matches that wait for their bots."""
 
     def __init__(
         self,
@@ -51,7 +51,7 @@ class Matches:
         self._suspensions = suspensions
         self._event_match_over: Callable[[Record], None] = lambda _record: None
         self._pending_terms: list[Terms] = []
-        self._delays: deque[tuple[int, int]] = deque(maxlen=DELAYS)
+        self._delays: deque[tuple[int, int]] = deque(maxlen=MAX_DELAYS)
         """Delays of the server itself: end time and length of each, in ns."""
 
     # matches of events
@@ -69,8 +69,9 @@ class Matches:
             self.begin_requested()
 
     def begin_requested(self) -> None:
-        """Begin the requested event matches whose bots can play another match. A disconnected bot has the match's ready
-        time to connect.
+        """Begin the requested event matches whose bots can play another match.
+
+        A disconnected bot has until the match's `ready` deadline to connect.
         """
         waiting, self._pending_terms = self._pending_terms, []
         for terms in waiting:
@@ -85,7 +86,7 @@ class Matches:
                 self._pending_terms.append(terms)
 
     def drain(self) -> None:
-        """Reject all requested event matches that have not started yet."""
+        """Refuse all requested event matches that have not started."""
         waiting, self._pending_terms = self._pending_terms, []
         for terms in waiting:
             self._lobby.effects.append(MatchRefused(terms.match, STOPPING))
@@ -93,7 +94,7 @@ class Matches:
     # start
 
     def open(self, terms: Terms, *, event: bool = False, weight: int = 0) -> None:
-        """Begin a match. A match that cannot be set up is void, and its bots wait until something else about them changes.
+        """Begin a match. A match that cannot be set up is void.
 
         event   True if an event requested the match
         weight  number of slots that an event match occupies on the server's own machine
@@ -109,7 +110,7 @@ class Matches:
         try:
             room = Room(terms, bots, start_time, lobby, weight=weight, event=event)
         except Exception as error:  # noqa: BLE001  a user's own game may raise anything
-            self._void(terms, bots.values(), start_time, error)
+            self._close_as_void(terms, bots.values(), start_time, error)
             return
         self._admit(room)
         for bot in bots.values():
@@ -129,7 +130,9 @@ class Matches:
             bot.begin(room.terms.match, player)
             self._lobby.mark_changed(bot)
 
-    def _void(self, terms: Terms, bots: Iterable[LobbyBot], start_time: str, error: Exception) -> None:
+    def _close_as_void(
+        self, terms: Terms, bots: Iterable[LobbyBot], start_time: str, error: Exception
+    ) -> None:
         """Close a match that could not be set up."""
         why = f"the server failed: {type(error).__name__}: {error}"
         self._lobby.effects.append(LogLine("error", why, match=terms.match))
@@ -141,7 +144,7 @@ class Matches:
             self._lobby.expire(bot)
 
     def forfeit(self, terms: Terms, result: Result) -> None:
-        """Record a match of an event that was not played because a bot did not appear. It is not rated."""
+        """Record an event match as forfeited, because a bot did not appear. The match is not rated."""
         start_time = self._lobby.wall_time()
         terms = msgspec.structs.replace(terms, rated=False)
         record = terms.record(start_time, [], result)
@@ -152,9 +155,9 @@ class Matches:
     # in progress
 
     def apply(self, room: Room, event: Event, at: int | None = None) -> None:
-        """Apply an event to a match at time `at`; by default, now."""
+        """Apply an event to a match at time `at`, by default now, and close the match if the event ends it."""
         room.handle(event, self._lobby.now if at is None else at)
-        self._follow(room)
+        self._close_or_schedule(room)
 
     def apply_to_bot(self, bot: LobbyBot, event: Callable[[Player], Event]) -> None:
         """Apply an event to each match of a bot. `event` returns the event for the bot's seat in that match."""
@@ -162,30 +165,31 @@ class Matches:
             self.apply(self.rooms[match], event(player))
 
     def disconnect(self, bot: LobbyBot, fault: str | None) -> None:
-        """Apply the loss of a bot's connection to its matches. `fault`: its protocol violation; None if there was none."""
+        """Record in a bot's matches that its connection is lost. `fault`: its protocol violation; None if there was none."""
         for match, player in list(bot.matches.items()):
             room = self.rooms[match]
             room.disconnect(
                 player, PlayerDisconnected(player) if fault is None else ProtocolViolated(player, fault)
             )
-            self._follow(room)
+            self._close_or_schedule(room)
 
     def record_stall(self, held_up: int) -> None:
-        """Record that the server was stalled for `held_up` ns until now. A clock that ran out during the stall is no
-        player's fault.
+        """Record that the server was stalled for `held_up` ns until now.
+
+        No player loses by a clock that ran out during a stall.
         """
         if held_up > LATE_LIMIT:
             self._delays.append((self._lobby.now, held_up))
 
-    def judge(self, match: str) -> None:
-        """Judge the deadlines of a match that have passed."""
+    def judge_deadlines(self, match: str) -> None:
+        """Act on the deadlines of a match that have passed, for example by a loss on time."""
         room = self.rooms.get(match)
         if room is not None:
             since = room.referee.turn_since or 0
-            room.judge(max((length for at, length in self._delays if at >= since), default=0))
-            self._follow(room)
+            room.judge_deadlines(max((length for at, length in self._delays if at >= since), default=0))
+            self._close_or_schedule(room)
 
-    def _follow(self, room: Room) -> None:
+    def _close_or_schedule(self, room: Room) -> None:
         """Close a match that has ended, or schedule the next deadline of one that continues."""
         if room.referee.result is not None:
             self.close(room)
@@ -198,7 +202,7 @@ class Matches:
         """Close a match that has ended: publish and record its result, and free its bots."""
         lobby, record, match = self._lobby, room.record(), room.terms.match
         if room.followers.edges:
-            for thought in room.public.ended():
+            for thought in room.public.remaining_thoughts():
                 room.publish(thought)
             room.publish(room.end())
         lobby.effects.extend((CloseMatch(record, room.terms.rated), MatchFinished(record)))
@@ -212,11 +216,11 @@ class Matches:
         if room.event:
             self._event_match_over(record)
         else:
-            self._note_end(room)
+            self._record_end(room)
         for bot in room.bots.values():
             lobby.expire(bot)
 
-    def _note_end(self, room: Room) -> None:
+    def _record_end(self, room: Room) -> None:
         """Record the end of a match of the pool or of a challenge. A bot that forfeits repeatedly is suspended."""
         lobby, players, result = self._lobby, room.terms.players, room.referee.result
         self._history.end(players.maxie, players.minnie, lobby.now)
@@ -257,19 +261,19 @@ class Matches:
             room = Room(terms, bots, unfinished.started, self._lobby, weight=weight, event=event)
             room.replay(unfinished)
         except Exception as error:  # noqa: BLE001  a user's own game may raise anything
-            self._void(terms, bots.values(), unfinished.started, error)
+            self._close_as_void(terms, bots.values(), unfinished.started, error)
             return
         self._house.resume(terms)
         self._admit(room)
         if not unfinished.events:
             room.handle(MatchOpened(), self._lobby.now)
         room.resume()
-        self._follow(room)
+        self._close_or_schedule(room)
 
     def resume(self, matches: Iterable[str]) -> None:
-        """Restart the current turns of these matches, after a period in which players could not be reached."""
+        """Restart the current turns of these matches, because their players could not be reached for a while."""
         for match in dict.fromkeys(matches):
             room = self.rooms.get(match)
             if room is not None:
                 room.resume()
-                self._follow(room)
+                self._close_or_schedule(room)

@@ -31,9 +31,9 @@ UNRATED = 1500.0
 MAX_COMPARED = 50
 """Number of waiting bots that are compared with each other: comparing thousands would delay every match."""
 GATHER_NS = 20_000_000
-"""Time from a change to the next pairing: bots that become free together are paired together."""
+"""Time from a change to the next pairing, in ns, so that bots which become free together are paired together."""
 AGAIN_NS = 1_000_000
-"""Time to the next pairing while bots still wait: inputs that have arrived by then are handled first."""
+"""Time to the next pairing while bots still wait, in ns. Inputs that arrive before it are handled first."""
 
 
 def choose(
@@ -50,13 +50,13 @@ def choose(
 
     The next pair has a bot of the owner whose bots have gone longest without a match. A pair's cost is the number of its
     earlier matches, plus the difference of the ratings in units of `RATING_STEP`: the cheapest pair is next. Ties go to the
-    bot that has waited longest, which is earlier in `waiting`. There are fewer than `most` matches if too few bots wait, if
+    bot that has waited longest, which is earlier in `waiting`. Fewer than `most` matches are returned if too few bots wait, if
     `allowed` forbids pairs, or if too many bots wait to compare all of them. O(n² (log n + most)).
     """
     if len(waiting) > MAX_COMPARED:
         # It is better to compare the rest with bots that arrive later.
         most = min(most, MAX_COMPARED // 4)
-        waiting = _in_rounds(waiting, owner)[:MAX_COMPARED]
+        waiting = _interleave_owners(waiting, owner)[:MAX_COMPARED]
     owners = {name: owner(name) for name in waiting}
     ratings = {name: rating(name) for name in waiting}
 
@@ -86,8 +86,8 @@ def choose(
     return pairings
 
 
-def _in_rounds(waiting: Sequence[str], owner: Callable[[str], str]) -> list[str]:
-    """Return the longest-waiting bot of each owner first, then the second of each, and so on."""
+def _interleave_owners(waiting: Sequence[str], owner: Callable[[str], str]) -> list[str]:
+    """Return the longest-waiting bot of each owner first, then each owner's second bot, and so on."""
     places: Counter[str] = Counter()
     rounds: dict[str, int] = {}
     for name in waiting:
@@ -96,13 +96,13 @@ def _in_rounds(waiting: Sequence[str], owner: Callable[[str], str]) -> list[str]
     return sorted(waiting, key=rounds.__getitem__)
 
 
-def pool_refusal(bot: LobbyBot, pool: Pool) -> str | None:
+def why_not_in_pool(bot: LobbyBot, pool: Pool) -> str | None:
     """Return the reason that the pool has no match for a bot, as one clause; None if the pool has one."""
     if bot.quota == 0:
         return "it takes no more matches"
     if not bot.preferences.pool:
         return "it plays only by challenge"
-    refusals = [bot.preferences.refusal(each.game, each.time_control) for each in pool.games]
+    refusals = [bot.preferences.why_declined(each.game, each.time_control) for each in pool.games]
     return None if None in refusals else refusals[0]
 
 
@@ -135,7 +135,7 @@ class Matchmaker:
         return list(self._waiting)
 
     def update_waiting(self) -> None:
-        """Update the waiting bots after changes: add bots that now wait, and remove bots that do not."""
+        """Check the bots that have changed: add those that now wait, and remove those that do not."""
         for bot in self._lobby.take_changed():
             if not self._waits(bot):
                 self._waiting.pop(bot.name, None)
@@ -145,7 +145,7 @@ class Matchmaker:
 
     def _waits(self, bot: LobbyBot) -> bool:
         lobby, pool = self._lobby, self._lobby.settings.pool
-        if pool is None or not bot.free or pool_refusal(bot, pool) is not None:
+        if pool is None or not bot.free or why_not_in_pool(bot, pool) is not None:
             return False
         held_until = self._suspensions.until(bot.name)
         if bot.answer_since is not None and self._challenges.addressed_to(bot.name):
@@ -158,24 +158,27 @@ class Matchmaker:
         return True
 
     def pair(self, load: int) -> list[Terms]:
-        """Pair waiting bots, and return the terms of their matches. `load`: number of slots already in use on the server's own machine."""
+        """Pair waiting bots, and return the terms of their matches.
+
+        load  number of slots in use on the server's own machine
+        """
         self.update_waiting()
         lobby, pool = self._lobby, self._lobby.settings.pool
         if pool is None or lobby.draining or len(self._waiting) < 2:
             return []
-        matches, blocked = self._begin_chosen(pool, self.waiting, load)
+        matches, blocked = self._choose_matches(pool, self.waiting, load)
         if blocked:
             # Bots on other machines need no slot on this one and do not wait for one.
             remote = [name for name, bot in self._waiting.items() if not bot.local]
-            matches += self._begin_chosen(pool, remote, load)[0]
+            matches += self._choose_matches(pool, remote, load)[0]
         if matches:
             lobby.deadlines.schedule(("matchmaker", ""), lobby.now + AGAIN_NS)
         return matches
 
-    def _begin_chosen(self, pool: Pool, names: Sequence[str], load: int) -> tuple[list[Terms], bool]:
-        """Return the terms of the next matches among `names`, and True if one waits for a slot on this machine."""
+    def _choose_matches(self, pool: Pool, names: Sequence[str], load: int) -> tuple[list[Terms], bool]:
+        """Return the terms of the next matches among `names`, and True if a match has to wait for a slot on this machine."""
         lobby = self._lobby
-        games = {name: self._games(pool, self._waiting[name]) for name in names}
+        games = {name: self._playable_games(pool, self._waiting[name]) for name in names}
         pairs = choose(
             names,
             self._history,
@@ -193,7 +196,7 @@ class Matchmaker:
             blocked = blocked or (weight > 0 and not self._fits(weight, load))
             if not (weight and blocked):
                 load += weight
-                matches.append(self._begin(pool, pair, games))
+                matches.append(self._make_terms(pool, pair, games))
         return matches, blocked
 
     def _fits(self, weight: int, load: int) -> bool:
@@ -203,12 +206,12 @@ class Matchmaker:
         return self._waiting[name].rating(game.name)
 
     @staticmethod
-    def _games(pool: Pool, bot: LobbyBot) -> frozenset[int]:
+    def _playable_games(pool: Pool, bot: LobbyBot) -> frozenset[int]:
         """Return the indexes of the pool's games that a bot plays."""
         return frozenset(
             place
             for place, each in enumerate(pool.games)
-            if bot.preferences.refusal(each.game, each.time_control) is None
+            if bot.preferences.why_declined(each.game, each.time_control) is None
         )
 
     def _may_meet(self, pool: Pool, games: Mapping[str, frozenset[int]], a: str, b: str) -> bool:
@@ -223,8 +226,8 @@ class Matchmaker:
         self._lobby.deadlines.schedule(("matchmaker", ""), until)
         return False
 
-    def _begin(self, pool: Pool, pair: tuple[str, str], games: Mapping[str, frozenset[int]]) -> Terms:
-        """Return the terms of a chosen match. Its bots leave the waiting list until something else about them changes."""
+    def _make_terms(self, pool: Pool, pair: tuple[str, str], games: Mapping[str, frozenset[int]]) -> Terms:
+        """Return the terms of a chosen match, and remove its bots from the waiting bots."""
         both: list[PoolGame] = [pool.games[place] for place in sorted(games[pair[0]] & games[pair[1]])]
         match = self._history.next_match(*pair, both)
         minnie = pair[1] if match.maxie == pair[0] else pair[0]

@@ -1,4 +1,4 @@
-"""Open challenges: one bot challenges another, or any bot, to a match."""
+"""Open challenges of one bot to another, or to any bot."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class OpenChallenges:
     """Open challenges of one arena, by id and by bot."""
 
     def __init__(self, run: str) -> None:
-        """`run` is part of each id, so ids from before a restart match no current challenge."""
+        """`run` is part of each id, so that an id from before a restart belongs to no current challenge."""
         self._prefix = f"c{run}-"
         self._count = 0
         self._open: dict[str, OpenChallenge] = {}
@@ -57,7 +57,7 @@ class OpenChallenges:
         """Return the open challenge of that id; None if there is none."""
         return self._open.get(id)
 
-    def first(self, most: int) -> list[OpenChallenge]:
+    def oldest(self, most: int) -> list[OpenChallenge]:
         """Return the oldest challenges, at most `most`."""
         return [each for each, _ in zip(self._open.values(), range(most), strict=False)]
 
@@ -66,12 +66,12 @@ class OpenChallenges:
         return [self._open[id] for id in self._to.get(name, ())]
 
     def check(self, challenger: str, challenge: Challenge, most: int) -> None:
-        """Raise Refused if a bot may not open this challenge, for example because it already has `most` open challenges."""
+        """Raise Refused if a bot challenges itself, or already has `most` open challenges."""
         if challenge.opponent == challenger:
             raise Refused(Code.BAD_CHALLENGE, "a bot cannot play against itself")
         if len(self._of.get(challenger, ())) >= most:
             raise Refused(
-                Code.RATE_LIMITED, f"{most} challenges of yours are open already; withdraw one first"
+                Code.RATE_LIMITED, f"you already have {most} open challenges, the maximum; withdraw one first"
             )
 
     def add(self, challenger: str, challenge: Challenge, game: AnyGame, expires: int) -> OpenChallenge:
@@ -84,12 +84,12 @@ class OpenChallenges:
         return opened
 
     def renew(self, id: str, expires: int) -> OpenChallenge:
-        """Set the time at which an open challenge expires."""
+        """Set the time at which an open challenge expires, and return the challenge."""
         renewed = self._open[id] = replace(self._open[id], expires=expires)
         return renewed
 
     def close(self, id: str) -> OpenChallenge:
-        """Close an open challenge."""
+        """Close an open challenge, and return it."""
         closed = self._open.pop(id)
         for index, name in ((self._of, closed.challenger), (self._to, closed.request.opponent)):
             del index[name][id]
@@ -97,25 +97,25 @@ class OpenChallenges:
                 del index[name]
         return closed
 
-    def of_bot(self, name: str) -> list[OpenChallenge]:
+    def involving(self, name: str) -> list[OpenChallenge]:
         """Return the challenges from or to a bot."""
         return [self._open[id] for id in {**self._of.get(name, {}), **self._to.get(name, {})}]
 
     def accept(self, name: str, id: str) -> OpenChallenge:
-        """Close a challenge that a bot accepts: one addressed to it, or an open one to any bot. Raises Refused."""
+        """Close the challenge that a bot accepts, and return it. Raises Refused if the bot may not accept it."""
         challenge = self._find(id)
         if challenge.challenger == name or challenge.request.opponent not in ("", name):
             raise _no_such(id)
         return self.close(id)
 
     def decline(self, name: str, id: str) -> OpenChallenge:
-        """Close a challenge addressed to a bot. Raises Refused."""
+        """Close the challenge that a bot declines, and return it. Raises Refused if it is not addressed to the bot."""
         if self._find(id).request.opponent != name:
             raise _no_such(id)
         return self.close(id)
 
     def withdraw(self, name: str, id: str) -> OpenChallenge:
-        """Close a bot's own challenge. Raises Refused."""
+        """Close the challenge that a bot withdraws, and return it. Raises Refused if another bot opened it."""
         if self._find(id).challenger != name:
             raise _no_such(id)
         return self.close(id)

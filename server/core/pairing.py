@@ -1,4 +1,4 @@
-"""Pairing history: number of matches of each two bots, their seats, and their next game and opening.
+"""Pairing history: for each two bots, the number of their matches, their seats, and their next game and opening.
 
 Two bots play in pairs of matches: both have the same game and opening, with the seats swapped.
 """
@@ -15,7 +15,7 @@ from arena.match.openings import Opening
 from arena.server.core.settings import PoolGame
 
 MAX_PAIRINGS = 50_000
-"""Number of pairings that are remembered, most recent first. It is bounded because names come from the network."""
+"""Maximum number of pairings. The least recently used one is forgotten first; names come from the network."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +36,7 @@ class _PairHistory:
     pairs: int = 0
     """Number of pairs of matches that the two have begun."""
     first: NextMatch | None = None
-    """First match of a pair whose second match is not played yet."""
+    """First match of the current pair, until the second match begins; None between pairs."""
     ended: int | None = None
     """End time of the last match of the two."""
 
@@ -45,7 +45,7 @@ class PairingHistory:
     """Pairings of the bots of one arena. Both orders of two names mean the same pairing."""
 
     def __init__(self, salt: str) -> None:
-        """`salt` determines the order of games and openings."""
+        """`salt` determines at which game and opening each two bots start."""
         self._salt = salt
         self._pairings: OrderedDict[tuple[str, str], _PairHistory] = OrderedDict()
 
@@ -56,17 +56,17 @@ class PairingHistory:
 
     def seats(self, a: str, b: str) -> tuple[str, str]:
         """Return two bots as Maxie and Minnie: the first seat goes to the bot that has had it less often."""
-        counts = self._pairing_of(a, b).as_maxie
+        counts = self._find_or_add_pairing(a, b).as_maxie
         return (a, b) if counts.get(a, 0) <= counts.get(b, 0) else (b, a)
 
     def begin(self, maxie: str, minnie: str) -> None:
         """Record the start of a match."""
-        counts = self._pairing_of(maxie, minnie).as_maxie
+        counts = self._find_or_add_pairing(maxie, minnie).as_maxie
         counts[maxie] = counts.get(maxie, 0) + 1
 
     def end(self, a: str, b: str, now: int) -> None:
         """Record the end of a match."""
-        self._pairing_of(a, b).ended = now
+        self._find_or_add_pairing(a, b).ended = now
 
     def last_end(self, a: str, b: str) -> int | None:
         """Return the end time of the last match of two bots; None if there was none."""
@@ -74,20 +74,23 @@ class PairingHistory:
         return None if pairing is None else pairing.ended
 
     def next_match(self, maxie: str, minnie: str, games: Sequence[PoolGame]) -> NextMatch:
-        """Return the next match of two bots, in one of `games`. The seats in the call apply if it begins a new
-        pair."""
-        pairing = self._pairing_of(maxie, minnie)
+        """Return the next match of two bots, of one of `games`.
+
+        It is the second match of their current pair, with the seats swapped, or else the first match of a new pair, with
+        the seats as in this call.
+        """
+        pairing = self._find_or_add_pairing(maxie, minnie)
         first, pairing.first = pairing.first, None
         if first is not None and first.game in games:
             return NextMatch(first.game, first.opening, minnie if first.maxie == maxie else maxie)
-        turn = self._offset(maxie, minnie) + pairing.pairs
+        turn = self._first_turn(maxie, minnie) + pairing.pairs
         game = games[turn % len(games)]
         opening = game.openings[turn // len(games) % len(game.openings)]
         pairing.pairs += 1
         pairing.first = NextMatch(game, opening, maxie)
         return pairing.first
 
-    def _pairing_of(self, a: str, b: str) -> _PairHistory:
+    def _find_or_add_pairing(self, a: str, b: str) -> _PairHistory:
         names = (a, b) if a < b else (b, a)
         pairing = self._pairings.get(names)
         if pairing is None:
@@ -97,7 +100,7 @@ class PairingHistory:
         self._pairings.move_to_end(names)
         return pairing
 
-    def _offset(self, a: str, b: str) -> int:
-        """Return the position at which two bots start in the order of games and openings."""
+    def _first_turn(self, a: str, b: str) -> int:
+        """Return the place in the order of games and openings at which two bots start."""
         text = json.dumps([self._salt, *sorted((a, b))])
         return int.from_bytes(hashlib.sha256(text.encode()).digest()[:4])

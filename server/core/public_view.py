@@ -18,7 +18,7 @@ from arena.protocol.values import Seat
 from arena.server.core.settings import AnalysisVisibility
 
 
-def first_hidden(visibility: AnalysisVisibility, ply: int, *, over: bool) -> int:
+def first_hidden_ply(visibility: AnalysisVisibility, ply: int, *, over: bool) -> int:
     """Return the first ply whose analysis is hidden. `ply`: next ply of the match."""
     if over:
         return ply
@@ -34,15 +34,15 @@ class PublicView:
         self._visibility = visibility
         self._map = str(terms.game.setup().get("map", ""))
 
-    def moved(self, now: int) -> Iterator[Update | Thought]:
-        """Yield the messages for spectators after a move."""
+    def messages_after_move(self, now: int) -> Iterator[Update | Thought]:
+        """Yield the messages that spectators get after a move."""
         ply = self._referee.ply - 1
         move = self._referee.moves[ply]
         yield Update(self._terms.match, ply, Played(move.move, move.ms), self._referee.clocks(now))
         yield from self._thoughts(self._first_hidden_ply(ply), self._first_hidden_ply(ply + 1))
 
-    def presence(self, now: int) -> ConnectionStatus:
-        """Return the absent players, and how long the match waits for them."""
+    def connection_status(self, now: int) -> ConnectionStatus:
+        """Return the absent players, each with the time that the match still waits, in ms."""
         return ConnectionStatus(self._terms.match, self._absent(now))
 
     def _absent(self, now: int) -> dict[Seat, int]:
@@ -51,13 +51,13 @@ class PublicView:
             SEATS[player]: max(0, grace - (now - at) // MS) for player, at in self._referee.left_at.items()
         }
 
-    def ended(self) -> Iterator[Thought]:
-        """Yield the analysis that was hidden until the end of the match."""
+    def remaining_thoughts(self) -> Iterator[Thought]:
+        """Yield the analysis that was hidden until the match ended."""
         ply = self._referee.ply
         yield from self._thoughts(self._first_hidden_ply(ply), ply)
 
     def _first_hidden_ply(self, ply: int) -> int:
-        return first_hidden(self._visibility, ply, over=False)
+        return first_hidden_ply(self._visibility, ply, over=False)
 
     def _thoughts(self, first: int, until: int) -> Iterator[Thought]:
         for ply in range(first, until):
@@ -82,7 +82,7 @@ class PublicView:
     def view(self, now: int) -> View:
         """Return the whole match so far."""
         terms, mover = self._terms, self._referee.mover_now
-        hidden = first_hidden(self._visibility, self._referee.ply, over=self._referee.over)
+        hidden = first_hidden_ply(self._visibility, self._referee.ply, over=self._referee.over)
         return View(
             match=terms.match,
             event=terms.event,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections import OrderedDict
 
-KEYS = 10_000
-"""Maximum number of keys. The least recently used one is forgotten first."""
+MAX_KEYS = 10_000
+"""Maximum number of keys. The least recently used key is forgotten first."""
 
 
 class RateLimit:
@@ -24,6 +24,6 @@ class RateLimit:
             return False
         self._due_times[key] = free_at + self._interval
         self._due_times.move_to_end(key)
-        if len(self._due_times) > KEYS:
+        if len(self._due_times) > MAX_KEYS:
             self._due_times.popitem(last=False)
         return True

@@ -1,7 +1,7 @@
-"""A room: the core's state of one match, and the only place that touches its referee.
+"""A room: the core's state of one match. No other code calls the match's referee.
 
 The referee handles each event. An event that changed the match becomes an `Append`, and its effects are sent to the
-players and published to spectators. This state is ahead of the store: the shell releases the messages once the
+players and published to spectators. The room is ahead of the store: the shell releases the messages once the
 appended events are durable.
 """
 
@@ -51,7 +51,7 @@ class Room:
         weight: int,
         event: bool,
     ) -> None:
-        """Set up a match without beginning it. Raises games.core.GameError, and any error of a user's own game.
+        """Set up a match that has not begun. Raises games.core.GameError, and any error of a user's own game.
 
         weight  number of slots that the match occupies on the server's own machine
         event   True if an event requested the match; False for matches of the pool and of challenges
@@ -77,8 +77,10 @@ class Room:
     # events
 
     def move(self, player: Player, move: Move, arrived: int, elapsed: int | None) -> None:
-        """Handle a player's move, which reached its edge at `arrived`. `elapsed`: ns since the turn was sent, by the
-        edge's clock.
+        """Handle a player's move.
+
+        arrived  time at which the move reached its edge, in ns
+        elapsed  time from sending the turn to the move's arrival, in ns, as the edge measured it; None if unknown
         """
         referee = self.referee
         if elapsed is not None and move.ply == len(referee.moves) and player is referee.mover:
@@ -90,7 +92,7 @@ class Room:
         self.handle(Moved(player, move.ply, move.move, thinking), arrived)
 
     def handle(self, event: Event, at: int) -> None:
-        """Apply `event` at time `at`, append it to the journal, and send its effects. A bug voids the match."""
+        """Apply `event` at time `at`, append it to the journal, and send its effects. An exception voids the match."""
         referee = self.referee
         before, ply = referee.revision, len(referee.moves)
         left_at = dict(referee.left_at) if self.followers.edges else {}
@@ -108,14 +110,15 @@ class Room:
         self._send(effects)
         if self.followers.edges:  # after the messages to both players
             if len(referee.moves) > ply:
-                for update in self.public.moved(self._lobby.now):
+                for update in self.public.messages_after_move(self._lobby.now):
                     self.publish(update)
             if referee.left_at != left_at and referee.result is None:
-                self.publish(self.public.presence(self._lobby.now))
+                self.publish(self.public.connection_status(self._lobby.now))
 
     def turn_sent(self, ply: int, lag: int, at: int) -> None:
-        """Start the clock of a turn that was sent at `at`. The journal gets the turn together with the event that ends
-        it.
+        """Start the clock of a turn that was sent at `at`.
+
+        The journal gets the turn later, together with the event that ends it.
         """
         turn = TurnStarted(ply, lag)
         flag_at = self.referee.start_clock(turn, at)
@@ -133,7 +136,7 @@ class Room:
             self.turn_sent(self.referee.ply, 0, self._lobby.now)
 
     def resume(self) -> None:
-        """Restart the current turn, after a period in which players could not be reached."""
+        """Restart the current turn, because the players could not be reached for a while."""
         now = self._lobby.now
         self._turn = self.sending_until = None
         self.handle(ServerRecovered(), now)
@@ -151,15 +154,15 @@ class Room:
 
     @property
     def deadline(self) -> int | None:
-        """Time at which to call `judge` if nothing else happens before; None once the match is over."""
+        """Time at which `judge_deadlines` is due if nothing happens before; None once the match is over."""
         deadline = self.referee.next_deadline
         if deadline is None:
             return self.sending_until
         deadline += self._lobby.settings.transit_ns
         return deadline if self.sending_until is None else min(deadline, self.sending_until)
 
-    def judge(self, held_up: int) -> None:
-        """Judge the deadlines that have passed. `held_up`: longest delay of the server itself during the turn, in ns."""
+    def judge_deadlines(self, held_up: int) -> None:
+        """Act on the deadlines that have passed. `held_up`: longest delay of the server itself during the turn, in ns."""
         settings, now = self._lobby.settings, self._lobby.now
         if self.sending_until is not None and now >= self.sending_until:
             self.turn_sent(self.referee.ply, 0, now)
@@ -205,7 +208,7 @@ class Room:
         """Log an unexpected error as a bug, and return the event that voids the match."""
         trace = "".join(traceback.format_exception(error))
         self._lobby.effects.append(
-            LogLine("error", f"void by a fault of the server\n{trace}", match=self.terms.match)
+            LogLine("error", f"the match is void because of a server error\n{trace}", match=self.terms.match)
         )
         return ServerFailed(f"the server failed: {type(error).__name__}")
 

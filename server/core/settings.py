@@ -18,7 +18,7 @@ HOUSE_MATCHES = 4
 """Number of matches that one house engine plays in parallel."""
 
 AnalysisVisibility = Literal["reply", "end"]
-"""Time at which spectators see a move's `thinking`: after the reply to the move, or after the match."""
+"""Time at which spectators get the analysis of a move: after the reply to the move, or after the match."""
 
 
 class PoolGame(Struct, frozen=True):
@@ -40,7 +40,7 @@ class Pool(Struct, frozen=True, kw_only=True):
     """Matches that the matchmaker arranges for waiting bots."""
 
     games: tuple[PoolGame, ...]
-    """Games that each two bots play in turn. The pool pairs bots by their ratings in the first one."""
+    """Games, which each two bots play in turn. Bots are paired by their ratings in the first game."""
     margin_ms: int = 100
     ready_ms: int = 30_000
     event: str = OPEN_EVENT
@@ -79,7 +79,7 @@ class CoreSettings(Struct, frozen=True, kw_only=True):
     territories: int = 200
     """Size limit of a map generated for a challenge, in territories."""
     pool: Pool | None = None
-    """Matches of the matchmaker; None if bots play only by challenge."""
+    """Matches that the matchmaker arranges; None if bots play only by challenge."""
     concurrency: int = 1
     """Limit on parallel matches of bots on the server's own machine; with `by_threads`, on the threads of these bots."""
     by_threads: bool = False
@@ -90,11 +90,11 @@ class CoreSettings(Struct, frozen=True, kw_only=True):
     event: str = ""
     """Event that runs here but is controlled from outside the core, such as an `arena ladder`; empty if there is none."""
     entrants: tuple[str, ...] | None = None
-    """Bots of the event in `event`; None before it begins."""
+    """Bots that play in `event`; None before that event begins."""
     transit_ns: int = 0
     """Longest travel time of a message between an edge and the core, in ns; 0 in one process.
 
-    Deadlines are judged later by this time.
+    The core waits this much longer before it acts on a deadline.
     """
     turn_report_ns: int = 10_000_000_000
-    """Time for an edge to report that it has sent a turn, in ns. After that the clock starts without the report."""
+    """Time for an edge to report that it has sent a turn, in ns. Then the clock starts without the report."""

@@ -6,12 +6,12 @@ from msgspec import UNSET
 
 from arena.protocol.messages import Standing, StandingState
 from arena.server.core.bot import LobbyBot
-from arena.server.core.lobby import Lobby
-from arena.server.core.matchmaker import pool_refusal
+from arena.server.core.lobby import STOPPING, Lobby
+from arena.server.core.matchmaker import why_not_in_pool
 from arena.server.core.settings import CoreSettings, Pool
 
 MAX_GAMES = 3
-"""Number of a pool's games that the line names."""
+"""Maximum number of a pool's games that the line names."""
 
 
 def send_standing(bot: LobbyBot, lobby: Lobby, suspended: str, entered: str = "") -> None:
@@ -22,16 +22,18 @@ def send_standing(bot: LobbyBot, lobby: Lobby, suspended: str, entered: str = ""
     """
     ratings = {game: each.rating for game, each in bot.ratings.items()}
     deviations = {game: each.deviation for game, each in bot.ratings.items()}
-    status = _state(bot, lobby, suspended, entered)
+    status = _matchmaking_state(bot, lobby, suspended, entered)
     lobby.send(bot, Standing(*status, bot.quota, ratings or UNSET, deviations or UNSET))
 
 
-def _state(bot: LobbyBot, lobby: Lobby, suspended: str, entered: str) -> tuple[StandingState, str]:
+def _matchmaking_state(
+    bot: LobbyBot, lobby: Lobby, suspended: str, entered: str
+) -> tuple[StandingState, str]:
     playing, pool = len(bot.matches), lobby.settings.pool
     if bot.quota == 0:
         return "finishing", f"takes no more matches; {playing} in play"
     if lobby.draining:
-        return "idle", "the server is about to stop, and begins no new matches"
+        return "idle", STOPPING
     if playing:
         return "playing", f"{playing} of at most {bot.capacity} matches in play"
     if suspended:
@@ -39,13 +41,13 @@ def _state(bot: LobbyBot, lobby: Lobby, suspended: str, entered: str) -> tuple[S
     if entered:
         return "waiting", entered
     if lobby.settings.event:
-        return _in_event(bot, lobby.settings)
+        return _event_state(bot, lobby.settings)
     if pool is None:
-        return "idle", "here bots play only by challenge, and nobody has challenged it"
-    return _waiting(bot, lobby, pool)
+        return "idle", "bots play here only by challenge, and nobody has challenged it"
+    return _pool_state(bot, lobby, pool)
 
 
-def _in_event(bot: LobbyBot, settings: CoreSettings) -> tuple[StandingState, str]:
+def _event_state(bot: LobbyBot, settings: CoreSettings) -> tuple[StandingState, str]:
     if settings.entrants is None:
         return "waiting", f"the event {settings.event} has yet to begin"
     if bot.name in settings.entrants:
@@ -56,19 +58,19 @@ def _in_event(bot: LobbyBot, settings: CoreSettings) -> tuple[StandingState, str
     )
 
 
-def _waiting(bot: LobbyBot, lobby: Lobby, pool: Pool) -> tuple[StandingState, str]:
+def _pool_state(bot: LobbyBot, lobby: Lobby, pool: Pool) -> tuple[StandingState, str]:
     plays = " or ".join(map(str, pool.games[:MAX_GAMES])) + (" …" if len(pool.games) > MAX_GAMES else "")
-    why = pool_refusal(bot, pool)
+    why = why_not_in_pool(bot, pool)
     if why is not None:
         return "idle", f"the pool plays {plays}, and {why}: only challenges give it matches"
-    others = sum(each is not bot and pool_refusal(each, pool) is None for each in lobby.connected())
+    others = sum(each is not bot and why_not_in_pool(each, pool) is None for each in lobby.connected())
     if not others:
-        return "waiting", f"in the pool for {plays}: nobody to play yet{_house(lobby)}"
+        return "waiting", f"in the pool for {plays}: nobody to play yet{_house_hint(lobby)}"
     return "waiting", f"in the pool for {plays}, with {others} other bot{'s' if others > 1 else ''}"
 
 
-def _house(lobby: Lobby) -> str:
-    """Return a hint, for the end of a line, on how to play the server's own engines; empty if there are none."""
+def _house_hint(lobby: Lobby) -> str:
+    """Return the end of a line with a hint on how to play the server's own engines; empty if the server has none."""
     names = [each.name for each in lobby.settings.house]
     if not names:
         return ""

@@ -1,4 +1,4 @@
-"""Suspensions: a bot that fails repeatedly gets no matches for a while. It learns the reason and can return."""
+"""Suspensions: a bot that forfeits repeatedly gets no matches for a while. It is sent the reason."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from arena.protocol.codes import FORFEITS, EndReason
 FAILURES = 3
 """Number of consecutive forfeits that suspend a bot."""
 EARLY_PLIES = 6
-"""Ply before which a resignation counts as a failure: usually the bot has a bug that would recur in every match."""
+"""Ply before which a resignation counts as a failure: a bot that resigns so early usually has a bug."""
 FIRST_SECONDS = 30
 """Length of the first suspension, in seconds. Each further suspension in a row lasts twice as long."""
 MAX_SECONDS = 1800
-NAMES = 10_000
-"""Maximum number of names. The name whose last failure is oldest is forgotten first."""
+MAX_NAMES = 10_000
+"""Maximum number of remembered names. The name whose last failure is oldest is forgotten first."""
 
 
 @dataclass(slots=True)
@@ -26,7 +26,7 @@ class _Failing:
 
 
 class Suspensions:
-    """Consecutive failures of each bot, and the end of its suspension."""
+    """Number of consecutive failures of each bot, and the end of its suspension."""
 
     def __init__(self) -> None:
         self._failing: OrderedDict[str, _Failing] = OrderedDict()
@@ -39,7 +39,7 @@ class Suspensions:
             return ""
         failing = self._failing.setdefault(name, _Failing())
         self._failing.move_to_end(name)
-        if len(self._failing) > NAMES:
+        if len(self._failing) > MAX_NAMES:
             self._failing.popitem(last=False)
         failing.failures += 1
         if failing.failures < FAILURES:
@@ -65,8 +65,9 @@ class Suspensions:
         return failing.why if failing is not None and now < failing.until else ""
 
     def pardon(self, name: str) -> None:
-        """End the suspension of a bot that starts a new session, because it may be fixed. One more failure suspends it
-        again.
+        """End the suspension of a bot that starts a new session, because the bot may be fixed.
+
+        One more failure suspends the bot again.
         """
         failing = self._failing.get(name)
         if failing is not None:

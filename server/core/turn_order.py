@@ -1,4 +1,4 @@
-"""Turn order: the number of each key's last turn."""
+"""Turn order: the key that has waited longest since its last turn is next."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from collections import OrderedDict
 from collections.abc import Hashable
 from typing import Generic, TypeVar
 
-KEYS = 10_000
-"""Maximum number of keys, most recent first. A forgotten key counts as never served."""
+MAX_KEYS = 10_000
+"""Maximum number of keys. The key whose last turn is oldest is forgotten first, and counts as never served."""
 
 K = TypeVar("K", bound=Hashable)
 
@@ -25,10 +25,10 @@ class TurnOrder(Generic[K]):
         return self._last.get(key, 0)
 
     def serve(self, *keys: K) -> None:
-        """Give the next turn to these keys together."""
+        """Count the next turn, which these keys share."""
         self.count += 1
         for key in keys:
             self._last[key] = self.count
             self._last.move_to_end(key)
-        while len(self._last) > KEYS:
+        while len(self._last) > MAX_KEYS:
             self._last.popitem(last=False)

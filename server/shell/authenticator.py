@@ -20,7 +20,7 @@ from msgspec.structs import replace
 from arena.clock import Clock
 from arena.protocol.codes import Code
 from arena.protocol.values import Role
-from arena.server.core.bot import secret_hash
+from arena.server.core.bot import hash_secret
 from arena.server.core.effects import Close
 from arena.server.core.guests import is_guest
 from arena.server.core.inputs import (
@@ -198,7 +198,7 @@ class Authenticator:
         guest, owner = False, ""
         if hello.role != "spectator" or hello.token:
             returning = bool(stored.session) and hmac.compare_digest(
-                stored.session, secret_hash(hello.session)
+                stored.session, hash_secret(hello.session)
             )
             if not returning:
                 self._check_address(address)

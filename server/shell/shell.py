@@ -309,7 +309,7 @@ class Shell:
         self._arrived = [each for each in self._arrived if type(each) not in OF_CLIENTS]
         self._serving = True
         for match, (terms, record) in list(self._requested_matches.items()):
-            if not self._core.plays(match):
+            if not self._core.is_in_progress(match):
                 await self._rerequest(terms, record)
         for port in list(self._edges.values()):
             port.deliver((Resync(),))

@@ -25,7 +25,7 @@ import anyio.to_thread
 import msgspec
 
 from arena.clock import Clock
-from arena.server.core.calendar import utc
+from arena.server.core.calendar import format_utc
 from arena.server.core.effects import EventNews
 
 if TYPE_CHECKING:
@@ -145,7 +145,11 @@ class Webhooks:
             return
         fields = msgspec.to_builtins(news.what)
         kind = fields.pop("type")
-        whole = {"type": kind, "timestamp": utc(int(self._unix())), "data": {"event": news.event, **fields}}
+        whole = {
+            "type": kind,
+            "timestamp": format_utc(int(self._unix())),
+            "data": {"event": news.event, **fields},
+        }
         self._waiting.append(_Message(msgspec.json.encode(whole)))
         self._work.set()
 

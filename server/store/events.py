@@ -17,7 +17,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 from arena.clock import MONOTONIC
 from arena.match.terms import game_from_setup, setup_of_game
 from arena.protocol.messages import EventPhase
-from arena.server.core.calendar import utc
+from arena.server.core.calendar import format_utc
 from arena.server.core.event_state import EventState, StoredEvent
 from arena.server.core.inputs import ControlEvent, FindClient, HostCommand, HostRequest
 from arena.server.store import database
@@ -60,7 +60,7 @@ def event_row(state: EventState) -> dict[str, Any]:
         "event": plan.event,
         "uid": plan.uid,
         "plan": _encode(columns).decode(),
-        "started": utc(plan.begins),
+        "started": format_utc(plan.begins),
         "finished": database.now() if state.ended else None,
     }
 

@@ -12,7 +12,7 @@ from datetime import UTC, datetime, timedelta
 from http import HTTPStatus
 from urllib.parse import quote, urlsplit
 
-from arena.server.core.calendar import following
+from arena.server.core.calendar import next_event
 from arena.server.core.event_state import EventPlan, EventState
 from arena.server.edge.responses import Response
 from arena.server.store import database
@@ -53,11 +53,11 @@ def dated_events(states: Iterable[EventState]) -> list[tuple[EventPlan, bool]]:
         if state.phase == "open" and plan.again and (earlier is None or earlier.begins < plan.begins):
             last[plan.series] = plan
     for latest in last.values():
-        later = following(latest, latest.begins)
+        later = next_event(latest, latest.begins)
         for _ in range(LATER):
             if later is not None:
                 by_name.setdefault(later.event, (later, False))
-                later = following(later, later.begins)
+                later = next_event(later, later.begins)
     return sorted(by_name.values(), key=lambda each: (each[0].begins, each[0].event))
 
 

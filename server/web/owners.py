@@ -12,7 +12,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from arena.protocol.messages import EventPhase
-from arena.server.core.calendar import utc
+from arena.server.core.calendar import format_utc
 from arena.server.core.event import EventRefused
 from arena.server.core.inputs import ControlEvent, EventAction
 from arena.server.edge import responses
@@ -123,7 +123,7 @@ class Owners:
         entries = next((each for each in unfinished if each.plan.event == event), None)
         if entries is None:
             raise EventRefused(f"no event {event!r:.70} is open or in progress")
-        if entries.phase == "open" and utc(entries.plan.closes) <= database.now():
+        if entries.phase == "open" and format_utc(entries.plan.closes) <= database.now():
             raise EventRefused(f"the entries of {event} are closed: it is about to begin")
         return NewRequest(entries.server, ControlEvent(event, action, bot))
 
@@ -152,7 +152,7 @@ class Owners:
             OwnEvent(
                 each.plan.event,
                 each.phase,
-                utc(each.plan.begins),
+                format_utc(each.plan.begins),
                 [bot for bot in each.bots if bot in names and bot not in each.withdrawn],
             )
             for each in await events.unfinished_entries(self._engine)

@@ -44,7 +44,7 @@ async def test_what_is_typed_works(database: str) -> None:
             assert shown.code == (1 if words[1] in ("pause", "resume") else 0), shown
     assert re.search(r"weekly-\S+ is announced; it begins at \S+Z, entries close at \S+Z", told["new"])
     assert "house-greedy is in weekly-" in told["enter"]
-    assert "house-greedy plays no more in weekly-" in told["withdraw"]
+    assert "house-greedy is withdrawn from weekly-" in told["withdraw"]
     assert re.search(r"weekly-\S+\s*\|\s*open\s*\|.*\| swiss\s*\| 1", told["list"])
     assert "my_bot" in told["show"]
     assert "is open" in told["pause"], "only what has begun can be paused"

@@ -216,7 +216,7 @@ async def test_a_match_that_is_void_by_a_fault_of_the_server() -> None:
 
 def test_bots_that_forfeit_again_and_again() -> None:
     arena, metrics = Arena(pool=replace(POOL, ready_ms=200)), Metrics()
-    metrics.suspended.set_function(lambda: arena.core.suspended(arena.now))
+    metrics.suspended.set_function(lambda: arena.core.suspended_count(arena.now))
     watch = Watch(metrics)
     arena.enter("anna")
     arena.enter("bert")

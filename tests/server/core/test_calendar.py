@@ -6,7 +6,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from arena.protocol.timecontrol import TimeControl
-from arena.server.core.calendar import BadTime, dated_name, following, last_time, next_time
+from arena.server.core.calendar import BadTime, event_name_on_date, last_time, next_event, next_time
 from arena.server.core.event_state import EventPlan, Recurrence
 from arena.server.core.settings import PoolGame
 from tests.server.matches import game_of
@@ -43,7 +43,7 @@ def test_a_weekly_event_stays_at_its_hour_when_daylight_saving_ends() -> None:
     again = Recurrence("Fri 20:00", "19:55", "Europe/Berlin", 7)
     begins = unix("2026-10-23T18:00")
     plan = EventPlan(
-        event=dated_name("weekly", again, begins),
+        event=event_name_on_date("weekly", again, begins),
         uid="7",
         series="weekly",
         begins=begins,
@@ -58,7 +58,7 @@ def test_a_weekly_event_stays_at_its_hour_when_daylight_saving_ends() -> None:
         times.append(plan.begins)
         shut.append(plan.closes)
         uids.add(plan.uid)
-        after = following(plan, plan.begins)
+        after = next_event(plan, plan.begins)
         assert after is not None
         plan = after
     assert names == ["weekly-2026-10-23", "weekly-2026-10-30", "weekly-2026-11-06"]
@@ -81,7 +81,7 @@ def test_an_event_that_was_missed_for_weeks_comes_next_in_the_future() -> None:
         starts=(start,),
         again=again,
     )
-    found = following(plan, unix("2026-11-20T21:00"))
+    found = next_event(plan, unix("2026-11-20T21:00"))
     assert found is not None
     assert (found.begins, found.closes, found.event) == (
         unix("2026-11-21T20:00"),

@@ -135,7 +135,7 @@ def test_the_challenges_of_a_bot_end_when_it_leaves() -> None:
     arena.enter("carl").say(replace(TICTACTOE, opponent="anna"))
     anna.leave()
     over = bert.hear(ChallengeOver)
-    assert (over.outcome, over.detail) == ("withdrawn", "anna has left")
+    assert (over.outcome, over.detail) == ("withdrawn", "anna has disconnected")
     assert [each.challenger for each in arena.core.listing(arena.now).challenges] == ["bert"]
 
 
@@ -156,13 +156,13 @@ def test_a_returning_bot_is_sent_its_open_challenges() -> None:
         (Challenge("anna"), "against itself"),
         (Challenge(game="chess"), "no game is called"),
         (Challenge(map="nowhere"), "no such map"),
-        (Challenge(map="/etc/passwd.toml"), "a map is named"),
-        (Challenge(game="capitals", map="/etc/passwd.toml"), "a map is named"),
-        (Challenge(game="capitals", map="grid:31x32"), "this server makes maps of up to 200"),
+        (Challenge(map="/etc/passwd.toml"), "is a file: name a map"),
+        (Challenge(game="capitals", map="/etc/passwd.toml"), "is a file: name a map"),
+        (Challenge(game="capitals", map="grid:31x32"), "this server allows at most 200"),
         (Challenge(map="grid:9999x9999"), "grid:WxH"),
         (
             Challenge(map="grid:31x32"),
-            "grid:31x32 has 992 territories, and this server makes maps of up to 200",
+            "grid:31x32 has 992 territories; this server allows at most 200",
         ),
         (Challenge("bert", game="tictactoe"), "plays riskless only"),
         (Challenge("bert", map="m2"), "on m1 only"),
@@ -212,7 +212,7 @@ def test_two_challenges_accepted_at_once_start_no_more_than_the_bot_takes() -> N
     for each in anna.all(Challenged):
         anna.say(Accept(each.challenge))
     assert [each.outcome for each in anna.all(ChallengeOver)] == ["accepted", "refused"]
-    assert carl.hear(ChallengeOver).detail == "anna plays as many matches as it takes"
+    assert carl.hear(ChallengeOver).detail == "anna already plays as many matches as it accepts"
     assert arena.core.matches == 1
 
 

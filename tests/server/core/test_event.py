@@ -161,7 +161,10 @@ def test_a_bot_that_its_host_withdraws_returns_by_its_host_alone() -> None:
         if running:
             event.begin(["anna", "bert", "carl"])
         event.leave("carl", by_host=True)
-        with pytest.raises(EventRefused, match="'carl' was withdrawn from cup: the host can enter it again"):
+        with pytest.raises(
+            EventRefused,
+            match="'carl' was withdrawn from cup: only the host or the bot's owner can enter it again",
+        ):
             event.enter("carl", 1500)
         assert not event.state.has("carl")
         event.enter("carl", 1500, by_host=True)
@@ -190,7 +193,10 @@ def test_an_event_takes_whom_its_host_wants() -> None:
             event.enter(bot, rating)
         return str(refused.value)
 
-    assert refusal("eve", 1500, invited=("anna",)) == "cup is by invitation, but 'eve' is not invited"
+    assert (
+        refusal("eve", 1500, invited=("anna",))
+        == "cup is open only to invited bots, and 'eve' is not invited"
+    )
     assert (
         refusal("eve", 1400, ratings=(1500, 0))
         == "cup is open to ratings of 1500 and more, but 'eve' is rated 1400"
@@ -203,10 +209,10 @@ def test_an_event_takes_whom_its_host_wants() -> None:
     with pytest.raises(EventRefused, match="a knockout accepts no late entries"):
         event.enter("late", 1500)
     event.control("pause")
-    with pytest.raises(EventRefused, match="cup is paused"):
+    with pytest.raises(EventRefused, match="cannot pause cup: it is paused"):
         event.control("pause")
     event.control("cancel")
-    with pytest.raises(EventRefused, match="cup is cancelled"):
+    with pytest.raises(EventRefused, match="cup accepts no more entries: it is cancelled"):
         event.enter("late", 1500)
 
 

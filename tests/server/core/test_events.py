@@ -276,7 +276,10 @@ def test_the_name_of_a_series_means_the_event_in_progress_where_only_that_can_be
         assert ask(arena, ControlEvent("weekly", "withdraw", "dora")).done
     assert [each.has("dora") for each in arena.core.events] == [False, False]
     dora.say(EnterEvent("weekly"))
-    assert dora.hear(Error).detail == f"'dora' was withdrawn from {coming}: the host can enter it again"
+    assert (
+        dora.hear(Error).detail
+        == f"'dora' was withdrawn from {coming}: only the host or the bot's owner can enter it again"
+    )
     assert ask(arena, ControlEvent("weekly", "enter", "dora")).answer == f"dora is in {running}"
     assert ask(arena, ControlEvent("weekly", "cancel")).answer == f"{running} is cancelled"
 
@@ -361,7 +364,7 @@ def test_the_host_steers_an_event_and_is_told_why_not() -> None:
     ask(arena, AnnounceEvent(plan(rounds=5)))
     entered(arena, "anna", "bert", "carl")
     assert ask(arena, ControlEvent("cup", "enter", "dora")).done
-    assert ask(arena, ControlEvent("cup", "withdraw", "dora")).answer == "dora plays no more in cup"
+    assert ask(arena, ControlEvent("cup", "withdraw", "dora")).answer == "dora is withdrawn from cup"
     arena.wait(60_100)
     assert ask(arena, ControlEvent("cup", "pause")).done
     play_on(arena)
@@ -382,9 +385,9 @@ def test_an_entry_that_is_not_taken_is_refused_with_the_reason() -> None:
     ask(arena, AnnounceEvent(plan("knockout", invited=("anna", "bert"))))
     ((carl,), guest) = [arena.enter("carl")], arena.enter("guest-1", guest=True)
     for peer, event, why in (
-        (carl, "cup", "cup is by invitation, but 'carl' is not invited"),
+        (carl, "cup", "cup is open only to invited bots, and 'carl' is not invited"),
         (carl, "tea", "no event 'tea' is open or in progress"),
-        (guest, "cup", "a guest enters no events; ask the host for a token"),
+        (guest, "cup", "a guest cannot enter events; ask the host for a token"),
     ):
         peer.say(EnterEvent(event))
         assert peer.hear(Error) == Error(Code.NO_SUCH_EVENT, why)
@@ -467,7 +470,7 @@ def test_a_bot_is_renamed_and_removed_in_all_events_that_have_not_begun() -> Non
     ask(arena, AnnounceEvent(plan(invited=("anna", "bert", "carl"))))
     entered(arena, "anna", "bert", "carl")
     ask(arena, ControlEvent("cup", "withdraw", "carl"))
-    assert ask(arena, RenameEntry("anna", "tiger")).answer == "anna is tiger"
+    assert ask(arena, RenameEntry("anna", "tiger")).answer == "anna is renamed to tiger"
     assert ask(arena, RenameEntry("carl", "")).answer == "carl is removed"
     (known,) = arena.core.events
     assert (known.bots, known.excluded, known.plan.invited) == (("tiger", "bert"), (), ("tiger", "bert"))

@@ -32,7 +32,7 @@ from arena.protocol.messages import (
 from arena.protocol.timecontrol import TimeControl
 from arena.server.core import guests
 from arena.server.core.effects import StartHouseEngine
-from arena.server.core.guests import ASK_BURST, BEGIN_BURST, PLACES_PER_ADDRESS, objection
+from arena.server.core.guests import ASK_BURST, BEGIN_BURST, SLOTS_PER_ADDRESS, why_refused
 from arena.server.core.house import BOT_TOTAL_MS
 from arena.server.core.house_queue import MAX_QUEUED, HouseQueue, Requester
 from arena.server.core.inputs import BotCrashed, Drain, HouseEngineFailed
@@ -113,13 +113,13 @@ def test_nobody_has_more_than_its_share_and_no_place_stays_empty_that_somebody_m
         by_group = Counter(each.guest for _, each in having)
         assert all(count <= BOTS[each] for each, count in by_bot.items())
         for each, count in by_asker.items():
-            assert count <= (PLACES_PER_ADDRESS if each.guest else PLACES // 2)
+            assert count <= (SLOTS_PER_ADDRESS if each.guest else PLACES // 2)
         assert max(by_group.values(), default=0) <= PLACES * 3 // 4
         for challenge in waiting:
             to, each = asked[challenge]
             full = (
                 by_bot[to] == BOTS[to]
-                or by_asker[each] == (PLACES_PER_ADDRESS if each.guest else PLACES // 2)
+                or by_asker[each] == (SLOTS_PER_ADDRESS if each.guest else PLACES // 2)
                 or by_group[each.guest] == PLACES * 3 // 4
             )
             assert full, f"{challenge} could have had a place"
@@ -128,7 +128,7 @@ def test_nobody_has_more_than_its_share_and_no_place_stays_empty_that_somebody_m
             assert places == list(range(1, len(places) + 1))
 
 
-@given(st.lists(st.integers(PLACES_PER_ADDRESS, 30), min_size=2, max_size=6), st.integers(1, 4))
+@given(st.lists(st.integers(SLOTS_PER_ADDRESS, 30), min_size=2, max_size=6), st.integers(1, 4))
 def test_owners_that_always_wait_are_served_as_often_as_each_other(sizes: list[int], free: int) -> None:
     """However many more challenges each of them has waiting than it may have places."""
     queue = HouseQueue()
@@ -148,7 +148,7 @@ def test_owners_that_always_wait_are_served_as_often_as_each_other(sizes: list[i
             served[address] += 1
             queue.drop(challenge)
             ask(address)
-    assert max(served.values()) - min(served[each] for each in numbers) <= PLACES_PER_ADDRESS
+    assert max(served.values()) - min(served[each] for each in numbers) <= SLOTS_PER_ADDRESS
 
 
 def test_a_newcomer_has_its_turn_after_the_next_turn_of_an_owner_with_many_challenges() -> None:
@@ -198,7 +198,7 @@ def test_a_waiting_challenger_is_sent_its_place_and_each_change() -> None:
     arena = home()
     engine = house(arena)
     playing = []
-    for number in range(PLACES_PER_ADDRESS):
+    for number in range(SLOTS_PER_ADDRESS):
         peer = guest(arena, number, "x")
         peer.say(GUESTS_FINE)
         engine.say(Accept(engine.hear(Challenged).challenge))
@@ -237,7 +237,7 @@ def test_the_bots_of_one_owner_have_half_of_the_places() -> None:
 def test_a_bot_that_leaves_gives_its_place_to_the_next(way: str) -> None:
     arena = home()
     engine = house(arena)
-    peers = [guest(arena, number, "x") for number in range(PLACES_PER_ADDRESS + 1)]
+    peers = [guest(arena, number, "x") for number in range(SLOTS_PER_ADDRESS + 1)]
     for peer in peers:
         peer.say(GUESTS_FINE)
     ids = [peer.hear(Challenged).challenge for peer in peers]
@@ -346,7 +346,7 @@ def test_a_core_that_drains_offers_nothing_to_engines() -> None:
     ],
 )
 def test_limits_of_a_guest(change: dict[str, Any], told: str | None) -> None:
-    why = objection(replace(GUESTS_FINE, **change), {HOUSE}, map_names())
+    why = why_refused(replace(GUESTS_FINE, **change), {HOUSE}, map_names())
     assert why is None if told is None else told in (why or "")
 
 

@@ -205,7 +205,10 @@ def test_bots_of_one_owner_meet_only_where_nothing_is_rated() -> None:
     arena.wait(100)
     assert arena.core.matches == 0
     anna.say(replace(TICTACTOE, opponent="bert"))
-    assert anna.hear(Error).detail == "both bots have one owner: their matches are not rated"
+    assert (
+        anna.hear(Error).detail
+        == "both bots have the same owner, so their matches are not rated: send rated false"
+    )
     anna.say(replace(TICTACTOE, opponent="bert", rated=False))
     bert.say(Accept(bert.hear(Challenged).challenge))
     assert arena.core.matches == 1
@@ -448,10 +451,10 @@ def test_player_status_while_playing_waiting_or_unwilling() -> None:
     arena.give(Drain())
     resign_all(arena)
     bert.say(Status())
-    assert bert.hear(Standing).detail == "the server is about to stop, and begins no new matches"
+    assert bert.hear(Standing).detail == "the server is stopping and begins no new matches"
     plain = Arena().enter("anna")
     plain.say(Status())
-    assert plain.hear(Standing).detail == "here bots play only by challenge, and nobody has challenged it"
+    assert plain.hear(Standing).detail == "bots play here only by challenge, and nobody has challenged it"
 
 
 def test_ratings_that_change_count_at_once() -> None:

@@ -30,7 +30,7 @@ from arena.protocol.messages import (
     Welcome,
 )
 from arena.protocol.values import Role
-from arena.server.core.bot import secret_hash
+from arena.server.core.bot import hash_secret
 from arena.server.core.effects import Close, DeleteSession, SaveSession, Send, SendMissedResult
 from arena.server.core.inputs import (
     EDGE_BITS,
@@ -49,14 +49,14 @@ def test_hello_is_answered_with_a_session_and_the_limits() -> None:
     welcome = anna.hear(Welcome)
     assert (welcome.server, welcome.name, welcome.session) == ("test 1", "anna", "secret 1")
     assert msgspec.structs.astuple(welcome.limits) == (1000, 3, 700)
-    assert arena.effects[0] == SaveSession("anna", secret_hash("secret 1")), "kept before it is told"
+    assert arena.effects[0] == SaveSession("anna", hash_secret("secret 1")), "kept before it is told"
 
 
 def test_a_name_is_taken_once_and_the_session_takes_it_over() -> None:
     arena = Arena()
     anna = arena.enter("anna")
     other = arena.enter("anna")
-    assert other.closed == Close(other.client, Code.NAME_TAKEN, "a bot called 'anna' is connected already")
+    assert other.closed == Close(other.client, Code.NAME_TAKEN, "a bot called 'anna' is already connected")
     assert not other.heard
     again = anna.back()
     assert anna.closed == Close(anna.client, Code.REPLACED, Code.REPLACED.meaning)
@@ -250,9 +250,9 @@ def test_a_bot_is_kept_until_its_match_is_over() -> None:
 
 def test_the_store_knows_a_session_that_the_core_does_not() -> None:
     arena = Arena()
-    anna = arena.enter(Hello("anna", session="old"), known=secret_hash("old"))
+    anna = arena.enter(Hello("anna", session="old"), known=hash_secret("old"))
     assert anna.session == "old"
-    bert = arena.enter(Hello("bert", session="old"), known=secret_hash("another"))
+    bert = arena.enter(Hello("bert", session="old"), known=hash_secret("another"))
     assert bert.session != "old"
     assert arena.enter(Hello("carl"), known=b"").session == "secret 3"
 
@@ -285,7 +285,7 @@ def test_a_core_that_goes_on_keeps_sessions_for_the_grace_as_it_cannot_know_who_
     arena = Arena(grace_ms=400)
     anna = arena.enter("anna", edge=1)
     after = Arena(grace_ms=400)
-    after.give(Restore([], {"anna": secret_hash(anna.session)}))
+    after.give(Restore([], {"anna": hash_secret(anna.session)}))
     after.wait(399)
     after.peers[anna.client] = type(anna)(after, anna.client, anna.hello)
     after.give(EdgeResynced(1, [fact(anna.hello, anna.client, anna.session)]))

@@ -34,8 +34,8 @@ from arena.protocol.messages import (
 from arena.protocol.values import Thinking
 from arena.server.core.effects import LISTING, Publish, Send
 from arena.server.core.inputs import Tick
-from arena.server.core.listing import LISTING_NS, OWED_AT_ONCE
-from arena.server.core.public_view import first_hidden
+from arena.server.core.listing import LISTING_NS, PENDING_PER_INPUT
+from arena.server.core.public_view import first_hidden_ply
 from arena.server.core.settings import AnalysisVisibility, HouseEngine
 from tests.server.core.arena import LINE, MS, Arena, Peer, answer
 
@@ -165,10 +165,10 @@ def test_a_spectator_neither_plays_nor_challenges(message: ClientMessage) -> Non
 def test_the_newest_move_is_a_secret_until_the_match_is_over(
     visibility: AnalysisVisibility, ply: int
 ) -> None:
-    hidden = first_hidden(visibility, ply, over=False)
+    hidden = first_hidden_ply(visibility, ply, over=False)
     assert 0 <= hidden <= max(0, ply - 1), "the last move has not been answered"
     assert hidden in (0, ply - 1)
-    assert first_hidden(visibility, ply, over=True) == ply
+    assert first_hidden_ply(visibility, ply, over=True) == ply
 
 
 def thought_of(ply: int) -> Thinking:
@@ -274,7 +274,7 @@ def test_listings_that_fall_due_together_are_sent_apart() -> None:
     while arena.core.next_deadline is not None:
         arena.now = max(arena.now, arena.core.next_deadline)
         sent.append(len(arena.give(Tick())))
-    assert sent == [OWED_AT_ONCE] * (80 // OWED_AT_ONCE)
+    assert sent == [PENDING_PER_INPUT] * (80 // PENDING_PER_INPUT)
     assert len(arena.effects) - before == 80
     assert [len(eve.all(Listing)) for eve in crowd] == [2] * 80
 

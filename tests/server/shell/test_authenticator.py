@@ -14,7 +14,7 @@ from arena.protocol.codes import Code
 from arena.protocol.messages import Hello
 from arena.protocol.values import Role
 from arena.rating.glicko import Rating
-from arena.server.core.bot import secret_hash
+from arena.server.core.bot import hash_secret
 from arena.server.core.effects import Close
 from arena.server.core.inputs import ClientAdmitted, ClientDisconnected, EdgeResynced, RatingChanged
 from arena.server.core.lobby import Refused
@@ -121,7 +121,7 @@ def test_an_address_that_is_closed_stays_open_to_a_bot_that_returns_with_its_ses
     token = at.issue_token("anna")
     for guess in "abc":
         refusal(at, request("bert", guess))
-    known = StoredAccount(session=secret_hash("secret"))
+    known = StoredAccount(session=hash_secret("secret"))
     assert at.authenticate(request("anna", token, "secret"), known).known == known.session
     for session in ("another", ""):
         assert refusal(at, request("anna", token, session), known).code is Code.RATE_LIMITED

@@ -16,7 +16,7 @@ from arena.match.replay import verify
 from arena.protocol.engines import EngineInfo, Engines
 from arena.protocol.record import Record, from_line
 from arena.protocol.values import Players
-from arena.server.core.bot import secret_hash
+from arena.server.core.bot import hash_secret
 from arena.server.core.effects import SaveSession
 from arena.server.store import people, tokens
 from arena.server.store.aggregates.counting import refresh
@@ -74,7 +74,7 @@ async def fill(engine: AsyncEngine) -> None:
     await refresh(engine)
     async with open_journal(engine, "north") as journal:
         agreed = replace(terms(), players=Players(ADA, "bert"), engines=engines)
-        await journal.commit([SaveSession(ADA, secret_hash("s")), opens("last", agreed, rated=True)])
+        await journal.commit([SaveSession(ADA, hash_secret("s")), opens("last", agreed, rated=True)])
         played = replace(record("last"), players=agreed.players, engines=engines)
         await journal.commit([ends(played, rated=True)])
     await tokens.create(engine, ADA, "bot", "byron")

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from arena.protocol.timecontrol import TimeControl
-from arena.server.core.calendar import dated_name as name_of
-from arena.server.core.calendar import following
+from arena.server.core.calendar import event_name_on_date as name_of
+from arena.server.core.calendar import next_event
 from arena.server.core.event_state import EventPlan, EventState, Recurrence
 from arena.server.core.settings import PoolGame
 from arena.server.host import Host
@@ -103,7 +103,7 @@ def test_a_weekly_event_stays_at_its_hour_when_summer_ends() -> None:
 
 def test_an_event_keeps_its_uid_once_it_is_announced_itself() -> None:
     before = calendar(EventState(WEEKLY))
-    second = following(WEEKLY, EIGHT)
+    second = next_event(WEEKLY, EIGHT)
     assert second is not None
     after = calendar(EventState(WEEKLY, phase="over"), EventState(second))
     assert [each["UID"] for each in after[:-1]] == [each["UID"] for each in before]

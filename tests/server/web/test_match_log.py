@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 from http import HTTPStatus
 
-from arena.server.core.bot import secret_hash
+from arena.server.core.bot import hash_secret
 from arena.server.core.effects import SaveSession
 from arena.server.host import Host
 from arena.server.store import tokens
@@ -26,7 +26,7 @@ def basic(name: str, secret: str) -> str:
 async def test_a_session_opens_the_matches_that_began_in_it_and_a_token_all(database: str) -> None:
     async with open_store(database) as engine, open_journal(engine) as journal:
         for session, match in (("first", OF_BEFORE), ("second", OF_THIS)):
-            await journal.commit([SaveSession("anna", secret_hash(session)), opens(match)])
+            await journal.commit([SaveSession("anna", hash_secret(session)), opens(match)])
             await journal.commit([ends(record(match))])
         token = await tokens.create(engine, "bert", "bot")
         logs = MatchLogs(engine, anyone=False)

@@ -16,7 +16,7 @@ from msgspec.structs import replace
 
 from arena.protocol.codes import Code
 from arena.protocol.messages import EnterEvent, Error, Hello, Welcome
-from arena.server.core.calendar import utc
+from arena.server.core.calendar import format_utc
 from arena.server.core.inputs import AnnounceEvent
 from arena.server.host import Host
 from arena.server.store import invitations, tokens
@@ -125,7 +125,7 @@ async def test_an_owner_enters_own_bots_in_an_event_and_withdraws_them(host: Hos
     await tokens.create(host.engine, "lion", "bot", "ada")
     await tokens.create(host.engine, "bear", "bot", "ada")
     await tokens.create(host.engine, "wolf", "bot", "bob")
-    cup = {"event": "cup", "state": "open", "begins": utc(TOMORROW), "bots": []}
+    cup = {"event": "cup", "state": "open", "begins": format_utc(TOMORROW), "bots": []}
     assert (await post_done(host, "me", tiger))["events"] == [cup]
     for name in ("tiger", "lion"):
         told = await post_done(host, f"me/enter?event=cup&name={name}", tiger)
@@ -137,12 +137,12 @@ async def test_an_owner_enters_own_bots_in_an_event_and_withdraws_them(host: Hos
         assert isinstance(await peer.next(), Welcome)
         await peer.say(EnterEvent("cup"))
         refused = await peer.next()
-    why = "'lion' was withdrawn from cup: the host can enter it again"
+    why = "'lion' was withdrawn from cup: only the host or the bot's owner can enter it again"
     assert refused == Error(Code.NO_SUCH_EVENT, why), "a bot that connects again stays withdrawn"
     for path, why in (
         ("enter?event=cup&name=wolf", "'ada' has no bot 'wolf'"),
         ("enter?event=tea&name=tiger", "no event 'tea' is open or in progress"),
-        ("enter?event=cup&name=bear", "cup is by invitation, but 'bear' is not invited"),
+        ("enter?event=cup&name=bear", "cup is open only to invited bots, and 'bear' is not invited"),
         ("withdraw?event=cup&name=lion", "'lion' is not in cup"),
     ):
         assert await post(host, f"me/{path}", tiger) == (409, why)
