@@ -34,7 +34,7 @@ from arena.server.core import core
 from arena.server.core.matchmaker import GATHER_NS
 from arena.server.core.settings import Pool, PoolGame
 from arena.server.host import Host, open_host
-from arena.server.settings import private
+from arena.server.settings import private_settings
 from benchmarks.kit.faults import report
 from benchmarks.kit.script import MAP, script
 from testkit.bare import frame, opening
@@ -169,7 +169,7 @@ async def count() -> dict[str, Counter[CodeType]]:
     results = {}
     try:
         with tempfile.TemporaryDirectory(prefix="arena-calls-") as folder:
-            settings = private(
+            settings = private_settings(
                 database=f"sqlite:///{folder}/arena.db", anyone=True, adjudication=DEFAULT_RULES
             )
             async with open_host(settings, pool=pool) as host:

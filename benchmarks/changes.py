@@ -28,7 +28,7 @@ from arena.server.core.inputs import AnnounceEvent
 from arena.server.core.settings import PoolGame
 from arena.server.edge.limits import HostLimits
 from arena.server.host import Host, open_host
-from arena.server.settings import private
+from arena.server.settings import private_settings
 from arena.server.shell import ratings, requests
 from arena.server.store import invitations, maintenance, tokens
 from arena.server.store.events import ask
@@ -90,7 +90,9 @@ async def post(host: Host, path: str, authorization: str) -> int:
 async def measure(times: int, names: int) -> Figures:
     """Return the figures of all kinds of requests, in a store with so many names."""
     with tempfile.TemporaryDirectory(prefix="arena-changes-") as folder:
-        settings = private(database=f"sqlite:///{folder}/arena.db", limits=HostLimits(work_ms_per_second=1e6))
+        settings = private_settings(
+            database=f"sqlite:///{folder}/arena.db", limits=HostLimits(work_ms_per_second=1e6)
+        )
         async with open_host(settings) as host:
             store = host.engine
             for number in range(names):

@@ -29,7 +29,7 @@ from arena.protocol.record import Record, to_line
 from arena.rating.pairing import Pairing
 from arena.server.host import open_host
 from arena.server.processes.bot_process import RestartPolicy
-from arena.server.settings import private
+from arena.server.settings import private_settings
 
 _OPENING = Lock()
 """Lock held while a host is opened, because the migration library handles one store at a time per process."""
@@ -97,7 +97,7 @@ async def _play(job: PairJob, match_terms: Terms, games: Sequence[str], folder: 
         # Each thread of a worker has its own event loop, so waiting for the lock cannot block its holder.
         with _OPENING:
             host = await stack.enter_async_context(
-                open_host(private(grace_seconds=match_terms.grace_ms / 1000))
+                open_host(private_settings(grace_seconds=match_terms.grace_ms / 1000))
             )
         fleet = await stack.enter_async_context(
             open_bot_processes(

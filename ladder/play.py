@@ -29,7 +29,7 @@ from arena.rating.sprt import Sprt
 from arena.server.edge.addresses import LOOPBACK
 from arena.server.host import CannotListen, Host, open_host
 from arena.server.processes.bot_process import RestartPolicy
-from arena.server.settings import private
+from arena.server.settings import private_settings
 from arena.server.store.database import StoreError, now
 from arena.server.store.ladder_lock import CannotResume
 from arena.server.store.ladders import StoredLadder, claim, finish
@@ -124,7 +124,7 @@ def _open(
     def progress(event: str) -> EventProgress | None:
         return progress_of(ladder, test) if event == ladder.plan.event else None
 
-    settings = private(
+    settings = private_settings(
         host=LOOPBACK if dial_in is None else dial_in.host,
         port=port if dial_in is None else dial_in.port,
         anyone=dial_in is not None,

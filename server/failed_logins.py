@@ -25,9 +25,9 @@ PAUSE_SECONDS = 60.0
 
 
 def pause_within(grace: float) -> float:
-    """Return the seconds for which an address is refused, if disconnected bots have `grace` seconds to return.
+    """Return the seconds for which an address is refused. `grace`: seconds in which a disconnected bot may return.
 
-    The refusal ends after at most half of that time, so that no bot loses its matches because of other clients at its
+    The refusal takes at most half of the grace period, so that no bot loses its matches because of other clients at its
     address.
     """
     return min(PAUSE_SECONDS, grace / 2) if grace > 0 else PAUSE_SECONDS
@@ -48,14 +48,14 @@ class FailedLogins:
         self._capacity = capacity
         self._tries: OrderedDict[str, _Attempts] = OrderedDict()
 
-    def wait(self, address: str, now: float) -> float:
-        """Return the seconds for which the address is still refused; 0 if it may try."""
-        tries = self._tries.get(source(address))
+    def seconds_refused(self, address: str, now: float) -> float:
+        """Return the seconds for which an address is still refused; 0 if it may log in."""
+        tries = self._tries.get(address_key(address))
         return max(0.0, tries.until - now) if tries else 0.0
 
-    def wrong(self, address: str, now: float, limit: int | None = None) -> None:
-        """Count a wrong token from the address. `limit` replaces the limit for this call."""
-        key = source(address)
+    def record_failure(self, address: str, now: float, limit: int | None = None) -> None:
+        """Count a wrong token from an address. `limit` replaces the instance's limit in this call."""
+        key = address_key(address)
         tries = self._tries.get(key)
         if tries is None or now - tries.since >= self._window:
             tries = self._tries[key] = _Attempts(now, until=tries.until if tries else float("-inf"))
@@ -69,8 +69,8 @@ class FailedLogins:
 
 
 @lru_cache(maxsize=10_000)
-def source(address: str) -> str:
-    """Return the key by which clients of `address` are counted: the IPv4 address, or the /64 network for IPv6."""
+def address_key(address: str) -> str:
+    """Return the key under which clients of an address are counted: the IPv4 address, or the /64 network for IPv6."""
     try:
         parsed = ip_address(address)
     except ValueError:

@@ -37,7 +37,7 @@ from arena.server.core.effects import CloseMatch, EventPlace, MatchFinished, Ope
 from arena.server.core.events import add_result
 from arena.server.core.inputs import BotCrashed
 from arena.server.core.settings import CoreSettings, Pool
-from arena.server.edge.addresses import LOOPBACK, inside_url, url
+from arena.server.edge.addresses import LOOPBACK, loopback_url, websocket_url
 from arena.server.edge.directives import NO_NOTICE, Directives
 from arena.server.edge.edge import CannotListen, Edge
 from arena.server.failed_logins import FailedLogins, pause_within
@@ -46,12 +46,12 @@ from arena.server.metrics import Metrics
 from arena.server.ports import CorePort
 from arena.server.processes.identity import PROGRAM
 from arena.server.processes.tasks import cancelled_at_exit
-from arena.server.settings import Role, ServerSettings, Settings, private
+from arena.server.settings import Role, ServerSettings, Settings, private_settings
 from arena.server.shell.authenticator import Authenticator
 from arena.server.shell.house import NO_HOUSE, HousePlan, open_house
 from arena.server.shell.missed import MissedResults
 from arena.server.shell.ratings import Ratings
-from arena.server.shell.requests import Requests
+from arena.server.shell.requests import HostRequests
 from arena.server.shell.shell import MatchNotStarted, Shell
 from arena.server.shell.webhooks import Webhooks
 from arena.server.store.database import Engine, Write, error_line, file_of, make_engine, prepare, writing
@@ -79,7 +79,7 @@ STANDBY_LEASE_SECONDS = 2.0
 def core_settings(
     settings: Settings, pool: Pool | None, house: HousePlan = NO_HOUSE, clock: Clock = MONOTONIC
 ) -> CoreSettings:
-    """Return the settings of a core from its host's settings. `pool`: matches of the matchmaker; None for none."""
+    """Derive a core's settings from its host's. `pool`: matches of the matchmaker; None if it arranges none."""
     matches, limits = settings.matches, settings.limits
     return CoreSettings(
         program=PROGRAM,
@@ -104,7 +104,7 @@ def core_settings(
 
 
 class CoreHost:
-    """Core in this process, with everything around it except edges. Made by `open_core`."""
+    """Core in this process, with all parts around it except edges. Made by `open_core`."""
 
     def __init__(
         self,
@@ -120,7 +120,7 @@ class CoreHost:
         on_record: Callable[[Record], Awaitable[None]] | None,
         clock: Clock,
     ) -> None:
-        """Assemble the parts; `open_core` describes the arguments."""
+        """Assemble the parts. `open_core` describes the arguments."""
         self.settings = settings
         self.engine = engine
         self.journal = journal
@@ -152,7 +152,7 @@ class CoreHost:
         )
         self.missed = MissedResults(stored, self.shell, clock)
         self.ratings = Ratings(engine, journal, self.shell, clock)
-        self.requests = Requests(engine, settings.server.name, self.shell, clock, journal.foreign_version)
+        self.requests = HostRequests(engine, settings.server.name, self.shell, clock, journal.foreign_version)
         self.maintenance = Maintenance(engine, journal, settings.store.retention, clock)
         hook = settings.webhooks
         self.webhooks = Webhooks(hook.url, hook.secret, self.shell, time.time, clock) if hook.url else None
@@ -254,7 +254,7 @@ class Host:
             yield
 
     def issue_token(self, name: str) -> str:
-        """Return a token with which only a bot of this name can connect."""
+        """Return a new token for the bot of this name, in place of all others."""
         return self.core.authenticator.issue_token(name)
 
     def is_connected(self, name: str) -> bool:
@@ -263,7 +263,7 @@ class Host:
         return bot is not None and bot.client is not None
 
     def announce(self, event: str, entrants: Sequence[str] | None) -> None:
-        """Set the event that is played here, as shown to bots that ask. `entrants`: its bots; None before it begins."""
+        """Set the event that is played here, for the status sent to bots. `entrants`: its bots; None before it begins."""
         entered = None if entrants is None else tuple(entrants)
         self._shell.reconfigure(msgspec.structs.replace(self._shell.settings, event=event, entrants=entered))
 
@@ -298,13 +298,11 @@ class Host:
         return (bot.engine.threads if bot is not None and bot.engine is not None else None) or 0
 
     async def report_bot_exit(self, name: str, how: str) -> None:
-        """Report that the process of a bot that this host runs has ended. The bot loses its matches by a crash."""
+        """Report that the process of a bot that this host runs has ended. The bot loses its matches by crash."""
         self._shell.submit(BotCrashed(name, how))
 
     async def play(self, terms: Terms) -> Record:
-        """Play one match to its end, beginning as soon as both bots can play another match. Raises
-        shell.MatchNotStarted.
-        """
+        """Play one match to its end, as soon as both bots can play another match. Raises shell.MatchNotStarted."""
         return await self._shell.play(terms)
 
     async def store_record(self, terms: Terms, record: Record) -> None:
@@ -315,7 +313,7 @@ class Host:
         self.core.ratings.schedule()
 
     def announce_restart(self) -> None:
-        """Tell bots on exit that the server will restart, so that they wait for it."""
+        """Tell bots on exit that the server will restart, so that they wait for the restart."""
         self.lasting = True
 
     async def halt(self) -> None:
@@ -422,7 +420,7 @@ async def open_host(
     progress: Progress = no_event,
     clock: Clock = MONOTONIC,
 ) -> AsyncIterator[Host]:
-    """Listen, play matches and store them, as the settings say. Without settings, `settings.private` applies.
+    """Listen, play matches and store them, as the settings say. Without settings, use `settings.private_settings`.
 
     pool           matches of the matchmaker; None if bots play only by challenge
     house          engines that the server runs itself, in `Host.open_house`; they connect to `Host.inside_url`
@@ -437,7 +435,7 @@ async def open_host(
     cancelling the block, if another process has taken it. On exit, clients are notified and disconnected; matches in
     progress stay in the journal.
     """
-    settings = settings or private()
+    settings = settings or private_settings()
     async with AsyncExitStack() as stack:
         # Listing the installed games reads files of every installed package, once: this would stall the event loop.
         await anyio.to_thread.run_sync(installed_games)
@@ -504,9 +502,9 @@ async def enter_edge(
 
     store            database for the pages
     secure           True if the edge itself speaks TLS
-    write            makes changes of the store; None if there is no journal in this process
+    write            writes to the store; None if there is no journal in this process
     trouble          returns the reason that no match can begin now; empty if matches can begin
-    lag              lag of the event loop, if a core uses the same one
+    lag              meter of the event loop's lag, to share with a core; None for a new one
     foreign_version  returns `Journal.foreign_version`, if there is a journal in this process
     """
     edge = await stack.enter_async_context(
@@ -546,8 +544,10 @@ async def enter_edge(
 async def _watch_directives(
     edge: Edge, pages: Pages, store: Engine, foreign_version: Callable[[], Awaitable[int]] | None
 ) -> None:
-    """Apply the host's directives to an edge, until cancelled. While the store is unavailable, the last ones stay in
-    force. Directives in force are read again and again, because they end.
+    """Apply the host's directives to an edge, until cancelled.
+
+    While the store is unavailable, the last ones stay in force. While any are in force, they are read again at each check,
+    because they expire.
     """
     last_change: int | None = None
     while True:
@@ -568,7 +568,7 @@ async def _watch_directives(
             directives = Directives(names, networks, notice)
             if directives.names != edge.directives.names:
                 pages.clear_cache()  # cached pages may show names that are now removed or allowed again
-            edge.follow_directives(directives)
+            edge.apply_directives(directives)
             last_change = None if current or names else version
         await edge.clock.sleep(LOOK_SECONDS)
 
@@ -576,18 +576,18 @@ async def _watch_directives(
 async def listen(
     edge: Edge, place: ServerSettings, tls: SSLContext | None, *, house: bool
 ) -> tuple[str, str]:
-    """Accept connections. Return the address for bots and the address for house engines. Raises CannotListen.
+    """Accept connections. Return the URL for bots and the URL for house engines, each empty if none. Raises CannotListen.
 
     A core with a process of its own has no address for bots: they connect through edges.
     """
     outside, inside = "", None
     if place.role is not Role.CORE:
         bound = await edge.listen(place.host, place.port, tls, reuse_port=place.reuse_port)
-        outside = url(place.host, bound[1], tls)
+        outside = websocket_url(place.host, bound[1], tls)
         # On a shared port, the server's own bots could reach another process.
-        inside = None if place.reuse_port else inside_url(bound, tls)
+        inside = None if place.reuse_port else loopback_url(bound, tls)
     if place.metrics_port or (house and inside is None):
-        inside = url(LOOPBACK, (await edge.listen(LOOPBACK, place.metrics_port, None))[1])
+        inside = websocket_url(LOOPBACK, (await edge.listen(LOOPBACK, place.metrics_port, None))[1])
     return outside, (inside or "") if house else ""
 
 

@@ -1,7 +1,7 @@
 """Loop lag: delay of an event loop's due callbacks.
 
 A loop that is stalled, by a blocking call or by an overloaded machine, stamps frames late and judges deadlines late.
-The server cannot undo such a delay, so it measures the delay and charges it to no bot.
+The server cannot undo such a delay, so it measures the delay and does not count it against any bot.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from arena.clock import Clock
 INTERVAL_NS = 20_000_000
 """Time between two measurements, in ns."""
 STALL_NS = 50_000_000
-"""Minimum delay of a measurement that counts as a stall of the process, in ns."""
+"""Delay of a measurement above which it counts as a stall of the process, in ns."""
 NEVER = 1 << 62
 
 
@@ -36,11 +36,11 @@ class LoopLag:
         """
 
     def add_need(self, need: Callable[[], bool]) -> None:
-        """Measure for as long as `need()` is true. The caller calls `start` when it becomes true."""
+        """Measure while `need()` is true. The caller must call `start` when it becomes true."""
         self._needs.append(need)
 
     def start(self) -> None:
-        """Start to measure, unless that is in progress."""
+        """Start measuring, unless the lag is already measured."""
         if self._timer is None:
             self.due = self._clock.now_ns() + INTERVAL_NS
             self._timer = self._clock.call_later(INTERVAL_NS / 1e9, self._measure)

@@ -17,7 +17,7 @@ BOUNDS = (*map(str, SECONDS), "+Inf")
 
 
 class Durations(Collector):
-    """Histogram of seconds for use in one thread. It avoids the library's locks, which take 3 µs for each move."""
+    """Histogram of durations in seconds, for use in one thread. The library's own takes 3 µs for locks per move."""
 
     def __init__(self, name: str, about: str) -> None:
         """`about` is the help text of the metric."""
@@ -36,8 +36,8 @@ class Durations(Collector):
         yield HistogramMetricFamily(self._name, self._about, buckets=buckets, sum_value=self._seconds)
 
 
-COLLECTOR_SECONDS = Durations("arena_collector_seconds", "Pauses for Python's collector of cycles")
-"""Pauses for garbage collection, of the whole process."""
+COLLECTOR_SECONDS = Durations("arena_collector_seconds", "Pauses for Python's garbage collector, in seconds")
+"""Pauses of the whole process for garbage collection."""
 
 
 class _Messages(Collector):
@@ -62,23 +62,30 @@ class Metrics:
         self.matches = Gauge("arena_matches", "Matches in progress", registry=self.registry)
         self.suspended = Gauge("arena_suspended", "Bots that are suspended", registry=self.registry)
         self.disk_free = Gauge(
-            "arena_disk_free_ratio", "Free share of the disk with the store's file", registry=self.registry
+            "arena_disk_free_ratio",
+            "Free share of the disk that holds the store's file, 0 to 1",
+            registry=self.registry,
         )
         self.disk_free.set(math.nan)  # for a database on another machine
         self.finished = Counter(
             "arena_matches_finished", "Matches that ended, by reason", ["reason"], registry=self.registry
         )
         self.rejections = Counter(
-            "arena_rejections", "What was refused, by error code", ["code"], registry=self.registry
+            "arena_rejections",
+            "Messages and clients that were refused, by error code",
+            ["code"],
+            registry=self.registry,
         )
         self.lines_cut = Counter(
-            "arena_lines_cut", "Moves of bots' main lines that were not kept", registry=self.registry
+            "arena_lines_cut", "Moves cut from main lines that bots sent", registry=self.registry
         )
         self.journal_seconds = Durations(
-            "arena_journal_seconds", "From the beginning of a commit of the journal to its end"
+            "arena_journal_seconds", "Time of a commit to the journal, in seconds"
         )
-        self.loop_seconds = Durations("arena_loop_delay_seconds", "By how much the event loop was late")
-        self.move_seconds = Durations("arena_move_seconds", "From a move's arrival to its announcement")
+        self.loop_seconds = Durations("arena_loop_delay_seconds", "Delay of the event loop, in seconds")
+        self.move_seconds = Durations(
+            "arena_move_seconds", "Time from a move's arrival to its announcement, in seconds"
+        )
         messages = _Messages()
         self.messages = messages.seen
         """Number of messages from clients, by type."""

@@ -27,7 +27,7 @@ class AdmissionRequest(Struct, frozen=True, tag="knock"):
 
 
 class Resync(Struct, frozen=True, tag="resync"):
-    """Request to an edge to list its connected clients. It answers with `EdgeResynced`."""
+    """Request to an edge to list its connected clients. The edge answers with `EdgeResynced`."""
 
 
 Upward = AdmissionRequest | MessageReceived | ClientDisconnected | TurnSent | EdgeResynced
@@ -35,7 +35,7 @@ Downward = Send | Close | Publish | Resync
 
 
 class CorePort(Protocol):
-    """Core as an edge uses it."""
+    """Interface of the core for an edge."""
 
     def submit(self, message: Upward) -> None:
         """Accept a message. Messages are handled in the order of the calls."""
@@ -43,7 +43,7 @@ class CorePort(Protocol):
 
 
 class EdgePort(Protocol):
-    """Edge as the core uses it."""
+    """Interface of an edge for the core."""
 
     def deliver(self, messages: Sequence[Downward]) -> None:
         """Deliver messages to the edge's clients, in order."""

@@ -35,11 +35,11 @@ from arena.server.store.database import make_engine
 log = logging.getLogger("arena.roles")
 
 EDGES = 1 << 22
-"""Number of possible edge numbers. Each edge process draws one at random."""
+"""Number of possible edge numbers, of which each edge process draws one at random."""
 
 
 CUT_OFF_NS = 5_000_000_000
-"""Time without a message from a core after which an edge disconnects its clients. Other edges may reach a core."""
+"""Time without a message from a core, in ns, after which an edge disconnects its clients: others may reach a core."""
 LOOK_SECONDS = 0.25
 """Time between two checks for a lost core, in seconds."""
 
@@ -51,20 +51,20 @@ def _nats(settings: Settings) -> AbstractAsyncContextManager[Bus]:
     return open_nats(settings.bus.url, name=name, ca=Path(settings.bus.ca) if settings.bus.ca else None)
 
 
-def measure_edge(metrics: Metrics, link: EdgeLink) -> None:
+def add_edge_metric(metrics: Metrics, link: EdgeLink) -> None:
     """Add a metric to an edge's metrics that shows whether the edge reaches a core."""
-    gauge = Gauge("arena_core", "1 while a core is heard", registry=metrics.registry)
+    gauge = Gauge("arena_core", "1 while this edge reaches a core, otherwise 0", registry=metrics.registry)
     gauge.set_function(lambda: link.synced)
 
 
-def measure_core(metrics: Metrics, link: CoreLink) -> None:
+def add_core_metric(metrics: Metrics, link: CoreLink) -> None:
     """Add a metric to a core's metrics with the number of edges that the core reaches."""
-    gauge = Gauge("arena_edges", "Edges that are heard", registry=metrics.registry)
+    gauge = Gauge("arena_edges", "Edges that this core reaches", registry=metrics.registry)
     gauge.set_function(lambda: len(link.edges))
 
 
-async def try_out(settings: Settings) -> None:
-    """Connect to NATS and to the store once, and prepare the store. Raises BusError and StoreError."""
+async def check_connections(settings: Settings) -> None:
+    """Check that NATS and the store can be reached, and prepare the store. Raises BusError and StoreError."""
     async with _nats(settings), AsyncExitStack() as stack:
         await open_store(stack, settings)
 
@@ -73,7 +73,7 @@ async def try_out(settings: Settings) -> None:
 async def open_edge(
     settings: Settings, *, house: HousePlan, tls: SSLContext | None, clock: Clock = MONOTONIC
 ) -> AsyncIterator[tuple[EdgeLink, str]]:
-    """Accept connections for the core that leads the shard `server.name`. Yield the link to it and the address for bots.
+    """Accept connections for the core that leads the shard `server.name`. Yield the link to the core and the URL for bots.
 
     house  engines that the core runs, for display on the page
     tls    certificate; None for connections without TLS
@@ -90,7 +90,7 @@ async def open_edge(
         engine = make_engine(settings.store.url)
         stack.push_async_callback(close_engine, engine)
         metrics = Metrics()
-        measure_edge(metrics, link)
+        add_edge_metric(metrics, link)
         edge = await enter_edge(
             stack,
             number,
@@ -105,13 +105,13 @@ async def open_edge(
         )
         link.port = edge
 
-        async def look() -> None:
+        async def watch_core() -> None:
             while True:
-                edge.set_isolated(yes=link.silent_ns() > CUT_OFF_NS)
+                edge.set_cut_off(yes=link.silent_ns() > CUT_OFF_NS)
                 await clock.sleep(LOOK_SECONDS)
 
         tasks.start_soon(link.run)
-        tasks.start_soon(look)
+        tasks.start_soon(watch_core)
         address, _ = await listen(edge, settings.server, tls, house=False)
         log.info("edge %d listens on %s", number, address)
         try:
@@ -154,7 +154,7 @@ async def open_leader(
         tasks = await stack.enter_async_context(cancelled_at_exit())
         shell, fence = host.core.shell, host.core.journal.lease.number
         link = CoreLink(bus, settings.server.name, fence, shell, clock=clock)
-        measure_core(host.core.metrics, link)
+        add_core_metric(host.core.metrics, link)
 
         async def serve_link() -> None:
             nonlocal deposed

@@ -37,7 +37,7 @@ class Role(StrEnum):
 
 
 class ServerSettings(Struct, kw_only=True, forbid_unknown_fields=True):
-    """Process and its address."""
+    """Server process and its address."""
 
     host: Annotated[str, Meta(description="Address to listen on; 0.0.0.0 for all interfaces.")] = "127.0.0.1"
     port: Annotated[int, Meta(ge=0, le=65535, description="Port; 0 for any free one.")] = 8765
@@ -92,7 +92,7 @@ class PoolSettings(Struct, kw_only=True, forbid_unknown_fields=True):
         "riskless",
     )
     maps: Annotated[
-        tuple[str, ...], Meta(description="Maps of Riskless to play in turn (`arena maps list`).")
+        tuple[str, ...], Meta(description="Riskless maps to play in turn (`arena maps list`).")
     ] = (DEFAULT_MAP,)
     time_controls: Annotated[
         tuple[str, ...], Meta(description="Time controls, in seconds: 10+0.1 or 0.1/move.")
@@ -113,7 +113,7 @@ class PoolSettings(Struct, kw_only=True, forbid_unknown_fields=True):
 
 
 class MatchSettings(Struct, kw_only=True, forbid_unknown_fields=True):
-    """All matches, including challenges."""
+    """Settings of all matches, including challenges."""
 
     grace_seconds: Annotated[
         float,
@@ -150,7 +150,7 @@ class HouseSettings(Struct, kw_only=True, forbid_unknown_fields=True):
 
 
 class WebhookSettings(Struct, kw_only=True, forbid_unknown_fields=True):
-    """News of events for a receiver that the host chooses."""
+    """Webhook that receives news of events."""
 
     url: Annotated[str, Meta(description="URL that receives news of events by POST; empty: none.")] = ""
     secret: Annotated[
@@ -179,21 +179,21 @@ class StoreSettings(Struct, kw_only=True, forbid_unknown_fields=True):
 
 
 class BusSettings(Struct, kw_only=True, forbid_unknown_fields=True):
-    """NATS between edges and cores."""
+    """NATS connection between edges and cores."""
 
     url: Annotated[str, Meta(description="NATS server between edges and cores, e.g. nats://HOST:4222.")] = ""
     ca: Annotated[str, Meta(description="CA bundle for the NATS connection (PEM); empty: the system's.")] = ""
 
 
 class TlsSettings(Struct, kw_only=True, forbid_unknown_fields=True):
-    """Certificate of the server."""
+    """TLS certificate of the server."""
 
     cert: Annotated[str, Meta(description="Certificate chain (PEM); empty: no TLS.")] = ""
     key: Annotated[str, Meta(description="Private key of the certificate (PEM).")] = ""
 
 
 class LogSettings(Struct, kw_only=True, forbid_unknown_fields=True):
-    """Log on stderr."""
+    """Log, which is written to stderr."""
 
     format: Annotated[LogFormat, Meta(description="Log format: text or json.")] = LogFormat.TEXT
     verbose: Annotated[bool, Meta(description="Also log connections; json always does.")] = False
@@ -248,7 +248,7 @@ RELOADED = frozenset(
 """Keys that take effect on SIGHUP; the others need a restart."""
 
 
-def private(
+def private_settings(
     *,
     host: str = "127.0.0.1",
     port: int = 0,
@@ -260,7 +260,7 @@ def private(
     adjudication: Adjudication | None = None,
     limits: HostLimits | None = None,
 ) -> Settings:
-    """Return the settings of a host for its owner's own bots, such as a ladder: no matchmaker and no house.
+    """Return the settings of a host for its owner's own bots, as of a ladder: without matchmaker and house engines.
 
     database: URL of the store; None for a temporary one
     """
@@ -275,7 +275,7 @@ def private(
 
 
 def _adjudication_text(rules: Adjudication | None) -> str:
-    """Return rules in the form that `Adjudication.parse` reads: there, repetition is on unless it is switched off."""
+    """Return rules as text for `Adjudication.parse`, in which the repetition rule is on unless it is switched off."""
     if rules is None:
         return NONE
     return str(rules) if rules.repetition else f"{rules},{REPETITION}={NONE}"

@@ -16,7 +16,7 @@ import pytest
 CHROMIUM = Path("/usr/bin/chromium")
 HEADLESS_SHELL = Path("/usr/bin/chromium-headless-shell")
 """Same browser without a user interface, which nobody sees in headless mode anyway. It uses less CPU time."""
-MORE_PLACES = ("/usr/local/bin", "/usr/sbin", "/usr/local/sbin")
+EXTRA_FOLDERS = ("/usr/local/bin", "/usr/sbin", "/usr/local/sbin")
 """Folders with programs that may not be on an ordinary user's PATH."""
 REASON = re.compile(r"needs (?P<part>[a-z ]+): ")
 
@@ -37,7 +37,7 @@ class Part:
 
 def program(name: str) -> str | None:
     """Return the path of a program, also if only administrators have it on their PATH."""
-    return shutil.which(name, path=os.pathsep.join([os.environ.get("PATH", os.defpath), *MORE_PLACES]))
+    return shutil.which(name, path=os.pathsep.join([os.environ.get("PATH", os.defpath), *EXTRA_FOLDERS]))
 
 
 def postgresql_folder() -> Path | None:

@@ -87,7 +87,7 @@ async def examine(
                     finding = CheckResult(name, "passed", question)
                 except ProtocolFault as fault:
                     finding = await _failure(name, question, str(fault), stage)
-                    code = None if stage.subject is None else stage.subject.ended
+                    code = None if stage.subject is None else stage.subject.exit_code
                     if name == "handshake" and code == BAD_USAGE and len(finding.printed) == 1:
                         rejected = finding.printed[0]
                         break
@@ -110,7 +110,7 @@ async def _failure(name: str, question: str, why: str, stage: Stage) -> CheckRes
     if stage.subject is not None:
         with anyio.move_on_after(EXIT_SECONDS):
             await stage.subject.wait()
-        if stage.subject.ended is not None:
+        if stage.subject.exit_code is not None:
             await stage.subject.read_rest()
         printed = list(stage.subject.tail)
     return CheckResult(name, "failed", question, why, stage.frames.lines(), printed)

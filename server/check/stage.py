@@ -89,8 +89,8 @@ class Stage:
         """Return the bot's connection, after the welcome. Raises Fault."""
         if self._peer is not None and self._peer.connection.close_code is None:
             return self._peer
-        if self.subject is not None and self.subject.ended is not None:
-            raise ProtocolFault(f"the bot ended unexpectedly (exit code {self.subject.ended})")
+        if self.subject is not None and self.subject.exit_code is not None:
+            raise ProtocolFault(f"the bot ended unexpectedly (exit code {self.subject.exit_code})")
         seconds = self.patience
         if self.subject is None and self._command is not None:
             seconds = max(seconds, START_SECONDS)
@@ -142,8 +142,10 @@ class Stage:
                     return await self._queue.receive()
                 if self._refused:
                     raise ProtocolFault(self._refused)
-                if self.subject is not None and self.subject.ended is not None:
-                    raise ProtocolFault(f"the bot ended (exit code {self.subject.ended}) and did not connect")
+                if self.subject is not None and self.subject.exit_code is not None:
+                    raise ProtocolFault(
+                        f"the bot ended (exit code {self.subject.exit_code}) and did not connect"
+                    )
         raise ProtocolFault(f"the bot must connect within {seconds:g} s")
 
     async def _arrive(self, connection: ServerConnection) -> None:

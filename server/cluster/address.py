@@ -1,4 +1,4 @@
-"""Address of NATS with credentials, from `bus.url`."""
+"""Parser of `bus.url`, the addresses of NATS servers with their credentials."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ PASSWORD_FILE = "ARENA_BUS_PASSWORD_FILE"  # noqa: S105  a name, not a password
 """Environment variable with the path of a password file, used if the URL has a user without a password."""
 PORT = 4222
 SCHEMES = ("nats", "tls")
-FORM = "write nats://HOST:4222, nats://USER:PASSWORD@HOST or tls://…; several with commas between"
+FORM = "write nats://HOST:4222, nats://USER:PASSWORD@HOST or tls://…; separate several by commas"
 
 
 @dataclass(frozen=True)
@@ -34,10 +34,12 @@ def parse(text: str, environment: Mapping[str, str] = os.environ) -> NatsAddress
     """Parse a URL, or several separated by commas. Raises BusError."""
     parts = [_split(part.strip()) for part in text.split(",")]
     if len({part.scheme for part in parts}) > 1:
-        raise BusError("bus.url must name servers either all with TLS or all without")
+        raise BusError(
+            "bus.url mixes servers with and without TLS: write all with tls:// or all with nats://"
+        )
     credentials = {(part.username, part.password) for part in parts if part.username is not None}
     if len(credentials) > 1:
-        raise BusError("bus.url must name all servers with the same user")
+        raise BusError("bus.url has different credentials: name all servers with the same user and password")
     user, password = next(iter(credentials), (None, None))
     servers = tuple(f"{part.scheme}://{_host(part)}:{part.port or PORT}" for part in parts)
     tls = parts[0].scheme == "tls"
@@ -45,7 +47,7 @@ def parse(text: str, environment: Mapping[str, str] = os.environ) -> NatsAddress
         return NatsAddress(servers, tls=tls)
     if password is None and PASSWORD_FILE in environment:
         # Other users of this machine can read a command line.
-        password = _read(Path(environment[PASSWORD_FILE]))
+        password = _read_password(Path(environment[PASSWORD_FILE]))
     elif password is not None:
         password = unquote(password)
     if password is None:
@@ -62,7 +64,7 @@ def _split(text: str) -> SplitResult:
         usable = False
     if not usable or parts.path.strip("/") or parts.query or parts.fragment:
         # The text is not shown, because it may contain a password.
-        raise BusError(f"bus.url must be the address of a NATS server: {FORM}")
+        raise BusError(f"bus.url is not the address of a NATS server: {FORM}")
     return parts
 
 
@@ -71,7 +73,7 @@ def _host(parts: SplitResult) -> str:
     return f"[{name}]" if ":" in name else name
 
 
-def _read(file: Path) -> str:
+def _read_password(file: Path) -> str:
     try:
         return file.read_text(encoding="utf-8").strip()
     except (OSError, UnicodeDecodeError) as error:

@@ -24,7 +24,7 @@ class Bus(Protocol):
 
     @property
     def connected(self) -> bool:
-        """Return True if the connection is up, as far as known."""
+        """Return True if the connection is up, as far as is known."""
         ...
 
     def publish(self, subject: str, payload: bytes) -> bool:
@@ -32,5 +32,5 @@ class Bus(Protocol):
         ...
 
     async def subscribe(self, subject: str, handler: Handler) -> None:
-        """Pass all messages of a subject to `handler`, also after reconnects."""
+        """Pass all messages on a subject to `handler`, also after reconnects."""
         ...

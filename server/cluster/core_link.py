@@ -1,4 +1,4 @@
-"""Link of a core process to its edges: one outgoing port per edge, and incoming frames for the shell."""
+"""Link of a core process to its edges: it sends messages in frames, and passes received ones to the shell."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ from typing import Protocol
 from arena.clock import Clock
 from arena.server.cluster.bus import Bus
 from arena.server.cluster.frames import (
-    ASK,
     BEAT_NS,
+    REQUEST_STREAM,
     SILENT_NS,
     UPWARD,
     BadFrame,
     Frame,
-    Incoming,
+    IncomingStream,
     core_subject,
     decode,
     edge_subject,
     encode,
-    pieces,
+    split_list,
 )
 from arena.server.core.inputs import EdgeResynced, MessageReceived, TurnSent
 from arena.server.ports import Downward, EdgePort, Upward
@@ -49,7 +49,7 @@ class Superseded(Exception):
 
 
 class RemoteEdge:
-    """Edge as an `EdgePort` that sends messages in frames."""
+    """`EdgePort` of an edge in another process, to which it sends messages in frames."""
 
     def __init__(self, bus: Bus, subject: str, number: int, fence: int) -> None:
         """Send on `subject` to edge `number`, with the fencing number `fence`."""
@@ -59,7 +59,7 @@ class RemoteEdge:
         """Time of the last frame from the edge, in monotonic ns."""
         self.here = False
         """True once the shell knows the edge's clients."""
-        self.incoming = Incoming[Upward](UPWARD)
+        self.incoming = IncomingStream[Upward](UPWARD)
         self._bus = bus
         self._subject = subject
         self._fence = fence
@@ -69,11 +69,11 @@ class RemoteEdge:
     def begin_stream(self, stream: int, number: int) -> None:
         """Begin a new stream of the edge, whose first frame has `number`."""
         self.stream = stream
-        self.incoming = Incoming[Upward](UPWARD, number)
+        self.incoming = IncomingStream[Upward](UPWARD, number)
         self._sent_count = 0
 
     def deliver(self, messages: Sequence[Downward]) -> None:
-        for more, body in pieces(messages):
+        for more, body in split_list(messages):
             self._publish(Frame(self.number, self._fence, self.stream, self._sent_count, more, body))
             self._sent_count += 1
 
@@ -86,7 +86,7 @@ class RemoteEdge:
         """Request a new stream in place of `stream`, at most once between two heartbeats."""
         if self._resync_stream != stream:
             self._resync_stream = stream
-            self._publish(Frame(self.number, self._fence, stream, ASK))
+            self._publish(Frame(self.number, self._fence, stream, REQUEST_STREAM))
 
     def _publish(self, frame: Frame) -> None:
         self._bus.publish(self._subject, encode(frame))
@@ -129,10 +129,10 @@ class CoreLink:
             if frame.fence == self._fence:
                 self._last_frame_ns = self._now_ns()
         else:
-            self._take(frame)
+            self._handle_frame(frame)
 
-    def _take(self, frame: Frame) -> None:
-        edge = self._edge(frame.edge)
+    def _handle_frame(self, frame: Frame) -> None:
+        edge = self._find_or_add_edge(frame.edge)
         edge.last_frame_ns = self._now_ns()
         new = frame.stream > edge.stream
         goes_on = frame.stream == edge.stream + 1 and frame.number == edge.incoming.number
@@ -152,7 +152,7 @@ class CoreLink:
         if messages:
             self._submit(edge, messages)
 
-    def _edge(self, number: int) -> RemoteEdge:
+    def _find_or_add_edge(self, number: int) -> RemoteEdge:
         edge = self.edges.get(number)
         if edge is None:
             subject = edge_subject(self._shard, number)

@@ -10,18 +10,18 @@ from arena.clock import Clock
 from arena.protocol.messages import Move
 from arena.server.cluster.bus import Bus
 from arena.server.cluster.frames import (
-    ASK,
     BEAT_NS,
     DOWNWARD,
+    REQUEST_STREAM,
     SILENT_NS,
     BadFrame,
     Frame,
-    Incoming,
+    IncomingStream,
     core_subject,
     decode,
     edge_subject,
     encode,
-    pieces,
+    split_list,
 )
 from arena.server.core.inputs import EdgeResynced, MessageReceived
 from arena.server.ports import Downward, EdgePort, Resync, Upward
@@ -29,14 +29,14 @@ from arena.server.ports import Downward, EdgePort, Resync, Upward
 log = logging.getLogger("arena.link")
 
 HELD_NS = 30_000_000_000
-"""Maximum time for which a message waits for a core."""
+"""Maximum time for which a message waits for a core, in ns."""
 HELD_MESSAGES = 10_000
 DOUBT_NS = 1_000_000_000
-"""Period before the core's last frame. Messages sent in it are sent again, because the core may have missed them."""
+"""Period before the core's last frame, in ns, whose messages are sent again: the core may have missed them."""
 TAKEOVER_NS = 5_000_000_000
-"""Same period if another core has taken over. The old core may have been heard for a while without its lease."""
+"""The same period after another core has taken over. The old core may have sent frames after it lost its lease."""
 SEARCH_NS = BEAT_NS // 3
-"""Interval between heartbeats without a core."""
+"""Interval between heartbeats while no core is heard, in ns."""
 
 
 class EdgeLink:
@@ -56,7 +56,7 @@ class EdgeLink:
         clock: Clock,
         soon: Callable[[Callable[[], None]], object],
     ) -> None:
-        """Carry messages for the edge with this number, which is random and unique in the shard.
+        """Carry messages of the edge with number `edge`, which is random and unique in the shard.
 
         soon: calls a function after all messages that have arrived are handled, like an event loop's `call_soon`
         """
@@ -64,7 +64,7 @@ class EdgeLink:
         self.subject = edge_subject(shard, edge)
         """Subject on which the edge listens."""
         self.port: EdgePort | None = None
-        """Edge itself. It answers `Resync` immediately."""
+        """The edge itself, which answers `Resync` immediately."""
         self.fence = 0
         """Fencing number of the core; 0 before the first."""
         self.synced = False
@@ -81,14 +81,14 @@ class EdgeLink:
         self._doubt: int | None = None
         """Period before the core's last frame whose messages are sent again, in ns; None if none was missed."""
         self._sent_count = 0
-        self._incoming = Incoming[Downward](DOWNWARD)
+        self._incoming = IncomingStream[Downward](DOWNWARD)
         self._pending: list[Upward] = []
         self._buffer: deque[tuple[int, MessageReceived]] = deque()
         """Messages that may be sent again, with their times."""
         self._last_frame_ns = self._last = clock.now_ns()
 
     def silent_ns(self) -> int:
-        """Return the time since the last frame of a core, in ns; 0 while in contact."""
+        """Return the time since the last frame of a core, in ns; 0 while a core is heard."""
         return 0 if self.synced else self._now_ns() - self._last_frame_ns
 
     # from the edge
@@ -100,15 +100,15 @@ class EdgeLink:
             if type(message.message) is not Move:  # type: ignore[union-attr]
                 self._hold(message)  # type: ignore[arg-type]
         elif kind is EdgeResynced:
-            self._begin(message)  # type: ignore[arg-type]
+            self._begin_stream(message)  # type: ignore[arg-type]
             return
         if self.synced:
             if not self._pending:
                 self._soon(self._flush)
             self._pending.append(message)
 
-    def _begin(self, here: EdgeResynced) -> None:
-        """Start a stream to the core: send the list of connected clients, then repeat messages that the core may have missed."""
+    def _begin_stream(self, here: EdgeResynced) -> None:
+        """Begin a stream to the core: send the list of clients, then the messages that the core may have missed."""
         if not self.fence:
             return  # a core will ask again when there is one
         self._flush()
@@ -122,7 +122,7 @@ class EdgeLink:
             self._sent_count = 0
         # Otherwise the numbers continue, so that the core notices frames it missed of the last stream.
         self._stream += 1
-        self._incoming = Incoming[Downward](DOWNWARD)
+        self._incoming = IncomingStream[Downward](DOWNWARD)
         self._last_frame_ns = now
         self.synced = True
         self.resyncs += 1
@@ -133,7 +133,7 @@ class EdgeLink:
         pending, self._pending = self._pending, []
         if not pending or not self.synced:
             return
-        for more, body in pieces(pending):
+        for more, body in split_list(pending):
             self._publish(Frame(self.number, self.fence, self._stream, self._sent_count, more, body))
             self._sent_count += 1
 
@@ -164,12 +164,12 @@ class EdgeLink:
         elif not self.synced:
             self._resync(f"core {frame.fence} is back", frame.fence, DOUBT_NS)
         elif frame.stream == self._stream:  # otherwise it was sent before the core knew this stream
-            self._take(frame)
-            # Updated after `_take`, because a resync in it counts back from the previous frame.
+            self._handle_frame(frame)
+            # Updated after `_handle_frame`, because a resync in it counts back from the previous frame.
             self._last_frame_ns = self._now_ns()
 
-    def _take(self, frame: Frame) -> None:
-        if frame.number == ASK:
+    def _handle_frame(self, frame: Frame) -> None:
+        if frame.number == REQUEST_STREAM:
             self._resync("the core asks who is connected", frame.fence, DOUBT_NS)
             return
         try:

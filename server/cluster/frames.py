@@ -1,4 +1,4 @@
-"""Frames of the link: their encoding and subjects, and the splitting of lists too large for one message."""
+"""Frames of the link: their encoding, their subjects, and lists of messages that take several frames."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from arena.server.cluster.bus import MAX_PAYLOAD
 from arena.server.ports import Downward, Upward
 
 BEAT_NS = 300_000_000
-"""Interval between heartbeats."""
+"""Interval between heartbeats, in ns."""
 SILENT_NS = 4 * BEAT_NS
-"""Time without a frame after which a peer counts as lost."""
-ASK = -1
+"""Time without a frame after which a peer counts as lost, in ns."""
+REQUEST_STREAM = -1
 """Frame number with which a core requests a new stream."""
 PIECE_BYTES = MAX_PAYLOAD - 256
 """Maximum size of a frame's body, in bytes."""
@@ -62,7 +62,7 @@ def edge_subject(shard: str, edge: int) -> str:
 
 
 def _subject_part(shard: str) -> str:
-    """Return a name as one part of a subject. Different names give different parts."""
+    """Encode a shard's name as one part of a subject. Different names give different parts."""
     return "-" if not shard else "".join(c if c.isascii() and c.isalnum() else f"_{ord(c):x}_" for c in shard)
 
 
@@ -82,11 +82,11 @@ def decode(payload: bytes) -> Frame:
     try:
         return _frame.decode(payload)
     except (msgspec.MsgspecError, ValueError) as error:
-        raise BadFrame(f"no frame: {error}") from None
+        raise BadFrame(f"not a frame: {error}") from None
 
 
-def pieces(messages: Sequence[Upward] | Sequence[Downward]) -> Iterator[tuple[bool, bytes]]:
-    """Yield the bodies for a list of messages, each with True if another one follows."""
+def split_list(messages: Sequence[Upward] | Sequence[Downward]) -> Iterator[tuple[bool, bytes]]:
+    """Encode a list of messages. Yield the body of each frame, with True if another frame follows."""
     body = _encoder.encode(messages)
     if len(body) <= PIECE_BYTES:
         yield False, body
@@ -95,20 +95,20 @@ def pieces(messages: Sequence[Upward] | Sequence[Downward]) -> Iterator[tuple[bo
         yield begin + PIECE_BYTES < len(body), body[begin : begin + PIECE_BYTES]
 
 
-class Incoming(Generic[M]):
-    """Receiver's state of one direction of a stream."""
+class IncomingStream(Generic[M]):
+    """Receiving side of one direction of a stream."""
 
     def __init__(self, decoder: msgspec.msgpack.Decoder[list[M]], number: int = 0) -> None:
         """Expect frames from `number` on, with messages for `decoder`: UPWARD or DOWNWARD."""
         self.number = number
-        """Number of the next frame."""
+        """Expected number of the next frame."""
         self._decoder = decoder
         self._pieces = b""
 
     def receive(self, frame: Frame) -> list[M]:
-        """Return the messages completed by a frame, in order; none for a repeated frame.
+        """Return the messages that a frame completes, in order; an empty list for a heartbeat or a repeated frame.
 
-        Raises BadFrame for a gap.
+        Raises BadFrame if frames are missing or the messages are invalid.
         """
         if frame.number < self.number:
             return []
@@ -120,11 +120,11 @@ class Incoming(Generic[M]):
         whole = self._pieces + frame.body if self._pieces else frame.body
         if frame.more:
             if len(whole) > MAX_LIST:
-                raise BadFrame(f"a list of more than {MAX_LIST} bytes")
+                raise BadFrame(f"the list of messages has more than {MAX_LIST} bytes")
             self._pieces = whole
             return []
         self._pieces = b""
         try:
             return self._decoder.decode(whole)
         except (msgspec.MsgspecError, ValueError, RecursionError) as error:
-            raise BadFrame(f"no messages: {error}") from None
+            raise BadFrame(f"not a list of messages: {error}") from None

@@ -31,19 +31,19 @@ CONNECT_SECONDS = 2
 """Time limit for connecting to one NATS server."""
 ANSWER_SECONDS = 1
 """Time limit for NATS to confirm that it has received everything."""
-LOOK_SECONDS = 0.5
+CHECK_SECONDS = 0.5
 """Time limit for the test message of each connection check."""
-SILENT_LOOKS = 4
-"""Consecutive checks without an answer after which NATS is unavailable.
+SILENT_CHECKS = 4
+"""Number of consecutive checks without an answer after which NATS counts as unavailable.
 
-A single one may be a pause of this process.
+A single missing answer may come from a pause of this process.
 """
 RETRY_SECONDS = 0.25
 """Pause between attempts to reconnect."""
 CLOSE_SECONDS = 1
 """Time limit for sending the last messages."""
 WAITING_BYTES = 16 << 20
-"""Maximum payload queued for sending, in bytes; also the maximum for each subscription."""
+"""Maximum size of the messages queued for sending, and of those received for each subscription, in bytes."""
 WAITING_MESSAGES = 65_536
 
 
@@ -55,7 +55,7 @@ class NoTls(ConnectionError):
 
 
 class _Connection:
-    """Connection, from its opening to its loss."""
+    """One connection to NATS, from its opening to its loss."""
 
     def __init__(self) -> None:
         self.client = Client()
@@ -70,7 +70,7 @@ class _Connection:
             self.disconnected.set()
 
     async def record_error(self, error: Exception) -> None:
-        """Record an error of the client."""
+        """Log and remember an error of the client."""
         if self.client.is_connected:
             log.warning("NATS: %s", describe_error(error))
         self.problems = [*self.problems[-9:], error]
@@ -80,7 +80,7 @@ class _Connection:
         self.mark_lost(describe_error(self.problems[-1]) if self.problems else self.why)
 
     async def subscribe(self, subject: str, handler: Handler) -> None:
-        """Subscribe. Raises nats.errors.Error and OSError."""
+        """Pass the messages on a subject to `handler`. Raises nats.errors.Error and OSError."""
 
         async def take(message: Msg) -> None:
             try:
@@ -119,10 +119,10 @@ class _Connection:
 
 
 class NatsBus:
-    """`Bus` over NATS. `open_nats` creates it."""
+    """`Bus` over NATS. Made by `open_nats`."""
 
     def __init__(self, address: NatsAddress, trust: TlsContext, name: str) -> None:
-        """Prepare a bus; NATS shows `name` to its administrator."""
+        """Prepare a bus. `name`: name of the connection, which NATS shows to its administrator."""
         self._address = address
         self._trust = trust
         self._name = name
@@ -185,14 +185,14 @@ class NatsBus:
         problem = BusError("bus.url names no server")
         for server in self._address.servers:
             connection = _Connection()
-            why = await self._try(connection, server)
+            why = await self._try_server(connection, server)
             if why is None:
                 return connection
             await connection.discard()
             problem = BusError(f"cannot use the NATS server at {server}: {why}")
         raise problem
 
-    async def _try(self, connection: _Connection, server: str) -> str | None:
+    async def _try_server(self, connection: _Connection, server: str) -> str | None:
         """Connect to one server and subscribe. Return None, or the reason for a failure."""
         address, trust = self._address, self._trust
         trust.reset()
@@ -228,7 +228,7 @@ class NatsBus:
                     raise NoTls
                 if connection.client.max_payload < MAX_PAYLOAD:
                     most = connection.client.max_payload
-                    return f"it takes messages of {most} bytes; set its max_payload to {MAX_PAYLOAD}"
+                    return f"it accepts only messages of up to {most} bytes; set its max_payload to {MAX_PAYLOAD}"
                 for subject, handler in self._subscriptions:
                     await connection.subscribe(subject, handler)
                 await connection.flush()
@@ -241,7 +241,7 @@ class NatsBus:
     async def _serve_connection(self, connection: _Connection) -> None:
         """Carry messages over a connection until it is lost."""
         async with anyio.create_task_group() as tasks:
-            for job in (self._send, self._watch):
+            for job in (self._send, self._check_connection):
                 tasks.start_soon(_lost_on_failure, connection, job)
             await connection.disconnected.wait()
             tasks.cancel_scope.cancel()
@@ -277,13 +277,13 @@ class NatsBus:
             self._waiting_bytes -= len(payload)
             await connection.client.publish(subject, payload)
 
-    async def _watch(self, connection: _Connection) -> None:
+    async def _check_connection(self, connection: _Connection) -> None:
         """Mark a connection as lost if its test messages do not return."""
         silent = 0
-        while silent < SILENT_LOOKS:
-            if await connection.responds(LOOK_SECONDS):
+        while silent < SILENT_CHECKS:
+            if await connection.responds(CHECK_SECONDS):
                 silent = 0
-                await MONOTONIC.sleep(LOOK_SECONDS)
+                await MONOTONIC.sleep(CHECK_SECONDS)
             else:
                 silent += 1
         connection.mark_lost("it does not answer")
@@ -298,7 +298,7 @@ async def _lost_on_failure(connection: _Connection, job: Callable[[_Connection],
 
 
 def describe_error(error: Exception) -> str:
-    """Return a description of an error for the host."""
+    """Return a clause for the host about an error of a NATS server."""
     if isinstance(error, ssl.SSLCertVerificationError):
         return f"its certificate is not trusted ({error.verify_message}); set bus.ca to the CA bundle"
     if isinstance(error, TimeoutError):
@@ -307,9 +307,9 @@ def describe_error(error: Exception) -> str:
         return error.strerror or str(error)
     words = str(error).removeprefix("nats: ").strip("'")
     if "authorization" in words.lower():
-        return "it does not know this user, password or token"
+        return "it rejects this user, password or token"
     if "INFO" in words or "json" in words:
-        return "no NATS listens there"
+        return "no NATS server listens there"
     return words
 
 

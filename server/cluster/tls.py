@@ -26,17 +26,19 @@ class TlsContext(ssl.SSLContext):
             try:
                 context.load_verify_locations(ca)
             except (OSError, ssl.SSLError) as error:
-                raise BusError(f"bus.ca {ca} cannot be used: {error.strerror or error}") from None
+                raise BusError(
+                    f"bus.ca: {ca} cannot be used as a CA bundle: {error.strerror or error}"
+                ) from None
             context._loaded = True
         return context
 
     def reset(self) -> None:
-        """Record that a connection begins, without TLS."""
+        """Set `used` to False, because a new connection begins."""
         self._used = False
 
     @property
     def used(self) -> bool:
-        """Return True if the current connection uses TLS."""
+        """True if the current connection uses TLS."""
         return self._used
 
     def wrap_bio(

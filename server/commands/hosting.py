@@ -30,9 +30,9 @@ from arena.server.core.settings import OPEN_EVENT, Pool
 from arena.server.edge import log as logs
 from arena.server.host import Host, open_host
 from arena.server.processes.tasks import cancelled_at_exit
-from arena.server.roles import open_edge, open_leader, try_out
+from arena.server.roles import check_connections, open_edge, open_leader
 from arena.server.settings import RELOADED, TYPES, HouseSettings, Role, Settings, TlsSettings, WebhookSettings
-from arena.server.shell.house import NONE, BadHouse, HousePlan, house_engines
+from arena.server.shell.house import NONE, BadHouse, HousePlan, parse_engines
 from arena.server.shell.webhooks import BadWebhook, WebhookURL, parse_secret
 from arena.server.store.database import StoreError, failure_reason, file_of, is_transient
 from arena.server.store.lease import LeaseLost
@@ -136,7 +136,7 @@ class Hosting:
                 tasks.cancel_scope.cancel()
 
             tasks.start_soon(end)
-            await try_out(self.settings)
+            await check_connections(self.settings)
             while True:
                 try:
                     await self._lead()
@@ -231,7 +231,7 @@ def load_certificate(context: ssl.SSLContext, tls: TlsSettings) -> None:
 def _house(house: HouseSettings) -> HousePlan:
     """Return the plan of the house. Engines that the host lists are tested at the start. Raises BadSetting."""
     try:
-        engines = house_engines(",".join(house.engines) if house.engines else NONE)
+        engines = parse_engines(",".join(house.engines) if house.engines else NONE)
     except BadHouse as error:
         raise BadSetting("house.engines", str(error)) from None
     is_custom = house.engines != HouseSettings().engines

@@ -19,7 +19,7 @@ import typer
 from arena.clock import MONOTONIC, Clock
 from arena.console import CommandError, err
 from arena.server.cluster.address import PASSWORD_FILE
-from arena.server.edge.addresses import listen_problem, url
+from arena.server.edge.addresses import listen_error_text, websocket_url
 from arena.server.host import open_store
 from arena.server.processes.private_nats import NoNats, private_nats
 from arena.server.processes.supervisor import supervised_command
@@ -110,13 +110,13 @@ def _reserve(host: str, port: int) -> socket.socket:
         )[0]
         listener = socket.socket(family, kind, protocol)
     except OSError as error:
-        raise CommandError(listen_problem(host, port, error)) from None
+        raise CommandError(listen_error_text(host, port, error)) from None
     try:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
         listener.bind(address)
     except OSError as error:
         listener.close()
-        raise CommandError(listen_problem(host, port, error)) from None
+        raise CommandError(listen_error_text(host, port, error)) from None
     return listener
 
 
@@ -140,7 +140,7 @@ async def _serve(settings: Settings, port: int, reloads: bool) -> int:  # noqa: 
                 code = await _start_all(children, host, port)
                 if code is not None:
                     return code
-                scheme = url(host, port)
+                scheme = websocket_url(host, port)
                 err.print(f"{count} edges listen on {scheme.replace('ws:', 'wss:', 1) if secure else scheme}")
                 async with cancelled_at_exit() as tasks:
                     for each in children:

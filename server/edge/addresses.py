@@ -1,4 +1,4 @@
-"""Addresses of a server as text: for bots elsewhere, for bots on this machine, and for the host."""
+"""Addresses as text: URLs for bots, error lines for the host, and the addresses of peers."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from typing import Any
 LOOPBACK = "127.0.0.1"
 
 
-def url(host: str, port: int, tls: SSLContext | None = None) -> str:
-    """Return the URL for bots to connect to a listener."""
+def websocket_url(host: str, port: int, tls: SSLContext | None = None) -> str:
+    """Return the URL at which bots connect to a listener: `ws://HOST:PORT`, or `wss://HOST:PORT` with TLS."""
     return f"{'wss' if tls else 'ws'}://{f'[{host}]' if ':' in host else host}:{port}"
 
 
-def inside_url(bound: tuple[Any, ...], tls: SSLContext | None) -> str | None:
+def loopback_url(bound: tuple[Any, ...], tls: SSLContext | None) -> str | None:
     """Return the loopback URL of a listener's socket; None if bots on this machine need a separate listener.
 
     A certificate is not issued for a loopback address, and a socket bound to an outer address does not accept loopback.
@@ -24,20 +24,20 @@ def inside_url(bound: tuple[Any, ...], tls: SSLContext | None) -> str | None:
     if tls is not None or not (address.is_loopback or address.is_unspecified):
         return None
     if address.is_unspecified:
-        return url(LOOPBACK if address.version == 4 else "::1", bound[1])
-    return url(str(address), bound[1])
+        return websocket_url(LOOPBACK if address.version == 4 else "::1", bound[1])
+    return websocket_url(str(address), bound[1])
 
 
-def listen_problem(host: str, port: int, error: OSError) -> str:
-    """Return the reason that an address cannot be listened on, and a remedy, in one line."""
+def listen_error_text(host: str, port: int, error: OSError) -> str:
+    """Return one line that says why an address cannot be listened on, and what to do."""
     where = f"{host}:{port}"
     if error.errno == errno.EADDRINUSE:
         return f"cannot listen on {where}: the port is in use; choose another, or 0 for any free one"
     return f"cannot listen on {where}: {error.strerror or error}"
 
 
-def host_of(peer: object) -> str:
-    """Return the address of a socket's peer. A mapped IPv4 address is returned as IPv4; a Unix socket as `local`."""
+def peer_address(peer: object) -> str:
+    """Return the address of a socket's peer, or `local` for a Unix socket. An IPv4-mapped address becomes IPv4."""
     if not (isinstance(peer, tuple) and peer):
         return "local"
     address = str(peer[0]).partition("%")[0]

@@ -1,7 +1,7 @@
-"""Admission: the decision who may open a connection, before a single byte is read.
+"""Admission: who may open a connection, decided before a byte is read.
 
-Connections count from the first moment, not from the end of their handshake. Behind a proxy that the host trusts, the
-client is taken from the proxy's header.
+A connection counts from its first moment, not from the end of its handshake. Behind a proxy that the host trusts, the
+client's address is read from X-Forwarded-For.
 """
 
 from __future__ import annotations
@@ -16,21 +16,21 @@ from arena.clock import Clock
 from arena.server.edge.limits import HostLimits
 from arena.server.edge.request import Request
 from arena.server.edge.token_bucket import TokenBucket
-from arena.server.failed_logins import PAUSE_SECONDS, FailedLogins, source
+from arena.server.failed_logins import PAUSE_SECONDS, FailedLogins, address_key
 
 log = logging.getLogger("arena.admission")
 
 WINDOW_SECONDS = 60.0
 """Period in which misbehaving connections of an address are counted, in seconds."""
 BURST_SECONDS = 0.2
-"""Burst of an address that was idle: it may send as many pieces as the rate allows in this time."""
+"""Burst of an address that was idle, in seconds: the address may send as many pieces as the rate allows in this time."""
 MIN_BURST = 8
 CROWD_SHARE = 0.25
 """Share of all allowed connections below which one address may exceed its own limit: a lecture hall has one address."""
 IDLE_SHARE = 0.5
-"""Share of the allowed connections, in all and per address, above which none may stay open for another request."""
+"""Share of the allowed connections, in total and per address, above which a connection is closed after its request."""
 MAX_HELD_OPEN = 256
-"""Number of refused connections that are held open for a while. Further ones are closed immediately."""
+"""Maximum number of refused connections that are held open for a while. Further ones are closed immediately."""
 HELD_SECONDS = 1.0
 """Time for which a refused connection is held open, so that a client that reconnects immediately costs little."""
 
@@ -59,9 +59,9 @@ class Admission:
         self.open: Counter[str] = Counter()
         """Number of connections by address; by /64 network for IPv6."""
 
-    def bucket(self, address: str) -> TokenBucket:
-        """Return the bucket that all connections of an address share. Pieces beyond it wait for turns."""
-        key = source(address)
+    def shared_bucket(self, address: str) -> TokenBucket:
+        """Return the token bucket that all connections of an address share. A piece without a token waits for a turn."""
+        key = address_key(address)
         bucket = self._shares.get(key)
         if bucket is None:
             rate = self.limits.moves_per_second
@@ -70,11 +70,11 @@ class Admission:
         return bucket
 
     def accept(self, address: str) -> bool:
-        """Return True and count a connection if a peer's address may connect."""
+        """Count a connection and return True if the peer may connect; return False otherwise."""
         return self.admit(address, proxied=self.is_trusted_proxy(address))
 
-    def client(self, request: Request, peer: str) -> str:
-        """Return the address that a request comes from: the client that a trusted proxy names, or the peer itself."""
+    def client_address(self, request: Request, peer: str) -> str:
+        """Return the address of a request's client: as a trusted proxy names it, or the peer's own."""
         if not self.is_trusted_proxy(peer):
             return peer
         return _forwarded_for(request) or peer
@@ -90,24 +90,24 @@ class Admission:
         return any(parsed in network for network in self._proxies)
 
     def has_room(self, address: str) -> bool:
-        """Return True if so few connections are open that one from this address may stay open for its next request."""
+        """Return True if a connection from this address may stay open for its next request, because few are open."""
         limits = self.limits
         if self._closed or self.open.total() > IDLE_SHARE * limits.connections:
             return False
         return (
             self.is_trusted_proxy(address)
-            or self.open[source(address)] <= IDLE_SHARE * limits.connections_per_address
+            or self.open[address_key(address)] <= IDLE_SHARE * limits.connections_per_address
         )
 
     def admit(self, address: str, *, proxied: bool = False) -> bool:
-        """Return True and count a connection if one more from an address is within the limits."""
+        """Count a connection and return True if one more from this address is within the limits; return False otherwise."""
         limits = self.limits
         if self._closed or self.open.total() >= limits.connections:
             self._log_refusal("full: %d connections", self.open.total(), address)
             return False
-        if not proxied and self._cut_off.wait(address, self._seconds) > 0:
+        if not proxied and self._cut_off.seconds_refused(address, self._seconds) > 0:
             return False
-        key = source(address)
+        key = address_key(address)
         crowded = self.open.total() >= CROWD_SHARE * limits.connections
         if not proxied and crowded and self.open[key] >= limits.connections_per_address:
             self._log_refusal(
@@ -135,21 +135,21 @@ class Admission:
             return
         transport.pause_reading()
         self._held_open.add(transport)
-        self._clock.call_later(HELD_SECONDS, self._end, transport)
+        self._clock.call_later(HELD_SECONDS, self._abort, transport)
 
-    def _end(self, transport: asyncio.Transport) -> None:
+    def _abort(self, transport: asyncio.Transport) -> None:
         self._held_open.discard(transport)
         transport.abort()
 
     def close(self) -> None:
-        """Admit no more connections."""
+        """Admit no more connections, and close the refused ones that are held open."""
         self._closed = True
         for transport in list(self._held_open):
-            self._end(transport)
+            self._abort(transport)
 
     def release(self, address: str) -> None:
         """Stop counting an admitted connection."""
-        key = source(address)
+        key = address_key(address)
         self.open[key] -= 1
         if self.open[key] <= 0:
             del self.open[key]
@@ -159,13 +159,13 @@ class Admission:
         """Count a connection that was closed for misbehaviour. After many of them, its address is refused for a while."""
         if self.is_trusted_proxy(address):
             return
-        self._cut_off.wrong(address, self._seconds, self.limits.cut_offs)
-        if self._cut_off.wait(address, self._seconds) > 0:
+        self._cut_off.record_failure(address, self._seconds, self.limits.cut_offs)
+        if self._cut_off.seconds_refused(address, self._seconds) > 0:
             log.warning("refused for %g s: too many cut off", self._pause_seconds, extra={"address": address})
 
 
 def _forwarded_for(request: Request) -> str | None:
-    """Return the client that a proxy names: the last entry of X-Forwarded-For, which the proxy itself added."""
+    """Return the client's address from the last entry of X-Forwarded-For, which the proxy added; None if it has none."""
     values = request.headers.get_all("X-Forwarded-For")
     if not values:
         return None

@@ -2,7 +2,7 @@
 
     bytes, stamped with their arrival -> share of the address -> library -> frames -> session
 
-The library implements the websocket rules, through its documented layer without I/O. Input is bounded before it is
+`websockets` implements the protocol, through its documented Sans-I/O layer. Input is bounded before it is
 parsed: it is read in small pieces, and an address may send a limited number of them per second. A piece beyond that
 limit is kept and parsed when the connection's turn in the fair queue comes; until then, reading is paused. Handshakes
 and plain requests always wait for a turn.
@@ -23,13 +23,13 @@ from websockets.typing import Subprotocol
 from arena.protocol.codes import Code
 from arena.protocol.messages import SUBPROTOCOL
 from arena.server.edge import handshake
-from arena.server.edge.addresses import host_of
+from arena.server.edge.addresses import peer_address
 from arena.server.edge.pings import PING_SECONDS, OpenPings
 from arena.server.edge.request import Request
 from arena.server.edge.responses import Response
 from arena.server.edge.session import ADMITTED, AWAITING_ADMISSION, BACKLOGGED, CLOSED
 from arena.server.edge.token_bucket import TokenBucket
-from arena.server.failed_logins import source
+from arena.server.failed_logins import address_key
 
 if TYPE_CHECKING:
     from arena.server.edge.edge import Edge
@@ -40,9 +40,9 @@ log = logging.getLogger("arena.connection")
 OPEN = State.OPEN
 """State `OPEN`, looked up once: access to an enum member takes Python 3.11 0.1 µs."""
 DIRECT = frozenset({ADMITTED, CLOSED})
-"""States of a session in which a piece is parsed immediately, within the share of its address."""
+"""States of a session in which a piece is parsed immediately, if its address has a token."""
 END_OF_REQUEST = b"\r\n\r\n"
-"""End of the last header, and an empty line."""
+"""End of a request's last header, followed by an empty line."""
 ANSWER_SECONDS = 60.0
 """Longest time to prepare the answer to a plain request. Pages have shorter limits of their own."""
 CLOSE_SECONDS = 2.0
@@ -50,11 +50,11 @@ CLOSE_SECONDS = 2.0
 SLOW_BYTES = 64 * 1024
 """Number of unsent bytes in the transport above which the peer counts as slow."""
 OUTBOX_BYTES = 128 * 1024
-"""Number of unsent bytes for a slow peer above which its connection is closed."""
+"""Number of unsent bytes above which a slow peer's connection is closed."""
 AFTER_CLOSE_BYTES = 4096
-"""Number of bytes that are still read after the close frame was sent. An honest client has few in transit."""
+"""Maximum number of bytes that are read after the close frame was sent. An honest client has few in transit."""
 SINK_BYTES = 16 * 1024 * 1024
-"""Number of bytes that are read and discarded after the end of this side's stream."""
+"""Maximum number of bytes that are read and discarded after this side has ended its stream."""
 CONNECTION_COST = 150.0
 """CPU time to accept and to close a connection, in µs: the part outside its turns."""
 HELLO_COST = 400.0
@@ -103,7 +103,7 @@ class Connection(asyncio.BufferedProtocol):
     pings: OpenPings
     """Pings of the websocket. Set when the websocket opens."""
     share: TokenBucket
-    """Bucket of pieces that the address may send. Set when the websocket opens."""
+    """Token bucket of the pieces that the address may send. Set when the websocket opens."""
 
     def __init__(self, edge: Edge) -> None:
         self._edge = edge
@@ -113,13 +113,13 @@ class Connection(asyncio.BufferedProtocol):
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         edge = self._edge
         self.transport = cast("asyncio.Transport", transport)
-        self.address = host_of(transport.get_extra_info("peername"))
+        self.address = peer_address(transport.get_extra_info("peername"))
         if not edge.admission.accept(self.address):
             # A refused connection gets no further objects: refusals must be cheap.
             edge.admission.refuse(self.transport)
             return
         self._here = self._counted = True
-        self._key = source(self.address)
+        self._key = address_key(self.address)
         self._protocol = self._new_protocol()
         self.session: Session | None = None
         """Session of the websocket; None before it is open."""
@@ -149,11 +149,11 @@ class Connection(asyncio.BufferedProtocol):
         self._ping_timer: asyncio.TimerHandle | None = None
         self._deadline: asyncio.TimerHandle | None = None
         self.transport.set_write_buffer_limits(high=SLOW_BYTES)
-        self.end_after(edge.limits.hello_seconds, self._close_idle)
+        self.set_deadline(edge.limits.hello_seconds, self._close_idle)
         edge.add_connection(self)
 
     def _new_protocol(self) -> ServerProtocol:
-        """Return the library's protocol for one request, and for the websocket that it may open."""
+        """Return a protocol object of the library for one request, and for the websocket that the request may open."""
         return ServerProtocol(
             subprotocols=[Subprotocol(SUBPROTOCOL)], max_size=self._edge.limits.message_bytes
         )
@@ -187,7 +187,7 @@ class Connection(asyncio.BufferedProtocol):
         self.update_reading()
 
     def update_reading(self) -> None:
-        """Pause or resume reading, and wait for a turn if there is work to do in it."""
+        """Pause or resume reading, and wait for a turn if there is work for one."""
         if self._unparsed:
             self.transport.pause_reading()
         elif self._after_close <= AFTER_CLOSE_BYTES:
@@ -221,7 +221,7 @@ class Connection(asyncio.BufferedProtocol):
             cost = self._do_work()
             self.update_reading()
         except Exception:
-            log.exception("a connection fails", extra={"address": self.address})
+            log.exception("a connection failed", extra={"address": self.address})
             self.transport.abort()
             return 0.0
         return cost + (self._edge.clock.worked_ns() - began) / 1000
@@ -262,7 +262,7 @@ class Connection(asyncio.BufferedProtocol):
         self._edge.admission.record_abuse(self.address)
         self._unparsed = b""
         if self.session is not None:
-            self.session.disconnect(f"more {what} than are allowed")
+            self.session.disconnect(f"too many {what}")
         self.transport.abort()
 
     def eof_received(self) -> None:
@@ -274,7 +274,7 @@ class Connection(asyncio.BufferedProtocol):
         if self.session is not None:
             self.session.disconnect(None)
         # A peer that has stopped sending may have stopped reading too.
-        self.end_after(CLOSE_SECONDS, self.transport.abort)
+        self.set_deadline(CLOSE_SECONDS, self.transport.abort)
 
     def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002  the reason makes no difference
         if not self._here:
@@ -282,7 +282,7 @@ class Connection(asyncio.BufferedProtocol):
         self._handle_rest()
         self._here = False
         self._unparsed = b""
-        self.end_after(None)
+        self.set_deadline(None)
         if self._ping_timer is not None:
             self._ping_timer.cancel()
         if self.session is not None:
@@ -292,7 +292,7 @@ class Connection(asyncio.BufferedProtocol):
         self._edge.remove_connection(self)
 
     def _handle_rest(self) -> None:
-        """Handle the last received bytes: a player's last move counts, however its connection ends."""
+        """Handle the last received bytes: a player's last move counts, however the connection ends."""
         self.is_over = True
         session = self.session
         if session is None:
@@ -326,25 +326,27 @@ class Connection(asyncio.BufferedProtocol):
         self._has_data = False
         self._answering = True
         request = Request(event.path, event.headers, event.method, event.protocol, self.transport.is_closing)
-        why = edge.directives.against(edge.admission.client(request, self.address))
+        why = edge.directives.ban_reason(edge.admission.client_address(request, self.address))
         if why:
-            self._respond(handshake.ban_refusal(why), last=True)
+            self._respond(handshake.refuse_banned(why), last=True)
             return
         if not request.wants_websocket:
-            answer = handshake.page(edge.pages, request, edge.admission.client(request, self.address))
+            answer = handshake.answer_page(
+                edge.pages, request, edge.admission.client_address(request, self.address)
+            )
             if isinstance(answer, Response):
                 # Most answers are cached or refusals. A task for each would cost more than the answer.
                 self._answer(request, answer)
             else:
-                self.end_after(ANSWER_SECONDS, self.transport.abort)
+                self.set_deadline(ANSWER_SECONDS, self.transport.abort)
                 edge.start_soon(self._answer_later, request, answer)
             return
         refusal = (
-            handshake.no_get(request)
+            handshake.refuse_unless_get(request)
             or self._count_client(request)
-            or handshake.subprotocol_missing(request)
+            or handshake.refuse_without_subprotocol(request)
             or (handshake.NO_CORE if edge.is_cut_off else None)
-            or (None if edge.any_origin else handshake.wrong_origin(request))
+            or (None if edge.any_origin else handshake.refuse_other_origin(request))
         )
         if refusal is not None:
             self._respond(refusal, last=True)
@@ -355,24 +357,24 @@ class Connection(asyncio.BufferedProtocol):
         event.headers.clear()  # the library keeps the request until the connection ends
         if self._protocol.state is OPEN:
             self.pings = OpenPings()
-            self.share = edge.admission.bucket(self.address)
+            self.share = edge.admission.shared_bucket(self.address)
             self.session = edge.session(edge, self)
-            self.end_after(edge.limits.hello_seconds, self.session.hello_timeout)
-            self._ping_timer = edge.clock.call_later(edge.first_ping(), self._ping)
+            self.set_deadline(edge.limits.hello_seconds, self.session.hello_timeout)
+            self._ping_timer = edge.clock.call_later(edge.first_ping_delay_s(), self._ping)
 
     def _count_client(self, request: Request) -> Response | None:
-        """Count a connection through a proxy for its actual client. Return a refusal if that client has too many
-        connections.
+        """Count a proxied connection for its actual client. Return the response that refuses a client with too many
+        connections; None if the client may connect.
         """
         admission = self._edge.admission
-        client = admission.client(request, self.address)
+        client = admission.client_address(request, self.address)
         if client == self.address:
             return None
         admission.release(self.address)
         self._counted = admission.admit(client)
         if not self._counted:
             return handshake.TOO_MANY
-        self.address, self._key = client, source(client)
+        self.address, self._key = client, address_key(client)
         return None
 
     async def _answer_later(self, request: Request, make: Callable[[], Awaitable[Response]]) -> None:
@@ -384,7 +386,7 @@ class Connection(asyncio.BufferedProtocol):
             return
         self._answers += 1
         last = (
-            not request.may_go_on
+            not request.allows_next_request
             or self.is_over
             or self._answers >= handshake.MAX_REQUESTS
             or not edge.admission.has_room(self.address)
@@ -394,7 +396,7 @@ class Connection(asyncio.BufferedProtocol):
             # The time limit of the first request applies to the next one too.
             self._protocol = self._new_protocol()
             self._answering = False
-            self.end_after(edge.limits.hello_seconds, self._close_idle)
+            self.set_deadline(edge.limits.hello_seconds, self._close_idle)
             self.update_reading()
 
     def _respond(self, answer: Response, *, last: bool, bodiless: bool = False) -> None:
@@ -402,10 +404,10 @@ class Connection(asyncio.BufferedProtocol):
         if last:
             self._closing = True
             self._end_stream()
-            self.end_after(self._edge.limits.hello_seconds, self.transport.abort)
+            self.set_deadline(self._edge.limits.hello_seconds, self.transport.abort)
 
     def _close_idle(self) -> None:
-        """Close a connection without a request in time. Browsers open some in advance and send nothing on them."""
+        """Close a connection on which no request came in time. Browsers open some in advance and send nothing on them."""
         if self._has_data or self._unparsed:
             self._edge.admission.record_abuse(self.address)
         self.transport.abort()
@@ -418,9 +420,7 @@ class Connection(asyncio.BufferedProtocol):
         return self.transport.get_write_buffer_size()
 
     def write(self, data: bytes) -> None:
-        """Write frames without waiting. A client with too many unread bytes is disconnected, and no other client is
-        affected.
-        """
+        """Write frames without waiting, or disconnect the client if too many bytes wait for it already."""
         if self.is_slow and self.session is not None and self.backlog > OUTBOX_BYTES:
             self.session.close_slow()
         else:
@@ -447,7 +447,7 @@ class Connection(asyncio.BufferedProtocol):
         if self._closing or not protocol.close_expected():
             return
         self._closing = True
-        self.end_after(CLOSE_SECONDS, self.transport.abort)
+        self.set_deadline(CLOSE_SECONDS, self.transport.abort)
         if self.session is None:
             self._answering = True
             return
@@ -483,10 +483,8 @@ class Connection(asyncio.BufferedProtocol):
 
     # the end
 
-    def end_after(self, seconds: float | None, call: Callable[[], None] | None = None) -> None:
-        """Schedule `call` for `seconds` from now, in place of the call that was scheduled before. None only cancels
-        that one.
-        """
+    def set_deadline(self, seconds: float | None, call: Callable[[], None] | None = None) -> None:
+        """Call `call` after `seconds`, in place of the call scheduled before. If `seconds` is None, only cancel."""
         if self._deadline is not None:
             self._deadline.cancel()
             self._deadline = None
@@ -496,7 +494,7 @@ class Connection(asyncio.BufferedProtocol):
     def close(self, code: int, reason: str, *, is_wrong: bool) -> None:
         """Send a close frame. The connection is reset if the peer has not answered after `CLOSE_SECONDS`.
 
-        is_wrong: True if the connection counts as misbehaving for its address
+        is_wrong: True if the closed connection counts against its address as misbehaving
         """
         self._closing = True
         self._unparsed = b""
@@ -505,11 +503,11 @@ class Connection(asyncio.BufferedProtocol):
         if self._protocol.state is OPEN:
             self._protocol.send_close(code, reason.encode()[:REASON_BYTES].decode(errors="ignore"))
             self._write_out(self._protocol.data_to_send())
-        self.end_after(CLOSE_SECONDS, self.transport.abort)
+        self.set_deadline(CLOSE_SECONDS, self.transport.abort)
         self.update_reading()
 
     def goodbye(self, code: Code) -> None:
-        """Notify a client that the server ends. A connection without a websocket is reset."""
+        """Send the client `code`, the reason of an orderly end, and close. A connection without a websocket is reset."""
         if self.session is None:
             self.transport.abort()
         else:

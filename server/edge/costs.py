@@ -1,7 +1,7 @@
 """Rate limits: the cost of each kind of message.
 
-A kind without an entry here is accepted from nobody. `tests/server/edge/test_costs.py` compares the entries with the
-messages of the protocol and with the table in SECURITY.md.
+Every message of a client has an entry: `tests/server/edge/test_costs.py` compares the entries with the protocol and with
+the table in SECURITY.md.
 """
 
 from __future__ import annotations
@@ -44,9 +44,8 @@ MESSAGE_COSTS: dict[type[ClientMessage], int] = {
 }
 """Cost of each message for its sender's address, in µs of `server.edge.work.WorkBudget`.
 
-A cost of 0 means that other limits apply. One hello opens a connection, and new connections wait for their turns. Each
-move answers a turn, and each `ready` answers a `start`. A resignation ends a match. A client that sends any others
-loses the match after a few.
+A cost of 0 means that another limit applies: a connection needs one hello, a move answers a turn, a `ready` answers a
+`start`, and a resignation ends a match. Where such a message is not expected, `OUT_OF_PLACE_COSTS` applies.
 """
 
 OUT_OF_PLACE_COSTS: dict[type[ClientMessage], int] = {
@@ -55,7 +54,7 @@ OUT_OF_PLACE_COSTS: dict[type[ClientMessage], int] = {
     Move: 300,
     Resign: 2_000,
 }
-"""Cost, in µs, of messages that are free where they are expected: a second hello, or one about somebody else's match.
+"""Cost, in µs, of a message that is free where it is expected: of a second hello, for example.
 
 A `ready` or `resign` for a finished match is answered with the match's end, which may have to be read from the store.
 """

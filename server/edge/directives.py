@@ -1,4 +1,4 @@
-"""Directives of the host to all servers: banned names and addresses, and a notice."""
+"""Directives of the host to all servers: banned names, banned addresses, and a notice to all clients."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from ipaddress import IPv4Network, IPv6Network, ip_address
 from msgspec import Struct
 
 from arena.protocol.messages import Notice
-from arena.server.failed_logins import source
+from arena.server.failed_logins import address_key
 
 NO_NOTICE = Notice("", "")
 
@@ -22,14 +22,14 @@ class Directives(Struct, frozen=True):
     """Reason for each banned network. IPv6 networks are /64 or larger."""
     notice: Notice = NO_NOTICE
 
-    def against(self, address: str, name: str = "") -> str:
+    def ban_reason(self, address: str, name: str = "") -> str:
         """Return the reason that an address or a name is banned; empty if neither is."""
         if name in self.names:
             return self.names[name]
         if not self.networks:
             return ""
         try:
-            parsed = ip_address(source(address).partition("/")[0])
+            parsed = ip_address(address_key(address).partition("/")[0])
         except ValueError:
             return ""
         return next((why for network, why in self.networks.items() if parsed in network), "")

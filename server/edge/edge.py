@@ -19,12 +19,12 @@ from arena.protocol.codes import Code
 from arena.protocol.messages import End, ServerMessage
 from arena.server.core.effects import Close, Publish, Send
 from arena.server.core.inputs import EDGE_BITS, ClientAdmitted, EdgeResynced
-from arena.server.edge.addresses import listen_problem
+from arena.server.edge.addresses import listen_error_text
 from arena.server.edge.admission import Admission
 from arena.server.edge.connection import CLOSE_SECONDS, Connection
 from arena.server.edge.directives import Directives
 from arena.server.edge.fair_queue import FairQueue
-from arena.server.edge.frames import frame_of
+from arena.server.edge.frames import encode_frame
 from arena.server.edge.limits import HostLimits
 from arena.server.edge.page_client import PageClient
 from arena.server.edge.pings import PING_SECONDS
@@ -52,7 +52,7 @@ BACKLOG = 100
 
 
 def no_pages(_request: Request, _address: str) -> Response | None:
-    """Return None, as the `pages` of an edge without pages."""
+    """Answer no plain request: the `pages` of an edge that serves none."""
     return None
 
 
@@ -74,7 +74,7 @@ class EdgeClient(Protocol):
         ...
 
     def resubscribe(self) -> None:
-        """Send a new core the topics that the client follows, or its hello again if that was not answered."""
+        """Tell a new core which topics the client follows, or repeat the client's hello if no core has answered it."""
 
 
 class Edge:
@@ -97,14 +97,14 @@ class Edge:
     ) -> None:
         """Make an edge that does not listen yet.
 
-        number         number of this edge; the numbers of its clients begin with it
-        core           receives the inputs of clients; may be set later, before the edge listens
+        number         number of this edge: the high bits of its clients' numbers
+        core           receives the clients' inputs; may be replaced before the edge listens
         program        name and version in the `Server` header of answers
         proxies        addresses or networks whose X-Forwarded-For is trusted
         pause_seconds  time for which an address with many misbehaving connections is refused
         any_origin     True if browsers may connect from pages of other sites
         exempt         names of bots without rate limits: the server's own
-        lag            lag of the event loop, if the core uses the same one
+        lag            meter of the event loop's lag, to share with the core; None for a new one
         """
         self.number = number
         self.core = core
@@ -121,7 +121,7 @@ class Edge:
         self.admission = Admission(limits, proxies, clock, pause_seconds)
         self.queue = FairQueue(clock)
         self.session: Callable[[Edge, Connection], Session] = Session
-        """Factory of the session of a websocket. A benchmark of connections alone replaces it."""
+        """Function that makes the session of a websocket. A benchmark of connections alone replaces it."""
         self.live = PageClient(self)
         self.buffer = memoryview(bytearray(PIECE_BYTES))
         self.sink = memoryview(bytearray(SINK_BYTES))
@@ -139,9 +139,7 @@ class Edge:
         self._closed = False
         self.directives = Directives()
         self.is_cut_off = False
-        """True while the edge receives nothing from a core. Its clients are then sent away, to connect through another
-        edge.
-        """
+        """True while the edge receives nothing from a core. Clients then have to connect through another edge."""
         self.lag = lag or LoopLag(clock, metrics.loop_seconds.observe)
         """Lag of the event loop. No client is charged for its stalls."""
         self.lag.add_need(lambda: bool(self.connections))
@@ -176,7 +174,7 @@ class Edge:
                     self.connection, host, port, ssl=tls, backlog=BACKLOG, start_serving=False, **options
                 )
             except OSError as error:
-                raise CannotListen(listen_problem(host, port, error)) from None
+                raise CannotListen(listen_error_text(host, port, error)) from None
             self._listeners.append(listener)
             for each in listener.sockets:  # accepted connections inherit these sizes
                 each.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, KERNEL_BUFFER_BYTES)
@@ -190,8 +188,9 @@ class Edge:
         return Connection(self)
 
     async def close(self, code: Code = Code.SHUTTING_DOWN) -> None:
-        """Stop accepting, send `code` to all clients, and wait until all connections have ended. Further calls do
-        nothing.
+        """Stop listening, send `code` to all clients, and wait until all connections have ended.
+
+        Further calls do nothing.
         """
         if self._closed:
             return
@@ -207,9 +206,10 @@ class Edge:
                 self._quiet = anyio.Event()
                 await self._quiet.wait()
 
-    def set_isolated(self, *, yes: bool) -> None:
-        """Disconnect all clients and admit none while the edge receives nothing from a core. Plain requests are still
-        answered.
+    def set_cut_off(self, *, yes: bool) -> None:
+        """Set whether the edge is cut off from all cores. If so, disconnect all clients and admit none.
+
+        Plain requests are still answered.
         """
         if yes and not self.is_cut_off:
             for connection in list(self.connections):
@@ -217,14 +217,14 @@ class Edge:
                     connection.goodbye(Code.SHUTTING_DOWN)
         self.is_cut_off = yes
 
-    def follow_directives(self, directives: Directives) -> None:
+    def apply_directives(self, directives: Directives) -> None:
         """Apply new directives of the host: remove banned clients, and send a new notice to the others."""
         before, self.directives = self.directives, directives
         if directives == before:
             return
         for connection in list(self.connections):
             if connection.session is not None:
-                connection.session.follow_directives(is_new=directives.notice != before.notice)
+                connection.session.apply_directives(is_new=directives.notice != before.notice)
 
     # from the core
 
@@ -265,7 +265,7 @@ class Edge:
     # for connections and sessions
 
     def add_client(self, client: EdgeClient) -> int:
-        """Return the number of a new client. Messages are delivered to it from now on."""
+        """Register a client, so that messages are delivered to it, and return its number."""
         number = self.number << EDGE_BITS | next(self._count)
         self._clients[number] = client
         return number
@@ -274,7 +274,7 @@ class Edge:
         """Stop delivering messages to a client."""
         self._clients.pop(number, None)
 
-    def topic(self, name: str) -> Topic:
+    def find_or_add_topic(self, name: str) -> Topic:
         """Return the topic of that name, and create it if it is new."""
         topic = self._topics.get(name)
         if topic is None:
@@ -287,17 +287,17 @@ class Edge:
             del self._topics[topic.name]
 
     def shared_frame(self, message: ServerMessage) -> bytes:
-        """Return the frame of a message that is sent to several clients in succession."""
+        """Return the frame of a message that several clients get in succession, encoded only once."""
         if self._shared[0] is not message:
-            self._shared = message, frame_of(message)
+            self._shared = message, encode_frame(message)
         return self._shared[1]
 
-    def first_ping(self) -> float:
-        """Return the seconds until a connection's first ping. The pings of many connections are spread evenly."""
+    def first_ping_delay_s(self) -> float:
+        """Return the seconds until a connection's first ping, spread evenly over the connections."""
         return PING_SECONDS * (0.5 + 0.61803 * len(self.connections) % 0.5)
 
     def add_connection(self, connection: Connection) -> None:
-        """Keep a new connection."""
+        """Register a new connection."""
         self.connections.add(connection)
         self.lag.start()
 
@@ -316,4 +316,4 @@ class Edge:
         try:
             await job(*arguments)
         except Exception:
-            log.exception("a connection fails")
+            log.exception("a connection failed")

@@ -36,7 +36,7 @@ class FairQueue:
         """Time at which the rest after the last turn ends, in monotonic ns."""
 
     def enter(self, address: str, waiter: Waiter) -> None:
-        """Give a waiter one turn, when it is the turn of its address."""
+        """Queue a waiter for one turn, after the earlier waiters of the same address."""
         self._waiting.setdefault(address, deque()).append(waiter)
         if not self._running:
             self._running = True

@@ -10,6 +10,6 @@ from arena.protocol.messages import ServerMessage
 BINARY = Opcode.BINARY
 
 
-def frame_of(message: ServerMessage) -> bytes:
-    """Return the frame of a message. All receivers get the same bytes."""
+def encode_frame(message: ServerMessage) -> bytes:
+    """Encode a message as one websocket frame. All receivers get the same bytes."""
     return Frame(BINARY, encode(message)).serialize(mask=False)

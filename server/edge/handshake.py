@@ -21,50 +21,52 @@ log = logging.getLogger("arena.connection")
 MAX_REQUESTS = 1000
 """Number of plain requests that are answered on one connection."""
 TOO_MANY = text("too many connections", HTTPStatus.TOO_MANY_REQUESTS)
-"""Refusal of a client behind a proxy that has too many connections."""
+"""Response to a client behind a proxy that has too many connections."""
 
 NO_CORE = text("this server has no contact with its core: retry later", HTTPStatus.SERVICE_UNAVAILABLE)
-"""Refusal of all websockets by an edge that is cut off from its core."""
+"""Response to every websocket request while the edge is cut off from its core."""
 
 
-def ban_refusal(why: str) -> Response:
-    """Return the refusal of a client whose address the host has banned."""
+def refuse_banned(why: str) -> Response:
+    """Return the response that refuses a client from a banned address."""
     return text(f"removed: {why}", HTTPStatus.FORBIDDEN)
 
 
 PLAIN_METHODS = ("GET", "HEAD", "POST")
-"""Methods of plain requests. Their requests have no body."""
+"""Methods of plain requests, which all have no body."""
 
 
-def no_get(request: Request) -> Response | None:
-    """Return the refusal of a handshake that is not a GET; None for a GET."""
+def refuse_unless_get(request: Request) -> Response | None:
+    """Return the response that refuses a websocket request whose method is not GET; None if it is GET."""
     return None if request.method == "GET" else method_not_allowed("GET")
 
 
-def subprotocol_missing(request: Request) -> Response | None:
-    """Return the refusal of a client that does not offer this server's subprotocol; None if it does."""
+def refuse_without_subprotocol(request: Request) -> Response | None:
+    """Return the response that refuses a client without this server's subprotocol; None if the client offers it."""
     offered = request.words("Sec-WebSocket-Protocol")
     if SUBPROTOCOL in offered:
         return None
     offer = ", ".join(offered) or "none"
-    return text(f"subprotocol {SUBPROTOCOL} is needed, not {offer:.100}", HTTPStatus.BAD_REQUEST)
+    return text(
+        f"the subprotocol {SUBPROTOCOL} is required; this request offers {offer:.100}", HTTPStatus.BAD_REQUEST
+    )
 
 
-def wrong_origin(request: Request) -> Response | None:
-    """Return the refusal of a page from another site, as given in the browser's Origin header; None if it is allowed.
+def refuse_other_origin(request: Request) -> Response | None:
+    """Return the response that refuses a page of another site, by the browser's Origin header; None if it is allowed.
 
     Only host names are compared, because not every proxy passes on the scheme and the port of the request.
     """
-    hosts = {_machine(f"//{value}") for value in request.headers.get_all("Host")}
+    hosts = {_hostname(f"//{value}") for value in request.headers.get_all("Host")}
     for origin in request.headers.get_all("Origin"):
-        if not hosts or {_machine(origin)} != hosts:
+        if not hosts or {_hostname(origin)} != hosts:
             here = ", ".join(request.headers.get_all("Host")) or "this server"
-            line = f"a page of {origin:.100} may not connect to {here:.100}; a proxy must pass the Host header on"
+            line = f"a page of {origin:.100} may not connect to {here:.100}; a proxy must pass on the Host header"
             return text(line, HTTPStatus.FORBIDDEN)
     return None
 
 
-def _machine(url: str) -> str | None:
+def _hostname(url: str) -> str | None:
     try:
         return urlsplit(url).hostname
     except ValueError:
@@ -72,17 +74,17 @@ def _machine(url: str) -> str | None:
 
 
 NO_PAGE = text(
-    f"there is no such page; bots connect here by websocket, as {SUBPROTOCOL}", HTTPStatus.NOT_FOUND
+    f"no such page; bots connect here by websocket, with the subprotocol {SUBPROTOCOL}", HTTPStatus.NOT_FOUND
 )
 """Answer to a request for a page that does not exist."""
-FAILED = text("the server failed; its log says why", HTTPStatus.INTERNAL_SERVER_ERROR)
+FAILED = text("internal server error; the server's log has the details", HTTPStatus.INTERNAL_SERVER_ERROR)
 """Answer if a page raised an exception."""
-NO_ANSWER = "no answer to a request"
-"""Log line of such an exception, before its stack."""
+NO_ANSWER = "a request could not be answered"
+"""Log line before the stack of an exception that a page raised."""
 
 
-def page(pages: Pages, request: Request, address: str) -> Response | Callable[[], Awaitable[Response]]:
-    """Return the answer to a plain request from an address, or a function that makes it if that takes a while.
+def answer_page(pages: Pages, request: Request, address: str) -> Response | Callable[[], Awaitable[Response]]:
+    """Return the answer to a plain request from an address, or a function that makes the answer if that takes a while.
 
     A page's exception is logged, and answered with a 500.
     """
@@ -107,8 +109,8 @@ async def _make_answer(make: Callable[[], Awaitable[Response | None]], address: 
 def to_bytes(answer: Response, program: str, *, last: bool, bodiless: bool = False) -> bytes:
     """Return an answer as bytes.
 
-    last      True if the connection ends after this answer; the client is told so
-    bodiless  True to leave out the body, as for a HEAD; its length is sent anyway (RFC 9110, section 9.3.2)
+    last      True if the connection ends after this answer, which then says `Connection: close`
+    bodiless  True to leave out the body, as for HEAD, but still send its length (RFC 9110, section 9.3.2)
     """
     fields = {
         "Date": formatdate(usegmt=True),

@@ -1,4 +1,4 @@
-"""Python's settings for a server: its garbage collector for cycles, and the switching between its threads."""
+"""Settings of the Python interpreter for a server: garbage collection and thread switching."""
 
 from __future__ import annotations
 
@@ -10,21 +10,24 @@ from contextlib import contextmanager
 from arena.clock import MONOTONIC
 from arena.server.metrics import COLLECTOR_SECONDS
 
-YOUNG = 2_000
-"""Number of new objects that are still alive before the collector runs.
+YOUNG_THRESHOLD = 2_000
+"""Number of objects created and not freed since the last run of the collector, at which it examines the new objects.
 
 Python's default of 700 leads to a run every few moves. A run takes about a microsecond per object and stalls all
 clients meanwhile: with a limit of 50,000, for 25 ms and more.
 """
-MIDDLE = 5
-"""Number of runs over young objects before the surviving objects are examined again. A closed connection leaves cycles of
-tens of objects behind.
+MIDDLE_THRESHOLD = 5
+"""Number of runs over new objects before their survivors are examined too.
+
+A closed connection leaves behind cycles of tens of objects.
 """
-OLD = 100
-"""Number of runs over middle-aged objects before all objects are examined."""
+OLD_THRESHOLD = 100
+"""Number of runs over survivors before all objects are examined."""
 SWITCH_SECONDS = 0.0005
-"""Switch interval between the event loop and the journal's writer thread. Python's default is 5 ms. The writer may have
-to wait for that several times per commit, and all moves of the commit wait with it.
+"""Time after which the event loop must yield to the journal's writer thread, and vice versa, in seconds.
+
+The writer may wait that long several times per commit, and all moves of the commit wait with it. Python's default is
+5 ms.
 """
 
 
@@ -39,14 +42,14 @@ def infrequent_collections() -> Iterator[None]:
     usual, interval = gc.get_threshold(), sys.getswitchinterval()
     gc.collect()
     gc.freeze()
-    gc.set_threshold(YOUNG, MIDDLE, OLD)
-    gc.callbacks.append(_count)
+    gc.set_threshold(YOUNG_THRESHOLD, MIDDLE_THRESHOLD, OLD_THRESHOLD)
+    gc.callbacks.append(_observe_run)
     sys.setswitchinterval(SWITCH_SECONDS)
     try:
         yield
     finally:
         sys.setswitchinterval(interval)
-        gc.callbacks.remove(_count)
+        gc.callbacks.remove(_observe_run)
         gc.set_threshold(*usual)
         gc.unfreeze()
 
@@ -54,7 +57,7 @@ def infrequent_collections() -> Iterator[None]:
 _began = 0.0
 
 
-def _count(phase: str, _info: dict[str, int]) -> None:
+def _observe_run(phase: str, _info: dict[str, int]) -> None:
     global _began  # noqa: PLW0603  there is one collector
     if phase == "start":
         _began = MONOTONIC.now()

@@ -1,4 +1,4 @@
-"""The log of a server: one line per event, with the match and the bot that it concerns."""
+"""The log of a server: one line per event, with the match and the bot that the event concerns."""
 
 from __future__ import annotations
 
@@ -56,20 +56,20 @@ def set_up(form: Literal["text", "json"], *, verbose: bool, wire: bool) -> None:
     logging.captureWarnings(capture=True)
     sys.excepthook = _log_exception
     sys.unraisablehook = _log_unraisable
-    threading.excepthook = _log_of_thread
+    threading.excepthook = _log_thread_exception
     logging.getLogger("arena").setLevel(logging.INFO if verbose or form == "json" else logging.WARNING)
     logging.getLogger("arena.wire").setLevel(logging.DEBUG if wire else logging.NOTSET)
 
 
 def _log_exception(kind: type[BaseException], error: BaseException, stack: TracebackType | None) -> None:
     """Log the exception that ends the program."""
-    log.critical("the program ends: %s: %s", kind.__name__, error, exc_info=(kind, error, stack))
+    log.critical("the program stops: %s: %s", kind.__name__, error, exc_info=(kind, error, stack))
 
 
 def _log_unraisable(failed: sys.UnraisableHookArgs) -> None:
     """Log an exception that cannot be caught, for example in a destructor."""
     error = failed.exc_value
-    what = failed.err_msg or "an exception that nobody could be given"
+    what = failed.err_msg or "an exception was ignored"
     log.error(
         "%s: %r",
         what,
@@ -78,19 +78,19 @@ def _log_unraisable(failed: sys.UnraisableHookArgs) -> None:
     )
 
 
-def _log_of_thread(failed: threading.ExceptHookArgs) -> None:
+def _log_thread_exception(failed: threading.ExceptHookArgs) -> None:
     """Log an exception that ends a thread."""
     error = failed.exc_value
     name = failed.thread.name if failed.thread is not None else "?"
     log.error(
-        "thread %s ends",
+        "thread %s stopped",
         name,
         exc_info=error if error is None else (type(error), error, failed.exc_traceback),
     )
 
 
 def without_secrets(message: Message) -> Message:
-    """Return a message without its secrets, for logs that are stored and read by others."""
+    """Return a copy of a message with its token and session secret replaced by `…`, for logs."""
     match message:
         case Hello():
             token, session = ("…" if secret else "" for secret in (message.token, message.session))

@@ -47,7 +47,7 @@ class ConnectedClient(Struct, frozen=True):
 
 
 class PageClient:
-    """Live state of the server. The client enters with the first request and leaves after a while without one."""
+    """Client through which the page sees live matches. It enters at the first request, and leaves when idle."""
 
     def __init__(self, edge: Edge) -> None:
         self._edge = edge
@@ -55,19 +55,19 @@ class PageClient:
         """Number of the client; 0 if there is none."""
         self._admission: asyncio.Future[None] | None = None
         self._requests: dict[str, asyncio.Future[ServerMessage | None]] = {}
-        """Requests without an answer, by match id; the key of the listing is empty."""
+        """Unanswered requests, by match id; the request for the listing has an empty key."""
         self._listing = Listing([], [], [])
         self._listing_time = float("-inf")
         """Time of the last listing, in seconds."""
         self._idle: asyncio.TimerHandle | None = None
 
     async def view(self, match: str) -> View | None:
-        """Return a match in progress as a spectator sees it; None if there is no such match, or if no answer comes."""
+        """Return the spectators' view of a match in progress; None if there is no such match, or the core does not answer."""
         reply = await self._request(match, Watch(match))
         return reply if isinstance(reply, View) else None
 
     async def listing(self) -> Listing:
-        """Return the current listing, or the last known one if no answer comes."""
+        """Return the current listing, or the last known one if the core does not answer."""
         if self._edge.now() / 1e9 - self._listing_time > FRESH_SECONDS:
             await self._request("", Browse())
         return self._listing
@@ -85,8 +85,8 @@ class PageClient:
         return sorted(clients, key=lambda each: (-each.seconds, each.name))
 
     async def _request(self, key: str, question: ClientMessage) -> ServerMessage | None:
-        """Return the answer to a request; None if no answer comes. Callers with the same request share one."""
-        self._cancel_idle_timer()
+        """Return the core's answer to a request; None after `ANSWER_SECONDS`. Callers with the same key share an answer."""
+        self._restart_idle_timer()
         try:
             async with asyncio.timeout(ANSWER_SECONDS):
                 await self._enter()
@@ -110,13 +110,13 @@ class PageClient:
     def _submit(self, message: ClientMessage) -> None:
         self._edge.core.submit(MessageReceived(self._client, message, self._edge.now()))
 
-    def _cancel_idle_timer(self) -> None:
+    def _restart_idle_timer(self) -> None:
         if self._idle is not None:
             self._idle.cancel()
         self._idle = self._edge.clock.call_later(IDLE_SECONDS, self.disconnect)
 
     def disconnect(self) -> None:
-        """Leave until the next request."""
+        """Disconnect from the core until the next request."""
         if self._idle is not None:
             self._idle.cancel()
         if self._client:
@@ -147,7 +147,7 @@ class PageClient:
             future.set_result(answer)
 
     def close(self, _close: Close) -> None:
-        """Leave when the core closes this client. The next request enters again."""
+        """Disconnect because the core closes this client. The next request connects it again."""
         self.disconnect()
 
     def resync_entry(self) -> ClientAdmitted | None:

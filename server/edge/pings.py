@@ -13,7 +13,7 @@ PONG_SECONDS = 20.0
 
 
 class OpenPings:
-    """Pings of one connection. Times in monotonic ns."""
+    """Unanswered pings and round-trip times of one connection. Times are in monotonic ns."""
 
     __slots__ = ("_sent_times", "_times", "lag")
 
@@ -29,13 +29,13 @@ class OpenPings:
         return now - next(iter(self._sent_times.values()), now) >= PONG_SECONDS * 1e9
 
     def new(self, now: int) -> bytes:
-        """Return an unguessable payload for a ping that is sent at `now`."""
+        """Record a ping that is sent at `now`, and return an unguessable payload for it."""
         payload = getrandbits(32).to_bytes(4, "big")
         self._sent_times[payload] = now
         return payload
 
     def answer(self, payload: bytes, now: int) -> None:
-        """Handle a pong. It also answers all earlier pings (RFC 6455, section 5.5.3)."""
+        """Handle a pong, which also answers all earlier pings (RFC 6455, section 5.5.3)."""
         sent_at = self._sent_times.get(payload)
         if sent_at is None:
             return  # an unsolicited pong is allowed

@@ -8,19 +8,19 @@ from dataclasses import dataclass
 from websockets.datastructures import Headers
 
 
-def _is_waited_for() -> bool:
+def _never_abandoned() -> bool:
     return False
 
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """Request: its target as sent, including the query, its headers, its method and its HTTP version."""
+    """Request of a client. `path` is the target as sent, including the query."""
 
     path: str
     headers: Headers
     method: str = "GET"
     protocol: str = "HTTP/1.1"
-    abandoned: Callable[[], bool] = _is_waited_for
+    abandoned: Callable[[], bool] = _never_abandoned
     """Function that returns True once the client no longer waits for the answer."""
 
     def words(self, header: str) -> list[str]:
@@ -33,10 +33,10 @@ class Request:
         return "websocket" in map(str.lower, self.words("Upgrade"))
 
     @property
-    def may_go_on(self) -> bool:
+    def allows_next_request(self) -> bool:
         """Return True if another request may follow on the same connection (RFC 9112, section 9.3).
 
-        Only after a GET: other requests may have a body, and the answer to HEAD has none.
+        A request may follow only after a GET: other methods may have a body, and the answer to HEAD has none.
         """
         closes = "close" in map(str.lower, self.words("Connection"))
         return self.method == "GET" and self.protocol == "HTTP/1.1" and not closes

@@ -41,7 +41,7 @@ def text(line: str, status: HTTPStatus = HTTPStatus.OK) -> Response:
 
 
 def json(value: Any, headers: Mapping[str, str] | None = None) -> Response:
-    """Return a value as JSON. The browser does not cache it unless `headers` say otherwise."""
+    """Return an answer with a value as JSON. Browsers do not cache it unless `headers` say otherwise."""
     return raw_json(msgspec.json.encode(value), headers)
 
 
@@ -61,8 +61,8 @@ def bad_request(why: str) -> Response:
 
 
 def too_many_requests(seconds: float) -> Response:
-    """Return a 429 for an address that has used its budget; it may ask again after `seconds`."""
-    line = "too much was asked for from your address: try again in a moment"
+    """Return a 429 for an address that has used up its budget. The client may ask again after `seconds`."""
+    line = "too many requests from your address: try again in a moment"
     return replace(text(line, HTTPStatus.TOO_MANY_REQUESTS), headers={"Retry-After": str(math.ceil(seconds))})
 
 
@@ -73,7 +73,7 @@ def conflict(why: str) -> Response:
 
 def method_not_allowed(allowed: str) -> Response:
     """Return a 405 for a method that is not allowed on this path."""
-    line = text(f"only {allowed} is answered here", HTTPStatus.METHOD_NOT_ALLOWED)
+    line = text(f"method not allowed: use {allowed}", HTTPStatus.METHOD_NOT_ALLOWED)
     return replace(line, headers={"Allow": allowed})
 
 

@@ -55,43 +55,43 @@ log = logging.getLogger("arena.session")
 trace = logging.getLogger("arena.wire")
 
 AWAITING_HELLO, AWAITING_ADMISSION, ADMITTED, BACKLOGGED, CLOSED = range(5)
-"""States: before the hello; hello sent to the core but not answered; admitted; too many messages waiting; over."""
+"""States: before the hello; hello sent to the core but not answered; admitted; too many messages waiting; closed."""
 IGNORING = frozenset({AWAITING_ADMISSION, CLOSED})
 """States in which no message is handled."""
 MAX_QUEUED = 256
-"""Number of messages that may wait for a turn before reading is paused."""
+"""Maximum number of messages that wait for a turn. Then reading is paused."""
 CONTROLS = frozenset({Opcode.PING, Opcode.PONG, Opcode.CLOSE})
 BINARY = Opcode.BINARY
 TEXT = Opcode.TEXT
 PONG = Opcode.PONG
 GOODBYES = {Code.SHUTTING_DOWN: 1001, Code.EVENT_OVER: 1000}
-"""Close codes for an orderly end of the server. All other codes are sent as 1008."""
+"""Websocket close codes for a server that stops, and for an event that is over. Otherwise the close code is 1008."""
 HARMLESS = frozenset({Code.REPLACED, Code.NAME_TAKEN, *GOODBYES})
-"""Codes of a close without misbehaviour: a bot has returned, or waits for its name, or the server ends."""
+"""Codes of closings that are not the client's fault: its bot has reconnected, its name is taken, or the server stops."""
 ADMISSION_SECONDS = 60.0
 """Longest time for the core to answer a hello, for example while a new core takes over."""
 CONTROLS_PER_SECOND = 10.0
-"""Average rate of a client's control frames per second; each ping is answered."""
+"""Maximum average rate of a client's control frames. It is limited because each ping is answered."""
 CONTROL_BURST = 100
 """Maximum number of control frames that a client may send without a pause."""
 FRAGMENTS_PER_SECOND = 1000.0
-"""Average rate of message fragments per second, not counting the last fragment of each message."""
+"""Maximum average rate of message fragments, not counting the last fragment of each message."""
 FRAGMENT_BURST = 1024
 """Maximum number of fragments that a client may send without a pause."""
 NO_LIMIT = TokenBucket(1e12, 1e12, 0)
-"""Share of the server's own bots."""
-SHOWN_BYTES = 24
-"""Number of bytes shown of a frame that is not a message."""
+"""Token bucket of the server's own bots. It never runs empty."""
+EXCERPT_BYTES = 24
+"""Number of bytes quoted of an invalid frame."""
 
 
 class Seat:
-    """State of a client in one match: the turn that it has to answer, and the time that the turn has used."""
+    """State of a client in one match: the turn that the client has to answer, and the time used for it."""
 
     __slots__ = ("answer", "is_over", "left_at", "ply", "ran", "stalled_ns", "starts")
 
     def __init__(self) -> None:
         self.starts = 0
-        """Number of `start`s without a `ready`. A bot that gets its match's `start` again answers each one."""
+        """Number of `start`s without a `ready`. A bot answers each `start`, even a repeated one."""
         self.ply = -1
         """Ply of the open turn; -1 if none is open."""
         self.left_at = 0
@@ -110,10 +110,10 @@ class Session:
     """Session of one websocket."""
 
     __slots__ = (
-        "_behind",
         "_bucket",
         "_connection",
         "_controls",
+        "_early_frames",
         "_edge",
         "_fragments",
         "_has_begun",
@@ -160,20 +160,20 @@ class Session:
         """Opcode of the message in `_parts`."""
         self.waiting: list[tuple[ClientMessage, int, int]] = []
         """Messages that wait for a turn, with their arrival times in ns and their costs in µs."""
-        self._behind: list[tuple[Frame, int]] = []
-        """Frames that arrived after the hello and before the core's answer to it."""
+        self._early_frames: list[tuple[Frame, int]] = []
+        """Frames that arrived after the hello and before the core's answer."""
         self._has_begun = False
         """True once the messages sent with the welcome are written. Any `start` after that is of a new match."""
         self._traced = trace.isEnabledFor(logging.DEBUG)
 
     @property
     def name(self) -> str:
-        """Name for the log."""
+        """Name of the client, for the log."""
         return self.hello.name if self.hello else "?"
 
     @property
-    def _about(self) -> dict[str, str]:
-        """Fields of the session's log lines."""
+    def _log_fields(self) -> dict[str, str]:
+        """Fields of log lines about the session."""
         return {"bot": self.name, "address": self._connection.address, "trace": f"{self.client:x}"}
 
     # from the client
@@ -185,7 +185,7 @@ class Session:
         """
         data: bytes | str | None = frame.data  # type: ignore[assignment]
         if frame.opcode is not BINARY or not frame.fin or self.state in IGNORING:
-            data = self._whole(frame, at)
+            data = self._assemble(frame, at)
             if data is None:
                 return
         edge = self._edge
@@ -213,21 +213,21 @@ class Session:
                 return
         self._handle(message, at)
 
-    def _control(self, frame: Frame, at: int) -> None:
+    def _handle_control(self, frame: Frame, at: int) -> None:
         # The library answers pings and closes by itself.
         if frame.opcode is PONG:
             self._connection.pings.answer(bytes(frame.data), at)
         if not self._controls.take(at):
             self._connection.reset_flooding("control frames")
 
-    def _whole(self, frame: Frame, at: int) -> bytes | str | None:
+    def _assemble(self, frame: Frame, at: int) -> bytes | str | None:
         """Return a complete text or fragmented message; None if this frame does not complete one."""
         if frame.opcode in CONTROLS:
-            self._control(frame, at)
+            self._handle_control(frame, at)
             return None
         if self.state in IGNORING:
             if self.state == AWAITING_ADMISSION:
-                self._behind.append((frame, at))
+                self._early_frames.append((frame, at))
             return None
         if self._parts is None:
             self._kind = frame.opcode
@@ -245,7 +245,7 @@ class Session:
     def _handle(self, message: ClientMessage, at: int) -> None:
         """Handle a message that does not answer a turn."""
         if self.state == AWAITING_HELLO:
-            self._greet(message)
+            self._handle_hello(message)
             return
         seat = self._seats.get(message.match) if isinstance(message, (Move, Ready, Resign)) else None
         if seat is not None and seat.is_over:
@@ -261,7 +261,7 @@ class Session:
             return
         wait = self._edge.work.spend(self._connection.address, cost, at / 1e9)
         if wait > 0:
-            detail = f"too much was asked for from your address: try again in {wait:.1f} s"
+            detail = f"too many requests from your address: try again in {wait:.1f} s"
             where = getattr(message, "match", None), getattr(message, "ply", None)
             self._send_error(Error(Code.RATE_LIMITED, detail, *where))
         elif not self._connection.is_over:  # once it is over, nobody waits for the answer
@@ -294,19 +294,19 @@ class Session:
         self._submit(message, at)
         return cost
 
-    def _greet(self, message: ClientMessage) -> None:
+    def _handle_hello(self, message: ClientMessage) -> None:
         if type(message) is not Hello:
             kind = type(message).__name__.lower()
             self._end(Code.HELLO_FIRST, f"the first message must be hello, not {kind}")
             return
         self.hello = message
-        self.follow_directives(is_new=False)
+        self.apply_directives(is_new=False)
         if self.state == CLOSED:
             return
         self.state = AWAITING_ADMISSION
         self.client = self._edge.add_client(self)
         self.handled += 1
-        self._connection.end_after(ADMISSION_SECONDS, self._no_core)
+        self._connection.set_deadline(ADMISSION_SECONDS, self._admission_timeout)
         self.send_hello()
 
     def send_hello(self) -> None:
@@ -314,14 +314,14 @@ class Session:
         if self.hello is not None:
             self._edge.core.submit(AdmissionRequest(self.client, self.hello, self._connection.address))
 
-    def _no_core(self) -> None:
-        self._end(Code.SHUTTING_DOWN, "the server does not answer: come back")
+    def _admission_timeout(self) -> None:
+        self._end(Code.SHUTTING_DOWN, "the server did not answer in time: reconnect")
 
     # refusals
 
     def hello_timeout(self) -> None:
-        """Refuse a client that has not said hello in time."""
-        self._end(Code.HELLO_FIRST, f"no hello came within {self._edge.limits.hello_seconds:g} s")
+        """Close the session of a client that has sent no hello in time."""
+        self._end(Code.HELLO_FIRST, f"no hello arrived within {self._edge.limits.hello_seconds:g} s")
 
     def _refuse_frame(self, frame: bytes | str, error: DecodeError, at: int) -> None:
         if self._traced:
@@ -347,24 +347,24 @@ class Session:
         self._end(error.code, detail, detail, close_code)
 
     def _handle_flood(self) -> None:
-        detail = f"more than {self._edge.limits.messages_per_second:g} messages a second"
+        detail = f"too many messages: at most {self._edge.limits.messages_per_second:g} a second are allowed"
         self._end(Code.RATE_LIMITED, detail, detail)
 
     def close(self, close: Close) -> None:
         """Send the core's last message to the client, and close its connection."""
         self._end(close.code, close.detail)
 
-    def follow_directives(self, *, is_new: bool) -> None:
+    def apply_directives(self, *, is_new: bool) -> None:
         """Close the session if the client is banned; otherwise send it the notice if that is new."""
         directives = self._edge.directives
-        why = directives.against(self._connection.address, self.hello.name if self.hello else "")
+        why = directives.ban_reason(self._connection.address, self.hello.name if self.hello else "")
         if why:
             self._end(Code.REMOVED, why)
         elif is_new and self._has_begun and self.state != CLOSED:
             self._send(directives.notice)
 
     def goodbye(self, code: Code) -> None:
-        """Notify the client that the server ends."""
+        """Send the client `code`, the reason of an orderly end, and close the session."""
         self._end(code, code.meaning)
 
     def _end(self, code: Code, detail: str, fault: str | None = None, close_code: int | None = None) -> None:
@@ -380,28 +380,29 @@ class Session:
         self._connection.close(close_code, f"{code}: {detail}", is_wrong=code not in HARMLESS)
 
     def close_slow(self) -> None:
-        """Close the connection of a client with too many unread bytes. A bot catches up when it returns."""
+        """Close the connection of a client with too many unread bytes. A bot catches up when it reconnects."""
         if self.state == CLOSED:
             return
-        log.warning("too slow: %d bytes wait", self.backlog, extra=self._about)
+        log.warning("too slow: %d bytes wait", self.backlog, extra=self._log_fields)
         self.disconnect(None)
         # A client that starts to read during the closing handshake still gets the reason.
         self._connection.close(1008, Code.TOO_SLOW.value, is_wrong=True)
 
     def disconnect(self, fault: str | None) -> None:
-        """Report to the core that the client is gone. `fault`: its protocol violation, or None. Further calls do
-        nothing.
+        """Report to the core that the client has disconnected. Further calls do nothing.
+
+        fault  protocol violation of the client; None if there was none
         """
         if self.state == CLOSED:
             return
         if self.state >= ADMITTED and self.hello is not None and self.hello.role == "bot":
             if fault is not None:
-                log.warning("protocol error: %s", fault, extra=self._about)
+                log.warning("protocol error: %s", fault, extra=self._log_fields)
             else:
-                log.info("gone", extra=self._about)
+                log.info("gone", extra=self._log_fields)
         self.state = CLOSED
         self.waiting.clear()
-        self._behind.clear()
+        self._early_frames.clear()
         for topic in list(self._topics):
             self._leave_topic(topic)
         self._seats.clear()
@@ -421,7 +422,7 @@ class Session:
         return self._edge.work.spend(self._connection.address, cost, self._edge.now() / 1e9) <= 0
 
     def write(self, data: bytes) -> None:
-        """Write frames that all followers of a topic get."""
+        """Write encoded frames of a topic."""
         if self._traced:
             trace.debug("< %s %s", self.name, data.hex())
         self._connection.write(data)
@@ -507,25 +508,25 @@ class Session:
             if self.hello.role == "bot":
                 what = "back" if self.hello.session else "here"
                 where, program = self._connection.address, self.hello.program
-                log.info("%s from %s (%s)", what, where, program, extra=self._about)
+                log.info("%s from %s (%s)", what, where, program, extra=self._log_fields)
             self.hello = replace(self.hello, session=welcome.session)
             self.state = ADMITTED
-            self._connection.end_after(None)
+            self._connection.set_deadline(None)
             if self._is_exempt:
                 self._connection.share = NO_LIMIT
-            self._edge.clock.call_later(0, self._begin)
+            self._edge.clock.call_later(0, self._handle_early_frames)
 
     def _note_standing(self, standing: Standing) -> None:
         if self.hello is not None:
             self.hello = replace(self.hello, quota=UNSET if standing.quota is None else standing.quota)
 
-    def _begin(self) -> None:
+    def _handle_early_frames(self) -> None:
         """Handle the frames that came after the hello, once all messages sent with the welcome are written."""
         self._has_begun = True
         if self._edge.directives.notice.text and self.state != CLOSED:
             self._send(self._edge.directives.notice)
-        while self._behind and self.state == ADMITTED:
-            self.receive(*self._behind.pop(0))
+        while self._early_frames and self.state == ADMITTED:
+            self.receive(*self._early_frames.pop(0))
         self._connection.update_reading()
 
     def _note_view(self, view: View) -> None:
@@ -538,7 +539,7 @@ class Session:
     def _follow(self, name: str) -> None:
         topic = self._topics.get(name)
         if topic is None:
-            topic = self._topics[name] = self._edge.topic(name)
+            topic = self._topics[name] = self._edge.find_or_add_topic(name)
         topic.follow(self)
 
     def _leave_topic(self, name: str) -> None:
@@ -552,7 +553,7 @@ class Session:
         self._topics.pop(name, None)
 
     def request_view(self, match: str) -> None:
-        """Request a whole match that the client follows from the core."""
+        """Ask the core to send the client the whole match, which the client follows."""
         self._edge.core.submit(MessageReceived(self.client, Watch(match), self._edge.now()))
 
     # resync
@@ -567,7 +568,7 @@ class Session:
         )
 
     def resubscribe(self) -> None:
-        """Send a new core the topics that the client follows, or its hello again if that was not answered."""
+        """Tell a new core which topics the client follows, or repeat the client's hello if no core has answered it."""
         if self.state == AWAITING_ADMISSION:
             self.send_hello()
             return
@@ -587,11 +588,11 @@ class Session:
         View: _note_view,
         Listing: _note_listing,
     }
-    """Handler of the session for each type of message that is sent."""
+    """Method that updates the session, for each type of message sent to the client."""
 
 
 def _excerpt(frame: bytes | str) -> str:
-    """Return the beginning of a frame that is not a message, for the client's author."""
+    """Return a clause that quotes the beginning of an invalid frame, for the client's author."""
     if isinstance(frame, str):
-        return f"it begins {frame[:SHOWN_BYTES]!r}"
-    return f"its {len(frame)} bytes begin {frame[:SHOWN_BYTES].hex(' ')}"
+        return f"it begins {frame[:EXCERPT_BYTES]!r}"
+    return f"its {len(frame)} bytes begin {frame[:EXCERPT_BYTES].hex(' ')}"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 
 class TokenBucket:
-    """Tokens of one client or address."""
+    """Token bucket of one client or address."""
 
     __slots__ = ("_at", "_burst", "_rate", "_tokens")
 
@@ -14,7 +14,7 @@ class TokenBucket:
         self._at = now
 
     def take(self, now: int) -> bool:
-        """Take a token. Return False if there is none."""
+        """Take a token and return True; return False if there is none."""
         if now > self._at:
             self._tokens = min(self._burst, self._tokens + (now - self._at) * self._rate)
             self._at = now

@@ -1,8 +1,8 @@
 """Topics that many clients of this edge follow: a match or the listing.
 
-A message is encoded once for all followers. Messages are gathered for a moment too short to notice, and then sent to a
-few followers at a time, spread evenly over an equally short time, so that a player's move waits for few of them. A
-follower that reads slowly, or whose address exceeds its budget, misses messages and later gets the whole match again.
+A message is encoded once for all followers. Messages are gathered for `GATHER_SECONDS`, and then sent to a few followers
+at a time, spread over the same time, so that a player's move waits for few of them. A follower that reads slowly, or
+whose address exceeds its budget, misses messages and later gets the whole match again.
 """
 
 from __future__ import annotations
@@ -14,19 +14,19 @@ from msgspec.structs import replace
 from arena.clock import Clock
 from arena.protocol.messages import End, ServerMessage, Update
 from arena.server.core.effects import LISTING
-from arena.server.edge.frames import frame_of
+from arena.server.edge.frames import encode_frame
 
 MAX_BACKLOG_BYTES = 16 * 1024
-"""Number of bytes waiting for a follower beyond which it is skipped until it has read them."""
+"""Number of unsent bytes above which a follower is skipped until it has read them."""
 GATHER_SECONDS = 0.05
 """Delay before a message is sent, together with all messages that arrive during it."""
 AGAIN_SECONDS = 1.0
-"""Maximum interval between checks of followers that have missed messages."""
+"""Interval between checks of followers that have missed messages."""
 UPDATE_COST = 20
 """Cost of sending a follower the latest messages, in µs."""
 VIEW_COST = 100
 """Cost of sending a follower the whole match again, in µs."""
-FOLLOWERS_A_TURN = 4
+FOLLOWERS_PER_TURN = 4
 """Number of followers that get messages in one turn of the event loop."""
 MISSED = -1
 """Placeholder for a message number: the follower has missed a message."""
@@ -47,17 +47,17 @@ class Follower(Protocol):
         ...
 
     def write(self, data: bytes) -> None:
-        """Write frames."""
+        """Write encoded frames."""
 
     def request_view(self, match: str) -> None:
-        """Request a whole match from the core."""
+        """Ask the core to send the follower the whole match."""
 
     def topic_closed(self, name: str) -> None:
         """Handle the end of a match."""
 
 
 class Topic:
-    """Followers of one topic on this edge, and recent messages that some of them have not been sent yet."""
+    """Followers of one topic on this edge, and the recent messages that still have to be sent to some of them."""
 
     def __init__(self, name: str, clock: Clock) -> None:
         self.name = name
@@ -65,7 +65,7 @@ class Topic:
         self._followers: dict[Follower, int] = {}
         """Number of the next message for each follower, or MISSED, or AWAITING_VIEW."""
         self._frames: list[bytes] = []
-        """Latest messages, back to the first that some follower has not been sent."""
+        """Latest messages, from the first that a follower still has to get."""
         self._count = 0
         """Number of the next message to be published."""
         self._busy = False
@@ -82,7 +82,7 @@ class Topic:
         return self._end is not None
 
     def follow(self, follower: Follower) -> None:
-        """Add a follower for all messages from now on. It has just been sent the state before them."""
+        """Add a follower, which was just sent the current state, for all messages from now on."""
         self._followers[follower] = self._count
 
     def leave(self, follower: Follower) -> None:
@@ -90,54 +90,54 @@ class Topic:
         self._followers.pop(follower, None)
 
     def publish(self, message: ServerMessage) -> None:
-        """Send a message to all followers that keep up."""
+        """Send a message soon to all followers that keep up."""
         if type(message) is Update:
             message = replace(message, watching=len(self))
-        frame = frame_of(message)
+        frame = encode_frame(message)
         if type(message) is End:
             self._end = frame
         else:
             self._frames.append(frame)
             self._count += 1
         if not self._busy:
-            self._begin_after(GATHER_SECONDS)
+            self._start_round_after(GATHER_SECONDS)
 
-    def _begin_after(self, seconds: float) -> None:
+    def _start_round_after(self, seconds: float) -> None:
         self._busy = True
-        self._clock.call_later(seconds, self._begin)
+        self._clock.call_later(seconds, self._start_round)
 
-    def _look_again(self) -> None:
+    def _start_round_if_idle(self) -> None:
         if not self._busy:
-            self._begin()
+            self._start_round()
 
-    def _begin(self) -> None:
+    def _start_round(self) -> None:
         self._busy = True
         self._send_some(list(self._followers), self._count, self.is_over)
 
     def _send_some(self, batch: list[Follower], until: int, is_last: bool) -> None:  # noqa: FBT001  a timer calls it
-        for follower in batch[:FOLLOWERS_A_TURN]:
+        for follower in batch[:FOLLOWERS_PER_TURN]:
             number = self._followers.get(follower)
             if number is None:
                 continue
             if is_last:
                 self._send_last(follower, number)
             elif number != self._count:
-                self._send_news(follower, number)
-        batch = batch[FOLLOWERS_A_TURN:]
+                self._send_latest(follower, number)
+        batch = batch[FOLLOWERS_PER_TURN:]
         if batch:
-            followers = max(FOLLOWERS_A_TURN, len(self._followers))
-            pause = GATHER_SECONDS * FOLLOWERS_A_TURN / followers
+            followers = max(FOLLOWERS_PER_TURN, len(self._followers))
+            pause = GATHER_SECONDS * FOLLOWERS_PER_TURN / followers
             self._clock.call_later(pause, self._send_some, batch, until, is_last)
             return
         # Messages published during this round go to all followers in the next round.
-        self._frames = self._from(until)
+        self._frames = self._frames_from(until)
         self._busy = False
         if self._frames or (self.is_over and not is_last):
-            self._begin_after(GATHER_SECONDS)
+            self._start_round_after(GATHER_SECONDS)
         elif MISSED in self._followers.values() and not self.is_over:
-            self._clock.call_later(AGAIN_SECONDS, self._look_again)
+            self._clock.call_later(AGAIN_SECONDS, self._start_round_if_idle)
 
-    def _send_news(self, follower: Follower, number: int) -> None:
+    def _send_latest(self, follower: Follower, number: int) -> None:
         slow = follower.backlog > MAX_BACKLOG_BYTES
         if self.name == LISTING:
             if not slow:
@@ -145,7 +145,7 @@ class Topic:
                 follower.write(self._frames[-1])
         elif number >= 0 and not slow and follower.try_spend(UPDATE_COST):
             self._followers[follower] = self._count
-            follower.write(b"".join(self._from(number)))
+            follower.write(b"".join(self._frames_from(number)))
         elif number == MISSED and not slow and follower.try_spend(VIEW_COST):
             self._followers[follower] = AWAITING_VIEW
             follower.request_view(self.name)
@@ -153,11 +153,11 @@ class Topic:
             self._followers[follower] = MISSED
 
     def _send_last(self, follower: Follower, number: int) -> None:
-        """Send a follower the `end`, even if it is slow: this message holds all moves."""
+        """Send a follower the `end`, which contains all moves, even if the follower is slow."""
         self.leave(follower)
         follower.topic_closed(self.name)
-        follower.write(b"".join(self._from(number) if number >= 0 else ()) + (self._end or b""))
+        follower.write(b"".join(self._frames_from(number) if number >= 0 else ()) + (self._end or b""))
 
-    def _from(self, number: int) -> list[bytes]:
+    def _frames_from(self, number: int) -> list[bytes]:
         """Return the messages from `number` on that are still kept."""
         return self._frames[max(0, number - self._count + len(self._frames)) :]

@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections import OrderedDict
 
 from arena.server.edge.limits import HostLimits
-from arena.server.failed_logins import source
+from arena.server.failed_logins import address_key
 
 BURST_SECONDS = 20.0
-"""Longest time for which an address can save its budget, in seconds; it may then use all of it in one burst."""
+"""Longest time for which an address can save up its budget, in seconds, to use it in one burst."""
 CAPACITY = 10_000
 """Maximum number of addresses. The address whose last request is oldest is forgotten first."""
 
@@ -27,11 +27,11 @@ class WorkBudget:
         """Remaining work of each address, in µs, with the time at which it was computed."""
 
     def spend(self, address: str, cost: float, now: float) -> float:
-        """Take `cost` µs of work from an address's budget. Return 0, or the seconds until the budget would suffice.
+        """Take `cost` µs of work from an address's budget and return 0, or return the seconds until the budget suffices.
 
         Work that costs more than a full budget is allowed for an address whose budget is full.
         """
-        key = source(address)
+        key = address_key(address)
         rate = 1000.0 * self._limits.work_ms_per_second
         most = rate * BURST_SECONDS
         budget, at = self._budgets.get(key, (most, now))

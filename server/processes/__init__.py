@@ -1,1 +1,1 @@
-"""Bots as processes of this machine, which never outlive the process that started them."""
+"""Programs as processes of this machine, which never outlive the process that started them."""

@@ -1,6 +1,6 @@
 """Bot process: started under a supervisor, monitored, and restarted when it crashes or hangs.
 
-STARTING -> UP -> (its end) -> STARTING ... -> LOST, after too many consecutive failures
+STARTING -> UP -> (crash or hang) -> STARTING ... -> LOST, after too many consecutive failures
 """
 
 from __future__ import annotations
@@ -20,21 +20,18 @@ from arena.clock import MONOTONIC, Clock
 from arena.server.processes import supervisor
 from arena.server.processes.child import STOP_SECONDS, Child
 
-TOLD_FAILURES = 3
-"""Number of resignations and crashes of a bot for which its output is shown.
-
-For later ones only the result is shown.
-"""
+MAX_SHOWN_FAILURES = 3
+"""Number of resignations and crashes of a bot whose output is shown. For later ones only the result is shown."""
 
 
 @dataclass(frozen=True)
 class RestartPolicy:
-    """Time limits for a bot, in seconds, and its number of restarts."""
+    """Limits for a bot's process: times in seconds, and numbers of restarts and of silent matches."""
 
     start: float = 60
     """Time for the process to connect; a slower one counts as hung."""
     settle: float = 20
-    """Maximum time for which the first matches wait for slow bots."""
+    """Maximum time for which the first matches wait until all bots are up."""
     restarts: int = 3
     """Maximum number of consecutive restarts without a move, after which the bot is lost."""
     silent_matches: int = 2
@@ -48,7 +45,7 @@ class RestartPolicy:
 
 
 class BotServer(Protocol):
-    """Server to which the bot connects."""
+    """Interface of the server to which bots connect."""
 
     def issue_token(self, name: str) -> str:
         """Return a token with which only a bot of this name can connect."""
@@ -59,7 +56,7 @@ class BotServer(Protocol):
         ...
 
     async def report_bot_exit(self, name: str, how: str) -> None:
-        """Handle the unexpected end of the bot's process; `how` contains its exit code or signal."""
+        """Handle the unexpected end of the bot's process. `how` names its exit code or signal."""
         ...
 
 
@@ -84,7 +81,7 @@ class BotProgram:
 
 
 class BotProcess:
-    """Process of a bot or one of its twins, through all restarts."""
+    """Process of one bot, through all its restarts."""
 
     def __init__(
         self,
@@ -98,7 +95,7 @@ class BotProcess:
         self.name = launch.name
         self.state = BotState.STARTING
         self.refusal: str | None = None
-        """Error message of a wrongly started process, which ended with exit code 2 before it ever connected."""
+        """Error message of a process that ended with exit code 2 before it ever connected; None if there was none."""
         self.process: int | None = None
         """Process id of the supervisor, the parent of all the bot's processes; None if it is not running."""
         self._launch = launch
@@ -112,7 +109,7 @@ class BotProcess:
         self._silent = 0
         self._gave_up = 0
         self._ended = False
-        """True if the process has ended and is not restarted yet. Its output is then part of that report."""
+        """True from the end of the process to its restart. The report of the end then contains its output."""
         self._tail: deque[str] = deque()
         self._hung: str | None = None
         self._kill = anyio.Event()
@@ -122,13 +119,13 @@ class BotProcess:
         self._tail.clear()
 
     def bot_resigned(self, how: str) -> None:
-        """Report the output before the bot gave up its last match, usually a traceback for its author.
+        """Report the bot's output before it gave up its last match: usually a traceback, for its author.
 
-        how: `resigned` or `crashed`
+        how  `resigned` or `crashed`
         """
         self._gave_up += 1
-        if self._tail and not self._ended and self._gave_up <= TOLD_FAILURES:
-            last = self._gave_up == TOLD_FAILURES
+        if self._tail and not self._ended and self._gave_up <= MAX_SHOWN_FAILURES:
+            last = self._gave_up == MAX_SHOWN_FAILURES
             more = " (for later ones, only the result is shown)" if last else ""
             self._notice("\n    ".join([f"bot {self.name} {how}{more}; it printed", *self._tail]))
 
@@ -145,37 +142,39 @@ class BotProcess:
 
     def _give_up_on(self, why: str) -> None:
         self._hung = why
-        self._enter(BotState.STARTING)
+        self._set_state(BotState.STARTING)
         self._kill.set()
 
-    def _enter(self, state: BotState) -> None:
+    def _set_state(self, state: BotState) -> None:
         self.state = state
         self._changed()
 
     async def run(self) -> None:
-        """Keep the bot running until it is lost or the task is cancelled. On cancellation its processes are ended."""
+        """Keep the bot running until it is lost or the task is cancelled. On cancellation, stop its processes."""
         while True:
             self._hung, self._kill, self._silent = None, anyio.Event(), 0
             self._ended = False
             self._tail.clear()
-            code = await self._live()
+            code = await self._run_once()
             if code == supervisor.CANNOT_START and not self._ever_up:
-                last_line = self._tail[-1] if self._tail else "ended with exit code 2 and said nothing"
+                last_line = (
+                    self._tail[-1] if self._tail else "the process ended with exit code 2 and printed nothing"
+                )
                 self.refusal = last_line.removeprefix("arena: ")
                 break
             self._ended = True
-            await self._host.report_bot_exit(self.name, f"its process ended ({_exit(code)})")
+            await self._host.report_bot_exit(self.name, f"its process ended ({_exit_text(code)})")
             self._failures += 1
             is_lost = self._failures > self._patience.restarts
-            self._notice(self._report_of_end(code, lost=is_lost))
+            self._notice(self._exit_report(code, lost=is_lost))
             if is_lost:
                 break
-            self._enter(BotState.STARTING)
+            self._set_state(BotState.STARTING)
             wait = self._patience.backoff * 2 ** (self._failures - 1)
             await self._clock.sleep(min(wait, self._patience.backoff_limit))
-        self._enter(BotState.LOST)
+        self._set_state(BotState.LOST)
 
-    async def _live(self) -> int:
+    async def _run_once(self) -> int:
         """Run the process once, from start to end, and return its exit code."""
         token = self._host.issue_token(self.name)
         child = await Child.start(
@@ -185,11 +184,11 @@ class BotProcess:
         try:
             async with anyio.create_task_group() as tasks:
                 tasks.start_soon(child.listen)
-                tasks.start_soon(self._greet, child)
+                tasks.start_soon(self._await_connection, child)
                 tasks.start_soon(self._kill_on_request, child)
                 code = await child.wait()
                 if self.state is BotState.UP:
-                    self._enter(BotState.STARTING)
+                    self._set_state(BotState.STARTING)
                 await child.read_rest()
                 tasks.cancel_scope.cancel()
             return code
@@ -197,11 +196,11 @@ class BotProcess:
             self.process = None
             await child.stop(self._patience.stop)
 
-    async def _greet(self, child: Child) -> None:
+    async def _await_connection(self, child: Child) -> None:
         if await self._host.wait_connected(self.name, self._patience.start):
             self._ever_up = True
-            if child.ended is None:
-                self._enter(BotState.UP)
+            if child.exit_code is None:
+                self._set_state(BotState.UP)
         else:
             self._give_up_on(f"it did not connect within {self._patience.start:g} s")
 
@@ -209,14 +208,14 @@ class BotProcess:
         await self._kill.wait()
         await child.kill()
 
-    def _report_of_end(self, code: int, *, lost: bool) -> str:
-        """Return the event in one line, followed by the bot's last output."""
-        how = f"hung: {self._hung}" if self._hung else f"ended unexpectedly ({_exit(code)})"
+    def _exit_report(self, code: int, *, lost: bool) -> str:
+        """Return one line about the end of the process, followed by the bot's last output."""
+        how = f"hung: {self._hung}" if self._hung else f"ended unexpectedly ({_exit_text(code)})"
         then = "it is lost, and so are its matches" if lost else "it is started again"
         return "\n    ".join([f"bot {self.name} {how}; {then}", *self._tail])
 
 
-def _exit(code: int) -> str:
+def _exit_text(code: int) -> str:
     if code > 128:
         try:
             return f"killed by {signal.Signals(code - 128).name}"
@@ -228,9 +227,9 @@ def _exit(code: int) -> str:
 def engine_command(engine: str, url: str, name: str, games: Sequence[str] = ()) -> tuple[str, ...]:
     """Return the command that starts `arena bot` with an engine.
 
-    The token is in the environment, where other users cannot see it.
+    The token is not in the command, which other users can see, but in the environment.
 
-    games: additional games, as `--game` takes them; empty for the built-in ones only
+    games  values of `--game`: additional games; empty for the built-in ones only
     """
     own = tuple(word for game in games for word in ("--game", game))
     # -P: a file in the working folder must not replace a module of this project.

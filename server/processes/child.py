@@ -17,17 +17,17 @@ import anyio.abc
 from arena.server.processes.supervisor import supervised_command
 
 TAIL_LINES = 20
-"""Number of last lines of output that are kept."""
+"""Number of output lines that are kept, the last ones."""
 LINE_LENGTH = 500
 """Maximum number of bytes kept of each line."""
 STOP_SECONDS = 2.0
 """Time for a bot to stop before it is killed."""
 OUTPUT_SECONDS = 5.0
-"""Maximum time to read the last output of a process that ended; another process may still hold its pipe open."""
+"""Maximum time to read the rest of an ended process's output. Another process may still hold the pipe open."""
 
 
 class Child:
-    """Run of a bot's command. `listen` must be running."""
+    """One run of a bot's command. `listen` must be running, to read its output."""
 
     def __init__(self, process: anyio.abc.Process) -> None:
         self._process = process
@@ -39,7 +39,7 @@ class Child:
     async def start(
         cls, command: Sequence[str], url: str, name: str, token: str, folder: Path | None = None
     ) -> Self:
-        """Start the command of a bot, with the server's address, name and token in its environment."""
+        """Start a bot's command, with the server's URL and the bot's name and token in its environment."""
         # `arena` and `python` then are those of this installation, even if its folder is not in PATH.
         path = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)])
         variables = {"PATH": path, "ARENA_URL": url, "ARENA_NAME": name, "ARENA_TOKEN": token}
@@ -56,12 +56,12 @@ class Child:
 
     @property
     def pid(self) -> int:
-        """Return the process id of the supervisor, the parent of all the bot's processes."""
+        """Process id of the supervisor, the parent of all the bot's processes."""
         return self._process.pid
 
     @property
-    def ended(self) -> int | None:
-        """Return the exit code, or None while the process runs."""
+    def exit_code(self) -> int | None:
+        """Exit code of the process; None while it runs."""
         return self._process.returncode
 
     async def wait(self) -> int:
@@ -79,17 +79,17 @@ class Child:
             await self._process.stdin.aclose()
 
     async def stop(self, seconds: float = STOP_SECONDS) -> None:
-        """Ask the process to stop, and kill it after `seconds`. Return when it has ended."""
+        """Ask the process to stop, kill it if it still runs after `seconds`, and wait for its end."""
         with anyio.CancelScope(shield=True):
-            if self.ended is None:
+            if self.exit_code is None:
                 self._process.terminate()
                 with anyio.move_on_after(seconds):
                     await self.wait()
-            if self.ended is None:
+            if self.exit_code is None:
                 await self.kill()
                 with anyio.move_on_after(seconds):
                     await self.wait()
-            if self.ended is None:
+            if self.exit_code is None:
                 self._process.kill()
             await self._process.aclose()
 
@@ -97,7 +97,7 @@ class Child:
         """Keep the last lines of output. Memory is bounded for any amount of output."""
         output = self._process.stdout
         if output is None:
-            raise ValueError("the output of a child is a pipe")
+            raise ValueError("the process was started without a pipe for its output")
         line = b""
         with suppress(anyio.ClosedResourceError):  # it was stopped
             async for chunk in output:

@@ -1,7 +1,7 @@
-"""Identity of this program and process, in a form by which another process can check if it still runs.
+"""Identity of a process, with which another process can check whether it still runs.
 
-A process is identified by its number, the boot of its machine, the namespace of the number, and its start time,
-because numbers are reused.
+A process id alone is not enough, because ids are reused. The identity also contains the boot of the machine, the
+namespace of the id, and the start time of the process.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ PROGRAM = f"riskless-arena {version('riskless-arena')}"
 
 
 class ProcessIdentity(Struct, frozen=True):
-    """Process on some machine."""
+    """Identity of a process on some machine."""
 
     host: str
     """Name of the machine, for people."""
     pid: int
     place: str
-    """Boot id of the machine and namespace of the number; empty if the system does not provide them."""
+    """Boot id of the machine and namespace of the process id; empty if the system does not provide them."""
     started: str
     """Start of the process, in system ticks since boot; empty if the system does not provide it."""
 
@@ -34,15 +34,15 @@ class ProcessIdentity(Struct, frozen=True):
 def this_process() -> ProcessIdentity:
     """Return the identity of this process."""
     pid = os.getpid()
-    state = _state(pid)
+    state = _process_state(pid)
     return ProcessIdentity(socket.gethostname()[:255], pid, _place(), state[1] if state else "")
 
 
 def is_gone(process: ProcessIdentity) -> bool:
-    """Return True if the process is known to have ended; False if it runs, or cannot be checked (another machine)."""
+    """Return True if the process is known to have ended; False if it runs, or if it cannot be checked from here."""
     if not process.place or not process.started or process.place != _place():
         return False
-    state = _state(process.pid)
+    state = _process_state(process.pid)
     # An ended process keeps its number until its parent has reaped it.
     return state is None or state[0] in "ZX" or state[1] != process.started
 
@@ -55,8 +55,8 @@ def _place() -> str:
         return ""
 
 
-def _state(pid: int) -> tuple[str, str] | None:
-    """Return the state letter and start time of a process, or None if it does not exist."""
+def _process_state(pid: int) -> tuple[str, str] | None:
+    """Return the state letter and the start time of a process; None if it does not exist."""
     try:
         text = (_PROC / str(pid) / "stat").read_text(encoding="utf-8", errors="replace")
     except OSError:

@@ -1,4 +1,4 @@
-"""Private NATS server for the processes of one machine: started, restarted, and ended with its parent."""
+"""Private NATS server for the processes of one machine. It is restarted when it ends, and stops with its parent."""
 
 from __future__ import annotations
 
@@ -22,22 +22,22 @@ from arena.server.processes.tasks import cancelled_at_exit
 
 log = logging.getLogger("arena.processes")
 
-MORE_PLACES = ("/usr/sbin", "/usr/local/bin", "/usr/local/sbin")
-"""Folders outside the usual PATH in which packages install nats-server."""
+EXTRA_FOLDERS = ("/usr/sbin", "/usr/local/bin", "/usr/local/sbin")
+"""Folders in which packages install nats-server, and which may be missing in PATH."""
 START_SECONDS = 60.0
 POLL_SECONDS = 0.02
 AGAIN_SECONDS = 0.5
-"""Interval between checks whether it still runs."""
+"""Interval between checks whether the server still runs, in seconds."""
 USER = "arena"
 MAX_PAYLOAD = 1 << 20
 
 
 class NoNats(Exception):
-    """Raised when NATS cannot be started; the message is one line with the remedy."""
+    """Raised when the NATS server cannot be started; the message is one line with the reason."""
 
 
 class PrivateNats:
-    """NATS server on a loopback port, usable only by those who can read its password file."""
+    """NATS server on a loopback port, for processes that can read its password file."""
 
     def __init__(self, program: str, folder: Path) -> None:
         """Prepare `program`, the path of nats-server, in a private `folder`."""
@@ -50,7 +50,7 @@ class PrivateNats:
 
     @property
     def url(self) -> str:
-        """Return the URL of the server. The password is in a file."""
+        """Return the URL of the server, without the password, which is in `password_file`."""
         return f"nats://{USER}@127.0.0.1:{self._port}"
 
     async def start(self) -> None:
@@ -74,22 +74,22 @@ class PrivateNats:
         with anyio.move_on_after(START_SECONDS):
             while self._process.poll() is None:
                 for file in self._folder.glob("*.ports"):
-                    if port := _port_in(file):
+                    if port := _read_port(file):
                         self._port = port
                         return
                 await MONOTONIC.sleep(POLL_SECONDS)
         last = (log.read_text(encoding="utf-8", errors="replace").splitlines() if log.exists() else []) or [
-            "it says nothing"
+            "it printed nothing"
         ]
-        raise NoNats(f"{self._program} does not start: {last[-1]}")
+        raise NoNats(f"cannot start {self._program}: {last[-1]}")
 
-    async def keep(self) -> None:
+    async def keep_running(self) -> None:
         """Restart the server whenever it ends, until cancelled."""
         while True:
             await MONOTONIC.sleep(AGAIN_SECONDS)
             if self._process is None or self._process.poll() is None:
                 continue
-            log.warning("the private NATS has ended, and is started again")
+            log.warning("the private NATS server ended; restarting it")
             try:
                 await self.start()
             except NoNats as error:
@@ -111,7 +111,7 @@ class PrivateNats:
 @asynccontextmanager
 async def private_nats() -> AsyncIterator[PrivateNats]:
     """Run a private NATS server during the block. Raises NoNats."""
-    path = os.pathsep.join([os.environ.get("PATH", os.defpath), *MORE_PLACES])
+    path = os.pathsep.join([os.environ.get("PATH", os.defpath), *EXTRA_FOLDERS])
     program = shutil.which("nats-server", path=path)
     if program is None:
         raise NoNats(
@@ -122,14 +122,14 @@ async def private_nats() -> AsyncIterator[PrivateNats]:
         try:
             await nats.start()
             async with cancelled_at_exit() as tasks:
-                tasks.start_soon(nats.keep)
+                tasks.start_soon(nats.keep_running)
                 yield nats
         finally:
             nats.close()
 
 
-def _port_in(file: Path) -> int | None:
-    """Return the client port from the server's file of ports, or None if it is not written yet."""
+def _read_port(file: Path) -> int | None:
+    """Return the client port from the server's file of ports; None if the file is incomplete."""
     try:
         (address,) = json.loads(file.read_text(encoding="utf-8"))["nats"]
         return int(address.rpartition(":")[2])

@@ -20,7 +20,7 @@ from types import FrameType
 CANNOT_START = 2
 NICENESS = 5
 """Default niceness added to the command. The server with the clocks runs first if all cores are busy."""
-HANDED_ON = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
+FORWARDED_SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 """Signals forwarded to the command's process group."""
 
 
@@ -47,7 +47,7 @@ def main(command: list[str]) -> int:
     signal.signal(signal.SIGCHLD, lambda _signal, _frame: None)
     # Signals are blocked until the command can receive them. Otherwise they would end only the supervisor, and leave the
     # command running.
-    signal.pthread_sigmask(signal.SIG_BLOCK, HANDED_ON)
+    signal.pthread_sigmask(signal.SIG_BLOCK, FORWARDED_SIGNALS)
     try:
         child = os.posix_spawnp(
             command[0],
@@ -64,9 +64,9 @@ def main(command: list[str]) -> int:
     def forward_signal(number: int, _frame: FrameType | None) -> None:
         os.killpg(child, number)
 
-    for number in HANDED_ON:
+    for number in FORWARDED_SIGNALS:
         signal.signal(number, forward_signal)
-    signal.pthread_sigmask(signal.SIG_UNBLOCK, HANDED_ON)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, FORWARDED_SIGNALS)
     while True:
         # The child is not reaped before the end, so its process and group ids cannot be reused.
         if os.waitid(os.P_PID, child, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None:

@@ -1,4 +1,4 @@
-"""Tasks that end with the block in which they were started."""
+"""Tasks that are cancelled at the end of the block in which they were started."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import anyio.abc
 
 @asynccontextmanager
 async def cancelled_at_exit() -> AsyncIterator[anyio.abc.TaskGroup]:
-    """Open a task group that is cancelled at the end of the block, and that raises the block's error unwrapped."""
+    """Open a task group that is cancelled at the end of the block. An error of the block is raised unwrapped."""
     failure: Exception | None = None
     async with anyio.create_task_group() as tasks:
         try:

@@ -1,8 +1,7 @@
-"""The authenticator: from a client's hello to its `ClientAdmitted`, or to its refusal.
+"""The authenticator: it checks a client's name and token, and passes the client to the core or refuses it.
 
-While the store is answering one query, and for a moment after it, further clients wait. The next query looks all of them
-up together. A token
-opens a name: either a token in the store, or one that the host itself has issued to a bot that it runs.
+Clients that arrive during a query of the store, and for a moment after it, are looked up together in the next query. The
+token of a name is in the store, or the host has issued it to a bot that it runs.
 """
 
 from __future__ import annotations
@@ -32,7 +31,7 @@ from arena.server.core.inputs import (
     RatingChanged,
 )
 from arena.server.core.lobby import Refused
-from arena.server.failed_logins import FailedLogins, source
+from arena.server.failed_logins import FailedLogins, address_key
 from arena.server.ports import AdmissionRequest
 from arena.server.store import tokens
 from arena.server.store.database import Engine, error_line
@@ -43,11 +42,12 @@ if TYPE_CHECKING:
 
 log = logging.getLogger("arena.accounts")
 
-CROWD = 200
-"""Number of clients that are looked up in one query of the store."""
+MAX_BATCH = 200
+"""Maximum number of clients that are looked up in one query of the store."""
 GATHER_SECONDS = 0.05
-"""Pause after a query, in which clients gather for the next one. A query takes 1 ms of CPU time and more, for one client or
-for many.
+"""Pause after a query, in which clients gather for the next one, in seconds.
+
+A query takes at least 1 ms of CPU time, whether for one client or for many.
 """
 
 
@@ -67,7 +67,7 @@ class Authenticator:
         """Set up the check of names.
 
         server  name of the server whose sessions count
-        anyone  True if any client may use a name that has no token: for a private network
+        anyone  True if any client may use a name without a token, as on a private network
         guests  True if a guest name needs no token
         """
         self._engine = engine
@@ -84,7 +84,7 @@ class Authenticator:
         self._request_arrived = asyncio.Event()
 
     def issue_token(self, name: str) -> str:
-        """Return a new token for a bot that the host runs. It replaces the bot's old token and expires with the host."""
+        """Return a new token for a bot that the host runs, valid until the next one is issued or the host stops."""
         token = tokens.new_token()
         self._issued[name] = tokens.hash_token(token)
         return token
@@ -103,10 +103,10 @@ class Authenticator:
         for client in [client for client in self._waiting if client >> EDGE_BITS == edge]:
             del self._waiting[client]
 
-    def resync(self, here: EdgeResynced) -> EdgeResynced:
-        """Return an edge's connected clients, completed with the data derived from their hellos. Their sessions prove their identity.
+    def complete_resync(self, here: EdgeResynced) -> EdgeResynced:
+        """Complete an edge's list of connected clients with the fields that depend on their names and addresses.
 
-        The core gets their ratings and owners later.
+        The clients' sessions prove their identity. The core gets their ratings and owners later.
         """
         clients = []
         for enter in here.clients:
@@ -118,7 +118,7 @@ class Authenticator:
             clients.append(
                 replace(
                     enter,
-                    owner=source(address),
+                    owner=address_key(address),
                     stranger=True,
                     guest=guest,
                     local=self._is_local(name, address),
@@ -139,8 +139,8 @@ class Authenticator:
         """Admit clients until cancelled."""
         while True:
             await self._request_arrived.wait()
-            crowd = list(self._waiting.values())[:CROWD]
-            unrated = list(islice(self._unrated, CROWD))
+            crowd = list(self._waiting.values())[:MAX_BATCH]
+            unrated = list(islice(self._unrated, MAX_BATCH))
             if not crowd and not unrated:
                 self._request_arrived.clear()
                 continue
@@ -176,7 +176,9 @@ class Authenticator:
         self, shell: Shell, request: AdmissionRequest, stored: dict[str, StoredAccount] | None
     ) -> None:
         if stored is None:
-            shell.send(Close(request.client, Code.SERVER_FULL, "the store does not answer: try again"))
+            shell.send(
+                Close(request.client, Code.SERVER_FULL, "the server cannot reach its store: try again")
+            )
             return
         try:
             enter = self.authenticate(request, stored.get(request.hello.name, StoredAccount()))
@@ -186,9 +188,9 @@ class Authenticator:
             shell.submit(enter)
 
     def authenticate(self, request: AdmissionRequest, stored: StoredAccount) -> ClientAdmitted:
-        """Return the input that admits a client. `stored`: the store's account of its name. Raises Refused.
+        """Return the input that admits a client. `stored`: account of the client's name in the store. Raises Refused.
 
-        Many wrong tokens block an address. A bot that returns with the secret of its session is admitted nevertheless:
+        An address with many wrong tokens is blocked. A bot with the secret of its session is admitted nevertheless:
         otherwise it could lose its matches because of other clients at its address.
         """
         hello, address = request.hello, request.address
@@ -202,13 +204,13 @@ class Authenticator:
             )
             if not returning:
                 self._check_address(address)
-            role, guest = self._open(request, stored)
+            role, guest = self._check_token(request, stored)
             owner = hello.name if hello.name in self._issued else stored.owner
         return ClientAdmitted(
             request.client,
             hello,
             address,
-            owner=owner or source(address),
+            owner=owner or address_key(address),
             stranger=not owner,
             secret=secrets.token_urlsafe(24),
             role=role,
@@ -218,7 +220,7 @@ class Authenticator:
             ratings=stored.ratings,
         )
 
-    def _open(self, request: AdmissionRequest, stored: StoredAccount) -> tuple[Role, bool]:
+    def _check_token(self, request: AdmissionRequest, stored: StoredAccount) -> tuple[Role, bool]:
         """Return the role that a hello's token grants, and True for a guest. Raises Refused."""
         name, token = request.hello.name, request.hello.token
         issued = self._issued.get(name)
@@ -236,18 +238,18 @@ class Authenticator:
                 return "bot", True
             hint = "leave the token empty here" if self._anyone else "ask the host for a token"
             self._count_failure(request)
-            raise Refused(Code.BAD_TOKEN, f"no token is known for {name!r}: {hint}")
+            raise Refused(Code.BAD_TOKEN, f"the name {name!r} has no token: {hint}")
         elif hmac.compare_digest(stored.token, tokens.hash_token(token)):
             return stored.role, False
         self._count_failure(request)
-        raise Refused(Code.BAD_TOKEN, f"this is not the token of {name!r}")
+        raise Refused(Code.BAD_TOKEN, f"wrong token for {name!r}")
 
     def _count_failure(self, request: AdmissionRequest) -> None:
         if request.hello.token:
-            self._failed_logins.wrong(request.address, self._clock.now())
+            self._failed_logins.record_failure(request.address, self._clock.now())
 
     def _check_address(self, address: str) -> None:
-        wait = self._failed_logins.wait(address, self._clock.now())
+        wait = self._failed_logins.seconds_refused(address, self._clock.now())
         if wait > 0:
-            why = f"too many wrong tokens came from {address or 'there'}: try again in {wait:.0f} s"
+            why = f"too many wrong tokens from {address or 'your address'}: try again in {wait:.0f} s"
             raise Refused(Code.RATE_LIMITED, why)

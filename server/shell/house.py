@@ -40,13 +40,11 @@ log = logging.getLogger("arena.house")
 PREFIX = "house-"
 """Prefix of the names of house engines' bots: the name that `arena bot greedy` uses stays free."""
 DEFAULT = "greedy,alphabeta:depth=6"
-"""Default engines: one that beginners beat, and one that they do not. Both answer quickly and use little CPU time."""
+"""Default engines: one that beginners beat, and a stronger one. Both answer quickly and use little CPU time."""
 NONE = "none"
 """Value of the engine list for a server without house engines."""
 PATIENCE = RestartPolicy(restarts=100, backoff_limit=60)
-"""Restart limits for engines of a server that runs for months: an engine is given up only after hours of failures without
-a single move.
-"""
+"""Restart limits of house engines: a server runs for months, so an engine is given up only after hours without a move."""
 
 
 class BadHouse(ValueError):
@@ -59,18 +57,18 @@ class HousePlan:
 
     engines: Sequence[HouseEngine] = ()
     guests: bool = True
-    """True if clients without a token may play them."""
+    """True if clients without a token may play the engines."""
     check: bool = False
-    """True to start all engines when the server opens; an engine that cannot be started is then an error."""
+    """True to start all engines when the server starts, and raise BadHouse if one cannot be started."""
     notice: Callable[[str], None] = log.warning
-    """Function that is called on every crash and hang, with a line that names the bot and its last output below."""
+    """Function that is called after each crash or hang, with a line that names the bot, and the bot's last output."""
     patience: RestartPolicy = PATIENCE
     games: Sequence[str] = ()
     """Games of a user's own that the engines support, as for `arena bot --game`."""
 
     @property
     def allows_guests(self) -> bool:
-        """True if guests may connect. They may only if there is an engine to play."""
+        """True if guests may connect: they are allowed, and there is an engine to play."""
         return self.guests and bool(self.engines)
 
 
@@ -78,7 +76,7 @@ NO_HOUSE = HousePlan()
 """Plan of a server without a house."""
 
 
-def house_engines(text: str) -> list[HouseEngine]:
+def parse_engines(text: str) -> list[HouseEngine]:
     """Parse a list of engines, as in `greedy,alphabeta:depth=6,exact=yes`. Raises BadHouse."""
     if text.strip() == NONE:
         return []
@@ -108,7 +106,7 @@ class HouseProcesses:
     def __init__(
         self, plan: HousePlan, shell: Shell, host: BotServer, url: str, tasks: anyio.abc.TaskGroup
     ) -> None:
-        """Set up the processes without starting one. They connect to the host at `url`."""
+        """Set up the processes, which connect to the host at `url`, without starting them."""
         self._plan = plan
         self._shell = shell
         self._tasks = tasks
@@ -118,7 +116,7 @@ class HouseProcesses:
         self._changed = anyio.Event()
         self._processes = {
             each.name: BotProcess(
-                BotProgram(each.name, _command(each, url, plan.games), url),
+                BotProgram(each.name, _engine_command(each, url, plan.games), url),
                 host,
                 plan.patience,
                 plan.notice,
@@ -127,7 +125,7 @@ class HouseProcesses:
             for each in plan.engines
         }
         shell.on(StartHouseEngine, lambda want: self._start(want.name))
-        shell.on(MatchFinished, self._judge)
+        shell.on(MatchFinished, self._record_moves)
         for name in self._processes:
             bot = shell.core.bot(name)
             if bot is not None and bot.matches:  # it continues them after the restart
@@ -153,7 +151,7 @@ class HouseProcesses:
             self._started.add(name)
             self._tasks.start_soon(self._processes[name].run)
 
-    def _judge(self, over: MatchFinished) -> None:
+    def _record_moves(self, over: MatchFinished) -> None:
         """Record for each house engine of a finished match whether it made a move.
 
         An engine without a move in several matches in a row counts as hung.
@@ -169,7 +167,7 @@ class HouseProcesses:
                     process.no_move_made()
 
     def _report_losses(self) -> None:
-        """Report newly lost engines to the core, so that nobody can challenge them any more."""
+        """Report to the core the engines that have failed since the last call, so that nobody can challenge them."""
         for name, process in self._processes.items():
             if process.state is BotState.LOST and name not in self._failed:
                 self._failed.add(name)
@@ -180,14 +178,14 @@ class HouseProcesses:
         self._changed = anyio.Event()
 
 
-def _command(engine: HouseEngine, url: str, games: Sequence[str]) -> tuple[str, ...]:
+def _engine_command(engine: HouseEngine, url: str, games: Sequence[str]) -> tuple[str, ...]:
     command = engine_command(engine.engine, url, engine.name, games)
     return (*command, "--challenges-only", "--matches", str(HOUSE_MATCHES))
 
 
 @asynccontextmanager
 async def open_house(plan: HousePlan, shell: Shell, host: BotServer, url: str) -> AsyncIterator[None]:
-    """Run the house engines of a host when its core requests them. Their processes are ended on exit.
+    """Start the house engines of a host when its core requests them, and stop them on exit.
 
     Raises BadHouse if the plan asks for a check and an engine cannot be started.
     """

@@ -1,4 +1,4 @@
-"""Missed results: the end of a match, read from the store, for a bot that was disconnected when it was sent."""
+"""Missed results: the `end` of a match, read from the store, for a bot that was disconnected when the match ended."""
 
 from __future__ import annotations
 
@@ -17,30 +17,28 @@ from arena.server.core.effects import Send, SendMissedResult
 from arena.server.store.database import error_line
 
 if TYPE_CHECKING:
-    from arena.server.shell.shell import RecordOf, Shell
+    from arena.server.shell.shell import RecordLookup, Shell
 
 log = logging.getLogger("arena.shell")
 
 MAX_QUEUED = 1_000
-"""Number of results that may wait to be looked up. A bot whose request is dropped repeats it with its next message."""
-SECONDS = 10.0
-"""Time limit for an answer of the store."""
-AGAIN_SECONDS = 0.5
-"""Time before a request that the store has not answered is tried again."""
+"""Maximum number of waiting requests. A bot whose request is dropped repeats it with its next message."""
+LOOKUP_SECONDS = 10.0
+"""Time limit for a lookup in the store."""
+RETRY_SECONDS = 0.5
+"""Pause before a failed lookup is repeated."""
 
 
 class MissedResults:
     """Task that sends bots the results that they missed. It is active only while `run` runs."""
 
-    def __init__(self, record_of: RecordOf, shell: Shell, clock: Clock) -> None:
+    def __init__(self, record_of: RecordLookup, shell: Shell, clock: Clock) -> None:
         self._record_of = record_of
         self._shell = shell
         self._clock = clock
         self._send, self._receive = anyio.create_memory_object_stream[SendMissedResult](MAX_QUEUED)
         self._waiting: set[SendMissedResult] = set()
-        """Requests without an answer. A repeated request, for example from an edge that lost messages, counts as the
-        same one.
-        """
+        """Unanswered requests. A repeated request, for example after an edge has lost messages, is dropped."""
         shell.on(SendMissedResult, self._enqueue)
 
     def _enqueue(self, request: SendMissedResult) -> None:
@@ -58,14 +56,14 @@ class MissedResults:
         with self._send, self._receive:
             async for request in self._receive:
                 while (answer := await self._answer(request)) is None:
-                    await self._clock.sleep(AGAIN_SECONDS)
+                    await self._clock.sleep(RETRY_SECONDS)
                 self._waiting.discard(request)
                 self._shell.send(Send(request.client, answer))
 
     async def _answer(self, request: SendMissedResult) -> ServerMessage | None:
         """Return the answer to a request; None if the store cannot answer now."""
         try:
-            with anyio.fail_after(SECONDS):
+            with anyio.fail_after(LOOKUP_SECONDS):
                 line = await self._record_of(request.match)
         except TimeoutError:
             log.warning(
@@ -84,6 +82,6 @@ class MissedResults:
             return None
         record = None if line is None else from_line(line)
         if record is None or request.name not in (record.players.maxie, record.players.minnie):
-            detail = f"{request.match!r:.70} is over, is not yours, or does not exist"
+            detail = f"the match {request.match!r:.70} is over, is not yours, or does not exist"
             return Error(Code.NO_SUCH_MATCH, detail, request.match)
         return End.of(record, Clocks(0, 0))  # the remaining times are not stored

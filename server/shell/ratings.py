@@ -1,6 +1,6 @@
 """Update of the stored ratings and tables after each match. The core receives each changed rating.
 
-The host may close a season at any time; the core is notified.
+The core also learns when the host has closed a season.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class Ratings:
         self._clock = clock
         self._is_due = True
         self._seasons: dict[str, int] = {}
-        """Number of the season whose ratings the core has, by game; a game in its first season is left out."""
+        """Number of the season whose ratings the core has, by game. A game in its first season has no entry."""
         shell.on(MatchFinished, lambda _over: self.schedule())
 
     def schedule(self) -> None:
@@ -51,8 +51,7 @@ class Ratings:
         self._is_due = True
 
     async def run(self) -> None:
-        """Count all new finished matches into ratings and tables, and again after each further match, until
-        cancelled."""
+        """Update ratings and tables by all matches not counted yet, now and after each further match, until cancelled."""
         last_change: int | None = None
         loaded = False
         while True:
@@ -61,11 +60,11 @@ class Ratings:
             try:
                 async with database.as_store_error(self._engine):
                     if version != last_change:
-                        seasons = _running(await all_seasons(self._engine))
+                        seasons = _running_seasons(await all_seasons(self._engine))
                         if not loaded:  # bots connect with ratings of the running season
                             loaded, self._seasons = True, seasons
                         for game, number in seasons.items():
-                            self._follow(game, number)
+                            self._note_season(game, number)
                         last_change = version
                     if changed:
                         await refresh(self._engine, self._journal.write, self._send_rating)
@@ -76,16 +75,16 @@ class Ratings:
                     self._is_due = True
             await self._clock.sleep(PAUSE_SECONDS)
 
-    def _follow(self, game: str, season: int) -> None:
+    def _note_season(self, game: str, season: int) -> None:
         if season > self._seasons.get(game, 1):
             self._seasons[game] = season
             self._shell.submit(SeasonClosed(game))
 
     def _send_rating(self, step: RatingStep) -> None:
-        self._follow(step.game, step.season)
+        self._note_season(step.game, step.season)
         if not step.time_control:
             self._shell.submit(RatingChanged(step.game, step.bot, Rating(step.rating, step.deviation)))
 
 
-def _running(seasons: Seasons) -> dict[str, int]:
+def _running_seasons(seasons: Seasons) -> dict[str, int]:
     return {each.game: seasons.number(each.game) for each in seasons.closed}

@@ -16,11 +16,11 @@ if TYPE_CHECKING:
 
 
 LOOK_SECONDS = 1.0
-"""Interval between checks for requests, in seconds."""
+"""Interval between two checks for requests, in seconds."""
 
 
-class Requests:
-    """Requests to one server, handled while `run` runs."""
+class HostRequests:
+    """Task that passes the requests of the host's commands to one server's core. It is active only while `run` runs."""
 
     def __init__(
         self,
@@ -30,8 +30,7 @@ class Requests:
         clock: Clock,
         foreign_version: Callable[[], Awaitable[int]],
     ) -> None:
-        """Set up the handling. `foreign_version` returns a number that changes when another process writes to the
-        store."""
+        """Set up the task. `foreign_version` returns a number that changes when another process writes to the store."""
         self._engine = engine
         self._server = server
         self._shell = shell
@@ -39,7 +38,7 @@ class Requests:
         self._foreign_version = foreign_version
 
     async def run(self) -> None:
-        """Look for requests until cancelled. A rebuilt core is given all unanswered requests again."""
+        """Pass new requests to the core, until cancelled. A rebuilt core gets all unanswered requests again."""
         core, handled = self._shell.core, set[int]()
         last_change: int | None = None
         while True:

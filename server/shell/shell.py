@@ -1,9 +1,9 @@
-"""The shell: the only way into the core and out of it.
+"""The shell: all inputs of the core and all its effects pass through it.
 
     take all inputs that have arrived -> core.handle each -> one commit -> release the effects -> repeat
 
 Inputs that arrive during a commit wait for the next round, so a busier server has more inputs per commit. A deadline is
-judged after all inputs that arrived before it. No message goes out before its effects are durable.
+handled after all inputs that arrived before it. No message goes out before its effects are durable.
 
 While the store is unavailable, the shell repeats the commit, and no clock counts against a player. After `patience_s` the core
 is dropped, since its state is ahead of the store. A new core is built from the store when the store is available, and each
@@ -64,13 +64,13 @@ log = logging.getLogger("arena.shell")
 RETRY_S = 0.5
 """Interval between attempts to reach an unavailable store, in seconds."""
 MAX_QUEUED = 20_000
-"""Number of inputs that may wait for an unavailable store. Beyond it the core is dropped, and the next one resyncs."""
-ROUND = 256
-"""Number of inputs in one round: with more, the effects of the first ones would wait too long."""
+"""Maximum number of inputs that wait for an unavailable store. If more arrive, the core is dropped and built anew."""
+MAX_ROUND_INPUTS = 256
+"""Maximum number of inputs in one round: with more, the effects of the first ones would wait too long."""
 NEVER = 1 << 63
 """Time of a timer that is not set."""
-OF_CLIENTS = (MessageReceived, EdgeResynced)
-"""Inputs that are dropped while no core is ready, because the next core requests a list of clients from each edge."""
+DROPPED_WITHOUT_CORE = (MessageReceived, EdgeResynced)
+"""Inputs that are dropped while there is no core. The next core gets a list of clients from each edge instead."""
 
 
 class StoreFailed(Exception):
@@ -82,15 +82,16 @@ class MatchNotStarted(Exception):
 
 
 class ExternalEffects(NamedTuple):
-    """Effects that did not come from the core, and the future of their commit. The entry follows these effects in a
-    round.
+    """Effects that did not come from the core, and a future that is done once they are committed.
+
+    In a round, this entry comes after the effects themselves.
     """
 
     effects: Sequence[Durable]
     done: asyncio.Future[None]
 
 
-RecordOf = Callable[[str], Awaitable[str | None]]
+RecordLookup = Callable[[str], Awaitable[str | None]]
 """Function that returns the record of a finished match, as one line of JSON; None if there is none."""
 
 
@@ -101,7 +102,7 @@ class Shell:
         self,
         settings: CoreSettings,
         journal: Journal,
-        record_of: RecordOf,
+        record_of: RecordLookup,
         authenticator: Authenticator,
         metrics: Metrics,
         *,
@@ -113,10 +114,10 @@ class Shell:
     ) -> None:
         """Set up the shell of an arena.
 
-        lag         lag of the event loop, if the edge uses the same one
+        lag         meter of the event loop's lag, to share with the edge; None for a new one
         seed        returns random bytes for each new core
         patience_s  time to wait for an unavailable store before the core is dropped
-        event       event whose unfinished matches continue; None for none
+        event       event whose unfinished matches continue; None if no matches continue
         """
         self.settings = settings
         self.resumed = 0
@@ -148,12 +149,12 @@ class Shell:
         self._changed: asyncio.Event | None = None
         """Event that the next round sets; None if no task waits for it."""
         self._keeping: list[ExternalEffects] = []
-        """Effects passed to `keep` that are not committed yet."""
+        """Effects passed to `commit` that are not committed yet."""
         self._late: list[Effect | ExternalEffects] = []
         """Effects for the next round that did not come from the core."""
         self._handlers: dict[type, list[Callable[[Any], None]]] = {
             MatchFinished: [self._match_over],
-            MatchRefused: [self._play_refused],
+            MatchRefused: [self._match_refused],
             LogLine: [_log],
             Count: [self._count],
             ExternalEffects: [_complete],
@@ -169,11 +170,11 @@ class Shell:
             self._core.handle(message, self._now_ns())  # type: ignore[arg-type]
         elif kind is AdmissionRequest:
             self._authenticator.enqueue(message)  # type: ignore[arg-type]
-        elif self._serving or kind not in OF_CLIENTS:
+        elif self._serving or kind not in DROPPED_WITHOUT_CORE:
             if kind is ClientDisconnected:
                 self._authenticator.cancel(message)  # type: ignore[arg-type]
             elif kind is EdgeResynced:
-                message = self._authenticator.resync(message)  # type: ignore[arg-type]
+                message = self._authenticator.complete_resync(message)  # type: ignore[arg-type]
             self._arrived.append(message)
             self._wake.set()
 
@@ -194,8 +195,7 @@ class Shell:
             port.deliver((message,))
 
     def on(self, kind: type, handler: Callable[[Any], None]) -> None:
-        """Call `handler` with each effect of type `kind` when it is released. Not for effects addressed to a
-        client."""
+        """Call `handler` with each released effect of type `kind`, which is not addressed to a client."""
         self._handlers.setdefault(kind, []).append(handler)
 
     # for the host
@@ -211,7 +211,7 @@ class Shell:
         self.submit(Reconfigure(settings))
 
     async def drain(self, seconds: float) -> int:
-        """Begin no new matches and wait for those in progress. Return the number that remain after `seconds`."""
+        """Begin no new matches, and wait up to `seconds` for those in progress. Return the number still in progress."""
         self.draining = True
         self.submit(Drain())
         with anyio.move_on_after(seconds):
@@ -244,7 +244,7 @@ class Shell:
             self._keeping.remove(external)
 
     async def wait_change(self) -> None:
-        """Wait until the core has handled a round of inputs: a bot may have come or gone, a match begun or ended."""
+        """Wait until the core has handled a round of inputs, in which a bot may have come or a match may have ended."""
         if self._changed is None:
             self._changed = asyncio.Event()
         await self._changed.wait()
@@ -257,9 +257,9 @@ class Shell:
     # the task
 
     async def run(self, *, task_status: anyio.abc.TaskStatus[None] = anyio.TASK_STATUS_IGNORED) -> None:
-        """Serve until `stop` is called or the task is cancelled. Raises lease.LeaseLost if another process has taken the lease.
+        """Serve until `stop` is called or the task is cancelled. Raises lease.LeaseLost if another process takes the lease.
 
-        Reports that it has started once the core is built from the store.
+        `task_status.started` is called once the core is built from the store.
         """
         async with cancelled_at_exit() as tasks:
             tasks.start_soon(self._authenticator.run, self)
@@ -293,7 +293,7 @@ class Shell:
         self._wake.set()
 
     async def _restore(self) -> list[Effect | ExternalEffects]:
-        """Build a core from the store. Return its first effects. Raises StoreFailed."""
+        """Build a core from the store, and return its first effects. Raises StoreFailed."""
         try:
             stored = await self._journal.load(self._event)
         except StoreAway as away:
@@ -306,7 +306,7 @@ class Shell:
         if self.draining:
             effects += self._core.handle(Drain(), now)
         self.resumed = self._core.matches
-        self._arrived = [each for each in self._arrived if type(each) not in OF_CLIENTS]
+        self._arrived = [each for each in self._arrived if type(each) not in DROPPED_WITHOUT_CORE]
         self._serving = True
         for match, (terms, record) in list(self._requested_matches.items()):
             if not self._core.is_in_progress(match):
@@ -334,7 +334,7 @@ class Shell:
         core, deadline = self._core, self._core.next_deadline
         while True:
             now = self._now_ns()
-            arrived, self._arrived = self._arrived[:ROUND], self._arrived[ROUND:]
+            arrived, self._arrived = self._arrived[:MAX_ROUND_INPUTS], self._arrived[MAX_ROUND_INPUTS:]
             for message in arrived:
                 effects += core.handle(message, now)  # type: ignore[arg-type]
             if deadline is not None and deadline <= now and not self._arrived:
@@ -380,7 +380,7 @@ class Shell:
         self._wake.set()
 
     def _release(self, effects: Sequence[Effect | ExternalEffects]) -> None:
-        """Release effects. Those for clients are grouped by edge."""
+        """Pass each effect to the edges or to the handlers of its type. Effects for clients are grouped by edge."""
         outboxes: dict[int, list[Downward]] = {}
         for effect in effects:
             kind = type(effect)
@@ -430,7 +430,7 @@ class Shell:
         if waiter is not None and not waiter[1].done():
             waiter[1].set_result(over.record)
 
-    def _play_refused(self, refused: MatchRefused) -> None:
+    def _match_refused(self, refused: MatchRefused) -> None:
         waiter = self._requested_matches.get(refused.match)
         if waiter is not None and not waiter[1].done():
             waiter[1].set_exception(MatchNotStarted(refused.why))

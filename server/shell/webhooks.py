@@ -1,8 +1,8 @@
 """Webhooks: news of this server's events, sent to one address that the host chooses.
 
-A message is a POST of JSON, signed according to Standard Webhooks (https://www.standardwebhooks.com). A task of its own
+A message is a POST of JSON, signed according to Standard Webhooks (https://www.standardwebhooks.com). A separate task
 sends one message at a time, in order: a slow or absent receiver delays only later messages. A message that is not
-received after `TRIES`, or does not fit into the queue, is dropped and logged.
+received after `MAX_TRIES` attempts, or does not fit into the queue, is dropped and logged.
 """
 
 from __future__ import annotations
@@ -34,16 +34,16 @@ if TYPE_CHECKING:
 log = logging.getLogger("arena.webhooks")
 
 MAX_QUEUED = 1_000
-"""Number of messages that may wait. Beyond it the newest is dropped, so that earlier ones are sent in order."""
-TRIES = 8
+"""Maximum number of waiting messages. If the queue is full, a new message is dropped."""
+MAX_TRIES = 8
 SECONDS = 10.0
 """Time limit of one attempt."""
 PAUSES = (1.0, 60.0)
-"""Time between two attempts: it starts at the first value and doubles up to the second."""
+"""Shortest and longest pause between two attempts, in seconds. The pause doubles after each attempt."""
 SECRET_PREFIX = "whsec_"  # noqa: S105  prefix of a secret, not a secret
 SECRET_BYTES = range(24, 65)
 STATUS_BYTES = 1024
-"""Number of bytes read of an answer. They must include its status line."""
+"""Maximum number of bytes read of an answer. They must include the status line."""
 
 Post = Callable[["WebhookURL", bytes, Mapping[str, str]], Awaitable[int]]
 """Function that sends a body with headers to an address and returns the status of the answer.
@@ -53,7 +53,7 @@ Raises OSError or ValueError.
 
 
 class BadWebhook(ValueError):
-    """Raised for an address or a secret that cannot be used; the message is one line."""
+    """Raised for a URL or a secret that cannot be used; the message is one line."""
 
 
 @dataclass(frozen=True)
@@ -77,7 +77,7 @@ class WebhookURL:
         if parts.scheme not in ("http", "https") or not parts.hostname or parts.username is not None:
             raise BadWebhook(f"{url!r:.80} is not a webhook URL: write https://HOST/PATH")
         if not url.isascii() or not url.isprintable() or " " in url:
-            raise BadWebhook(f"{url!r:.80}: must be ASCII; percent-encode other characters")
+            raise BadWebhook(f"{url!r:.80} is not ASCII: percent-encode other characters")
         target = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
         secure = parts.scheme == "https"
         return cls(parts.hostname, port or (443 if secure else 80), target, secure)
@@ -90,18 +90,20 @@ class WebhookURL:
 
 
 def parse_secret(text: str) -> bytes:
-    """Return the key in a secret, which is the base64 form of 24 to 64 bytes. Raises BadWebhook."""
+    """Return the signing key in a secret: 24 to 64 bytes in base64, after an optional `whsec_`. Raises BadWebhook."""
     try:
         key = base64.b64decode(text.removeprefix(SECRET_PREFIX), validate=True)
     except (binascii.Error, ValueError):
         key = b""
     if len(key) not in SECRET_BYTES:
-        raise BadWebhook("expected 24 to 64 random bytes in base64, as `openssl rand -base64 32` prints")
+        raise BadWebhook(
+            "not a secret: expected 24 to 64 random bytes in base64, as `openssl rand -base64 32` prints"
+        )
     return key
 
 
 def sign(key: bytes, identity: str, timestamp: str, body: bytes) -> str:
-    """Return the signature of a message."""
+    """Return the signature of a message, for the header Webhook-Signature."""
     code = hmac.digest(key, f"{identity}.{timestamp}.".encode() + body, "sha256")
     return f"v1,{base64.b64encode(code).decode()}"
 
@@ -113,7 +115,7 @@ class _Message:
 
 
 class Webhooks:
-    """Messages to one receiver, sent while `run` runs."""
+    """Task that sends a shell's event news to one receiver. It is active only while `run` runs."""
 
     def __init__(
         self,
@@ -124,7 +126,7 @@ class Webhooks:
         clock: Clock,
         post: Post | None = None,
     ) -> None:
-        """Set up the sending of a shell's event news. Raises BadWebhook.
+        """Set up the task. Raises BadWebhook.
 
         unix  returns the time in Unix seconds
         post  sends a message; None for `post_by_http`
@@ -136,10 +138,10 @@ class Webhooks:
         self._post = post or post_by_http
         self._waiting: deque[_Message] = deque()
         self._work = anyio.Event()
-        shell.on(EventNews, self.take)
+        shell.on(EventNews, self.enqueue)
 
-    def take(self, news: EventNews) -> None:
-        """Queue a message. It is dropped if the queue is full."""
+    def enqueue(self, news: EventNews) -> None:
+        """Queue a message with the news, or drop and log it if the queue is full."""
         if len(self._waiting) >= MAX_QUEUED:
             log.warning("webhook dropped: %d messages wait for %s", MAX_QUEUED, self._address.host)
             return
@@ -165,18 +167,18 @@ class Webhooks:
     async def _deliver(self, message: _Message) -> None:
         """Send a message until it is received or refused, or the attempts are used up."""
         pause, longest = PAUSES
-        for number in range(1, TRIES + 1):
-            why, again = await self._try(message)
+        for number in range(1, MAX_TRIES + 1):
+            why, again = await self._send_once(message)
             if not why:
                 return
-            if not again or number == TRIES:
+            if not again or number == MAX_TRIES:
                 log.warning("webhook %s dropped after %d tries: %s", message.identity, number, why)
                 return
             await self._clock.sleep(pause)
             pause = min(2 * pause, longest)
 
-    async def _try(self, message: _Message) -> tuple[str, bool]:
-        """Send a message once. Return the reason that it was not received, or an empty string; and True if a retry may help."""
+    async def _send_once(self, message: _Message) -> tuple[str, bool]:
+        """Send a message once. Return the reason of a failure, empty on success; and True if a retry may help."""
         timestamp = str(int(self._unix()))
         headers = {
             "Content-Type": "application/json",
@@ -219,5 +221,7 @@ async def post_by_http(address: WebhookURL, body: bytes, headers: Mapping[str, s
         writer.transport.abort()
     version, _, rest = line.partition(b" ")
     if not version.startswith(b"HTTP/1.") or not rest[:3].isdigit():
-        raise ValueError("the answer is no HTTP" if line else "no answer")
+        raise ValueError(
+            "the answer is not HTTP" if line else "the receiver closed the connection without an answer"
+        )
     return int(rest[:3])

@@ -14,7 +14,7 @@ from msgspec import Struct
 from msgspec.structs import asdict
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from arena.server.failed_logins import source
+from arena.server.failed_logins import address_key
 from arena.server.store import database
 from arena.server.store.database import Engine
 from arena.server.store.schema import directives, tokens
@@ -67,7 +67,7 @@ class EndedDirective(Struct, frozen=True, tag="ended directive"):
 def subject_of(text: str) -> tuple[Kind, str] | None:
     """Return the address, network or name in `text` with its kind, or None for any other text."""
     try:
-        return "address", str(ip_network(source(text), strict=False))
+        return "address", str(ip_network(address_key(text), strict=False))
     except ValueError:
         return ("name", text) if is_name(text) else None
 

@@ -153,7 +153,9 @@ def _failure(error: Exception) -> tuple[Response, str]:
     if why is not None:
         line = responses.text("the store does not answer", HTTPStatus.SERVICE_UNAVAILABLE)
         return line, f"the store does not answer: {why}"
-    line = responses.text("the server failed; its log says why", HTTPStatus.INTERNAL_SERVER_ERROR)
+    line = responses.text(
+        "internal server error; the server's log has the details", HTTPStatus.INTERNAL_SERVER_ERROR
+    )
     return line, "".join(traceback.format_exception(error))
 
 

@@ -25,7 +25,7 @@ from arena.games.catalogue import KNOWN
 from arena.maps.loader import map_names
 from arena.maps.setup import DEFAULT_MAP
 from arena.server.edge import responses
-from arena.server.edge.handshake import wrong_origin
+from arena.server.edge.handshake import refuse_other_origin
 from arena.server.edge.request import Request
 from arena.server.edge.responses import Answer, Response
 from arena.server.edge.work import WorkBudget
@@ -190,7 +190,7 @@ class Pages:
         authorization = ",".join(request.headers.get_all("Authorization")) if route.personal else ""
         key = route_match.key, gzip, origin, authorization
         now = self._clock.now()
-        if authorization and (wait := self._wrong.wait(address, now)) > 0:
+        if authorization and (wait := self._wrong.seconds_refused(address, now)) > 0:
             return responses.too_many_requests(wait)
         answer = self._cache.get(key, now)
         wait = self._work.spend(
@@ -214,7 +214,7 @@ class Pages:
         """Return the answer of a task that other requests may wait for too. `secret`: True if the request has one."""
         answer = await asyncio.shield(task)
         if secret and answer.status is HTTPStatus.UNAUTHORIZED:
-            self._wrong.wrong(address, self._clock.now())
+            self._wrong.record_failure(address, self._clock.now())
         return _not_modified(answer, request)
 
     def _change(
@@ -223,11 +223,11 @@ class Pages:
         """Return the answer to a POST. Requests from pages of other sites are refused."""
         if not (route.post and request.method == "POST"):
             return responses.method_not_allowed("POST" if route.post else "GET, HEAD")
-        refusal = wrong_origin(request)
+        refusal = refuse_other_origin(request)
         if refusal is not None:
             return refusal
         now = self._clock.now()
-        wait = max(self._wrong.wait(address, now), self._work.spend(address, route.cost, now))
+        wait = max(self._wrong.seconds_refused(address, now), self._work.spend(address, route.cost, now))
         if wait > 0:
             return responses.too_many_requests(wait)
         return partial(self._make_change, route_match, route, request, address)
@@ -240,12 +240,12 @@ class Pages:
         try:
             async with self._changes.slot(address, route.cost, route.seconds):
                 now = self._clock.now()
-                if (wait := self._wrong.wait(address, now)) > 0:
+                if (wait := self._wrong.seconds_refused(address, now)) > 0:
                     return responses.too_many_requests(wait)
                 with anyio.fail_after(end - now):
                     answer = await self._carry_out(route_match, route, secret, request, address)
                 if answer.status is HTTPStatus.UNAUTHORIZED:
-                    self._wrong.wrong(address, self._clock.now())
+                    self._wrong.record_failure(address, self._clock.now())
         except ServerBusy as busy:
             return responses.text(str(busy), HTTPStatus.SERVICE_UNAVAILABLE)
         except BadRequest as error:
@@ -254,7 +254,9 @@ class Pages:
             if error_line(error) is None and not isinstance(error, TimeoutError):
                 raise
             log.error("the store does not answer: %s", str(error) or "it took too long")  # noqa: TRY400  one line, no stack
-            return responses.text("the store does not answer: try again", HTTPStatus.SERVICE_UNAVAILABLE)
+            return responses.text(
+                "the server cannot reach its store: try again", HTTPStatus.SERVICE_UNAVAILABLE
+            )
         return answer
 
     async def _carry_out(

@@ -14,7 +14,7 @@ from contextlib import asynccontextmanager
 import anyio
 
 from arena.clock import Clock
-from arena.server.failed_logins import source
+from arena.server.failed_logins import address_key
 
 SHARE = 0.2
 """Share of one core that all answers may use together, if each takes its full cost."""
@@ -48,7 +48,7 @@ class RequestQueue:
         """
         try:
             with anyio.fail_after(seconds):
-                await self._wait(source(address))
+                await self._wait(address_key(address))
         except TimeoutError:
             raise ServerBusy("too many requests: try again") from None
         try:

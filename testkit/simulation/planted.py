@@ -11,7 +11,7 @@ from unittest import mock
 import sqlalchemy as sa
 
 from arena.server import loop_lag
-from arena.server.cluster.frames import BadFrame, Incoming
+from arena.server.cluster.frames import BadFrame, IncomingStream
 from arena.server.core.bot import LobbyBot
 from arena.server.core.effects import SaveSession, SendMissedResult
 from arena.server.core.inputs import Tick, TurnSent
@@ -65,16 +65,16 @@ def deadline_first() -> AbstractContextManager[Any]:
 
 def frame_lost() -> AbstractContextManager[Any]:
     """Ignore the loss of a frame between two processes."""
-    take = Incoming.receive
+    take = IncomingStream.receive
 
-    def broken(incoming: Incoming[Any], frame: Any) -> Any:
+    def broken(incoming: IncomingStream[Any], frame: Any) -> Any:
         incoming.number = max(incoming.number, frame.number) if frame.body else incoming.number
         try:
             return take(incoming, frame)
         except BadFrame:
             return []
 
-    return patch(Incoming, "receive", broken)
+    return patch(IncomingStream, "receive", broken)
 
 
 def end_not_told() -> AbstractContextManager[Any]:

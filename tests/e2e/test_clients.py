@@ -26,7 +26,7 @@ from arena.protocol.codes import EndReason
 from arena.protocol.timecontrol import TimeControl
 from arena.protocol.values import Players
 from arena.server.host import Host, open_host
-from arena.server.settings import private
+from arena.server.settings import private_settings
 
 
 def spec(game: AnyGame, maxie: str = "a", minnie: str = "b", tc: str = "300+0") -> Terms:
@@ -60,7 +60,7 @@ async def playing(host: Host, url: str = "", **bots: BotFactory) -> AsyncIterato
 async def test_matches_at_once_on_every_kind_of_game() -> None:
     games = [make_setup("tictactoe"), make_setup("hexapawn"), make_setup("riskless", "path4"), make_setup()]
     async with (
-        open_host(private(anyone=True)) as host,
+        open_host(private_settings(anyone=True)) as host,
         playing(host, a=make_engine("greedy").make, b=make_engine("random:seed=3").make) as clients,
     ):
         records = []
@@ -85,7 +85,7 @@ async def test_matches_at_once_on_every_kind_of_game() -> None:
 
 async def test_engines_that_search_win_at_a_tenth_of_a_second() -> None:
     async with (
-        open_host(private(anyone=True)) as host,
+        open_host(private_settings(anyone=True)) as host,
         playing(host, a=make_engine("alphabeta").make, b=make_engine("random:seed=1").make),
     ):
         # with less of a margin, a busy machine would end it
@@ -158,7 +158,7 @@ async def test_a_connection_cut_in_mid_thought_costs_no_match(monkeypatch: pytes
     plies: list[int] = []
     cuts = 0
     async with (
-        open_host(private(anyone=True)) as host,
+        open_host(private_settings(anyone=True)) as host,
         relayed(host) as (url, relay),
         playing(host, b=make_engine("random:seed=1").make),
         playing(host, url, a=Careful) as clients,

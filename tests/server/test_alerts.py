@@ -23,8 +23,8 @@ from arena.clock import Clock
 from arena.server.host import open_host
 from arena.server.loop_lag import LoopLag
 from arena.server.metrics import Metrics
-from arena.server.roles import measure_core, measure_edge
-from arena.server.settings import private
+from arena.server.roles import add_core_metric, add_edge_metric
+from arena.server.settings import private_settings
 from arena.server.store.database import open_store
 from arena.server.store.journal.journal import open_journal
 from testkit.simulation.bus import Exchange
@@ -135,7 +135,7 @@ def exchange() -> Iterator[Exchange]:
 def test_a_core_that_leads_no_more(exchange: Exchange) -> None:
     metrics = Metrics()
     core, edge = NotingCore(exchange, fence=1), NotingEdge(exchange, 5)
-    measure_edge(metrics, edge.link)
+    add_edge_metric(metrics, edge.link)
     exchange.world.run_for(SECOND)
     watch = Watch(metrics)
     assert not watch.fires("ArenaWithoutCore")
@@ -150,7 +150,7 @@ def test_a_core_that_leads_no_more(exchange: Exchange) -> None:
 def test_an_edge_that_is_gone(exchange: Exchange) -> None:
     metrics = Metrics()
     core, edges = NotingCore(exchange, fence=1), [NotingEdge(exchange, number) for number in (5, 6)]
-    measure_core(metrics, core.link)
+    add_core_metric(metrics, core.link)
     exchange.world.run_for(SECOND)
     watch = Watch(metrics)
     assert not watch.fires("ArenaEdgesAway")
@@ -194,7 +194,7 @@ async def test_a_loop_that_is_held_up() -> None:
 
 
 async def test_a_disk_that_is_nearly_full(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    async with open_host(private(database=f"sqlite:///{tmp_path}/arena.db")) as host:
+    async with open_host(private_settings(database=f"sqlite:///{tmp_path}/arena.db")) as host:
         watch = Watch(host.core.metrics)
         monkeypatch.setattr(shutil, "disk_usage", lambda _folder: Usage(100, 80, 20))
         assert not watch.fires("ArenaDiskFull")

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.server.failed_logins import PAUSE_SECONDS, FailedLogins, pause_within, source
+from arena.server.failed_logins import PAUSE_SECONDS, FailedLogins, address_key, pause_within
 
 
 def failed_logins() -> FailedLogins:
@@ -14,30 +14,30 @@ def failed_logins() -> FailedLogins:
 def test_the_last_allowed_guess_shuts_the_door_for_the_pause() -> None:
     logins = failed_logins()
     for at in (0, 1):
-        logins.wrong("10.0.0.1", at)
-        assert logins.wait("10.0.0.1", at) == 0
-    logins.wrong("10.0.0.1", 2)
-    assert logins.wait("10.0.0.1", 2) == 300
-    assert logins.wait("10.0.0.1", 301.5) == 0.5
-    assert logins.wait("10.0.0.1", 302) == 0
+        logins.record_failure("10.0.0.1", at)
+        assert logins.seconds_refused("10.0.0.1", at) == 0
+    logins.record_failure("10.0.0.1", 2)
+    assert logins.seconds_refused("10.0.0.1", 2) == 300
+    assert logins.seconds_refused("10.0.0.1", 301.5) == 0.5
+    assert logins.seconds_refused("10.0.0.1", 302) == 0
 
 
 def test_slow_mistakes_are_forgiven() -> None:
     logins = failed_logins()
     for at in range(0, 3000, 30):
-        logins.wrong("10.0.0.1", at)
-        assert logins.wait("10.0.0.1", at) == 0 or at % 60 == 0
+        logins.record_failure("10.0.0.1", at)
+        assert logins.seconds_refused("10.0.0.1", at) == 0 or at % 60 == 0
     logins = failed_logins()
     for at in range(0, 6000, 60):
-        logins.wrong("10.0.0.1", at)
-        assert logins.wait("10.0.0.1", at) == 0
+        logins.record_failure("10.0.0.1", at)
+        assert logins.seconds_refused("10.0.0.1", at) == 0
 
 
 def test_others_are_not_refused() -> None:
     logins = failed_logins()
     for _ in range(3):
-        logins.wrong("10.0.0.1", 0)
-    assert logins.wait("10.0.0.2", 0) == 0
+        logins.record_failure("10.0.0.1", 0)
+    assert logins.seconds_refused("10.0.0.2", 0) == 0
 
 
 @pytest.mark.parametrize(
@@ -54,7 +54,7 @@ def test_others_are_not_refused() -> None:
     ],
 )
 def test_addresses_that_count_as_one(one: str, other: str, same: bool) -> None:
-    assert (source(one) == source(other)) is same
+    assert (address_key(one) == address_key(other)) is same
 
 
 @given(st.lists(st.tuples(st.integers(0, 9), st.floats(0, 100)), max_size=200))
@@ -64,8 +64,8 @@ def test_within_any_window_nobody_gets_more_guesses_than_allowed(tries: list[tup
     for number, passed in tries:
         now += passed
         address = f"10.0.0.{number}"
-        if logins.wait(address, now) == 0:
-            logins.wrong(address, now)
+        if logins.seconds_refused(address, now) == 0:
+            logins.record_failure(address, now)
             allowed.setdefault(address, []).append(now)
     for times in allowed.values():
         # a window may end, and the next begin, within 60 s: so twice the limit less one at the very most
@@ -77,7 +77,7 @@ def test_within_any_window_nobody_gets_more_guesses_than_allowed(tries: list[tup
 def test_however_many_come_the_memory_is_bounded(numbers: list[int]) -> None:
     logins = failed_logins()
     for at, number in enumerate(numbers):
-        logins.wrong(f"2001:db8:{number:x}::1", at)
+        logins.record_failure(f"2001:db8:{number:x}::1", at)
         assert len(vars(logins)["_tries"]) <= 100
 
 

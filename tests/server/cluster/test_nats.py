@@ -181,7 +181,7 @@ async def test_a_server_that_is_not_nats_is_reported_in_one_line() -> None:
 
     async with await asyncio.start_server(greet, "127.0.0.1", 0) as server:
         error = await refusal(f"nats://127.0.0.1:{server.sockets[0].getsockname()[1]}")
-    assert error.endswith(": no NATS listens there")
+    assert error.endswith(": no NATS server listens there")
 
 
 async def test_another_of_several_servers_is_taken(nats: NatsServer) -> None:
@@ -208,7 +208,7 @@ async def test_a_password_lets_in_and_a_wrong_one_does_not(
                 assert bus.connected
         for credentials in ("me:wrong@", "", "word@"):
             error = await refusal(f"nats://{credentials}127.0.0.1:{server.port}")
-            assert error.endswith(": it does not know this user, password or token")
+            assert error.endswith(": it rejects this user, password or token")
             assert "wrong" not in error
     async with (
         nats_server(authorization={"token": "word"}) as server,
@@ -220,7 +220,7 @@ async def test_a_password_lets_in_and_a_wrong_one_does_not(
 async def test_a_nats_that_takes_too_little_is_told(own_nats: NatsServer) -> None:
     async with nats_server(max_payload=1000) as server:
         assert (await refusal(server.url)).endswith(
-            f": it takes messages of 1000 bytes; set its max_payload to {MAX_PAYLOAD}"
+            f": it accepts only messages of up to 1000 bytes; set its max_payload to {MAX_PAYLOAD}"
         )
 
 

@@ -12,7 +12,7 @@ from arena.server.cluster.tls import TlsContext
 def test_certificates_that_cannot_be_used_are_told(tmp_path: Path) -> None:
     (tmp_path / "bad.pem").write_text("nothing")
     for name in ("bad.pem", "none.pem"):
-        with pytest.raises(BusError, match=rf"bus.ca .*{name} cannot be used"):
+        with pytest.raises(BusError, match=rf"bus.ca: .*{name} cannot be used"):
             TlsContext.trusting(tmp_path / name)
 
 

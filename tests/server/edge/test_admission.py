@@ -8,7 +8,7 @@ from arena.clock import Clock
 from arena.server.edge.admission import Admission
 from arena.server.edge.limits import HostLimits
 from arena.server.host import open_host
-from arena.server.settings import private
+from arena.server.settings import private_settings
 
 
 def admission(*proxies: str, **limits: int) -> Admission:
@@ -68,14 +68,14 @@ def test_the_pieces_of_one_address_count_together_as_long_as_it_is_connected() -
     guard = admission(moves_per_second=1)
     for address in ("10.0.0.1", "10.0.0.1", "10.0.0.2"):
         assert guard.admit(address)
-    assert guard.bucket("10.0.0.1") is guard.bucket("10.0.0.1")
-    assert guard.bucket("10.0.0.1") is not guard.bucket("10.0.0.2")
-    before = guard.bucket("10.0.0.1")
+    assert guard.shared_bucket("10.0.0.1") is guard.shared_bucket("10.0.0.1")
+    assert guard.shared_bucket("10.0.0.1") is not guard.shared_bucket("10.0.0.2")
+    before = guard.shared_bucket("10.0.0.1")
     guard.release("10.0.0.1")
-    assert guard.bucket("10.0.0.1") is before
+    assert guard.shared_bucket("10.0.0.1") is before
     guard.release("10.0.0.1")
     assert guard.admit("10.0.0.1")
-    assert guard.bucket("10.0.0.1") is not before
+    assert guard.shared_bucket("10.0.0.1") is not before
 
 
 def test_a_proxy_is_bounded_by_the_total_only() -> None:
@@ -108,6 +108,6 @@ def test_an_address_that_was_cut_off_too_often_is_refused_for_a_while_and_a_prox
 async def test_an_address_is_never_refused_for_longer_than_half_the_time_that_its_bots_have_to_return(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    async with open_host(private(grace_seconds=30, limits=HostLimits(cut_offs=1))) as host:
+    async with open_host(private_settings(grace_seconds=30, limits=HostLimits(cut_offs=1))) as host:
         host.edge.admission.record_abuse("10.0.0.1")
     assert "refused for 15 s: too many cut off" in caplog.text

@@ -38,7 +38,7 @@ async def entered(arena: Rig, name: str, address: str = HERE) -> Peer:
 async def test_a_removed_bot_gets_the_reason_at_once_and_cannot_return(directives: Directives) -> None:
     async with rig() as arena:
         anna, bert = await entered(arena, "anna"), await entered(arena, "bert", ELSEWHERE)
-        arena.edge.follow_directives(directives)
+        arena.edge.apply_directives(directives)
         told, code = await anna.refused()
         assert (told.code, told.detail, code) == (Code.REMOVED, "it stands still", 1008)
         assert len(arena.core.all(ClientDisconnected)) == 1
@@ -60,7 +60,7 @@ async def test_a_removed_bot_gets_the_reason_at_once_and_cannot_return(directive
         assert len(arena.core.all(AdmissionRequest)) == requests
         bert.say(Ping())
         assert not bert.is_over
-        arena.edge.follow_directives(Directives())
+        arena.edge.apply_directives(Directives())
         assert not (await entered(arena, "anna")).is_over
 
 
@@ -72,7 +72,7 @@ async def test_a_client_that_waits_for_its_welcome_is_removed_too() -> None:
         await anna.open()
         anna.say(Hello("anna"))
         await anna.news(lambda: bool(arena.core.all(AdmissionRequest)))
-        arena.edge.follow_directives(Directives(names={"anna": "its token was revoked"}))
+        arena.edge.apply_directives(Directives(names={"anna": "its token was revoked"}))
         assert (await anna.refused())[0].code is Code.REMOVED
 
 
@@ -81,11 +81,11 @@ async def test_a_notice_reaches_all_who_are_there_or_come_and_its_end_too() -> N
     async with rig() as arena:
         anna = await entered(arena, "anna")
         for _ in range(2):
-            arena.edge.follow_directives(Directives(notice=LATER))
+            arena.edge.apply_directives(Directives(notice=LATER))
         assert await anna.hear(Notice) == LATER
         bert = await entered(arena, "bert")
         assert await bert.hear(Notice) == LATER
-        arena.edge.follow_directives(Directives())
+        arena.edge.apply_directives(Directives())
         assert await anna.hear(Notice) == Notice("", ""), "told once, however often the host's word is read"
         carl = await entered(arena, "carl")
         assert not [each for each in carl.heard() if isinstance(each, Notice | Error)]
@@ -93,6 +93,6 @@ async def test_a_notice_reaches_all_who_are_there_or_come_and_its_end_too() -> N
 
 def test_addresses_are_met_in_every_spelling() -> None:
     directives = Directives(networks={ip_network("192.0.2.7"): "one", ip_network("2001:db8:0:1::/64"): "six"})
-    assert directives.against("::ffff:192.0.2.7") == "one"
-    assert directives.against("2001:db8:0:1::99") == "six"
-    assert directives.against("192.0.2.8") == directives.against("a socket") == ""
+    assert directives.ban_reason("::ffff:192.0.2.7") == "one"
+    assert directives.ban_reason("2001:db8:0:1::99") == "six"
+    assert directives.ban_reason("192.0.2.8") == directives.ban_reason("a socket") == ""

@@ -234,12 +234,12 @@ async def test_the_pages_client_comes_in_anew_after_a_refusal() -> None:
 async def test_an_edge_that_is_cut_off_sends_its_clients_away_and_lets_none_in_until_it_is_back() -> None:
     async with rig() as arena:
         anna, _ = await arena.enter()
-        arena.edge.set_isolated(yes=True)
+        arena.edge.set_cut_off(yes=True)
         error, code = await anna.refused()
         assert (error.code, code) == (Code.SHUTTING_DOWN, 1001)
         response = await Peer(arena.edge).open()
         assert response.status_code == 503
-        arena.edge.set_isolated(yes=False)
+        arena.edge.set_cut_off(yes=False)
         await arena.enter("anna")
 
 

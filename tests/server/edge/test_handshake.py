@@ -74,7 +74,7 @@ def test_a_client_must_offer_this_servers_subprotocol_among_others(others: list[
         [("sec-websocket-protocol", each) for each in offered],
         [("Sec-WebSocket-Protocol", ", ".join(offered))] if offered else [],
     ):
-        refusal = handshake.subprotocol_missing(Request("/", Headers(fields)))
+        refusal = handshake.refuse_without_subprotocol(Request("/", Headers(fields)))
         assert (refusal is None) == offers
         if refusal is not None:
             response, body = parse_answer(refusal)
@@ -85,7 +85,7 @@ def test_a_client_must_offer_this_servers_subprotocol_among_others(others: list[
 
 def test_a_refused_offer_is_quoted_shortened() -> None:
     request = Request("/", Headers([("Sec-WebSocket-Protocol", 10_000 * "x")]))
-    refusal = handshake.subprotocol_missing(request)
+    refusal = handshake.refuse_without_subprotocol(request)
     assert refusal is not None
     assert len(refusal.body) < 200
 
@@ -102,7 +102,7 @@ async def test_a_page_is_answered_as_it_is_and_told_who_asks() -> None:
         requests.append((request.path, address))
         return text("well")
 
-    answer = handshake.page(pages, Request("/health?full", Headers()), "192.0.2.1")
+    answer = handshake.answer_page(pages, Request("/health?full", Headers()), "192.0.2.1")
     assert requests == [("/health?full", "192.0.2.1")]
     assert isinstance(answer, Response)
     response, body = parse_answer(answer)
@@ -115,7 +115,7 @@ async def test_a_server_without_a_page_says_how_bots_connect() -> None:
         return None
 
     for none in (lambda _request, _address: None, lambda _request, _address: makes_none):
-        answer = await settled(handshake.page(none, Request("/nowhere", Headers()), "192.0.2.1"))
+        answer = await settled(handshake.answer_page(none, Request("/nowhere", Headers()), "192.0.2.1"))
         assert answer is not None
         response, body = parse_answer(answer)
         assert response.status == 404
@@ -134,7 +134,7 @@ async def test_a_fault_of_a_page_is_logged_and_not_told(
 
     with caplog.at_level(logging.ERROR, "arena.connection"):
         pages = (lambda _request, _address: makes) if later else fails
-        answer = await settled(handshake.page(pages, Request("/", Headers()), "192.0.2.1"))
+        answer = await settled(handshake.answer_page(pages, Request("/", Headers()), "192.0.2.1"))
     assert answer is not None
     response, body = parse_answer(answer)
     assert response.status == 500
@@ -156,7 +156,7 @@ async def test_a_fault_of_a_page_is_logged_and_not_told(
     ],
 )
 def test_a_page_of_the_server_itself_may_connect(origin: str, host: str) -> None:
-    assert handshake.wrong_origin(Request("/", Headers([("Host", host), ("Origin", origin)]))) is None
+    assert handshake.refuse_other_origin(Request("/", Headers([("Host", host), ("Origin", origin)]))) is None
 
 
 @pytest.mark.parametrize(
@@ -172,12 +172,14 @@ def test_a_page_of_the_server_itself_may_connect(origin: str, host: str) -> None
     ],
 )
 def test_a_page_of_another_site_may_not(origin: str) -> None:
-    answer = handshake.wrong_origin(Request("/", Headers([("Host", "arena.example"), ("Origin", origin)])))
+    answer = handshake.refuse_other_origin(
+        Request("/", Headers([("Host", "arena.example"), ("Origin", origin)]))
+    )
     assert answer is not None
     assert answer.status == HTTPStatus.FORBIDDEN
     _, body = parse_answer(answer)
     assert body.decode().count("\n") == 1
-    assert b"may not connect to arena.example; a proxy must pass the Host header on" in body
+    assert b"may not connect to arena.example; a proxy must pass on the Host header" in body
     assert len(body) < 300
 
 
@@ -188,5 +190,5 @@ def test_every_origin_and_every_host_that_is_named_counts() -> None:
         [("Host", "a.example"), ("Host", "b.example"), here],
         [here],
     ):
-        assert handshake.wrong_origin(Request("/", Headers(headers))) is not None
-    assert handshake.wrong_origin(Request("/", Headers([("Host", "a.example")]))) is None, "no browser"
+        assert handshake.refuse_other_origin(Request("/", Headers(headers))) is not None
+    assert handshake.refuse_other_origin(Request("/", Headers([("Host", "a.example")]))) is None, "no browser"

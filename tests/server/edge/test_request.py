@@ -50,4 +50,4 @@ def test_a_websocket_is_wanted_where_upgrade_names_it(fields: list[tuple[str, st
 def test_another_request_may_follow_where_both_sides_know_where_the_answer_ends(
     request_: Request, may: bool
 ) -> None:
-    assert request_.may_go_on == may
+    assert request_.allows_next_request == may

@@ -103,7 +103,7 @@ async def test_a_hello_must_come_in_time() -> None:
     async with rig(HostLimits(hello_seconds=2.0)) as arena:
         peer = await arena.connect()
         error, code = await peer.refused()
-        assert (error.code, error.detail, code) == (Code.HELLO_FIRST, "no hello came within 2 s", 1008)
+        assert (error.code, error.detail, code) == (Code.HELLO_FIRST, "no hello arrived within 2 s", 1008)
 
 
 @virtual
@@ -418,7 +418,11 @@ async def test_more_than_is_allowed_is_a_fault_and_next_to_nothing_is_handled() 
         anna, client = await arena.enter()
         anna.say(*[Ping() for _ in range(200)])
         error, code = await anna.refused()
-        assert (error.code, error.detail, code) == (Code.RATE_LIMITED, "more than 1 messages a second", 1008)
+        assert (error.code, error.detail, code) == (
+            Code.RATE_LIMITED,
+            "too many messages: at most 1 a second are allowed",
+            1008,
+        )
         assert len(messages(arena)) < 3
         assert arena.core.all(ClientDisconnected) == [ClientDisconnected(client, error.detail)]
         assert not arena.edge.admission.admit(HERE), "it counts as cut off"

@@ -27,9 +27,9 @@ from arena.protocol.timecontrol import TimeControl
 from arena.protocol.values import Players
 from arena.server.core.effects import LISTING, Publish, Send
 from arena.server.core.inputs import MessageReceived
-from arena.server.edge.frames import frame_of
+from arena.server.edge.frames import encode_frame
 from arena.server.edge.limits import HostLimits
-from arena.server.edge.topics import AGAIN_SECONDS, FOLLOWERS_A_TURN, GATHER_SECONDS, MAX_BACKLOG_BYTES
+from arena.server.edge.topics import AGAIN_SECONDS, FOLLOWERS_PER_TURN, GATHER_SECONDS, MAX_BACKLOG_BYTES
 from tests.properties import examples
 from tests.server.edge.rig import CLOCKS, ELSEWHERE, Peer, Rig, rig, turn
 from tests.virtual import virtual
@@ -179,7 +179,7 @@ async def test_a_crowd_is_sent_evenly_a_few_at_a_time_and_soon() -> None:
             await asyncio.sleep(0.0005)
             at.append(sum(bool(eve.frames) for eve in crowd) - sum(at))
             assert asyncio.get_running_loop().time() - began < 2.1 * GATHER_SECONDS
-        assert max(at) == FOLLOWERS_A_TURN
+        assert max(at) == FOLLOWERS_PER_TURN
 
 
 @virtual
@@ -305,7 +305,7 @@ async def test_a_browsing_client_gets_each_new_listing_and_a_slow_client_the_nex
             await asyncio.sleep(0.3)
         numbers = [each.matches[0].match for each in eve.heard() if isinstance(each, Listing)]
         assert numbers == [f"{number}" for number in range(30)]
-        assert slow.wire.get_write_buffer_size() < MAX_BACKLOG_BYTES + len(frame_of(listing(0)))
+        assert slow.wire.get_write_buffer_size() < MAX_BACKLOG_BYTES + len(encode_frame(listing(0)))
         slow.read()
         arena.publish(LISTING, listing(30))
         await asyncio.sleep(0.3)
@@ -336,4 +336,4 @@ async def test_a_players_move_meets_few_spectators_on_its_way() -> None:
         await asyncio.sleep(0)
         await asyncio.sleep(0)
         assert isinstance(arena.core.given[-1], MessageReceived)
-        assert sum(bool(eve.frames) for eve in crowd) - before <= FOLLOWERS_A_TURN
+        assert sum(bool(eve.frames) for eve in crowd) - before <= FOLLOWERS_PER_TURN

@@ -28,7 +28,7 @@ class Program:
         self.began = CLOCK.now()
         self.pid = 1
         self.tail = deque(["last words"])
-        self.ended: int | None = None
+        self.exit_code: int | None = None
         self._end = asyncio.Event()
         if self.lasts < math.inf:
             CLOCK.call_later(self.lasts, self._ends, 1)
@@ -39,14 +39,14 @@ class Program:
         return cls.runs[-1]
 
     def _ends(self, code: int) -> None:
-        if self.ended is None:
-            self.ended = code
+        if self.exit_code is None:
+            self.exit_code = code
             self._end.set()
 
     async def wait(self) -> int:
         await self._end.wait()
-        assert self.ended is not None
-        return self.ended
+        assert self.exit_code is not None
+        return self.exit_code
 
     async def listen(self) -> None: ...
 

@@ -17,7 +17,7 @@ from tests.server.processes.test_supervisor import is_alive
 @requires("nats")
 async def test_it_lets_in_who_can_read_its_password_and_nobody_else(monkeypatch: pytest.MonkeyPatch) -> None:
     async with private_nats() as nats:
-        with pytest.raises(BusError, match="does not know this user"):
+        with pytest.raises(BusError, match="rejects this user"):
             async with open_nats(nats.url.replace("arena@", "arena:guess@"), name="test"):
                 pytest.fail("it lets anybody in")
         assert nats.password_file.parent.stat().st_mode & 0o077 == 0
@@ -59,7 +59,7 @@ async def test_without_the_program_it_says_what_to_do(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
-    monkeypatch.setattr("arena.server.processes.private_nats.MORE_PLACES", ())
+    monkeypatch.setattr("arena.server.processes.private_nats.EXTRA_FOLDERS", ())
     with pytest.raises(NoNats, match=r"install the package nats-server, or set bus\.url"):
         async with private_nats():
             pytest.fail("there is one")

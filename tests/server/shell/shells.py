@@ -109,7 +109,7 @@ class OpenDoor:
     def drop_edge(self, edge: int) -> None:
         pass
 
-    def resync(self, here: EdgeResynced) -> EdgeResynced:
+    def complete_resync(self, here: EdgeResynced) -> EdgeResynced:
         return here
 
     async def run(self, shell: Shell) -> None:

@@ -77,7 +77,7 @@ def test_on_an_open_server_a_name_with_a_token_still_needs_it() -> None:
     at = door(anyone=True)
     at.authenticate(request("carl"), StoredAccount())
     assert "leave the token empty" in refusal(at, request("carl", "something")).detail
-    assert "not the token" in refusal(at, request("anna"), account("secret")).detail
+    assert "wrong token for" in refusal(at, request("anna"), account("secret")).detail
     assert "was revoked" in refusal(at, request("anna"), account("secret", revoked=True)).detail
 
 
@@ -157,7 +157,7 @@ def test_a_guest_needs_a_guests_name_without_a_token_where_guests_are_let_in() -
 )
 def test_names_of_guests(name: str, is_guest: bool) -> None:
     assert (
-        door(guests=True, anyone=False).resync(EdgeResynced(1, [returning(name)])).clients[0].guest
+        door(guests=True, anyone=False).complete_resync(EdgeResynced(1, [returning(name)])).clients[0].guest
         is is_guest
     )
 
@@ -177,9 +177,9 @@ def test_owners_are_addresses_and_bots_of_this_machine_are_known() -> None:
     for address, (owner, local) in addresses.items():
         entered = at.authenticate(request("anna", address=address), StoredAccount())
         assert (entered.owner, entered.local) == (owner, local)
-        (vouched,) = at.resync(EdgeResynced(1, [returning("anna", address)])).clients
+        (vouched,) = at.complete_resync(EdgeResynced(1, [returning("anna", address)])).clients
         assert (vouched.owner, vouched.local) == (owner, local)
-    assert at.resync(EdgeResynced(1, [returning("house")])).clients[0].local
+    assert at.complete_resync(EdgeResynced(1, [returning("house")])).clients[0].local
 
 
 class Given:
@@ -317,7 +317,7 @@ async def test_a_new_core_is_told_the_ratings_of_the_bots_that_an_edge_vouches_f
     at = door(anyone=True)
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(at.run, shell)  # type: ignore[arg-type]
-        at.resync(EdgeResynced(1, [returning("anna")]))
+        at.complete_resync(EdgeResynced(1, [returning("anna")]))
         await anyio.wait_all_tasks_blocked()
         tasks.cancel_scope.cancel()
     assert shell.inputs == [RatingChanged("riskless", "anna", Rating(1700.0))]

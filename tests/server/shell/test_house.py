@@ -22,15 +22,15 @@ from arena.protocol.timecontrol import TimeControl
 from arena.server.core.settings import OPEN_EVENT, HouseEngine
 from arena.server.host import Host, open_host
 from arena.server.processes.bot_process import RestartPolicy
-from arena.server.settings import Settings, private
-from arena.server.shell.house import BadHouse, HousePlan, house_engines
+from arena.server.settings import Settings, private_settings
+from arena.server.shell.house import BadHouse, HousePlan, parse_engines
 from testkit.parts import requires
 from tests.games.own import forget_games, nim
 from tests.server.fleets import all_gone, processes_of
 from tests.server.matches import game_of
 from tests.server.peer import Peer, dial
 
-RANDOM = house_engines("random")
+RANDOM = parse_engines("random")
 ASKED = Challenge("house-random", game="tictactoe", time_control=TimeControl.parse("600+1"), rated=False)
 QUICK = RestartPolicy(backoff=0.05, stop=1, restarts=2)
 
@@ -77,13 +77,13 @@ def house_of(host: Host) -> list[str]:
     ],
 )
 def test_lists_of_engines(text: str, engines: list[tuple[str, str]]) -> None:
-    assert house_engines(text) == [HouseEngine(*each) for each in engines]
+    assert parse_engines(text) == [HouseEngine(*each) for each in engines]
 
 
 @pytest.mark.parametrize("text", ["", "greedy,", ",", "x" * 70])
 def test_an_invalid_list_is_refused(text: str) -> None:
     with pytest.raises(BadHouse, match="write greedy"):
-        house_engines(text)
+        parse_engines(text)
 
 
 async def test_a_guest_plays_a_bot_that_is_started_for_it_and_ends_with_the_server(
@@ -138,7 +138,10 @@ async def test_one_that_was_killed_in_a_match_goes_on_with_it(monkeypatch: pytes
     mark = f"arena-test-house-{time.monotonic_ns()}"
     monkeypatch.setenv("ARENA_TEST_MARK", mark)
     notices: list[str] = []
-    async with home(RANDOM, notices, settings=private(grace_seconds=300)) as host, dial(host.url) as guest:
+    async with (
+        home(RANDOM, notices, settings=private_settings(grace_seconds=300)) as host,
+        dial(host.url) as guest,
+    ):
         await guest.hello("guest-1")
         turn = await begin_house_match(guest)
         for each in processes_of(mark):
@@ -150,7 +153,7 @@ async def test_one_that_was_killed_in_a_match_goes_on_with_it(monkeypatch: pytes
 
 
 async def test_its_matches_go_on_when_the_server_comes_back(tmp_path: Path) -> None:
-    kept = private(database=f"sqlite:///{tmp_path / 'arena.db'}", grace_seconds=300)
+    kept = private_settings(database=f"sqlite:///{tmp_path / 'arena.db'}", grace_seconds=300)
     async with home(RANDOM, settings=kept) as host, dial(host.url) as guest:
         session = (await guest.hello("guest-1")).session
         turn = await begin_house_match(guest)
@@ -175,7 +178,7 @@ def move_after(turn: Turn) -> Move:
 
 async def test_an_engine_that_is_not_there_is_told_and_listed_no_more() -> None:
     notices: list[str] = []
-    async with home(house_engines("random,nonsense"), notices) as host, dial(host.url) as guest:
+    async with home(parse_engines("random,nonsense"), notices) as host, dial(host.url) as guest:
         await guest.hello("guest-1")
         await guest.say(Challenge("house-nonsense", game="tictactoe", rated=False))
         over = await guest.hear(ChallengeOver)
@@ -188,7 +191,7 @@ async def test_an_engine_that_is_not_there_is_told_and_listed_no_more() -> None:
 async def test_with_a_check_an_engine_that_is_not_there_is_an_error() -> None:
     notices: list[str] = []
     with pytest.raises(BadHouse, match="no engine is called 'nonsense'"):
-        async with home(house_engines("random,nonsense"), notices, check=True):
+        async with home(parse_engines("random,nonsense"), notices, check=True):
             pytest.fail("the server was opened")
     assert notices == []
 
@@ -202,7 +205,7 @@ async def test_with_tls_the_house_connects_by_an_address_of_its_own(tmp_path: Pa
     tls.load_cert_chain(cert, key)
     trusting = ssl.create_default_context(cafile=cert)
     async with (
-        home(RANDOM, tls=tls, settings=private(host="0.0.0.0", proxies=["127.0.0.1"])) as host,
+        home(RANDOM, tls=tls, settings=private_settings(host="0.0.0.0", proxies=["127.0.0.1"])) as host,
         dial(
             host.url.replace("0.0.0.0", "127.0.0.1"), ssl=trusting, server_hostname="arena.example"
         ) as guest,

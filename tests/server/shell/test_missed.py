@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from arena.protocol.codes import Code, EndReason
 from arena.protocol.messages import End, Error, Ready
 from arena.protocol.values import Clocks
-from arena.server.shell.missed import MAX_QUEUED, SECONDS, MissedResults
+from arena.server.shell.missed import LOOKUP_SECONDS, MAX_QUEUED, MissedResults
 from testkit.virtual_time import CLOCK
 from tests.server.matches import spec
 from tests.server.shell.shells import FakeClient, ListEdge, ListStore, running, until
@@ -66,7 +66,7 @@ async def test_a_store_that_does_not_answer_in_time_is_asked_again(
             nonlocal asked
             asked += 1
             if asked == 1:
-                await anyio.sleep(2 * SECONDS)
+                await anyio.sleep(2 * LOOKUP_SECONDS)
             elif asked == 2:
                 raise OSError("the disk is away")
             return await answer(match)

@@ -16,10 +16,10 @@ import pytest
 
 from arena.server.core.effects import EventFinished, EventMatchFinished, EventNews, EventStarted, RoundPaired
 from arena.server.host import open_host
-from arena.server.settings import private
+from arena.server.settings import private_settings
 from arena.server.shell import webhooks
 from arena.server.shell.shell import Shell
-from arena.server.shell.webhooks import MAX_QUEUED, TRIES, Webhooks, WebhookURL, post_by_http
+from arena.server.shell.webhooks import MAX_QUEUED, MAX_TRIES, Webhooks, WebhookURL, post_by_http
 from testkit.virtual_time import CLOCK
 from tests.docs.pages import text_of
 from tests.virtual import virtual
@@ -134,12 +134,12 @@ async def test_a_message_is_tried_again_with_longer_pauses_and_keeps_its_id() ->
 async def test_an_undeliverable_message_is_dropped_and_the_next_one_is_sent(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    receiver = Receiver(*[None] * TRIES, 404, 301)
+    receiver = Receiver(*[None] * MAX_TRIES, 404, 301)
     async with sending(receiver) as tell:
         for event in ("lost", "refused", "moved", "received"):
             tell(news(event))
         await CLOCK.sleep(1_000)
-    assert receiver.events == ["lost"] * TRIES + ["refused", "moved", "received"]
+    assert receiver.events == ["lost"] * MAX_TRIES + ["refused", "moved", "received"]
     lines = [each.getMessage() for each in caplog.records]
     assert ["no answer within 10 s" in lines[0], "status 404" in lines[1], "status 301" in lines[2]] == [
         True
@@ -189,9 +189,9 @@ async def listening(talk: Talk) -> AsyncIterator[str]:
         (b"HTTP/1.1 204 No Content\r\n\r\n", 204),
         (b"HTTP/1.0 500 Oh\r\nX: " + b"x" * 100_000, 500),
         (b"HTTP/1.1 302 Found\r\nLocation: http://127.0.0.1/\r\n\r\n", 302),
-        (b"", "no answer"),
-        (b"SSH-2.0-OpenSSH_9.2\r\n", "no HTTP"),
-        (b"HTTP/1.1 ok\r\n", "no HTTP"),
+        (b"", "without an answer"),
+        (b"SSH-2.0-OpenSSH_9.2\r\n", "not HTTP"),
+        (b"HTTP/1.1 ok\r\n", "not HTTP"),
         (b"x" * 100_000, "Separator is not found"),
     ],
     ids=["204", "endless", "redirect", "nothing", "ssh", "no_status", "no_line"],
@@ -217,7 +217,7 @@ async def test_a_host_sends_the_events_of_its_core() -> None:
         got.set_result((head[0], fields, body))
 
     async with listening(talk) as url:
-        settings = private()
+        settings = private_settings()
         settings.webhooks.url, settings.webhooks.secret = url, SECRET
         async with open_host(settings) as host:
             host.core.shell._release([news()])

@@ -14,7 +14,7 @@ from arena.protocol.codes import Code
 from arena.protocol.messages import Error, Move, Notice, Ready, Start, Turn
 from arena.server import host as hosts
 from arena.server.host import Host, open_host
-from arena.server.settings import private
+from arena.server.settings import private_settings
 from arena.server.store import tokens
 from arena.server.store.aggregates.counting import refresh
 from arena.server.store.directives import issue
@@ -27,7 +27,7 @@ from tests.server.web.test_pages import get
 async def test_an_admin_sees_who_is_there_and_acts(database: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(hosts, "LOOK_SECONDS", 0.01)
     async with (
-        open_host(private(database=database, anyone=True)) as host,
+        open_host(private_settings(database=database, anyone=True)) as host,
         enter(host, "anna") as anna,
         enter(host, "bert") as bert,
         dial(host.url) as eve,

@@ -276,7 +276,7 @@ async def test_the_duration_of_each_commit_is_observed(database: str) -> None:
     assert min(durations) > 0
 
 
-CROWD = 200
+MAX_BATCH = 200
 
 
 async def test_other_work_is_done_between_commits_and_a_crowd_of_it_holds_none_up(database: str) -> None:
@@ -294,15 +294,15 @@ async def test_other_work_is_done_between_commits_and_a_crowd_of_it_holds_none_u
     async with open_store(database) as engine, open_journal(engine) as journal:
         await journal.commit([opens()])
         async with anyio.create_task_group() as tasks:
-            for number in range(CROWD):
+            for number in range(MAX_BATCH):
                 tasks.start_soon(write, number)
             await checkpoint()
             for seq in (1, 2, 3):
                 await journal.commit([happens(seq)])
                 done.append("commit")
-    assert [each for each in done if each != "commit"] == list(range(CROWD))
+    assert [each for each in done if each != "commit"] == list(range(MAX_BATCH))
     # Of the crowd one at a time is before a commit on SQLite, and beside it on PostgreSQL.
-    assert done.index("commit") < CROWD / 2
+    assert done.index("commit") < MAX_BATCH / 2
 
 
 async def test_other_work_that_fails_changes_nothing(database: str) -> None:
