@@ -70,16 +70,17 @@ def test_a_file_that_is_not_there_is_told(tmp_path: Path) -> None:
     ],
 )
 def test_an_invalid_address_is_reported_in_one_line_without_its_password(text: str) -> None:
-    with pytest.raises(
-        BusError, match="is not the address of a NATS server: write nats://HOST:4222"
-    ) as told:
+    with pytest.raises(BusError, match="is not the address of a NATS server: write nats://HOST:4222") as told:
         parse(text, {})
     assert "secret" not in str(told.value)
 
 
 @pytest.mark.parametrize(
     ("text", "told"),
-    [("nats://a,tls://b", "mixes servers with and without TLS"), ("nats://x:1@a,nats://y:1@b", "the same user")],
+    [
+        ("nats://a,tls://b", "mixes servers with and without TLS"),
+        ("nats://x:1@a,nats://y:1@b", "the same user"),
+    ],
 )
 def test_servers_of_one_nats_are_alike(text: str, told: str) -> None:
     with pytest.raises(BusError, match=told):
