@@ -31,7 +31,7 @@ from arena.server.host import Host, open_host
 from arena.server.settings import private_settings
 from arena.server.shell import ratings, requests
 from arena.server.store import invitations, maintenance, tokens
-from arena.server.store.events import ask
+from arena.server.store.events import send_request
 from arena.server.web.credentials import basic
 from benchmarks.calls import CountedConnection
 from benchmarks.kit.faults import report
@@ -105,7 +105,7 @@ async def measure(times: int, names: int) -> Figures:
             plan = EventPlan(
                 event="cup", uid="1", begins=FUTURE, closes=FUTURE, format="swiss", starts=(start,)
             )
-            if await ask(store, "", AnnounceEvent(plan)) is None:
+            if await send_request(store, "", AnnounceEvent(plan)) is None:
                 raise TimeoutError
             entries = await _measure(host, ENTRIES, {"ada": ada}, times)
             vars(requests)["LOOK_SECONDS"] = LONG_SECONDS

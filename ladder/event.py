@@ -27,7 +27,7 @@ from arena.rating.pairing import Pairing
 from arena.rating.pentanomial import Counts, difference, pair_counts
 from arena.rating.schedule import Schedule
 from arena.rating.standings import Row, pair_scores, rows_by_pairs, table
-from arena.server.store.ladder_lock import digest
+from arena.server.store.ladder_lock import short_digest
 
 
 @dataclass
@@ -143,7 +143,7 @@ class Ladder:
         return {
             "game": plan.game,
             "maps": [Path(name).name for name in plan.maps] if has_maps(plan.game) else [],
-            "setups": [digest(start.setup()) for start in self.starts],
+            "setups": [short_digest(start.setup()) for start in self.starts],
             # Events of the project's games are stored without digests of rules, as they always were.
             **({"rules": rules} if any(rules := [KNOWN.rules(start) for start in self.starts]) else {}),
             "bots": {bot.name: bot.description for bot in plan.bots},
@@ -164,19 +164,21 @@ class Ladder:
         if isinstance(plan.openings, int):
             return plan.openings
         if isinstance(plan.openings, Path):
-            return digest(plan.openings.read_text(encoding="utf-8"))
+            return short_digest(plan.openings.read_text(encoding="utf-8"))
         maps = plan.maps if has_maps(plan.game) else ()
         texts = [
             path.read_text(encoding="utf-8") if (path := shipped_openings(name)) else "" for name in maps
         ]
-        return digest(texts) if any(texts) else 0
+        return short_digest(texts) if any(texts) else 0
 
 
 def _files(bots: Sequence[BotPlan], folder: Path) -> dict[str, str]:
     """Return digests of the bots' files by name, so that an edited bot counts as another one and results are not mixed."""
     files = {bot.name: folder / file for bot in bots if bot.engine and (file := _file_of(bot.engine))}
     return {
-        name: digest(file.read_bytes().decode("latin-1")) for name, file in files.items() if file.is_file()
+        name: short_digest(file.read_bytes().decode("latin-1"))
+        for name, file in files.items()
+        if file.is_file()
     }
 
 

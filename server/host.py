@@ -54,10 +54,18 @@ from arena.server.shell.ratings import Ratings
 from arena.server.shell.requests import HostRequests
 from arena.server.shell.shell import MatchNotStarted, Shell
 from arena.server.shell.webhooks import Webhooks
-from arena.server.store.database import Engine, Write, error_line, file_of, make_engine, prepare, writing
+from arena.server.store.database import (
+    Engine,
+    Write,
+    error_line,
+    make_engine,
+    prepare,
+    sqlite_file,
+    transaction_writer,
+)
 from arena.server.store.database import close as close_engine
 from arena.server.store.directives import in_force_with_names
-from arena.server.store.finished import record_of
+from arena.server.store.finished import load_record
 from arena.server.store.journal.journal import Journal, open_journal
 from arena.server.store.lease import LEASE_SECONDS, LeaseLost
 from arena.server.store.maintenance import Maintenance
@@ -137,7 +145,7 @@ class CoreHost:
         for each in house.engines:
             # No other client can use the name of a house engine.
             self.authenticator.issue_token(each.name)
-        stored = partial(record_of, engine)
+        stored = partial(load_record, engine)
         self.shell = Shell(
             core_settings(settings, pool, house, clock),
             journal,
@@ -165,7 +173,7 @@ class CoreHost:
         metrics.bots.set_function(lambda: len(self.shell.core.connected))
         metrics.matches.set_function(lambda: self.shell.core.matches)
         metrics.suspended.set_function(lambda: self.shell.core.suspended_count(clock.now_ns()))
-        file = file_of(settings.store.url)
+        file = sqlite_file(settings.store.url)
         if file is not None:
             metrics.disk_free.set_function(lambda: _disk_free(file.parent))
 
@@ -531,7 +539,7 @@ async def enter_edge(
         metrics,
         edge.work,
         trouble,
-        write=write or writing(store),
+        write=write or transaction_writer(store),
         progress=progress,
         origins=settings.server.origins,
         clock=clock,

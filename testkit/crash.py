@@ -25,8 +25,8 @@ from arena.protocol.record import BadRecord, Record, from_line
 from arena.server.store import schema
 from arena.server.store.database import open_store
 from arena.server.store.journal.load import load
-from arena.server.store.journal.reader import events_of
-from arena.server.store.packing import record_in
+from arena.server.store.journal.reader import load_events_of_match
+from arena.server.store.packing import unpack_record
 from testkit.forked import Forked
 from testkit.players import RandomPlayer
 
@@ -171,11 +171,11 @@ async def compare_with_store(
                     sa.select(schema.matches, schema.records.c.packed).outerjoin(schema.records)
                 )
             ).all()
-        records = {row.match: from_line(record_in(row.packed)) for row in rows if row.packed is not None}
+        records = {row.match: from_line(unpack_record(row.packed)) for row in rows if row.packed is not None}
         records_in_store = {
             (match, event.ply): event.move
             for match in records
-            for _, event in await events_of(engine, match)
+            for _, event in await load_events_of_match(engine, match)
             if isinstance(event, Moved)
         }
     for row in rows:

@@ -7,7 +7,7 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 
 from arena.protocol.record import Record, from_line
 from arena.server.store import database
-from arena.server.store.packing import record_in
+from arena.server.store.packing import unpack_record
 from arena.server.store.schema import matches, records
 
 
@@ -17,4 +17,4 @@ async def records_of(engine: AsyncEngine, event: str) -> list[Record]:
     query = query.where(matches.c.event == event, matches.c.finished.is_not(None))
     query = query.order_by(matches.c.started, matches.c.match)
     async with database.reading(engine) as connection:
-        return [from_line(record_in(packed)) for packed in (await connection.execute(query)).scalars()]
+        return [from_line(unpack_record(packed)) for packed in (await connection.execute(query)).scalars()]

@@ -11,7 +11,7 @@ from arena.games.nearest import similar
 from arena.protocol.timecontrol import seconds_of
 from arena.server.commands.in_store import DATABASE, in_store
 from arena.server.store.database import Engine
-from arena.server.store.directives import KICK_SECONDS, MAX_TEXT, Kind, in_force, issue, lift, subject_of
+from arena.server.store.directives import KICK_SECONDS, MAX_TEXT, Kind, in_force, issue, lift, parse_subject
 from arena.server.store.events import is_connected
 from arena.server.store.people import known_names
 from arena.server.store.tokens import is_name
@@ -132,7 +132,7 @@ def lift_directive(db: str | None, kind: Kind, subject: str) -> None:
 
 def _kind_of(text: str) -> tuple[Kind, str]:
     """Return the address, network or name in `text`, with its kind. Raises UsageError."""
-    subject = subject_of(text)
+    subject = parse_subject(text)
     if subject is None:
         raise UsageError(f"{text!r:.80} is not a valid name: write 1 to 64 printable characters")
     return subject

@@ -42,7 +42,7 @@ from arena.server.core.inputs import AnnounceEvent, ControlEvent
 from arena.server.core.settings import PoolGame
 from arena.server.settings import PoolSettings
 from arena.server.store.database import Engine
-from arena.server.store.events import Reply, all_events, ask, event_of, is_taken
+from arena.server.store.events import RequestAnswer, all_events, find_event, is_event_name_taken, send_request
 from arena.server.store.queries import EventTable, event_table
 from arena.server.store.tokens import is_name
 
@@ -156,10 +156,10 @@ def new(
         again=again,
     )
 
-    async def announce(engine: Engine) -> Reply | None:
-        if await is_taken(engine, plan.event):
+    async def announce(engine: Engine) -> RequestAnswer | None:
+        if await is_event_name_taken(engine, plan.event):
             raise CommandError(f"an event called {plan.event} exists: choose another name")
-        return await ask(engine, server, AnnounceEvent(plan))
+        return await send_request(engine, server, AnnounceEvent(plan))
 
     _print_reply(in_store(db, announce, make=True), f"it {_announced_times(plan)}")
 
@@ -188,7 +188,7 @@ def show(name: NameArgument, db: DatabaseOption = DATABASE, json: JsonOption = N
     """
 
     async def read(engine: Engine) -> tuple[StoredEvent | None, EventTable | None]:
-        event = await event_of(engine, name)
+        event = await find_event(engine, name)
         return event, await event_table(engine, event.state.plan.event) if event is not None else None
 
     event, table = in_store(db, read)
@@ -277,10 +277,10 @@ def withdraw(
 
 
 def _send_request(db: str | None, server: str, request: ControlEvent) -> None:
-    _print_reply(in_store(db, lambda engine: ask(engine, server, request)), "")
+    _print_reply(in_store(db, lambda engine: send_request(engine, server, request)), "")
 
 
-def _print_reply(reply: Reply | None, more: str) -> None:
+def _print_reply(reply: RequestAnswer | None, more: str) -> None:
     if reply is None:
         err.print(f"no server has answered yet; the next one on this store will{f'; {more}' if more else ''}")
     elif reply.done:

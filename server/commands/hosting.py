@@ -34,7 +34,7 @@ from arena.server.roles import check_connections, open_edge, open_leader
 from arena.server.settings import RELOADED, TYPES, HouseSettings, Role, Settings, TlsSettings, WebhookSettings
 from arena.server.shell.house import NONE, BadHouse, HousePlan, parse_engines
 from arena.server.shell.webhooks import BadWebhook, WebhookURL, parse_secret
-from arena.server.store.database import StoreError, failure_reason, file_of, is_transient
+from arena.server.store.database import StoreError, failure_reason, is_transient, sqlite_file
 from arena.server.store.lease import LeaseLost
 from arena.server.store.retention import BadRetention
 
@@ -257,7 +257,7 @@ def _check_store(settings: Settings) -> None:
     several = (
         "server.role" if place.role is not Role.ALL else "server.processes" if place.processes > 1 else ""
     )
-    if several and (not store.url or file_of(store.url) is not None):
+    if several and (not store.url or sqlite_file(store.url) is not None):
         raise BadSetting(several, "edges and cores share a PostgreSQL: set store.url = postgresql://…")
     if place.role is not Role.ALL and not settings.bus.url:
         raise BadSetting("server.role", "edges and cores need a NATS: set bus.url = nats://HOST:4222")

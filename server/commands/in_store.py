@@ -8,7 +8,7 @@ from typing import TypeVar
 import anyio
 
 from arena.console import CommandError
-from arena.server.store.database import Engine, StoreError, file_of, open_store
+from arena.server.store.database import Engine, StoreError, open_store, sqlite_file
 
 DATABASE = "sqlite:///arena.db"
 """Default store, also of `arena serve`."""
@@ -37,7 +37,7 @@ def in_store(db: str | None, work: Callable[[Engine], Awaitable[T]], *, make: bo
 
 def check_there(url: str) -> None:
     """Raise CommandError if the file of an SQLite store does not exist."""
-    file = file_of(url)
+    file = sqlite_file(url)
     if file is not None and not file.exists():
         raise CommandError(
             f"database {file} does not exist: name one with --db, or let `arena serve` create it"

@@ -16,7 +16,7 @@ from arena.rating.elo import Z95
 from arena.rating.standings import Row, ranks
 from arena.server.commands.in_store import DATABASE, in_store
 from arena.server.store.database import Engine
-from arena.server.store.events import event_of
+from arena.server.store.events import find_event
 from arena.server.store.queries import whole_table
 
 
@@ -65,7 +65,7 @@ def marks(
     """
 
     async def read(engine: Engine) -> list[Row]:
-        stored = await event_of(engine, event)
+        stored = await find_event(engine, event)
         return await whole_table(engine, event if stored is None else stored.state.plan.event)
 
     rows = in_store(db, read)

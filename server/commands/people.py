@@ -52,7 +52,7 @@ def list_(db: DatabaseOption = DATABASE, json: JsonOption = None) -> None:
 
     Example: arena owner list
     """
-    owners = in_store(db, people.owners)
+    owners = in_store(db, people.list_owners)
     if json is not None:
         write_json(to_builtins(owners), json)
         return
@@ -78,7 +78,7 @@ def hide(owner: OwnerArgument, db: DatabaseOption = DATABASE) -> None:
     """
 
     async def work(engine: Engine) -> list[tuple[str, str, int]]:
-        lines = next((each for each in await people.owners(engine) if each.owner == owner), None)
+        lines = next((each for each in await people.list_owners(engine) if each.owner == owner), None)
         names = [] if lines is None else [*lines.bots, *lines.retired]
         if not names:
             raise CommandError(f"{owner!r:.80} has no bots: `arena owner list` shows who has")
@@ -166,7 +166,7 @@ async def _rename(engine: Engine, name: str, other: str, message: str) -> int:
 async def _rename_entries(engine: Engine, name: str, other: str) -> None:
     """Rename a bot in the events that have not begun; with an empty new name, remove it. Servers do so when they run."""
     for server in await people.servers_with_entry(engine, name):
-        await events.ask(engine, server, RenameEntry(name, other))
+        await events.send_request(engine, server, RenameEntry(name, other))
 
 
 async def _is_banned(engine: Engine, name: str) -> bool:

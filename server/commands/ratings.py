@@ -22,7 +22,7 @@ from arena.console import (
 from arena.server.commands.in_store import DATABASE, in_store
 from arena.server.store.aggregates.counting import refresh
 from arena.server.store.aggregates.recompute import RatingsDiffer, RecomputedRatings, recompute
-from arena.server.store.aggregates.standings import StandingRow, month_ago, standings
+from arena.server.store.aggregates.standings import StandingRow, activity_cutoff, load_standings
 from arena.server.store.database import Engine
 
 COLUMNS: dict[str, Justify] = {
@@ -91,7 +91,7 @@ def ratings(
             totals = await recompute(engine) if again else None
         except RatingsDiffer as error:
             raise CommandError(f"the ratings cannot be recomputed: {error}") from None
-        return await standings(engine, name, map_, tc, since=None if all_ else month_ago()), totals
+        return await load_standings(engine, name, map_, tc, since=None if all_ else activity_cutoff()), totals
 
     rows, totals = in_store(db, work)
     show_ratings(rows, json)

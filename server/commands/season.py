@@ -22,8 +22,8 @@ from arena.server.commands.ratings import GameOption, show_ratings
 from arena.server.store.aggregates.closing import CannotClose, close_season
 from arena.server.store.aggregates.counting import refresh
 from arena.server.store.aggregates.seasons import all_seasons
-from arena.server.store.aggregates.standings import StandingRow, standings
-from arena.server.store.database import Engine, writing
+from arena.server.store.aggregates.standings import StandingRow, load_standings
+from arena.server.store.database import Engine, transaction_writer
 from arena.server.store.tokens import MAX_NAME, is_name
 
 NameArgument = Annotated[str, typer.Argument(metavar="NAME", help="Name of the season.")]
@@ -55,7 +55,7 @@ def close(name: NameArgument, game: GameOption = None, db: DatabaseOption = DATA
         await refresh(
             engine
         )  # in short transactions, so that a running server need not wait for one long one
-        return await writing(engine)(partial(close_season, name=name, game=which))
+        return await transaction_writer(engine)(partial(close_season, name=name, game=which))
 
     try:
         games = in_store(db, work)
@@ -89,6 +89,6 @@ def show(
     async def work(engine: Engine) -> list[StandingRow]:
         if name not in await all_seasons(engine):
             raise CommandError(f"no season is called {name!r:.80}: `arena season list` shows all")
-        return await standings(engine, which, season=name)
+        return await load_standings(engine, which, season=name)
 
     show_ratings(in_store(db, work), json)

@@ -17,9 +17,9 @@ import typer
 from arena.console import CommandError, DatabaseOption, OwnGamesOption, err, know_games
 from arena.server.commands.in_store import DATABASE, check_there, in_store
 from arena.server.store.archive import export_lines, import_lines, read_lines
-from arena.server.store.backup import Contents, backup, restore
+from arena.server.store.backup import StoreCounts, backup, restore
 from arena.server.store.database import Engine, StoreError
-from arena.server.store.people import names_of, stored_data
+from arena.server.store.people import names_of_owner, stored_data
 
 GZIP = b"\x1f\x8b"
 """First bytes of a gzip file."""
@@ -104,7 +104,7 @@ def export_command(
 
     async def work(engine: Engine) -> int:
         count = 0
-        bots = () if owner is None else await names_of(engine, owner)
+        bots = () if owner is None else await names_of_owner(engine, owner)
         with _whole_file(file) if to_file else nullcontext() as stream:
             if owner is not None:
                 data = {"owner": owner, "names": bots} | await stored_data(engine, bots)
@@ -182,5 +182,5 @@ def _open_records(file: Path) -> BufferedIOBase:
     return gzip.open(file) if packed else file.open("rb")
 
 
-def _words(contents: Contents) -> str:
+def _words(contents: StoreCounts) -> str:
     return f"matches: {contents.matches}, finished: {contents.finished}, tokens: {contents.tokens}"

@@ -35,7 +35,7 @@ from arena.server.failed_logins import FailedLogins, address_key
 from arena.server.ports import AdmissionRequest
 from arena.server.store import tokens
 from arena.server.store.database import Engine, error_line
-from arena.server.store.journal.load import StoredAccount, accounts
+from arena.server.store.journal.load import StoredAccount, load_accounts
 
 if TYPE_CHECKING:
     from arena.server.shell.shell import Shell
@@ -151,7 +151,7 @@ class Authenticator:
             names = {hello.name for hello in hellos if tokens.is_name(hello.name)}.union(unrated)
             stored: dict[str, StoredAccount] | None = None
             try:
-                stored = await accounts(self._engine, self._server, names) if names else {}
+                stored = await load_accounts(self._engine, self._server, names) if names else {}
             except Exception as error:
                 why = error_line(error)
                 if why is None:

@@ -9,7 +9,7 @@ from anyio.lowlevel import checkpoint
 
 from arena.clock import Clock
 from arena.server.store.database import Engine, error_line
-from arena.server.store.events import pending
+from arena.server.store.events import pending_requests
 
 if TYPE_CHECKING:
     from arena.server.shell.shell import Shell
@@ -47,7 +47,7 @@ class HostRequests:
                 await self._clock.sleep(LOOK_SECONDS)
                 continue
             try:
-                requests = await pending(self._engine, self._server)
+                requests = await pending_requests(self._engine, self._server)
                 last_change = version
             except Exception as error:
                 await checkpoint()  # raises if the server is stopping, which closes the store

@@ -1,7 +1,7 @@
-"""Export records from a store as lines of JSON, and import them.
+"""Export records from a store as JSON Lines, and import them.
 
-A line is a record (`protocol.record`) with two optional fields: the end of the match, and whether it is rated.
-Lines from a ladder have neither field, and are accepted too. Records that break the rules are not imported.
+A line is a record (`protocol.record`) with two optional fields: the end time of the match, and whether the match is
+rated. Lines from a ladder have neither field. Records that break the rules of their game are not imported.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ from arena.match.thinking import ThinkingLimit
 from arena.protocol.record import RECORD_BYTES, BadRecord, Record, from_line, to_line
 from arena.protocol.timecontrol import TimeControl
 from arena.server.store import database
-from arena.server.store.finished import keep_record, next_arrival, summary_columns
-from arena.server.store.packing import MatchData, pack_match, record_in
+from arena.server.store.finished import insert_record_statement, next_arrival, summary_columns
+from arena.server.store.packing import MatchData, pack_match, unpack_record
 from arena.server.store.schema import matches, records
 from arena.server.store.tokens import is_name
 
@@ -32,19 +32,19 @@ CHUNK = 100
 """Number of records written in one transaction."""
 
 EARLIEST = datetime(2020, 1, 1, tzinfo=UTC)
-"""Earliest possible time of a match."""
-CLOCKS_DIFFER = timedelta(days=1)
-"""Maximum time by which the clock of another machine may be ahead."""
+"""Earliest time at which a match can have been played."""
+MAX_CLOCK_SKEW = timedelta(days=1)
+"""Maximum time by which the clock of another machine may be ahead of this one's."""
 
-STARTED = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ")
-FINISHED = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z")
+STARTED_FORMAT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ")
+FINISHED_FORMAT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z")
 
 
 class ArchivedMatch(Record, frozen=True, kw_only=True):
     """Record with the store's data about its match."""
 
     finished: str | None = None
-    """End of the match, as formatted by `database.now`."""
+    """End time of the match, in the format of `database.now`."""
     rated: bool = False
 
 
@@ -56,14 +56,15 @@ class ImportCounts:
     known: int = 0
     """Number of lines whose record was already in the store, unchanged."""
     bad: dict[int, str] = field(default_factory=dict)
-    """Reason for leaving out a line, by line number."""
+    """Reason why a line was not imported, by line number."""
 
 
 async def export_lines(
     engine: AsyncEngine, event: str | None = None, bots: Sequence[str] = ()
 ) -> AsyncIterator[str]:
-    """Yield the finished matches as lines, in order of arrival, from a snapshot of the store.
+    """Yield finished matches as lines, in order of arrival, from a snapshot of the store.
 
+    event: only matches of this event; None for all events
     bots: only matches that at least one of these bots played; empty for all matches
     """
     query = sa.select(records.c.packed, matches.c.finished, matches.c.rated)
@@ -79,24 +80,24 @@ async def export_lines(
 
 def archived_line(row: Any) -> str:
     """Return the line of a finished match, from a row with `packed`, `finished` and `rated`."""
-    record = structs.asdict(from_line(record_in(row.packed)))
+    record = structs.asdict(from_line(unpack_record(row.packed)))
     return msgspec.json.encode(ArchivedMatch(**record, finished=row.finished, rated=row.rated)).decode()
 
 
 async def import_lines(engine: AsyncEngine, lines: Iterable[bytes], *, trust: bool = False) -> ImportCounts:
-    """Import the matches of these lines into the store. Bad lines are left out, and the others imported.
+    """Import the matches in these lines into the store. Invalid lines are left out.
 
     trust: True if matches marked as rated count for the ratings. Anybody can write such a line.
     """
     counts = ImportCounts()
-    for chunk in database.chunks(_read(lines, counts), CHUNK):
+    for chunk in database.chunks(_parse_lines(lines, counts), CHUNK):
         async with database.exclusive(engine) as connection:
-            await _add(connection, chunk, counts, trust=trust)
+            await _add_chunk(connection, chunk, counts, trust=trust)
     return counts
 
 
 def read_lines(file: BufferedIOBase) -> Iterator[bytes]:
-    """Yield the lines of a file, each cut off where it exceeds the maximum length of a record."""
+    """Yield the lines of a file. A line longer than a record may be is cut off after `RECORD_BYTES` + 1 bytes."""
     while line := file.readline(RECORD_BYTES + 1):
         rest = line
         while len(rest) > RECORD_BYTES and not rest.endswith(b"\n"):
@@ -104,12 +105,12 @@ def read_lines(file: BufferedIOBase) -> Iterator[bytes]:
         yield line
 
 
-def _read(lines: Iterable[bytes], counts: ImportCounts) -> Iterator[tuple[int, ArchivedMatch]]:
+def _parse_lines(lines: Iterable[bytes], counts: ImportCounts) -> Iterator[tuple[int, ArchivedMatch]]:
     for number, line in enumerate(lines, 1):
         if not line.strip():
             continue
         try:
-            yield number, read_line(line)
+            yield number, parse_line(line)
         except BadRecord as error:
             counts.bad[number] = str(error)
 
@@ -117,14 +118,14 @@ def _read(lines: Iterable[bytes], counts: ImportCounts) -> Iterator[tuple[int, A
 _decode = msgspec.json.Decoder(ArchivedMatch).decode
 
 
-def read_line(line: bytes) -> ArchivedMatch:
-    """Return the match in a line, with its end or a possible one. Raises BadRecord for an invalid line."""
+def parse_line(line: bytes) -> ArchivedMatch:
+    """Return the match in a line, with an end time even if the line has none. Raises BadRecord for an invalid line."""
     if len(line) > RECORD_BYTES:
         raise BadRecord(f"not a record: it must have at most {RECORD_BYTES:,} bytes, not {len(line):,}")
     try:
         archived = _decode(line)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise BadRecord(f"no record: {error}") from None
+        raise BadRecord(f"not a record: {error}") from None
     if not is_name(archived.match):
         raise BadRecord("`match` must be 1 to 64 printable characters")
     if not is_name(archived.game) or len(archived.event) > 128 or not archived.event.isprintable():
@@ -146,10 +147,10 @@ def read_line(line: bytes) -> ArchivedMatch:
 
 
 def _end_time(archived: ArchivedMatch) -> str:
-    """Return the end of the match, or its earliest possible end if the line has none."""
-    start_time = _time(archived, "started", STARTED)
+    """Return the end time of a match, or its earliest possible end time if the line has none."""
+    start_time = _parse_time(archived, "started", STARTED_FORMAT)
     if archived.finished is not None:
-        _time(archived, "finished", FINISHED)
+        _parse_time(archived, "finished", FINISHED_FORMAT)
         return archived.finished
     try:
         end = start_time + timedelta(milliseconds=sum(each.ms for each in archived.moves))
@@ -160,14 +161,14 @@ def _end_time(archived: ArchivedMatch) -> str:
 
 
 def _require_possible(archived: ArchivedMatch, name: str, time: datetime) -> None:
-    """Raise BadRecord if no match can have been played at `time`: before EARLIEST or in the future."""
-    latest = datetime.now(UTC) + CLOCKS_DIFFER
+    """Raise BadRecord if no match can have been played at `time`, because it is before EARLIEST or in the future."""
+    latest = datetime.now(UTC) + MAX_CLOCK_SKEW
     if not EARLIEST <= time <= latest:
         where = f"before {EARLIEST:%Y}" if time < EARLIEST else f"after {database.timestamp(latest)}"
         raise BadRecord(f"match {archived.match}: {name} is {where}: {database.timestamp(time)}")
 
 
-def _time(archived: ArchivedMatch, name: str, form: re.Pattern[str]) -> datetime:
+def _parse_time(archived: ArchivedMatch, name: str, form: re.Pattern[str]) -> datetime:
     text = str(getattr(archived, name))
     try:
         time = datetime.fromisoformat(text if form.fullmatch(text) else "")
@@ -177,7 +178,7 @@ def _time(archived: ArchivedMatch, name: str, form: re.Pattern[str]) -> datetime
     return time
 
 
-async def _add(
+async def _add_chunk(
     connection: AsyncConnection,
     chunk: Sequence[tuple[int, ArchivedMatch]],
     counts: ImportCounts,
@@ -188,16 +189,16 @@ async def _add(
     query = sa.select(matches.c.match, records.c.packed).where(matches.c.match.in_(names))
     query = query.outerjoin(records, records.c.number == matches.c.number)
     stored_records: dict[str, Record | None] = {
-        row.match: None if row.packed is None else from_line(record_in(row.packed))
+        row.match: None if row.packed is None else from_line(unpack_record(row.packed))
         for row in (await connection.execute(query)).all()
     }
     rows: list[dict[str, Any]] = []
     packed: list[dict[str, Any]] = []
     for number, archived in chunk:
-        record = _record(archived)
+        record = _plain_record(archived)
         if archived.match not in stored_records:
-            rows.append(_row(archived, record, trust=trust))
-            whole = pack_match(MatchData(to_line(record), _terms(record), []))
+            rows.append(_match_row(archived, record, trust=trust))
+            whole = pack_match(MatchData(to_line(record), _terms_json(record), []))
             packed.append({"which": record.match, "packed": whole, "whole": True})
             stored_records[archived.match] = record
             counts.added += 1
@@ -206,26 +207,26 @@ async def _add(
         if stored is None:
             counts.bad[number] = f"match {archived.match} is in progress in this store"
         elif stored != record:
-            counts.bad[number] = f"match {archived.match} is in the store already, as another record"
+            counts.bad[number] = f"match {archived.match} is already in the store, with a different record"
         else:
             counts.known += 1
     if rows:
         kind = connection.dialect.name
         await connection.execute(sa.insert(matches).values(arrival=next_arrival(kind)), rows)
-        await connection.execute(keep_record(kind), packed)
+        await connection.execute(insert_record_statement(kind), packed)
 
 
-def _record(archived: ArchivedMatch) -> Record:
+def _plain_record(archived: ArchivedMatch) -> Record:
     return Record(**{name: getattr(archived, name) for name in Record.__struct_fields__})
 
 
-def _terms(record: Record) -> str:
+def _terms_json(record: Record) -> str:
     # A record contains no other terms of the match.
     terms = {"setup": record.setup, "time_control": TimeControl.parse(record.time_control)}
     return msgspec.json.encode(terms).decode()
 
 
-def _row(archived: ArchivedMatch, record: Record, *, trust: bool) -> dict[str, Any]:
+def _match_row(archived: ArchivedMatch, record: Record, *, trust: bool) -> dict[str, Any]:
     return {
         "match": record.match,
         "event": record.event,

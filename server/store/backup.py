@@ -1,7 +1,7 @@
 """Back up a whole store while servers use it, and restore it.
 
-A backup is an SQLite store in one file, from SQLite and PostgreSQL alike. `arena serve --db` opens it directly, and
-`restore` copies it into another store of either kind.
+A backup is an SQLite store in one file, whether the store is SQLite or PostgreSQL. `arena serve --db` opens a backup
+directly, and `restore` copies it into another store of either kind.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ CHUNK = 500
 """Number of rows held in memory at a time."""
 
 
-class Contents(Struct, frozen=True):
+class StoreCounts(Struct, frozen=True):
     """Number of matches, finished matches and tokens in a store."""
 
     matches: int
@@ -34,17 +34,17 @@ class Contents(Struct, frozen=True):
     tokens: int
 
 
-async def backup(url: str, path: Path) -> Contents:
+async def backup(url: str, path: Path) -> StoreCounts:
     """Copy the current state of the store into a new file. Raises StoreError, and OSError for the file."""
     engine = make_engine(url)
     try:
         with _new_file(path) as part:
             async with database.as_store_error(engine):
                 if engine.dialect.name == "sqlite":
-                    await _vacuum(engine, part)
+                    await _copy_sqlite(engine, part)
                 else:
-                    await _copy_out(engine, part)
-            return await _contents_of(part)
+                    await _copy_postgresql(engine, part)
+            return await _count_in_file(part)
     finally:
         await database.close(engine)
 
@@ -53,7 +53,9 @@ async def backup(url: str, path: Path) -> Contents:
 def _new_file(path: Path) -> Iterator[Path]:
     """Yield a temporary path to write to, and move it to `path` when it is complete."""
     if path.exists():
-        raise FileExistsError(errno.EEXIST, "it exists: name another file, or remove it first", str(path))
+        raise FileExistsError(
+            errno.EEXIST, "the file exists: name another one, or remove it first", str(path)
+        )
     with tempfile.TemporaryDirectory(dir=path.parent, prefix=f".{path.name}-") as folder:
         part = Path(folder) / path.name
         sqlite.make_private(part)
@@ -63,9 +65,9 @@ def _new_file(path: Path) -> Iterator[Path]:
         part.rename(path)
 
 
-async def _vacuum(engine: AsyncEngine, part: Path) -> None:
-    """Make SQLite write a copy of itself to `part`: a consistent snapshot, without stopping the journal."""
-    await _check_store(engine, Path(engine.url.database or ""))
+async def _copy_sqlite(engine: AsyncEngine, part: Path) -> None:
+    """Copy an SQLite store to `part`: a consistent snapshot, during which the journal can write."""
+    await _require_store(engine, Path(engine.url.database or ""))
     async with engine.connect() as connection:
         await connection.exec_driver_sql("VACUUM INTO ?", (str(part),))
     copied = make_engine(f"sqlite:///{part}")
@@ -78,15 +80,15 @@ async def _vacuum(engine: AsyncEngine, part: Path) -> None:
         await database.close(copied)
 
 
-async def _copy_out(engine: AsyncEngine, part: Path) -> None:
-    """Create a store in an empty file, and copy all rows into it."""
+async def _copy_postgresql(engine: AsyncEngine, part: Path) -> None:
+    """Create an SQLite store in the empty file `part`, and copy all rows of a PostgreSQL store into it."""
     async with database.snapshot(engine) as connection:
         await connection.run_sync(migrations.require_current)
         target = make_engine(f"sqlite:///{part}")
         try:
             async with target.begin() as into:
-                await into.run_sync(migrations.make)
-                await _copy(connection, into)
+                await into.run_sync(migrations.create_tables)
+                await _copy_rows(connection, into)
             async with target.connect() as alone:
                 # Without a write-ahead log, all data are in the one file.
                 await alone.exec_driver_sql("PRAGMA journal_mode=DELETE")
@@ -94,7 +96,7 @@ async def _copy_out(engine: AsyncEngine, part: Path) -> None:
             await database.close(target)
 
 
-async def restore(engine: AsyncEngine, path: Path) -> Contents:
+async def restore(engine: AsyncEngine, path: Path) -> StoreCounts:
     """Copy a backup into an empty store in one transaction. Raises StoreError, and OSError for the file."""
     # Opening a store may change it, so a copy is opened.
     with tempfile.TemporaryDirectory(prefix="arena-restore-") as folder:
@@ -102,34 +104,34 @@ async def restore(engine: AsyncEngine, path: Path) -> Contents:
         shutil.copyfile(path, copied)
         opened = make_engine(f"sqlite:///{copied}")
         try:
-            await _check_store(opened, path)
+            await _require_store(opened, path)
             await database.prepare(opened)
             async with database.snapshot(opened) as source, database.exclusive(engine) as target:
-                await _check_empty(target)
-                await _copy(source, target)
-                return await _contents(target)
+                await _require_empty(target)
+                await _copy_rows(source, target)
+                return await _count(target)
         finally:
             await database.close(opened)
 
 
-async def _check_store(engine: AsyncEngine, path: Path) -> None:
+async def _require_store(engine: AsyncEngine, path: Path) -> None:
     async with database.as_store_error(engine), engine.connect() as connection:
-        if await connection.run_sync(migrations.version_of) is None:
-            raise StoreError(f"{path} is not a store: it is empty")
+        if await connection.run_sync(migrations.schema_version) is None:
+            raise StoreError(f"{path} is not a store: it has no tables")
 
 
-async def _check_empty(target: AsyncConnection) -> None:
+async def _require_empty(target: AsyncConnection) -> None:
     names = await target.run_sync(lease.held_names)
     if names:
         raise StoreError(f"{lease.display_name(names[0])} is running on the store: stop it first")
-    contents = await _contents(target)
+    contents = await _count(target)
     if contents.matches or contents.tokens:
         there = f"{contents.matches} matches and {contents.tokens} tokens"
-        raise StoreError(f"the store has {there} already: restore into an empty one")
+        raise StoreError(f"the store already has {there}: restore into an empty one")
 
 
-async def _copy(source: AsyncConnection, target: AsyncConnection) -> None:
-    """Copy all rows, except the schema version, which the target already has, and the leases."""
+async def _copy_rows(source: AsyncConnection, target: AsyncConnection) -> None:
+    """Copy all rows except the schema version, which the target already has, and the leases."""
     for table in metadata.sorted_tables:
         if table.name in (schema.about.name, schema.servers.name):
             continue
@@ -146,11 +148,11 @@ async def _copy(source: AsyncConnection, target: AsyncConnection) -> None:
         await target.execute(sa.select(sa.func.setval(name, sa.func.coalesce(arrival, 1), condition)))
 
 
-async def _contents_of(part: Path) -> Contents:
+async def _count_in_file(part: Path) -> StoreCounts:
     engine = make_engine(f"sqlite:///{part}")
     try:
         async with database.as_store_error(engine), engine.connect() as connection:
-            contents = await _contents(connection)
+            contents = await _count(connection)
             await connection.rollback()
             await connection.exec_driver_sql("PRAGMA journal_mode=DELETE")
             return contents
@@ -158,12 +160,12 @@ async def _contents_of(part: Path) -> Contents:
         await database.close(engine)
 
 
-async def _contents(connection: AsyncConnection) -> Contents:
+async def _count(connection: AsyncConnection) -> StoreCounts:
     async def count(query: sa.Select[int]) -> int:
         return (await connection.execute(query)).scalar_one()
 
     every = sa.select(sa.func.count()).select_from(matches)
-    return Contents(
+    return StoreCounts(
         matches=await count(every),
         finished=await count(every.where(matches.c.finished.is_not(None))),
         tokens=await count(sa.select(sa.func.count()).select_from(tokens)),

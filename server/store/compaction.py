@@ -2,8 +2,8 @@
 
 While a match is in progress, each event is a row. At its end only the record is packed, so that the players do not
 wait. The rest is packed here, a few matches per transaction. Readers of a match get the same data before and after.
-A finished match is read and packed before the transaction begins. If its bot is renamed or deleted meanwhile, its record
-has changed, and the match is read and packed again.
+A finished match is read and packed before the transaction begins. If a bot of the match is renamed or deleted meanwhile,
+the record has changed, and the match is read and packed again.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ import sqlalchemy as sa
 from anyio.lowlevel import checkpoint
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from arena.server.store.database import Write, reading, writing
-from arena.server.store.packing import MatchData, pack_match, record_in
+from arena.server.store.database import Write, reading, transaction_writer
+from arena.server.store.packing import MatchData, pack_match, unpack_record
 from arena.server.store.schema import events, matches, records
 
-FOUND = 48
-"""Number of matches read and packed together: a query for many costs as much as a query for a few."""
+BATCH = 48
+"""Number of matches read and packed together. A query for many costs as much as a query for a few."""
 CHUNK = 8
-"""Number of matches written in one transaction. On SQLite, the journal waits 1 to 2 ms for it."""
+"""Number of matches written in one transaction. On SQLite, the journal waits 1 to 2 ms for each transaction."""
 
 
 class _Unpacked(NamedTuple):
@@ -44,10 +44,12 @@ async def compact(engine: AsyncEngine, write: Write | None = None) -> int:
     write: runs a function in a transaction, such as `Journal.write`; by default a transaction of `engine`
     """
     total = 0
-    while batch := await _next_batch(engine, FOUND):
-        pieces = await anyio.to_thread.run_sync(_pieces, batch)
+    while batch := await _next_batch(engine, BATCH):
+        pieces = await anyio.to_thread.run_sync(_pack_batch, batch)
         for first in range(0, len(pieces), CHUNK):
-            total += await (write or writing(engine))(partial(_replace, pieces=pieces[first : first + CHUNK]))
+            total += await (write or transaction_writer(engine))(
+                partial(_replace, pieces=pieces[first : first + CHUNK])
+            )
         await checkpoint()
     return total
 
@@ -63,25 +65,27 @@ async def _next_batch(engine: AsyncEngine, most: int) -> list[_Unpacked]:
     return [_Unpacked(row.number, row.packed, row.terms, happened.get(row.number, "{}")) for row in rows]
 
 
-def _in_order(collected: str) -> list[str]:
+def _sorted_events(collected: str) -> list[str]:
     return [event for _, event in sorted(_decode_events(collected).items())]
 
 
-def _pieces(batch: list[_Unpacked]) -> list[dict[str, Any]]:
+def _pack_batch(batch: list[_Unpacked]) -> list[dict[str, Any]]:
     return [
         {
             "which": each.number,
             "before": each.packed,
-            "piece": pack_match(MatchData(record_in(each.packed), each.terms, _in_order(each.events))),
+            "piece": pack_match(
+                MatchData(unpack_record(each.packed), each.terms, _sorted_events(each.events))
+            ),
         }
         for each in batch
     ]
 
 
 def _replace(connection: sa.Connection, pieces: list[dict[str, Any]]) -> int:
-    """Replace the stored terms and events with these pieces, and return the number of matches that are packed now.
+    """Replace the stored terms and events of matches with packed pieces, and return the number of packed matches.
 
-    A match whose record has changed since it was read is skipped. Another server may have packed some already.
+    A match whose record has changed since it was read is skipped. Another server may have packed some of them already.
     """
     connection.execute(_KEEP, pieces)
     numbers = {"these": [piece["which"] for piece in pieces]}

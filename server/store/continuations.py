@@ -1,7 +1,7 @@
 """Opening explorer: the moves played from a position in the newest matches on a map, with their results.
 
-A position is found however it was reached. No index knows the positions, so that storing a match costs nothing for them:
-a bounded number of records is read, in the order of the index by map.
+A position is found by whatever moves it was reached. The store has no index of positions, which would make storing a
+match slower. Instead a bounded number of records is read, in the order of the index by map.
 """
 
 from __future__ import annotations
@@ -17,19 +17,19 @@ from msgspec import Struct
 from arena.games.riskless import Armies, Riskless
 from arena.server.store.database import Engine, reading
 from arena.server.store.finished import FINISHED
-from arena.server.store.packing import record_in
+from arena.server.store.packing import unpack_record
 from arena.server.store.schema import matches, records
 
 MAX_MATCHES = 250
 """Maximum number of matches examined."""
 MAX_PLY = 40
-"""Last ply whose position is looked for."""
+"""Last ply whose position can be searched for."""
 MAX_MOVES = 12
 """Maximum number of moves in an answer."""
 
 
 class Continuation(Struct, frozen=True):
-    """Move played from a position, with the number of matches by result."""
+    """Move played from a position, with the number of matches that Maxie won, that were drawn, and that Minnie won."""
 
     move: str
     maxie: int
@@ -41,7 +41,7 @@ class Continuations(Struct, frozen=True):
     """Moves played from a position, the most frequent first."""
 
     examined: int
-    """Number of matches examined, which are the newest on the map."""
+    """Number of matches examined: the newest ones on the map."""
     moves: list[Continuation]
 
 
@@ -57,7 +57,7 @@ class _Record(Struct):
 _decode = msgspec.json.Decoder(_Record).decode
 
 
-async def continuations(
+async def find_continuations(
     engine: Engine, game: Riskless, position: Armies, most: int = MAX_MATCHES
 ) -> Continuations:
     """Return the moves played from a position in the `most` newest matches on the map of `game`."""
@@ -73,15 +73,17 @@ async def continuations(
         winners = {row.number: row.winner for row in rows if row.plies > position.ply}
         packed = sa.select(records.c.number, records.c.packed).where(records.c.number.in_(winners))
         pairs = [(winners[row.number], row.packed) for row in await connection.execute(packed)]
-    moves = await anyio.to_thread.run_sync(_count, game, position, pairs)
+    moves = await anyio.to_thread.run_sync(_count_moves, game, position, pairs)
     return Continuations(len(rows), moves)
 
 
-def _count(game: Riskless, position: Armies, records: list[tuple[str | None, bytes]]) -> list[Continuation]:
+def _count_moves(
+    game: Riskless, position: Armies, records: list[tuple[str | None, bytes]]
+) -> list[Continuation]:
     counts: dict[str, Counter[str | None]] = {}
     setup = game.setup()
     for winner, packed in records:
-        record = _decode(record_in(packed))
+        record = _decode(unpack_record(packed))
         if record.setup != setup:
             continue  # of another version of the map
         reached = game.start()

@@ -57,7 +57,7 @@ class Timeouts(NamedTuple):
 
     @property
     def idle_timeout(self) -> str:
-        """Return `idle` in the format of PostgreSQL's settings."""
+        """`idle` in the format of PostgreSQL's settings."""
         return f"{round(1000 * self.idle)}ms"
 
 
@@ -98,8 +98,8 @@ def make_engine(url: str, *, lasting: bool = True, cluster: bool = False) -> Asy
     raise StoreError(f"unsupported kind of database {kind!r}: write sqlite:///arena.db or postgresql://…")
 
 
-def file_of(url: str) -> Path | None:
-    """Return the file of an SQLite URL, or None for any other text."""
+def sqlite_file(url: str) -> Path | None:
+    """Return the file that an SQLite URL names; None for any other text."""
     try:
         parsed = sa.make_url(url)
     except (ArgumentError, ValueError):
@@ -111,7 +111,9 @@ def file_of(url: str) -> Path | None:
 
 def _sqlite(url: sa.URL, *, lasting: bool) -> AsyncEngine:
     if not url.database or url.database == ":memory:":
-        raise StoreError("the store must be a file, because several connections share it: sqlite:///arena.db")
+        raise StoreError(
+            "the store must be a file, which several connections share: write sqlite:///arena.db"
+        )
     folder = Path(url.database).parent
     if not folder.is_dir():
         raise StoreError(f"cannot create {url.database}: folder {folder} does not exist")
@@ -128,7 +130,7 @@ def _sqlite(url: sa.URL, *, lasting: bool) -> AsyncEngine:
 
 
 def blocking_engine(engine: AsyncEngine) -> sa.Engine:
-    """Return an engine for the same SQLite file with blocking calls, whose connections may be used by any thread.
+    """Return an engine with blocking calls for the same SQLite file, whose connections may be used by any thread.
 
     Its transactions lock the file for writing from the start, so data they have read does not change before they
     write.
@@ -149,7 +151,7 @@ def blocking_engine(engine: AsyncEngine) -> sa.Engine:
 
 
 def unlimited_engine(engine: AsyncEngine) -> AsyncEngine:
-    """Return an engine for the same database without a time limit for statements."""
+    """Return an engine for the same database, without a time limit for statements."""
     if engine.dialect.name == "sqlite":
         return _sqlite(engine.url, lasting=engine.get_execution_options()["lasting"])
     return _postgresql(engine.url, Timeouts(command=None))
@@ -202,9 +204,9 @@ async def prepare(engine: AsyncEngine) -> None:
 
 
 def _prepare(connection: sa.Connection) -> None:
-    version = migrations.version_of(connection)
+    version = migrations.schema_version(connection)
     if version is None:
-        migrations.make(connection)
+        migrations.create_tables(connection)
     elif version != migrations.SCHEMA_VERSION:
         steps = migrations.steps_from(connection, version)
         from arena.server.store.lease import require_none  # noqa: PLC0415  lease imports this module
@@ -226,7 +228,7 @@ async def as_store_error(engine: AsyncEngine) -> AsyncIterator[None]:
 
 
 def error_line(error: Exception) -> str | None:
-    """Return a database error as one line, or None for any other exception."""
+    """Return the reason of a database error in one line; None for any other exception."""
     is_store_error = isinstance(
         error, sa.exc.SQLAlchemyError | sqlite3.Error | OSError | migrations.UnknownSchema
     )
@@ -237,28 +239,30 @@ def error_line(error: Exception) -> str | None:
     if sqlite_driver.is_busy(cause):
         return (
             f"another process has kept the file locked for {sqlite_driver.LOCKED_SECONDS} s, in the middle of a change;"
-            " if that one stands still, end it: `fuser FILE` names who has the file open"
+            " if that process hangs, end it: `fuser FILE` shows the processes that have the file open"
         )
     return (str(cause) or type(error).__name__).splitlines()[0]
 
 
 def failure_reason(error: Exception) -> str | None:
-    """Return the reason of a failure of the store in one line, or None for any other exception."""
+    """Return the reason of a database error or a StoreError in one line; None for any other exception."""
     return str(error) if isinstance(error, StoreError) else error_line(error)
 
 
 def is_transient(error: Exception) -> bool:
-    """Return True if a retry may succeed, because the database is unavailable, busy, or out of space."""
+    """Return True if a retry may succeed: the database is unavailable, busy, or out of space."""
     if error_line(error) is None or isinstance(error, migrations.UnknownSchema):
         return isinstance(error, TimeoutError)
     cause = getattr(error, "orig", None) or error
     # Classes of PostgreSQL error codes: invalid data, a violated constraint, an invalid statement.
     if (getattr(cause, "sqlstate", None) or "")[:2] in ("22", "23", "42"):
         return False
-    return not isinstance(error, _FOR_GOOD) and not isinstance(cause, (*_FOR_GOOD, ValueError))
+    return not isinstance(error, _PERMANENT_ERRORS) and not isinstance(
+        cause, (*_PERMANENT_ERRORS, ValueError)
+    )
 
 
-_FOR_GOOD = (
+_PERMANENT_ERRORS = (
     sa.exc.IntegrityError,
     sa.exc.ProgrammingError,
     sa.exc.DataError,
@@ -273,7 +277,7 @@ _FOR_GOOD = (
 
 @asynccontextmanager
 async def open_store(url: str) -> AsyncIterator[AsyncEngine]:
-    """Open a store, prepare it, and close it afterwards. Raises StoreError, also for errors inside the block."""
+    """Open and prepare a store for the block. Raises StoreError, also for database errors inside the block."""
     engine = make_engine(url)
     try:
         await prepare(engine)
@@ -284,21 +288,21 @@ async def open_store(url: str) -> AsyncIterator[AsyncEngine]:
 
 
 async def close(engine: AsyncEngine) -> None:
-    """Close the engine's connections, even if the task is cancelled. Otherwise each would leave a thread behind."""
+    """Close the engine's connections, even if the task is cancelled: each open one would leave a thread behind."""
     with anyio.CancelScope(shield=True):
         await engine.dispose()
 
 
-WRITER = 0x617265_6E61
-"""Key of the PostgreSQL advisory lock that `exclusive` takes. The number is arbitrary."""
+WRITER_LOCK_KEY = 0x617265_6E61
+"""Key of the PostgreSQL advisory lock that `exclusive` acquires. The number is arbitrary."""
 
 
 @asynccontextmanager
 async def exclusive(engine: AsyncEngine) -> AsyncIterator[AsyncConnection]:
     """Open a transaction that excludes all others of this kind, on all servers: for reading before writing.
 
-    It is committed at the end of the block, and rolled back on an exception. Cancellation waits for its end. Keep
-    it short: on SQLite the journal waits for it.
+    The transaction is committed at the end of the block, or rolled back on an exception. Cancellation waits until then.
+    Keep the block short: on SQLite the journal waits for it.
     """
     with anyio.CancelScope(shield=True):
         async with engine.begin() as connection:
@@ -314,8 +318,8 @@ class Write(Protocol):
         ...
 
 
-def writing(engine: AsyncEngine) -> Write:
-    """Return a `Write` for a store on which this process has no open journal."""
+def transaction_writer(engine: AsyncEngine) -> Write:
+    """Return a `Write` for a process without an open journal on this store."""
 
     async def write(work: Callable[[sa.Connection], T]) -> T:
         async with exclusive(engine) as connection:
@@ -325,27 +329,27 @@ def writing(engine: AsyncEngine) -> Write:
 
 
 def lock_exclusively(connection: sa.Connection) -> None:
-    """Take the lock of `exclusive` for a transaction that has just begun."""
+    """Acquire the lock of `exclusive` for a transaction that has just begun."""
     if connection.dialect.name == "postgresql":
-        connection.execute(sa.select(sa.func.pg_advisory_xact_lock(WRITER)))
+        connection.execute(sa.select(sa.func.pg_advisory_xact_lock(WRITER_LOCK_KEY)))
     elif not getattr(connection.connection.driver_connection, "in_transaction", False):
         connection.exec_driver_sql(sqlite_driver.BEGIN)
 
 
 @asynccontextmanager
 async def reading(engine: AsyncEngine) -> AsyncIterator[AsyncConnection]:
-    """Open a connection for a short query, which ends when its task is cancelled.
+    """Open a connection for a short query.
 
     The deadline of the enclosing cancel scope is the deadline of the query. When it passes, the database stops the
-    query, TimeoutError is raised, and the connection stays usable. Any other cancellation closes the connection,
-    and on SQLite leaves a thread behind for a while.
+    query, TimeoutError is raised, and the connection stays usable. Any other cancellation stops the query by closing the
+    connection, which on SQLite leaves a thread behind for a while.
     """
     await checkpoint_if_cancelled()
     seconds = seconds_left()
     end = MONOTONIC.now() + seconds
     with anyio.CancelScope(shield=True):
         try:
-            async with engine.connect() as connection, _until(connection, end):
+            async with engine.connect() as connection, _query_deadline(connection, end):
                 yield connection
         except sa.exc.DBAPIError:
             if MONOTONIC.now() >= end:
@@ -354,7 +358,7 @@ async def reading(engine: AsyncEngine) -> AsyncIterator[AsyncConnection]:
 
 
 @asynccontextmanager
-async def _until(connection: AsyncConnection, end: float) -> AsyncIterator[None]:
+async def _query_deadline(connection: AsyncConnection, end: float) -> AsyncIterator[None]:
     if end == math.inf:
         yield
         return
@@ -385,7 +389,7 @@ async def snapshot(engine: AsyncEngine) -> AsyncIterator[AsyncConnection]:
 
 @cache
 def insert_or_update(dialect: str, table: sa.Table) -> sa.Insert:
-    """Return an insert that updates rows whose primary keys already exist. The rows are parameters."""
+    """Return an INSERT statement that updates rows whose primary keys exist. The rows are its parameters."""
     statement = insert(dialect, table)
     keys = [column.name for column in table.primary_key]
     changes = {name: value for name, value in statement.excluded.items() if name not in keys}
@@ -393,12 +397,12 @@ def insert_or_update(dialect: str, table: sa.Table) -> sa.Insert:
 
 
 def insert(dialect: str, table: sa.Table) -> sqlite.Insert | postgresql.Insert:
-    """Return an insert for `dialect` that supports ON CONFLICT."""
+    """Return an INSERT statement for `dialect` that supports ON CONFLICT."""
     return postgresql.insert(table) if dialect == "postgresql" else sqlite.insert(table)
 
 
 def chunks(items: Iterable[T], most: int = 500) -> Iterator[list[T]]:
-    """Yield the values in lists of at most `most` values. The default number fits into one query."""
+    """Yield the items in lists of at most `most` items. The default fits into one query."""
     rest = iter(items)
     while some := list(islice(rest, most)):
         yield some

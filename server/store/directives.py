@@ -1,6 +1,6 @@
-"""The host's directives: bans of names, owners and addresses, and a notice to all.
+"""The host's directives: bans of names, owners and addresses, and a notice to all clients.
 
-Every server on the store applies them.
+Every server on the store applies the directives.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ from arena.server.store.tokens import is_name
 Kind = Literal["name", "owner", "address", "notice"]
 
 KICK_SECONDS = 10.0
-"""Time for which a kicked name is refused. All servers have read the directive by then."""
+"""Time for which a kicked name is refused, in seconds. Within it, all servers read the directive."""
 MAX_TEXT = 500
 """Maximum length of a notice or a reason, in characters."""
 REVOKED_SECONDS = 60.0
-"""Time for which a revoked token is reported. Servers read the directives more often than that."""
+"""Time for which a revoked token is reported, in seconds. Servers read the directives more often."""
 
 
 class Directive(Struct, frozen=True):
@@ -37,11 +37,11 @@ class Directive(Struct, frozen=True):
     subject: str
     text: str
     until: str
-    """End of the directive, or empty if it has none."""
+    """End time of the directive; empty if it does not end."""
 
 
 class NewDirective(Struct, frozen=True, tag="directive"):
-    """Directive to issue. It replaces an earlier one of the same kind and subject."""
+    """Change that issues a directive, in place of an earlier one of the same kind and subject."""
 
     directive: Directive
 
@@ -53,7 +53,7 @@ class NewDirective(Struct, frozen=True, tag="directive"):
 
 
 class EndedDirective(Struct, frozen=True, tag="ended directive"):
-    """Directive to end."""
+    """Change that ends a directive."""
 
     kind: Kind
     subject: str
@@ -64,8 +64,8 @@ class EndedDirective(Struct, frozen=True, tag="ended directive"):
         return True
 
 
-def subject_of(text: str) -> tuple[Kind, str] | None:
-    """Return the address, network or name in `text` with its kind, or None for any other text."""
+def parse_subject(text: str) -> tuple[Kind, str] | None:
+    """Return the address, network or name in `text` with its kind; None for any other text."""
     try:
         return "address", str(ip_network(address_key(text), strict=False))
     except ValueError:
@@ -73,7 +73,7 @@ def subject_of(text: str) -> tuple[Kind, str] | None:
 
 
 def new_directive(kind: Kind, subject: str, text: str, seconds: float) -> NewDirective:
-    """Return a directive for `seconds` from now. With infinite seconds it has no end."""
+    """Return the change that issues a directive for `seconds` from now; with infinite seconds, it does not end."""
     try:
         until = database.timestamp(datetime.now(UTC) + timedelta(seconds=seconds))
     except OverflowError:
@@ -82,7 +82,7 @@ def new_directive(kind: Kind, subject: str, text: str, seconds: float) -> NewDir
 
 
 async def issue(engine: Engine, kind: Kind, subject: str, text: str, seconds: float) -> None:
-    """Issue a directive for `seconds`, replacing an earlier one. With infinite seconds it has no end."""
+    """Issue a directive for `seconds`, in place of an earlier one; with infinite seconds, it does not end."""
     async with engine.begin() as connection:
         await connection.run_sync(new_directive(kind, subject, text, seconds).apply)
 
@@ -105,9 +105,9 @@ async def _in_force(connection: AsyncConnection) -> list[Directive]:
 
 
 async def in_force_with_names(engine: Engine) -> tuple[list[Directive], dict[str, str]]:
-    """Return the directives now in force, and the names that may not connect, with reasons.
+    """Return the directives now in force, and the reason for each name that may not connect.
 
-    These are the banned names, all names of banned owners, and names whose token was revoked in the last minute.
+    The names are the banned ones, those of banned owners, and those whose tokens were revoked in the last minute.
     """
     since = database.timestamp(datetime.now(UTC) - timedelta(seconds=REVOKED_SECONDS))
     async with database.reading(engine) as connection:
@@ -118,8 +118,8 @@ async def in_force_with_names(engine: Engine) -> tuple[list[Directive], dict[str
     return directives, names | {each.subject: each.text for each in directives if each.kind == "name"}
 
 
-async def ban_of(engine: Engine, owner: str) -> str:
-    """Return the reason for which the host banned `owner`, or an empty text if the owner is not banned."""
+async def owner_ban_reason(engine: Engine, owner: str) -> str:
+    """Return the reason for which the host banned an owner; empty if the owner is not banned."""
     return next(
         (each.text for each in await in_force(engine) if (each.kind, each.subject) == ("owner", owner)), ""
     )

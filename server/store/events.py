@@ -1,7 +1,7 @@
 """Store the events of a server, and the host's requests to a running server.
 
-An event is a row of `ladders`, like an event of `arena ladder`. The row holds its plan, which includes its state.
-Its results are its matches.
+An event is a row of `ladders`, like an event of `arena ladder`. The row contains the event's plan, which includes its
+state. The results are in the rows of its matches.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ _request: msgspec.json.Decoder[HostRequest] = msgspec.json.Decoder(HostRequest, 
 
 
 def event_row(state: EventState) -> dict[str, Any]:
-    """Return the row of an event. Its plan has the keys of an `arena ladder` plan, and also the state."""
+    """Return the row of an event. The plan in it has the keys of an `arena ladder` plan, and the state."""
     plan = state.plan
     setups = [start.game.setup() for start in plan.starts]
     columns = {
@@ -65,7 +65,7 @@ def event_row(state: EventState) -> dict[str, Any]:
     }
 
 
-def state_of(plan: str) -> EventState:
+def parse_state(plan: str) -> EventState:
     """Return the state of an event from the plan in its row."""
     return _plan(plan).state
 
@@ -74,7 +74,7 @@ async def load_events(connection: AsyncConnection, server: str) -> list[StoredEv
     """Return the unfinished events of a server, with their results."""
     mine = (ladders.c.kind == EVENT) & (ladders.c.server == server) & ladders.c.finished.is_(None)
     rows = (await connection.execute(sa.select(ladders).where(mine).order_by(ladders.c.started))).all()
-    return [StoredEvent(state_of(row.plan), await _load_results(connection, row.event)) for row in rows]
+    return [StoredEvent(parse_state(row.plan), await _load_results(connection, row.event)) for row in rows]
 
 
 async def _load_results(
@@ -87,10 +87,10 @@ async def _load_results(
     return [(row.match, row.maxie, row.minnie, row.winner, row.reason) for row in rows]
 
 
-async def event_of(engine: AsyncEngine, name: str) -> StoredEvent | None:
-    """Return the event called `name`, or of the series called `name` the latest that has begun, else the latest.
+async def find_event(engine: AsyncEngine, name: str) -> StoredEvent | None:
+    """Return the event called `name`, or an event of the series called `name`; None if there is neither.
 
-    Returns None if neither exists.
+    From a series, return the latest event that has begun, or the latest announced one if none has.
     """
     states = [state for state in await all_events(engine) if name in (state.plan.event, state.plan.series)]
     if not states:
@@ -104,10 +104,10 @@ async def all_events(engine: AsyncEngine) -> list[EventState]:
     """Return every event of every server, the earliest first."""
     query = sa.select(ladders.c.plan).where(ladders.c.kind == EVENT).order_by(ladders.c.started)
     async with database.reading(engine) as connection:
-        return [state_of(text) for text in (await connection.execute(query)).scalars()]
+        return [parse_state(text) for text in (await connection.execute(query)).scalars()]
 
 
-class PlanOfEntries(Struct):
+class EntriesPlan(Struct):
     """Plan of an event, without its games."""
 
     event: str
@@ -117,15 +117,15 @@ class PlanOfEntries(Struct):
 
 
 class Entries(Struct):
-    """Entries of an event, as in `EventState`. Without the games, reading them is cheap."""
+    """Entries of an event, as in `EventState` but without the games, which take long to decode."""
 
-    plan: PlanOfEntries
+    plan: EntriesPlan
     phase: EventPhase
     bots: tuple[str, ...]
     withdrawn: tuple[str, ...]
     excluded: tuple[str, ...]
     server: str = ""
-    """Name of the server of the event."""
+    """Name of the server that plays the event."""
 
 
 class _PlanWithEntries(Struct):
@@ -136,7 +136,7 @@ _entries = msgspec.json.Decoder(_PlanWithEntries).decode
 
 
 async def unfinished_entries(engine: AsyncEngine) -> list[Entries]:
-    """Return the entries of the open and the running events, the earliest first."""
+    """Return the entries of all unfinished events, the earliest event first."""
     table = ladders.c
     query = sa.select(table.server, table.plan).where(table.kind == EVENT, table.finished.is_(None))
     async with database.reading(engine) as connection:
@@ -149,19 +149,19 @@ MAX_EVENTS = 500
 
 
 async def events_since(engine: AsyncEngine, time: str) -> list[EventState]:
-    """Return the events that are unfinished or started at or after `time`.
+    """Return the events that are unfinished or started at or after `time`, in order of their start.
 
-    These are the latest `MAX_EVENTS` such events, in order of their start.
+    At most `MAX_EVENTS` are returned, the latest ones.
     """
     table = ladders.c
     lately = (table.kind == EVENT) & (table.finished.is_(None) | (table.started >= time))
     query = sa.select(table.plan).where(lately).order_by(table.started.desc()).limit(MAX_EVENTS)
     async with database.reading(engine) as connection:
-        return [state_of(text) for text in (await connection.execute(query)).scalars()][::-1]
+        return [parse_state(text) for text in (await connection.execute(query)).scalars()][::-1]
 
 
-async def is_taken(engine: AsyncEngine, name: str) -> bool:
-    """Return True if an event of that name was ever announced or played."""
+async def is_event_name_taken(engine: AsyncEngine, name: str) -> bool:
+    """Return True if an event of this name was ever announced or played."""
     query = sa.select(ladders.c.event).where(ladders.c.event == name)
     async with database.reading(engine) as connection:
         return (await connection.execute(query)).first() is not None
@@ -171,10 +171,10 @@ async def is_taken(engine: AsyncEngine, name: str) -> bool:
 
 
 ANSWER_SECONDS = 5.0
-"""Time to wait for an answer of a server on the store."""
+"""Time to wait for a server's answer, in seconds."""
 
 
-class Reply(Struct, frozen=True):
+class RequestAnswer(Struct, frozen=True):
     """Answer of a server to a command."""
 
     text: str
@@ -193,7 +193,7 @@ class NewRequest(Struct, frozen=True, tag="request"):
 
 
 class AnsweredRequest(Struct, frozen=True, tag="answered"):
-    """Change that deletes a request, because its answer is known."""
+    """Change that deletes a request whose answer was received."""
 
     number: int
 
@@ -210,34 +210,34 @@ def _store_request(connection: sa.Connection, server: str, request: HostRequest)
     return int(key[0]) if key is not None else 0
 
 
-async def ask(engine: AsyncEngine, server: str, request: HostRequest) -> Reply | None:
-    """Send a request to a server, and return its answer, or None if no server answers in `ANSWER_SECONDS`."""
+async def send_request(engine: AsyncEngine, server: str, request: HostRequest) -> RequestAnswer | None:
+    """Send a request to a server, and return the answer; None if none comes within `ANSWER_SECONDS`."""
     async with engine.begin() as connection:
         number = await connection.run_sync(_store_request, server, request)
-    reply = await wait_reply(engine, number)
+    reply = await wait_answer(engine, number)
     if reply is not None:
         async with engine.begin() as connection:
             await connection.run_sync(AnsweredRequest(number).apply)
     return reply
 
 
-async def wait_reply(engine: AsyncEngine, number: int) -> Reply | None:
-    """Return the answer to a request, or None if no server answers in `ANSWER_SECONDS`."""
+async def wait_answer(engine: AsyncEngine, number: int) -> RequestAnswer | None:
+    """Wait for the answer to a request, and return it; None if none comes within `ANSWER_SECONDS`."""
     until = MONOTONIC.now() + ANSWER_SECONDS
     while MONOTONIC.now() < until:
         async with database.reading(engine) as connection:
             row = (await connection.execute(_REPLY, {"of": number})).one_or_none()
         if row is not None and row.answer is not None:
-            return Reply(row.answer, bool(row.done))
+            return RequestAnswer(row.answer, bool(row.done))
         await MONOTONIC.sleep(0.1)
     return None
 
 
 async def is_connected(engine: AsyncEngine, name: str) -> bool | None:
-    """Return True if a client of this name is connected to a server on the store, or None if a server does not answer."""
+    """Return True if a client of this name is connected to a server on the store; None if a server does not answer."""
     async with database.reading(engine) as connection:
         servers = await connection.run_sync(held_names)
-    replies = [await ask(engine, server, FindClient(name)) for server in servers]
+    replies = [await send_request(engine, server, FindClient(name)) for server in servers]
     if any(reply is not None and reply.done for reply in replies):
         return True
     return None if None in replies else False
@@ -247,18 +247,18 @@ _REPLY = sa.select(requests.c.answer, requests.c.done).where(requests.c.number =
 _DELETE_REQUEST = sa.delete(requests).where(requests.c.number == sa.bindparam("of"))
 
 
-async def pending(engine: AsyncEngine, server: str) -> list[HostCommand]:
+async def pending_requests(engine: AsyncEngine, server: str) -> list[HostCommand]:
     """Return the unanswered requests to a server, the earliest first."""
     query = sa.select(requests.c.number, requests.c.request)
     query = query.where(requests.c.server == server, requests.c.answer.is_(None)).order_by(requests.c.number)
     async with database.reading(engine) as connection:
         return [
-            await _command(connection, row.number, _request.decode(row.request))
+            await _make_command(connection, row.number, _request.decode(row.request))
             for row in (await connection.execute(query)).all()
         ]
 
 
-async def _command(connection: AsyncConnection, number: int, request: HostRequest) -> HostCommand:
+async def _make_command(connection: AsyncConnection, number: int, request: HostRequest) -> HostCommand:
     if not isinstance(request, ControlEvent) or request.to != "enter":
         return HostCommand(number, request)
     rated = await standings_of(connection, request.bot)

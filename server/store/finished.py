@@ -1,4 +1,4 @@
-"""Columns of finished matches, copied from their records, so that lists need not read the records."""
+"""Columns of finished matches, copied from their records so that lists need not unpack the records."""
 
 from __future__ import annotations
 
@@ -17,23 +17,23 @@ from arena.protocol.record import Record, Result
 from arena.protocol.values import Players
 from arena.server.store.database import insert, reading
 from arena.server.store.journal.reader import LAST_CHARACTER
-from arena.server.store.packing import record_in
+from arena.server.store.packing import unpack_record
 from arena.server.store.schema import ARRIVAL, matches, records
 
 MAX_LENGTHS = {"map": 128, "time_control": 64, "detail": 500}
-"""Maximum number of characters of these columns in a list. This bounds its size even for long records."""
+"""Maximum length of these columns, in characters. It bounds the size of a list, whatever the records contain."""
 
 DIGEST_BYTES = 16
 FIRST_PLIES = 4
-"""Number of plies that count as the opening of a match without book moves."""
+"""Number of plies that count as the opening of a match that has no book moves."""
 
 RESULT_COLUMNS = ("map", "time_control", "plies", "winner", "reason", "detail")
 """Columns of `matches` that are set at the end of a match and shown in lists."""
-AT_ITS_END = (*RESULT_COLUMNS, "opening")
+END_COLUMNS = (*RESULT_COLUMNS, "opening")
 """All columns of `matches` that are set at the end of a match."""
 
-Place = tuple[str, str]
-"""Position of a match in the order of finishing: the time of its end, and its id."""
+PagePosition = tuple[str, str]
+"""Position of a match in a list: its end time and its id."""
 
 
 class MatchSummary(Struct, frozen=True):
@@ -51,14 +51,14 @@ class MatchSummary(Struct, frozen=True):
 
 
 class MatchList(Struct, frozen=True):
-    """Page of finished matches, newest first. `next` is the position at which the next page starts."""
+    """Page of finished matches, newest first. `next` is the position at which the next page starts; None on the last."""
 
     matches: list[MatchSummary]
     next: str | None
 
 
 def summary_columns(record: Record) -> dict[str, Any]:
-    """Return the values of the columns AT_ITS_END for a record."""
+    """Return the values of the columns `END_COLUMNS` for a record."""
     name, result = record.setup.get("map"), record.result
     texts = {
         "map": name if isinstance(name, str) else "",
@@ -75,9 +75,9 @@ def summary_columns(record: Record) -> dict[str, Any]:
 
 
 def opening_key(game: str, setup: Mapping[str, Any], moves: Sequence[Any], opened: int) -> str | None:
-    """Return 16 hexadecimal digits that identify a match's opening, or None if the match ended during its opening.
+    """Return 16 hexadecimal digits that identify a match's opening; None if the match ended during its opening.
 
-    opened: number of book moves before the bots took over; if 0, the first four plies count as the opening
+    opened: number of book moves before the bots took over; if 0, the first `FIRST_PLIES` plies count as the opening
     """
     count = opened or FIRST_PLIES
     if len(moves) < count:
@@ -87,11 +87,11 @@ def opening_key(game: str, setup: Mapping[str, Any], moves: Sequence[Any], opene
     return sha256(text).hexdigest()[:16]
 
 
-def digest_of(record: Record) -> bytes:
-    """Return a digest that is equal for matches that repeat each other, independent of the time used.
+def match_digest(record: Record) -> bytes:
+    """Return a digest that is equal for matches that repeat each other, whatever time their moves took.
 
-    A rated match that repeats an earlier one is not rated: the same two bots had the same seats, made the same
-    moves and ended in the same way. Repeated games of two deterministic bots carry no new information.
+    In such matches the same two bots have the same seats, make the same moves and end in the same way. Only the first one
+    is rated: repeated games of two deterministic bots carry no new information.
     """
     moves = [each.move for each in record.moves]
     fields = [record.game, record.setup, record.players, moves, record.result.winner, record.result.reason]
@@ -102,9 +102,9 @@ def digest_of(record: Record) -> bytes:
 def next_arrival(kind: str) -> sa.ColumnElement[Any]:
     """Return an SQL expression for the next arrival number of a finished match.
 
-    Ratings are computed in this order and not by time, because the clocks of servers differ and may be wrong by
-    years. A counting transaction must see every match with a lower number than the one it counts. SQLite has one
-    writer. On PostgreSQL, transactions that assign numbers and transactions that count exclude each other.
+    Ratings are computed in this order and not by time, because the clocks of servers differ and may be wrong by years.
+    A transaction that counts matches must see every match with a lower number. SQLite has one writer. On PostgreSQL,
+    transactions that assign numbers and transactions that count exclude each other.
     """
     if kind == "postgresql":
         return ARRIVAL.next_value()
@@ -114,8 +114,8 @@ def next_arrival(kind: str) -> sa.ColumnElement[Any]:
 
 
 @lru_cache(maxsize=2)
-def keep_record(kind: str) -> sa.Insert:
-    """Return the statement that stores the packed data of a finished match, unless the match has some already.
+def insert_record_statement(kind: str) -> sa.Insert:
+    """Return the statement that stores the packed data of a finished match, unless some are stored already.
 
     Parameters: `which` is the id, `packed` the data, and `whole` is True if the data include the terms and the
     journal.
@@ -129,40 +129,41 @@ def keep_record(kind: str) -> sa.Insert:
 _REASONS = {each.value: each for each in EndReason}
 
 
-def result_of(row: Any, detail: str = "") -> Result:
+def result_from_row(row: Any, detail: str = "") -> Result:
     """Return the result of a match from `winner` and `reason` of its row."""
     return Result(row.winner or None, _REASONS.get(row.reason) or EndReason.of(row.reason), detail)
 
 
-SHORTEST = 4
-"""Minimum number of characters of an id's prefix."""
+MIN_PREFIX = 4
+"""Minimum length of a prefix of a match id, in characters."""
 
 
-async def record_of(engine: AsyncEngine, match: str) -> str | None:
-    """Return the record of a finished match as one line of JSON, or None if there is no such match."""
+async def load_record(engine: AsyncEngine, match: str) -> str | None:
+    """Return the record of a finished match as one line of JSON; None if there is no such match."""
     query = sa.select(records.c.packed).join(matches, matches.c.number == records.c.number)
     async with reading(engine) as connection:
         packed = (await connection.execute(query.where(matches.c.match == match))).scalar_one_or_none()
-    return None if packed is None else record_in(packed)
+    return None if packed is None else unpack_record(packed)
 
 
 async def find_record(engine: AsyncEngine, match: str) -> tuple[str | None, bool]:
-    """Return the record of a finished match by its id or by a unique prefix of at least `SHORTEST` characters.
+    """Return the record of a finished match by its id, or by a unique prefix of at least `MIN_PREFIX` characters.
 
-    Also return True if `match` is the whole id: a later match may have the same prefix.
+    The second value is True if `match` is not a prefix: a prefix may fit a later match too. The record is None if no match,
+    or more than one, is found.
     """
-    line = await record_of(engine, match)
-    if line is not None or len(match) < SHORTEST:
+    line = await load_record(engine, match)
+    if line is not None or len(match) < MIN_PREFIX:
         return line, True
     query = sa.select(records.c.packed).join(matches, matches.c.number == records.c.number)
     query = query.where(matches.c.match >= match, matches.c.match < match + LAST_CHARACTER).limit(2)
     async with reading(engine) as connection:
         rows = (await connection.execute(query)).scalars().all()
-    return record_in(rows[0]) if len(rows) == 1 else None, False
+    return unpack_record(rows[0]) if len(rows) == 1 else None, False
 
 
-async def players_of_open(engine: AsyncEngine, match: str) -> Players | None:
-    """Return the players of an unfinished match in the store, or None if there is no such match."""
+async def load_open_players(engine: AsyncEngine, match: str) -> Players | None:
+    """Return the players of an unfinished match; None if there is no such match."""
     query = sa.select(matches.c.maxie, matches.c.minnie)
     query = query.where(matches.c.match == match, matches.c.finished.is_(None))
     async with reading(engine) as connection:
@@ -170,18 +171,18 @@ async def players_of_open(engine: AsyncEngine, match: str) -> Players | None:
     return None if row is None else Players(row.maxie, row.minnie)
 
 
-async def match_summary(engine: AsyncEngine, match: str) -> MatchSummary | None:
-    """Return a finished match as shown in lists, or None if there is no such match."""
+async def load_summary(engine: AsyncEngine, match: str) -> MatchSummary | None:
+    """Return a finished match as shown in lists; None if there is no such match."""
     columns = ("match", "event", "game", "maxie", "minnie", "finished", *RESULT_COLUMNS)
     query = sa.select(*(matches.c[name] for name in columns))
     query = query.where(matches.c.match == match, matches.c.finished.is_not(None))
     async with reading(engine) as connection:
         row = (await connection.execute(query)).one_or_none()
-    return None if row is None else summary(row)
+    return None if row is None else summary_from_row(row)
 
 
 FINISHED = matches.c.finished.is_not(None)
-"""Condition of the indices of finished matches. A single object, because cached queries use it as a key."""
+"""Condition of the indices of finished matches. It is a single object, which is a key of cached queries."""
 
 
 async def games_in(connection: AsyncConnection, column: sa.Column[Any], *where: Any) -> list[str]:
@@ -197,8 +198,8 @@ def _games_in(column: sa.Column[Any], where: tuple[Any, ...]) -> sa.Select[Any]:
     return sa.select(games.c.game).where(games.c.game.is_not(None)).order_by(games.c.game)
 
 
-def summary(row: sa.Row[Any]) -> MatchSummary:
-    """Return the list entry for a row."""
+def summary_from_row(row: sa.Row[Any]) -> MatchSummary:
+    """Return the entry of a list for a row of `matches`."""
     return MatchSummary(
         row.match,
         row.event,
@@ -208,5 +209,5 @@ def summary(row: sa.Row[Any]) -> MatchSummary:
         row.time_control,
         row.finished,
         row.plies,
-        result_of(row, row.detail),
+        result_from_row(row, row.detail),
     )

@@ -1,4 +1,4 @@
-"""Invitations: codes with which a person registers names for bots, without the host.
+"""Invitations: codes with which an owner registers names for bots, without the host's help.
 
 A code is shown once, and only its hash is stored.
 """
@@ -16,41 +16,49 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from arena.server.store import database, names
 from arena.server.store.database import Engine
 from arena.server.store.schema import invitations, tokens
-from arena.server.store.tokens import MAX_NAME, Token, TokenError, hash_token, is_name, new_token, token_of
+from arena.server.store.tokens import (
+    MAX_NAME,
+    Token,
+    TokenError,
+    hash_token,
+    is_name,
+    new_token,
+    token_from_row,
+)
 
 MAX_REVOKED = 20
-"""Number of revoked names after which an owner gets no further names. A revoked name stays taken forever."""
+"""Number of revoked names after which an owner cannot register more. A revoked name stays taken forever."""
 
 
-class Owner(Struct, frozen=True):
-    """Owner with its bots and open invitation, as shown to the owner."""
+class OwnerAccount(Struct, frozen=True):
+    """Owner with bots and open invitation, as shown to the owner."""
 
     owner: str
     bots: list[Token]
     left: int
-    """Number of names the owner may still register."""
+    """Number of names that the owner may still register."""
     until: str
-    """End of the invitation, as formatted by `database.now`; empty if none is open."""
+    """End time of the invitation, in the format of `database.now`; empty if none is open."""
 
 
 class NewName(Struct, frozen=True, tag="name"):
-    """Free name for an owner with an open invitation, with its token."""
+    """Change that registers a free name, with its token, for an owner with an open invitation."""
 
     token: Token
-    known: int
-    """Number of names in the store among which this one was found to be free."""
+    names_at_check: int
+    """Number of names in the store when this name was found to be free. `apply` fails if the number has changed."""
 
     def apply(self, connection: sa.Connection) -> bool:
-        """Register the name. Return False if the store has other names by now."""
+        """Register the name and return True; return False if the names in the store have changed since the check."""
         database.lock_exclusively(connection)
-        if connection.execute(_COUNT).scalar() != self.known:
+        if connection.execute(_COUNT).scalar() != self.names_at_check:
             return False
         connection.execute(sa.insert(tokens), asdict(self.token))
         return True
 
 
 async def invite(engine: Engine, owners: list[str], bots: int, seconds: float) -> dict[str, str]:
-    """Return a code for each owner, valid for `seconds`, with which the owner may have up to `bots` bots.
+    """Create an invitation for each owner, valid for `seconds` and for up to `bots` bots. Return the codes by owner.
 
     Raises TokenError if an owner is not a valid name.
     """
@@ -69,20 +77,20 @@ async def invite(engine: Engine, owners: list[str], bots: int, seconds: float) -
 
 
 async def invited_owner(engine: Engine, code: str) -> str | None:
-    """Return the owner of the open invitation with this code, or None if there is none."""
+    """Return the owner of the open invitation with this code; None if there is none."""
     query = sa.select(invitations.c.owner).where(invitations.c.hash == hash_token(code), _OPEN)
     async with database.reading(engine) as connection:
         return (await connection.execute(query, {"now": database.now()})).scalar_one_or_none()
 
 
-async def owner_of(engine: Engine, owner: str) -> Owner:
-    """Return an owner with all its bots."""
+async def load_owner(engine: Engine, owner: str) -> OwnerAccount:
+    """Return an owner with all bots and the open invitation, if there is one."""
     async with database.reading(engine) as connection:
-        return await _read(connection, owner)
+        return await _load_owner(connection, owner)
 
 
-async def new_name(engine: Engine, owner: str, name: str) -> tuple[NewName, str]:
-    """Check the name that an owner wants for a bot, and return it with a new token.
+async def check_new_name(engine: Engine, owner: str, name: str) -> tuple[NewName, str]:
+    """Check the name that an owner wants for a bot. Return the change that registers it, and its new token.
 
     Raises TokenError if the name is invalid or taken, or the owner's invitation is over or used up.
     """
@@ -91,12 +99,12 @@ async def new_name(engine: Engine, owner: str, name: str) -> tuple[NewName, str]
     async with database.reading(engine) as connection:
         # The names are read first: one that the owner registers after that is not among them, and `apply` refuses.
         known = set((await connection.execute(_NAMES)).scalars())
-        stored = await _read(connection, owner)
+        stored = await _load_owner(connection, owner)
     if not stored.until:
         raise TokenError("this invitation is no longer open: ask the host for a new one")
     if not stored.left:
         raise TokenError("all names of this invitation are taken: retire a bot, or ask the host for more")
-    why = names.objection(name, known)
+    why = names.why_unavailable(name, known)
     if why is not None:
         raise TokenError(why)
     if name in known:
@@ -107,15 +115,15 @@ async def new_name(engine: Engine, owner: str, name: str) -> tuple[NewName, str]
     ), token
 
 
-async def _read(connection: AsyncConnection, owner: str) -> Owner:
+async def _load_owner(connection: AsyncConnection, owner: str) -> OwnerAccount:
     of_owner = sa.select(tokens).where(tokens.c.owner == owner, tokens.c.role == "bot")
     token_rows = await connection.execute(of_owner.order_by(tokens.c.created, tokens.c.name))
-    bots = [token_of(row) for row in token_rows]
+    bots = [token_from_row(row) for row in token_rows]
     rows = await connection.execute(_INVITED, {"owner": owner, "now": database.now()})
     most, until = rows.one()
     revoked = sum(each.revoked is not None for each in bots)
     places = max(0, (most or 0) - (len(bots) - revoked)) if revoked < MAX_REVOKED else 0
-    return Owner(owner, bots, places, until or "")
+    return OwnerAccount(owner, bots, places, until or "")
 
 
 _NAMES = sa.select(tokens.c.name)

@@ -1,4 +1,4 @@
-"""Lock on an event of the store, so that only one process plays it. The lock ends with its process."""
+"""Lock on a stored event, so that only one process plays the event. The lock ends with the process that holds it."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ class CannotResume(Exception):
     """Raised when a stored event cannot be resumed; the message is a one-line reason."""
 
 
-def digest(data: object) -> str:
-    """Return twelve hexadecimal digits, a hash of plain data."""
+def short_digest(data: object) -> str:
+    """Return a hash of plain data as twelve hexadecimal digits."""
     return hashlib.sha256(json.dumps(data, sort_keys=True).encode()).hexdigest()[:12]
 
 
 @asynccontextmanager
 async def hold_event(engine: AsyncEngine, event: str) -> AsyncIterator[None]:
-    """Keep all other processes from playing this event during the block. Raises CannotResume."""
+    """Hold the lock on an event during the block. Raises CannotResume if another process holds it."""
     if engine.dialect.name == "sqlite":
-        with _lock_file(Path(f"{engine.url.database}-ladder-{digest(event)}.lock"), event):
+        with _lock_file(Path(f"{engine.url.database}-ladder-{short_digest(event)}.lock"), event):
             yield
         return
     key = int.from_bytes(hashlib.sha256(f"ladder {event}".encode()).digest()[:8], signed=True)
@@ -69,4 +69,4 @@ def _is_file_at(path: Path, file: int) -> bool:
 
 
 def _already_playing(event: str) -> CannotResume:
-    return CannotResume(f"event {event} is being played by another process: wait for it, or see its page")
+    return CannotResume(f"event {event} is being played by another process: wait until that process ends")

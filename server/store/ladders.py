@@ -1,7 +1,7 @@
-"""Ladders in the store: plan, results, and the process that plays each ladder.
+"""Ladders in the store: their plans, their results, and the lock of the process that plays each.
 
-A killed ladder leaves matches without a record. They are removed and played again, because the bots that a ladder
-starts die with it and cannot continue them.
+A killed ladder leaves matches without a record. These matches are removed and played again, because the bots that the
+ladder started died with it.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ from arena.protocol.record import Record, from_line
 from arena.protocol.values import Players
 from arena.rating.steps import FinishedMatch
 from arena.server.store import database, schema
-from arena.server.store.finished import result_of
+from arena.server.store.finished import result_from_row
 from arena.server.store.ladder_lock import CannotResume, hold_event
-from arena.server.store.packing import record_in
+from arena.server.store.packing import unpack_record
 
 Plan = Mapping[str, Any]
-"""Settings that determine the pairings, as plain data with readable keys."""
+"""Settings of a ladder that determine its pairings, as plain data with readable keys."""
 
 
 @dataclass(frozen=True)
@@ -41,24 +41,24 @@ class StoredLadder:
     done: dict[str, Record]
     """Records of the finished matches by id, in order of finishing."""
     seconds: float = 0.0
-    """Time during which at least one finished match was being played, in seconds."""
+    """Total time in which at least one of the finished matches was being played, in seconds."""
 
 
 @asynccontextmanager
 async def claim(
     engine: AsyncEngine, kind: str, event: str | None, auto: str, plan: Plan
 ) -> AsyncIterator[StoredLadder]:
-    """Begin or resume a ladder, and keep other processes from playing it during the block.
+    """Begin or resume a ladder, and lock out other processes during the block.
 
-    kind: the command that plays it, `ladder` or `match`
-    event: its name; None for the last unfinished ladder of this kind without a name, or a new one
+    kind: command that plays the ladder: `ladder` or `match`
+    event: name of the ladder; None for the last unfinished ladder of this kind without a name, or a new one
     auto: name of a new ladder without a name
 
-    Unfinished matches of a killed ladder are removed. Raises CannotResume if the plan differs, or if another
-    process plays the event.
+    The unfinished matches of a killed ladder are removed. Raises CannotResume if the plan differs from the stored one, or
+    if another process plays the ladder.
     """
     requested = json.loads(json.dumps(plan))
-    row = await _find(engine, kind, event)
+    row = await _find_row(engine, kind, event)
     name = row.event if row is not None else event or auto
     async with hold_event(engine, name):
         async with database.exclusive(engine) as connection:
@@ -74,16 +74,16 @@ async def claim(
                     )
                 )
             else:
-                _compare(name, json.loads(row.plan), requested, named=event is not None)
+                _require_same_plan(name, json.loads(row.plan), requested, named=event is not None)
             await _discard_unfinished(connection, name)
-        stored = await read(engine, name)
+        stored = await load_ladder(engine, name)
         if stored is None:
-            raise CannotResume(f"event {name} was deleted from the store")
+            raise CannotResume(f"event {name} was deleted from the store meanwhile: run the command again")
         yield stored
 
 
 async def set_bots(engine: AsyncEngine, event: str, bots: list[str]) -> None:
-    """Store which bots play, once they have connected, if the plan does not name them."""
+    """Store the names of the bots that have connected, for a ladder whose plan does not name them."""
     async with database.exclusive(engine) as connection:
         mine = schema.ladders.c.event == event
         row = (await connection.execute(sa.select(schema.ladders.c.plan).where(mine))).scalar_one()
@@ -92,15 +92,15 @@ async def set_bots(engine: AsyncEngine, event: str, bots: list[str]) -> None:
 
 
 async def finish(engine: AsyncEngine, event: str) -> None:
-    """Mark the ladder as finished, and remove its unfinished matches."""
+    """Mark a ladder as finished, and remove its unfinished matches."""
     async with database.exclusive(engine) as connection:
         await _discard_unfinished(connection, event)
         mine = (schema.ladders.c.event == event) & schema.ladders.c.finished.is_(None)
         await connection.execute(sa.update(schema.ladders).where(mine).values(finished=database.now()))
 
 
-async def read(engine: AsyncEngine, event: str) -> StoredLadder | None:
-    """Return a ladder with its finished matches, or None if there is no ladder of this name."""
+async def load_ladder(engine: AsyncEngine, event: str) -> StoredLadder | None:
+    """Return a ladder with its finished matches; None if no ladder has this name."""
     query = sa.select(schema.ladders).where(schema.ladders.c.event == event)
     matches, records = schema.matches, schema.records
     async with database.reading(engine) as connection:
@@ -111,14 +111,16 @@ async def read(engine: AsyncEngine, event: str) -> StoredLadder | None:
         finished = sa.select(matches.c.match, records.c.packed, matches.c.finished).where(mine)
         finished = finished.join(records, records.c.number == matches.c.number)
         rows = (await connection.execute(finished.order_by(matches.c.finished, matches.c.number))).all()
-    by_match = {each.match: from_line(record_in(each.packed)) for each in rows}
-    seconds = _union_seconds([(_time(by_match[each.match].started), _time(each.finished)) for each in rows])
+    by_match = {each.match: from_line(unpack_record(each.packed)) for each in rows}
+    seconds = _union_seconds(
+        [(_unix_seconds(by_match[each.match].started), _unix_seconds(each.finished)) for each in rows]
+    )
     plan = json.loads(row.plan)
     return StoredLadder(row.event, UUID(row.uid), plan, row.started, row.finished, by_match, seconds)
 
 
 @dataclass(frozen=True)
-class LadderPlanned:
+class LadderPlan:
     """Plan of a ladder, with its start and end."""
 
     uid: str
@@ -128,8 +130,8 @@ class LadderPlanned:
     finished: str | None
 
 
-async def find_plan(engine: AsyncEngine, event: str) -> LadderPlanned | None:
-    """Return the plan of a ladder, or None if no ladder has this name."""
+async def find_plan(engine: AsyncEngine, event: str) -> LadderPlan | None:
+    """Return the plan of a ladder; None if no ladder has this name."""
     table = schema.ladders.c
     columns = table.uid, table.kind, table.plan, table.started, table.finished
     query = sa.select(*columns).where(table.event == event)
@@ -137,10 +139,10 @@ async def find_plan(engine: AsyncEngine, event: str) -> LadderPlanned | None:
         row = (await connection.execute(query)).one_or_none()
     if row is None:
         return None
-    return LadderPlanned(row.uid, row.kind, json.loads(row.plan), row.started, row.finished)
+    return LadderPlan(row.uid, row.kind, json.loads(row.plan), row.started, row.finished)
 
 
-async def results(engine: AsyncEngine, event: str) -> dict[str, FinishedMatch]:
+async def load_results(engine: AsyncEngine, event: str) -> dict[str, FinishedMatch]:
     """Return the results of an event's finished matches by id, in order of finishing."""
     table = schema.matches.c
     query = sa.select(
@@ -150,13 +152,13 @@ async def results(engine: AsyncEngine, event: str) -> dict[str, FinishedMatch]:
     async with database.reading(engine) as connection:
         rows = (await connection.execute(query.order_by(table.finished, table.number))).all()
     return {
-        row.match: FinishedMatch(row.match, row.game, Players(row.maxie, row.minnie), result_of(row))
+        row.match: FinishedMatch(row.match, row.game, Players(row.maxie, row.minnie), result_from_row(row))
         for row in rows
     }
 
 
-def _time(text: str | None) -> float:
-    """Return a stored time in seconds since 1970, or 0 for none."""
+def _unix_seconds(text: str | None) -> float:
+    """Return a stored time in seconds since 1970; 0 if there is none."""
     return datetime.fromisoformat(text).timestamp() if text else 0.0
 
 
@@ -169,7 +171,7 @@ def _union_seconds(spans: list[tuple[float, float]]) -> float:
     return total
 
 
-async def _find(engine: AsyncEngine, kind: str, event: str | None) -> sa.Row[Any] | None:
+async def _find_row(engine: AsyncEngine, kind: str, event: str | None) -> sa.Row[Any] | None:
     table = schema.ladders
     if event is not None:
         mine = table.c.event == event
@@ -180,7 +182,7 @@ async def _find(engine: AsyncEngine, kind: str, event: str | None) -> sa.Row[Any
         return (await connection.execute(query)).one_or_none()
 
 
-def _compare(event: str, stored: Plan, requested: Plan, *, named: bool) -> None:
+def _require_same_plan(event: str, stored: Plan, requested: Plan, *, named: bool) -> None:
     keys = [key for key in (*stored, *requested) if not (key == "bots" and not requested.get("bots"))]
     differ = [
         key for key in dict.fromkeys(keys) if json.dumps(stored.get(key)) != json.dumps(requested.get(key))
@@ -195,11 +197,11 @@ def _compare(event: str, stored: Plan, requested: Plan, *, named: bool) -> None:
 def _difference(key: str, stored: Any, requested: Any) -> str:
     if key == "files":  # digests, which say nothing to people
         old, new = stored or {}, requested or {}
-        return f"edited since: {', '.join(bot for bot in old | new if old.get(bot) != new.get(bot))}"
-    return f"{key} was {_text(stored)}, now {_text(requested)}"
+        return f"files edited since: {', '.join(bot for bot in old | new if old.get(bot) != new.get(bot))}"
+    return f"{key} was {_value_text(stored)}, now {_value_text(requested)}"
 
 
-def _text(value: object) -> str:
+def _value_text(value: object) -> str:
     if isinstance(value, dict):
         value = [f"{key} = {what}" if what else key for key, what in value.items()]
     if isinstance(value, list):

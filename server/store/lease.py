@@ -1,6 +1,6 @@
 """The lease of a server on its name: only one process at a time writes the matches of a name.
 
-A process that takes a name gets a fencing number, one higher than the previous holder's. The holder renews its
+A process that acquires a name gets a fencing number, one higher than the previous holder's. The holder renews its
 lease while it runs, and releases it when it stops. Every transaction of the journal checks the number in the store
 and locks it until the commit. A holder that was wrongly taken for dead can therefore write nothing more.
 
@@ -24,11 +24,11 @@ from arena.server.store.schema import servers
 log = logging.getLogger("arena.lease")
 
 LEASE_SECONDS = 10.0
-"""Time for which a name is held without renewal."""
+"""Time for which a name is held without renewal, in seconds."""
 RENEWALS = 3
 """Number of renewals within the duration of a lease."""
-LOOK_SECONDS = 0.25
-"""Pause between checks of a held name."""
+CHECK_SECONDS = 0.25
+"""Pause between checks of a held name, in seconds."""
 
 
 class Lease(NamedTuple):
@@ -38,42 +38,42 @@ class Lease(NamedTuple):
     number: int
     """Fencing number, which increases with every holder."""
     seconds: float = LEASE_SECONDS
-    """Time for which the name is held without renewal."""
+    """Time for which the name is held without renewal, in seconds."""
     since: float = 0.0
-    """Time at which the name was taken, by the database's clock. It differs for every holder."""
+    """Time at which the name was acquired, by the database's clock. It differs for every holder."""
 
 
 class NameHeld(StoreError):
-    """Raised when another process holds the name; the message says which process, and since when."""
+    """Raised when another process holds the name; the message names the process and the time since when."""
 
     def __init__(self, name: str, row: sa.Row[Any]) -> None:
-        """Describe the holder in `row`, the name's row of `servers` with the database's time as `at`."""
+        """`row` is the name's row of `servers`, with the database's time as `at`."""
         self.seconds = min(max(row.until - row.renewed, 0.0), LEASE_SECONDS)
         """Duration of the holder's lease without renewal, in seconds."""
         since = datetime.fromtimestamp(row.since, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
         super().__init__(
             f"{display_name(name)} is running on this store already: on {row.host}, process {row.pid}, since {since};"
-            f" it is free when that process has stopped, and {self.seconds:.3g} s after one that was killed elsewhere"
+            f" the name is free when that process stops, or {self.seconds:.3g} s after it was killed on another machine"
         )
         self.name = name
         self.renewal = row.number, row.renewed
-        """Fencing number and time of the last renewal. It changes with every renewal."""
+        """Fencing number and time of the last renewal. The pair changes with every renewal."""
         self.left = min(max(row.until - row.at, 0.0), self.seconds)
         """Time until the lease expires, in seconds."""
 
 
 class LeaseLost(StoreError):
-    """Raised when another process has taken the name, so that nothing may be written under the old number."""
+    """Raised when another process has acquired the name: nothing may be written under the old number."""
 
     def __init__(self, lease: Lease) -> None:
         super().__init__(
-            f"{display_name(lease.name)} has been taken over by another process, as this one did not renew its lease within"
-            f" {lease.seconds:g} s; its matches go on there"
+            f"{display_name(lease.name)} has been taken over by another process, because this one did not renew its lease"
+            f" within {lease.seconds:g} s; its matches continue there"
         )
 
 
 def display_name(name: str) -> str:
-    """Return a server's name in the form used in messages."""
+    """Return a server's name as messages show it: `the server 'NAME'`, or `the server without a name`."""
     return f"the server {name!r}" if name else "the server without a name"
 
 
@@ -85,7 +85,7 @@ async def acquire(
     wait: bool = False,
     clock: Clock = MONOTONIC,
 ) -> Lease:
-    """Take the name for `seconds`, as soon as it is free.
+    """Acquire the lease on a name for `seconds`, as soon as the name is free.
 
     Raises NameHeld if the holder renews its lease. With `wait`, as for a standby, waits until the name is free.
     """
@@ -109,8 +109,8 @@ async def acquire(
             if first is None or held.renewal != first.renewal:
                 first, began = held, clock.now()
             looked = clock.now()
-            await clock.sleep(min(LOOK_SECONDS, held.left + 0.01))
-            if clock.now() - looked > LOOK_SECONDS + held.seconds / RENEWALS:
+            await clock.sleep(min(CHECK_SECONDS, held.left + 0.01))
+            if clock.now() - looked > CHECK_SECONDS + held.seconds / RENEWALS:
                 # This process was suspended, and so may the holder have been: give it time to renew.
                 began = clock.now()
                 await clock.sleep(held.seconds / RENEWALS)
@@ -124,9 +124,9 @@ def try_acquire(
     expired: tuple[int, float] | None = None,
     seconds: float = LEASE_SECONDS,
 ) -> Lease:
-    """Take the name for `seconds`, in the caller's transaction. Raises NameHeld.
+    """Acquire the lease on a name for `seconds`, in the caller's transaction. Raises NameHeld.
 
-    expired: number and renewal time of a lease to treat as expired, even if its row says otherwise
+    expired: number and renewal time of a lease that counts as expired, whatever its row says
     """
     kind = connection.dialect.name
     mine = servers.c.name == name
@@ -167,32 +167,32 @@ def try_acquire(
 
 
 def reacquire(connection: sa.Connection, lease: Lease) -> Lease:
-    """Take a held name again under the next number, so that all writes under the old number are refused.
+    """Acquire a held name again under the next number, so that all writes under the old number are refused.
 
-    A transaction of unknown outcome may have done so already. Raises LeaseLost.
+    An earlier transaction of unknown outcome may have done that already. Raises LeaseLost.
     """
     renewed = lease._replace(number=lease.number + 1)
     try:
         renew(connection, renewed)
     except LeaseLost:
         now = database_time(connection.dialect.name)
-        _change(connection, lease, {"number": renewed.number, "renewed": now, "until": now + lease.seconds})
+        _update(connection, lease, {"number": renewed.number, "renewed": now, "until": now + lease.seconds})
     return renewed
 
 
 def renew(connection: sa.Connection, lease: Lease) -> None:
     """Renew the lease, in the caller's transaction. Raises LeaseLost."""
     now = database_time(connection.dialect.name)
-    _change(connection, lease, {"renewed": now, "until": now + lease.seconds})
+    _update(connection, lease, {"renewed": now, "until": now + lease.seconds})
 
 
 def release(connection: sa.Connection, lease: Lease) -> None:
-    """Release the name, so that others can take it immediately. Raises LeaseLost."""
-    _change(connection, lease, {"until": 0.0})
+    """Release the name, so that another process can acquire it immediately. Raises LeaseLost."""
+    _update(connection, lease, {"until": 0.0})
 
 
 def require(connection: sa.Connection, lease: Lease) -> None:
-    """Check that the lease is held, and keep the name from being taken until the end of the transaction.
+    """Check that the lease is held, and lock it until the end of the transaction.
 
     Raises LeaseLost.
     """
@@ -207,7 +207,7 @@ def held_names(connection: sa.Connection) -> list[str]:
 
 
 def require_none(connection: sa.Connection) -> None:
-    """Require that no name is held. Raises NameHeld for the first that is."""
+    """Raise NameHeld if a name is held."""
     now = database_time(connection.dialect.name)
     query = sa.select(servers, now.label("at")).where(servers.c.until > now).order_by(servers.c.name)
     for row in connection.execute(query):
@@ -231,7 +231,7 @@ _REQUIRED = (
 )
 
 
-def _change(connection: sa.Connection, lease: Lease, values: dict[str, Any]) -> None:
+def _update(connection: sa.Connection, lease: Lease, values: dict[str, Any]) -> None:
     condition = (servers.c.name == lease.name) & (servers.c.number == lease.number)
     condition &= servers.c.since == lease.since
     if connection.execute(sa.update(servers).where(condition).values(values)).rowcount != 1:

@@ -1,4 +1,4 @@
-"""Maintain the store while the server runs: pack finished matches, remove the oldest, and all that has expired."""
+"""Maintain the store while the server runs: pack finished matches, and remove the oldest ones and expired data."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from arena.server.store.retention import ArchiveFailed, Retention, prune
 log = logging.getLogger("arena.store")
 
 PACK_SECONDS = 2.0
-"""Interval between searches for matches to pack."""
+"""Interval between searches for matches to pack, in seconds."""
 PRUNE_SECONDS = 3600.0
-"""Interval between searches for matches, directives and invitations to remove."""
+"""Interval between searches for matches, directives and invitations to remove, in seconds."""
 
 
 class Maintenance:
-    """Maintenance of one server's store. Nothing happens until `run` is started."""
+    """Task that maintains one server's store. It is active only while `run` runs."""
 
     def __init__(
         self,
@@ -33,12 +33,12 @@ class Maintenance:
         retention: Retention | None = None,
         clock: Clock = MONOTONIC,
     ) -> None:
-        """Use the journal's connection for writing, so that nobody waits for a locked file."""
+        """Write through the journal's connection, so that no task waits for a locked file."""
         self._engine = engine
         self._journal = journal
         self._clock = clock
         self.retention = retention
-        """Finished matches to keep; None for all of them."""
+        """Rule for the finished matches to keep; None to keep all."""
 
     async def run(self) -> None:
         """Pack and remove matches until cancelled. If the store or the archive is unavailable, try again later."""

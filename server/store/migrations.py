@@ -1,4 +1,4 @@
-"""Schema of a store by version: creation in an empty database, and migration of older versions."""
+"""Schema versions of a store: create the tables in an empty database, or migrate an older version."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from arena.server.processes.identity import PROGRAM
 from arena.server.store import schema
 
 SCHEMA_VERSION = 10
-"""Schema version of this program. No earlier version was released."""
+"""Schema version that this program uses. No earlier version was released."""
 
 STEPS: dict[int, Callable[[Connection], None]] = {}
 """Migration from each version to the next.
@@ -27,37 +27,39 @@ class UnknownSchema(Exception):
     """Raised when the store was written by another program, or by an unknown version of this one."""
 
 
-def version_of(connection: Connection) -> int | None:
-    """Return the schema version of a store, or None for a database without tables. Raises UnknownSchema."""
+def schema_version(connection: Connection) -> int | None:
+    """Return the schema version of a store; None for a database without tables. Raises UnknownSchema."""
     tables = set(sa.inspect(connection).get_table_names())
     if not tables:
         return None
     if schema.about.name not in tables:
-        raise UnknownSchema(f"it is not a store: it has the tables {', '.join(sorted(tables))[:100]}")
+        raise UnknownSchema(
+            f"not a store of this program: it has the tables {', '.join(sorted(tables))[:100]}"
+        )
     version = connection.execute(sa.select(schema.about.c.schema_version)).scalar_one_or_none()
     if not isinstance(version, int):
-        raise UnknownSchema("it has no schema version")
+        raise UnknownSchema("not a store: its table `about` has no schema version")
     return version
 
 
 def require_current(connection: Connection) -> None:
-    """Require that the store has this version. Raises UnknownSchema."""
-    version = version_of(connection)
+    """Raise UnknownSchema unless the store has this program's schema version."""
+    version = schema_version(connection)
     if version is None:
-        raise UnknownSchema("it is not a store: it is empty")
+        raise UnknownSchema("not a store: the database has no tables")
     if version != SCHEMA_VERSION:
         raise _unknown(connection, version)
 
 
 def steps_from(connection: Connection, version: int) -> list[Callable[[Connection], None]]:
-    """Return the migrations from `version` to this version. Raises UnknownSchema if one is missing."""
+    """Return the migrations from `version` to `SCHEMA_VERSION`. Raises UnknownSchema if one is missing."""
     if version > SCHEMA_VERSION or any(each not in STEPS for each in range(version, SCHEMA_VERSION)):
         raise _unknown(connection, version)
     return [STEPS[each] for each in range(version, SCHEMA_VERSION)]
 
 
 def migrate(connection: Connection, steps: Iterable[Callable[[Connection], None]]) -> None:
-    """Migrate a store of an older version to this one, in the caller's transaction."""
+    """Apply migrations to a store and set its version to `SCHEMA_VERSION`, in the caller's transaction."""
     for step in steps:
         step(connection)
     connection.execute(sa.update(schema.about).values(schema_version=SCHEMA_VERSION, program=PROGRAM))
@@ -66,12 +68,12 @@ def migrate(connection: Connection, steps: Iterable[Callable[[Connection], None]
 def _unknown(connection: Connection, version: int) -> UnknownSchema:
     program = connection.execute(sa.select(schema.about.c.program)).scalar()
     return UnknownSchema(
-        f"it has schema {version}, written by {program or 'another version'}, and this is {PROGRAM}, which knows"
-        f" schema {SCHEMA_VERSION}: use a version that knows it, or restore a backup into an empty store"
+        f"it has schema {version}, written by {program or 'another version'}, but {PROGRAM} needs schema"
+        f" {SCHEMA_VERSION}: use a version that knows schema {version}, or restore a backup into an empty store"
     )
 
 
-def make(connection: Connection) -> None:
+def create_tables(connection: Connection) -> None:
     """Create all tables in an empty database."""
     if connection.dialect.driver == "asyncpg":
         # all in one message, because the database may be far away

@@ -7,16 +7,16 @@ from collections.abc import Iterable
 from functools import lru_cache
 
 DELETED = "deleted-"
-"""Prefix of the names that replace deleted ones."""
+"""Prefix of a name that replaces a deleted one."""
 HIDDEN = "hidden-"
-"""Prefix of the names that replace hidden ones."""
+"""Prefix of a name that replaces a hidden one."""
 RESERVED = {
     "house-": "the server's own engines",
     "guest-": "guests",
-    DELETED: "those that were deleted",
-    HIDDEN: "those that were hidden",
+    DELETED: "deleted bots",
+    HIDDEN: "hidden bots",
 }
-"""Reserved prefixes of names, and their owners."""
+"""Reserved prefixes of names, and for whom they are reserved."""
 
 # The Cyrillic, Greek and Armenian letters that UTS #39 (confusables) pairs with Latin ones, and digits like letters.
 _LIKE = {
@@ -57,11 +57,13 @@ def skeleton(name: str) -> str:
     return "".join(char for char in plain if not unicodedata.combining(char)).translate(_FOLDED)
 
 
-def objection(name: str, others: Iterable[str]) -> str | None:
-    """Return the reason why a new name may not be taken, given the known names, or None if it may."""
+def why_unavailable(name: str, others: Iterable[str]) -> str | None:
+    """Return the reason why a new name is not available beside the names `others`; None if it is available."""
     looks = skeleton(name)
     for start, whose in RESERVED.items():
         if looks.startswith(skeleton(start)):
-            return f"{name!r:.80} looks like a name of {whose}: take one that does not begin with {start}"
+            return f"{name!r:.80} looks like a name of {whose}: choose one that does not begin with {start}"
     like = next((each for each in others if each != name and skeleton(each) == looks), None)
-    return None if like is None else f"{name!r:.80} looks like {like!r:.80}, which exists: take another name"
+    return (
+        None if like is None else f"{name!r:.80} looks like {like!r:.80}, which exists: choose another name"
+    )

@@ -3,7 +3,7 @@
 The packed data of a match are one byte, the version of the format, and a Zstandard frame. In version 1 the frame is
 compressed with the dictionary `packing-1.txt`, which never changes. It holds lines of JSON: the record and, once
 the match is fully packed, the terms and each row of the journal. Moves, thoughts and times that the record contains
-are left out of the rows, and other times are stored as differences. The result is a tenth of the text's size.
+are left out of the rows, and other times are stored as differences. The packed data have a tenth of the text's size.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ else:
     from backports import zstd
 
 VERSION = b"\x01"
-SHARED = Path(__file__).with_name("packing-1.txt")
+DICTIONARY_FILE = Path(__file__).with_name("packing-1.txt")
 
 QUICK, THOROUGH = 3, 6
-"""Zstandard levels: for the record at the end of a match, while players wait, and for the full match later."""
+"""Zstandard levels: for the record at the end of a match, while its players wait, and later for the whole match."""
 
 MAX_BYTES = 256 * 1024 * 1024
-"""Maximum size of unpacked data, in bytes; far above any match that the server plays or imports."""
+"""Maximum size of unpacked data, in bytes: far more than any match that a server plays or imports."""
 
 
 class UnpackError(ValueError):
@@ -45,7 +45,7 @@ class MatchData(NamedTuple):
 
 
 def pack_record(record: str) -> bytes:
-    """Pack a record alone, given as one line of JSON, with fast compression."""
+    """Pack a record, given as one line of JSON, with fast compression."""
     return _pack(record, QUICK)
 
 
@@ -55,26 +55,26 @@ def pack_match(whole: MatchData) -> bytes:
     return _pack(f"{whole.record}\n{whole.terms}\n{_shorten(whole.events, moves)}"[:-1], THOROUGH)
 
 
-def record_in(packed: bytes) -> str:
+def unpack_record(packed: bytes) -> str:
     """Return the packed record as one line of JSON. Raises UnpackError."""
     return _unpack(packed).partition("\n")[0]
 
 
 def unpack_terms(packed: bytes) -> str:
     """Return the terms of a fully packed match. Raises UnpackError."""
-    return _parts(packed)[1]
+    return _unpack_parts(packed)[1]
 
 
 def unpack_match(packed: bytes) -> MatchData:
     """Unpack data packed with `pack_match`. Raises UnpackError."""
-    record, terms, *rows = _parts(packed)
+    record, terms, *rows = _unpack_parts(packed)
     try:
         return MatchData(record, terms, _restore(rows, _decode_moves(record).moves))
     except (msgspec.DecodeError, KeyError) as error:
-        raise UnpackError(f"its journal cannot be read: {error}") from None
+        raise UnpackError(f"the journal in the packed data cannot be read: {error}") from None
 
 
-def _parts(packed: bytes) -> list[str]:
+def _unpack_parts(packed: bytes) -> list[str]:
     """Return the record, the terms and the shortened rows of the journal. Raises UnpackError."""
     parts = _unpack(packed).split("\n")
     if len(parts) < 2:
@@ -89,33 +89,33 @@ def _pack(text: str, level: int) -> bytes:
 def _unpack(packed: bytes) -> str:
     if packed[:1] != VERSION:
         raise UnpackError(
-            f"its packing format is {packed[:1].hex() or 'none'}, but this program reads {VERSION.hex()}"
+            f"the packing format is {packed[:1].hex() or 'missing'}, but this program reads {VERSION.hex()}"
         )
     try:
         return _decompress(packed[1:]).decode()
     except (zstd.ZstdError, UnicodeDecodeError) as error:
-        raise UnpackError(f"it cannot be unpacked: {error}") from None
+        raise UnpackError(f"the packed data are damaged: {error}") from None
 
 
 def _decompress(frame: bytes) -> bytes:
     # The frame contains the size of its content, so a too large one is refused before memory is allocated.
     if (zstd.get_frame_info(frame).decompressed_size or 0) > MAX_BYTES:
-        raise UnpackError(f"it unpacks to more than {MAX_BYTES:,} bytes")
+        raise UnpackError(f"the packed data unpack to more than {MAX_BYTES:,} bytes")
     # A new one for each call, because two threads must not share it.
     decompressor = zstd.ZstdDecompressor(zstd_dict=_dictionary())
     data = decompressor.decompress(frame, max_length=MAX_BYTES)
     if not decompressor.eof:
-        raise UnpackError("it ends in the middle")
+        raise UnpackError("the packed data are truncated")
     return data
 
 
 @cache
 def _dictionary() -> zstd.ZstdDict:
-    return zstd.ZstdDict(SHARED.read_bytes(), is_raw=True)
+    return zstd.ZstdDict(DICTIONARY_FILE.read_bytes(), is_raw=True)
 
 
 class _KeptMove(msgspec.Struct):
-    """Fields of a recorded move that the journal repeats. Missing fields are empty."""
+    """Fields of a recorded move that the journal repeats. A missing field is empty."""
 
     move: msgspec.Raw = msgspec.Raw()
     thinking: msgspec.Raw = msgspec.Raw()
@@ -124,12 +124,12 @@ class _KeptMove(msgspec.Struct):
 
     @property
     def credited_ns(self) -> int:
-        """Return the lag credited to the player, in ns."""
+        """Network lag credited to the player, in ns."""
         return round(1e6 * self.credited_ms)
 
     @property
     def taken_ns(self) -> int:
-        """Return the time from the start of the turn to the move, as the record gives it, in ns."""
+        """Time from the start of the turn to the move, by the record, in ns."""
         return round(1e6 * self.ms) + self.credited_ns
 
 
@@ -168,13 +168,13 @@ def _restore(rows: Sequence[str], moves: Sequence[_KeptMove]) -> list[str]:
 
 
 def _move_of_event(event: _Event, moves: Sequence[_KeptMove]) -> _KeptMove | None:
-    """Return the record's move for an event, or None if the record has no such ply."""
+    """Return the recorded move of an event's ply; None if the record has no such ply."""
     ply = _decode_number(event["ply"])
     return moves[ply] if 0 <= ply < len(moves) else None
 
 
 def _leave_out(event: _Event, moves: Sequence[_KeptMove]) -> int:
-    """Remove data that the record contains from `event`, and return the turn's duration in ns, or 0 if unknown."""
+    """Remove from `event` the data that the record contains. Return the turn's duration in ns; 0 if it is unknown."""
     kind = event["type"]
     if kind == _MOVED:
         move = _move_of_event(event, moves)
@@ -187,12 +187,12 @@ def _leave_out(event: _Event, moves: Sequence[_KeptMove]) -> int:
     elif kind == _TURN_LEFT and "lag" in event:
         move = _move_of_event(event, moves)
         if move is not None:
-            event["lag"] = _number(_decode_number(event["lag"]) - move.credited_ns)
+            event["lag"] = _raw_number(_decode_number(event["lag"]) - move.credited_ns)
     return 0
 
 
 def _reinsert(event: _Event, moves: Sequence[_KeptMove]) -> int:
-    """Undo `_leave_out` on `event`, and return the same number of ns."""
+    """Undo `_leave_out` on `event`, and return what `_leave_out` returned."""
     kind = event["type"]
     if kind == _MOVED and "move" not in event:
         move = _move_of_event(event, moves)
@@ -205,9 +205,9 @@ def _reinsert(event: _Event, moves: Sequence[_KeptMove]) -> int:
     elif kind == _TURN_LEFT and "lag" in event:
         move = _move_of_event(event, moves)
         if move is not None:
-            event["lag"] = _number(_decode_number(event["lag"]) + move.credited_ns)
+            event["lag"] = _raw_number(_decode_number(event["lag"]) + move.credited_ns)
     return 0
 
 
-def _number(value: int) -> msgspec.Raw:
+def _raw_number(value: int) -> msgspec.Raw:
     return msgspec.Raw(str(value).encode())

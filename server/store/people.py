@@ -1,4 +1,4 @@
-"""Personal data: the stored data of an owner, and the deletion and renaming of names."""
+"""Personal data: list the stored data of an owner, delete a name, and rename a bot."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ from arena.protocol.record import Record, from_line, to_line
 from arena.protocol.values import Players, Seat
 from arena.server.store import schema
 from arena.server.store.aggregates.counting import refresh
-from arena.server.store.database import Engine, Write, now, reading, writing
+from arena.server.store.database import Engine, Write, now, reading, transaction_writer
 from arena.server.store.directives import in_force
 from arena.server.store.events import unfinished_entries
-from arena.server.store.names import DELETED, HIDDEN, objection
+from arena.server.store.names import DELETED, HIDDEN, why_unavailable
 from arena.server.store.packing import (
     MatchData,
     pack_match,
     pack_record,
-    record_in,
     unpack_match,
+    unpack_record,
     unpack_terms,
 )
 from arena.server.store.schema import (
@@ -44,9 +44,9 @@ from arena.server.store.schema import (
 from arena.server.store.tokens import MAX_NAME, TokenError, all_tokens, is_name
 
 CHUNK = 20
-"""Number of matches changed in one transaction. A running server waits for it."""
+"""Number of matches changed in one transaction, for which a running server waits."""
 
-NAMES = {
+NAME_COLUMNS = {
     schema.rating_steps: ("bot",),
     schema.standings: ("bot",),
     schema.crosses: ("bot", "opponent"),
@@ -54,10 +54,10 @@ NAMES = {
     schema.event_bots: ("bot",),
     schema.event_scores: ("maxie", "minnie"),
 }
-"""Columns with names of players, except those of `matches`."""
+"""Columns with names of bots, except those of `matches`."""
 
-OWN_WORDS = frozenset({EndReason.CRASH, EndReason.RESIGNATION})
-"""Reasons for an end whose detail is text from the loser."""
+LOSER_TEXT_REASONS = frozenset({EndReason.CRASH, EndReason.RESIGNATION})
+"""End reasons of matches whose detail is a text from the loser."""
 
 
 class NameInUse(Exception):
@@ -65,25 +65,25 @@ class NameInUse(Exception):
 
 
 class NameInEvent(NameInUse):
-    """Raised when the name is in an unfinished event."""
+    """Raised when a name cannot be changed because it is in an unfinished event."""
 
 
-class OwnerLine(Struct, frozen=True):
+class OwnerSummary(Struct, frozen=True):
     """Owner as shown to the host."""
 
     owner: str
     bots: list[str]
     retired: list[str]
     invited: int
-    """Maximum number of bots by an open invitation."""
+    """Maximum number of bots that an open invitation allows; 0 if none is open."""
     until: str
-    """End of the invitation; empty if none is open."""
+    """End time of the open invitation; empty if none is open."""
     banned: str
     """Reason of the ban in force; empty if there is none."""
 
 
-async def owners(engine: Engine) -> list[OwnerLine]:
-    """Return every owner of a bot or of an open invitation, by name."""
+async def list_owners(engine: Engine) -> list[OwnerSummary]:
+    """Return every owner that has a bot or an open invitation, or is banned, sorted by name."""
     banned = {each.subject: each.text for each in await in_force(engine) if each.kind == "owner"}
     stored = await all_tokens(engine)
     open_ = sa.select(
@@ -100,7 +100,7 @@ async def owners(engine: Engine) -> list[OwnerLine]:
         bots = [each.name for each in own if each.revoked is None]
         retired = [each.name for each in own if each.revoked is not None]
         most, until = invited.get(owner, (0, ""))
-        lines.append(OwnerLine(owner, bots, retired, most, until, banned.get(owner, "")))
+        lines.append(OwnerSummary(owner, bots, retired, most, until, banned.get(owner, "")))
     return lines
 
 
@@ -111,15 +111,15 @@ async def known_names(engine: Engine) -> set[str]:
         return set((await connection.execute(sa.union(*map(sa.select, names)))).scalars())
 
 
-async def names_of(engine: Engine, owner: str) -> list[str]:
-    """Return the names whose tokens belong to an owner, and the owner's own name."""
+async def names_of_owner(engine: Engine, owner: str) -> list[str]:
+    """Return the names whose tokens belong to an owner, and the owner's own name, sorted."""
     query = sa.select(tokens.c.name).where(tokens.c.owner == owner)
     async with reading(engine) as connection:
         return sorted({owner, *(await connection.execute(query)).scalars()})
 
 
 async def stored_data(engine: Engine, names: Sequence[str]) -> dict[str, list[dict[str, Any]]]:
-    """Return the stored data of these names, except their matches, by table. Hashes of secrets are left out."""
+    """Return the stored data of these names by table, without their matches and without hashes of secrets."""
     places = {tokens: tokens.c.name, sessions: sessions.c.name, directives: directives.c.subject}
     places |= {schema.standings: schema.standings.c.bot, invitations: invitations.c.owner}
     data: dict[str, list[dict[str, Any]]] = {}
@@ -134,11 +134,11 @@ async def stored_data(engine: Engine, names: Sequence[str]) -> dict[str, list[di
 async def forget(engine: Engine, name: str) -> tuple[str, int]:
     """Delete the token, sessions, bans and match logs of a name, and replace the name in its records.
 
-    With the last bot of an owner, the owner's invitations and bans are deleted too; `name` may also be such an owner.
-    Return the new name, and the number of matches. Raises NameInUse.
+    With the last bot of an owner, the owner's invitations and bans are deleted too. `name` may also be an owner without
+    bots. Return the name that replaces it, and the number of changed matches. Raises NameInUse.
     """
     await refresh(engine)  # matches counted later would bring the name back
-    write = writing(engine)
+    write = transaction_writer(engine)
     await write(partial(_require_idle, name=name))
     other = f"{DELETED}{secrets.token_hex(4)}"
     count = await _change_all(write, name, other, forgets=True)
@@ -153,7 +153,7 @@ async def rename(engine: Engine, name: str, other: str) -> int:
     the new name is not available.
     """
     await refresh(engine)
-    write = writing(engine)
+    write = transaction_writer(engine)
     row = await write(partial(_retire_name, name=name, other=other))
     count = await _change_all(write, name, other, forgets=False)
     await write(partial(_transfer_data, name=name, other=other, row=row))
@@ -161,17 +161,17 @@ async def rename(engine: Engine, name: str, other: str) -> int:
 
 
 def hidden_name() -> str:
-    """Return a random name that reveals nothing."""
+    """Return a random name for a hidden bot."""
     return f"{HIDDEN}{secrets.token_hex(4)}"
 
 
 def _retire_name(connection: sa.Connection, name: str, other: str) -> dict[str, Any]:
-    """Close the old name for connections, and return the row of its token for the new name."""
+    """Revoke the token of the old name, and return the token's row for the new name; empty if there is none."""
     _require_idle(connection, name)
     rows = {row["name"]: dict(row) for row in connection.execute(sa.select(tokens)).mappings()}
     row, there = rows.get(name), rows.get(other)
-    query = sa.select(matches.c.match).where(_plays(name)).limit(1)
-    if row is None and (objection(name, ()) or connection.execute(query).scalar() is None):
+    query = sa.select(matches.c.match).where(_is_player(name)).limit(1)
+    if row is None and (why_unavailable(name, ()) or connection.execute(query).scalar() is None):
         raise TokenError(f"{name!r:.80} is not a bot with an owner: `arena owner list` shows all")
     why = (
         None
@@ -179,7 +179,7 @@ def _retire_name(connection: sa.Connection, name: str, other: str) -> dict[str, 
         else f"{other!r:.80} is not a valid name: write 1 to {MAX_NAME} printable characters"
     )
     if not other.startswith(HIDDEN):
-        why = why or objection(other, rows.keys() - {name})
+        why = why or why_unavailable(other, rows.keys() - {name})
     own = there is None or (row is not None and there["revoked"] and there["owner"] == row["owner"])
     if why is None and (name == other or not own or _has_history(connection, other, row)):
         why = f"{other!r:.80} is taken: choose another name"
@@ -194,11 +194,11 @@ def _retire_name(connection: sa.Connection, name: str, other: str) -> dict[str, 
 
 
 def _has_history(connection: sa.Connection, other: str, row: dict[str, Any] | None) -> bool:
-    """Return True if the new name has its own results. After an interrupted rename they are the old name's."""
+    """Return True if the new name has results of its own, not of the old name from an interrupted rename."""
     tables = [schema.standings, schema.event_bots]
     queries = [sa.select(table.c.bot).where(table.c.bot == other) for table in tables]
     if row is None or row["revoked"] is None:
-        queries.append(sa.select(matches.c.match).where(_plays(other)))
+        queries.append(sa.select(matches.c.match).where(_is_player(other)))
     return any(connection.execute(query.limit(1)).scalar() is not None for query in queries)
 
 
@@ -224,66 +224,66 @@ async def _change_all(write: Write, name: str, other: str, *, forgets: bool) -> 
 
 
 def _require_idle(connection: sa.Connection, name: str) -> None:
-    playing = sa.select(matches.c.match).where(_plays(name), matches.c.finished.is_(None))
+    playing = sa.select(matches.c.match).where(_is_player(name), matches.c.finished.is_(None))
     match = connection.execute(playing.limit(1)).scalar()
     if match is not None:
-        why = f"has a match in play ({match:.8}): `arena ban` it, and try again after that"
+        why = f"has a match in progress ({match:.8}): `arena ban` the name, and try again"
         raise NameInUse(f"{name!r:.80} {why}")
     _require_no_event(connection, name)
 
 
 def _require_no_event(connection: sa.Connection, name: str) -> None:
-    """Raise NameInEvent if a name is in a ladder or an event that has begun and is not over."""
+    """Raise NameInEvent if a name is in a ladder, or in an event, that has begun and is not over."""
     unfinished = sa.select(ladders.c.event, ladders.c.plan).where(ladders.c.finished.is_(None))
     for row in connection.execute(unfinished).all():
         plan = msgspec.json.decode(row.plan)
         if not _is_open(plan) and _replace_in_data(plan, name, "") != plan:
-            raise NameInEvent(f"{name!r:.80} is in the event {row.event!r:.80}: wait for its end")
+            raise NameInEvent(f"{name!r:.80} is in the event {row.event!r:.80}: wait until the event is over")
 
 
 def _is_open(plan: dict[str, Any]) -> bool:
-    """Return True for the plan of an event that has not begun. Its server alone changes it."""
+    """Return True for the plan of an event that has not begun. Only the event's server changes such a plan."""
     return bool(plan.get("state", {}).get("phase") == "open")
 
 
 async def check_events(engine: Engine, name: str) -> None:
-    """Raise NameInEvent if a name cannot be changed before the end of an event."""
+    """Raise NameInEvent if a name cannot be changed until an event is over."""
     async with reading(engine) as connection:
         await connection.run_sync(_require_no_event, name)
 
 
 async def servers_with_entry(engine: Engine, name: str) -> list[str]:
-    """Return the servers with an event that has not begun and in which a name is entered, invited or withdrawn."""
+    """Return the servers of events that have not begun and that a name has entered, been invited to or withdrawn from."""
     found = await unfinished_entries(engine)
     entered = [each for each in found if name in (*each.bots, *each.excluded, *each.plan.invited)]
     return sorted({each.server for each in entered if each.phase == "open"})
 
 
-def _plays(name: str) -> sa.ColumnElement[bool]:
+def _is_player(name: str) -> sa.ColumnElement[bool]:
     return (matches.c.maxie == name) | (matches.c.minnie == name)
 
 
 def _change_matches(connection: sa.Connection, name: str, other: str, *, forgets: bool) -> int:
     """Rename a player in up to CHUNK matches, and return their number.
 
-    forgets: True to delete the journal, and the texts that come from the player
+    forgets: True to delete the journal and the player's own texts
     """
     columns = (matches.c.number, matches.c.maxie, matches.c.minnie, matches.c.terms, matches.c.detail)
     query = sa.select(*columns, records.c.packed, records.c.whole).join(records, isouter=True)
-    rows = connection.execute(query.where(_plays(name)).limit(CHUNK)).all()
+    rows = connection.execute(query.where(_is_player(name)).limit(CHUNK)).all()
     for row in rows:
         players = Players(*(other if each == name else each for each in (row.maxie, row.minnie)))
         seats: set[Seat] = {seat for seat in ("maxie", "minnie") if forgets and getattr(row, seat) == name}
-        terms, detail = _without(row.terms, players, seats), row.detail
+        terms, detail = _replace_in_terms(row.terms, players, seats), row.detail
         if row.packed is not None:
-            record = _neutral(from_line(record_in(row.packed)), players, seats)
+            record = _replace_in_record(from_line(unpack_record(row.packed)), players, seats)
             # The referee says "maxie (NAME) …".
             record = replace(
                 record,
                 result=replace(record.result, detail=_replace_in_text(record.result.detail, name, other)),
             )
             detail = record.result.detail and _replace_in_text(row.detail or "", name, other)
-            inside = _without(unpack_terms(row.packed), players, seats) if row.whole else ""
+            inside = _replace_in_terms(unpack_terms(row.packed), players, seats) if row.whole else ""
             line = to_line(record)
             log = unpack_match(row.packed).events if row.whole and not forgets else []
             packed = pack_match(MatchData(line, inside, log)) if row.whole else pack_record(line)
@@ -299,17 +299,17 @@ def _replace_in_text(detail: str, name: str, other: str) -> str:
     return detail.replace(f" ({name})", f" ({other})")
 
 
-def _neutral(record: Record, players: Players, seats: set[Seat]) -> Record:
-    """Return a record with new names, without texts that come from the players in these seats."""
+def _replace_in_record(record: Record, players: Players, seats: set[Seat]) -> Record:
+    """Return a record with new names, and without the own texts of the players in these seats."""
     result, engines = record.result, record.engines
-    if seats and result.reason in OWN_WORDS and result.winner not in seats:
+    if seats and result.reason in LOSER_TEXT_REASONS and result.winner not in seats:
         result = replace(result, detail="")
     if engines is not None:
         engines = replace(engines, **dict.fromkeys(seats, None))
     return replace(record, players=players, result=result, engines=None if engines == Engines() else engines)
 
 
-def _without(terms: str, players: Players, seats: set[Seat]) -> str:
+def _replace_in_terms(terms: str, players: Players, seats: set[Seat]) -> str:
     """Return the terms of a match with new names, and without the engines of these seats."""
     if not terms:
         return ""
@@ -322,7 +322,7 @@ def _without(terms: str, players: Players, seats: set[Seat]) -> str:
 
 
 def _forget_others(connection: sa.Connection, name: str, other: str) -> None:
-    """Rename a player in all tables except the matches, and delete its token, sessions and bans."""
+    """Rename a player in all tables but `matches`, and delete the old name's token, sessions and bans."""
     _rename_others(connection, name, other)
     owner = connection.execute(sa.select(tokens.c.owner).where(tokens.c.name == name)).scalar()
     connection.execute(sa.delete(tokens).where(tokens.c.name == name))
@@ -342,14 +342,14 @@ def _forget_owner(connection: sa.Connection, owner: str) -> None:
 
 
 def remove_expired(connection: sa.Connection) -> None:
-    """Delete the bans, notices and invitations that have ended: they name people and addresses."""
+    """Delete ended bans, notices and invitations, because they name people and addresses."""
     connection.execute(sa.delete(directives).where(directives.c.until.between("0", now())))
     connection.execute(sa.delete(invitations).where(invitations.c.expires < now()))
 
 
 def _rename_others(connection: sa.Connection, name: str, other: str) -> None:
-    """Rename a player in all tables except the matches."""
-    for table, columns in NAMES.items():
+    """Rename a player in all tables but `matches`."""
+    for table, columns in NAME_COLUMNS.items():
         for column in columns:
             which = table.c[column] == name
             connection.execute(sa.update(table).where(which).values({column: other}))
@@ -365,7 +365,7 @@ def _rename_others(connection: sa.Connection, name: str, other: str) -> None:
 
 
 def _replace_in_data(data: Any, name: str, other: str) -> Any:
-    """Return plain data in which every text equal to `name` is replaced."""
+    """Return plain data with every text that equals `name` replaced by `other`."""
     if isinstance(data, dict):
         return {
             _replace_in_data(key, name, other): _replace_in_data(value, name, other)

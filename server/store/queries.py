@@ -1,7 +1,7 @@
 """Queries of the page: finished matches, ratings, tables of events, and bots.
 
-Every query reads a bounded number of rows, in the order of an index or from a stored table. Its cost does not grow
-with the number of matches.
+Every query reads a bounded number of rows, in the order of an index or from a stored table. The cost of a query does
+not grow with the number of matches.
 """
 
 from __future__ import annotations
@@ -24,36 +24,36 @@ from arena.server.store.aggregates import standings
 from arena.server.store.aggregates.event_tables import (
     EventCounts,
     EventScores,
-    event_scores_of,
     events_with_matches,
     is_in_progress,
+    load_event_scores,
 )
 from arena.server.store.aggregates.seasons import Season, all_seasons
 from arena.server.store.aggregates.standings import CategoryLine, CrossScore, StandingRow
 from arena.server.store.database import reading
 from arena.server.store.finished import MatchSummary
-from arena.server.store.ladders import LadderPlanned, find_plan, results
+from arena.server.store.ladders import LadderPlan, find_plan, load_results
 from arena.server.store.schema import rating_steps
-from arena.server.store.search import Filter, search
+from arena.server.store.search import SearchFilter, search_matches
 
 FORMATS_WITHOUT_ELO = ("swiss", "knockout", ARENA)
 """Formats whose tables are not ordered by Elo."""
 MAX_MATCHES_OF_BOT = 100
 MAX_EVENTS = 50
 MAX_STANDINGS = 500
-"""Maximum number of bots in the table of a game: the best ones."""
+"""Maximum number of bots in the table of a game. The best ones are shown."""
 MAX_CROSS_TABLE = 40
-"""Maximum number of bots in a cross-table, as much as a page has room for."""
+"""Maximum number of bots in a cross-table, for which a page has room."""
 MAX_CATEGORIES = 100
-"""Maximum number of listed categories: the categories with the most matches."""
+"""Maximum number of listed categories. Those with the most matches are listed."""
 MAX_SEASONS = 100
-"""Maximum number of listed seasons: the latest ones."""
+"""Maximum number of listed seasons. The latest ones are listed."""
 MAX_POINTS = 200
-"""Maximum number of points in a bot's history, in all games together: the latest ones."""
+"""Maximum number of points in a bot's rating history, in all games together. The latest ones are returned."""
 
 
 class RatingTables(Struct, frozen=True):
-    """Ratings and cross-tables of all games, from all matches or only from matches on one map with one time control."""
+    """Ratings and cross-tables of all games, from all matches or from those on one map with one time control."""
 
     standings: list[StandingRow]
     crosses: dict[str, list[CrossScore]]
@@ -75,7 +75,7 @@ class EventTable(Struct, frozen=True):
     """Pairings of a knockout by round, the final last; empty in other formats."""
 
 
-class Point(Struct, frozen=True):
+class RatingPoint(Struct, frozen=True):
     """Rating of a bot after a match."""
 
     finished: str
@@ -88,12 +88,12 @@ class BotSummary(Struct, frozen=True):
 
     bot: str
     standings: list[StandingRow]
-    history: dict[str, list[Point]]
+    history: dict[str, list[RatingPoint]]
     matches: list[MatchSummary]
 
 
 async def standings_of(engine: AsyncEngine, bot: str) -> list[StandingRow]:
-    """Return the row of a bot in the table of each game in which it is rated."""
+    """Return the row of a bot in the table of each game in which the bot is rated."""
     async with reading(engine) as connection:
         return await standings.standings_of(connection, bot)
 
@@ -107,16 +107,16 @@ async def rating_tables(
     season: name of a closed season; empty for the running one
     """
     closed = await all_seasons(engine)
-    since = None if season else standings.month_ago()
+    since = None if season else standings.activity_cutoff()
     standing_rows: list[StandingRow] = []
     crosses: dict[str, list[CrossScore]] = {}
-    for game in await standings.games(engine):
-        rows = await standings.standings(
+    for game in await standings.rated_games(engine):
+        rows = await standings.load_standings(
             engine, game, map, time_control, season, most=MAX_STANDINGS, since=since
         )
         best = [row.bot for row in rows[:MAX_CROSS_TABLE]]
         category = Category(game, map, time_control, closed.number(game, season))
-        crosses[game] = await standings.crosses(engine, category, best)
+        crosses[game] = await standings.load_crosses(engine, category, best)
         standing_rows += rows
     events = await events_with_matches(engine, MAX_EVENTS)
     categories = await standings.listed_categories(engine, MAX_CATEGORIES, season, since=since)
@@ -126,27 +126,27 @@ async def rating_tables(
 async def event_table(
     engine: AsyncEngine, event: str, bots: Collection[str] | None = None
 ) -> EventTable | None:
-    """Return the table of an event, or None for an unknown event. It is empty while the first matches are in progress.
+    """Return the table of an event; None for an unknown event. It is empty while the first matches are in progress.
 
-    It lists all bots of an event with a plan, and of any other the bots with the most matches.
+    The table lists all bots of an event with a plan. Of any other event it lists the bots with the most matches.
 
-    bots: names of a ladder's bots; by default the bots of the stored plan
+    bots: names of a ladder's bots; None for the bots of the stored plan
     """
     ladder = await find_plan(engine, event)
-    scores = await event_scores_of(engine, event, whole=ladder is not None)
+    scores = await load_event_scores(engine, event, whole=ladder is not None)
     if scores is None:
         return EventTable(event, [], [], 0) if await is_in_progress(engine, event) else None
     if bots is None:
         bots = () if ladder is None else ladder.plan.get("bots", ())
     scores = _without_twins(scores, bots)
     rows, bracket = await _ordered(engine, event, ladder, scores)
-    crosses = _crosses(scores, {row.bot for row in rows[:MAX_CROSS_TABLE]})
+    crosses = _count_crosses(scores, {row.bot for row in rows[:MAX_CROSS_TABLE]})
     return EventTable(event, rows, crosses, scores.counted, bracket)
 
 
 async def whole_table(engine: AsyncEngine, event: str) -> list[Row]:
     """Return the table of an event with all its bots, in the order of its format."""
-    records, ladder = await results(engine, event), await find_plan(engine, event)
+    records, ladder = await load_results(engine, event), await find_plan(engine, event)
     planned_bots = () if ladder is None else tuple(ladder.plan.get("bots", ()))
     names = {name for each in records.values() for name in (each.players.maxie, each.players.minnie)}
     scores = EventScores(len(records), sorted(names), [(each, 1) for each in records.values()])
@@ -155,23 +155,25 @@ async def whole_table(engine: AsyncEngine, event: str) -> list[Row]:
 
 
 async def _ordered(
-    engine: AsyncEngine, event: str, ladder: LadderPlanned | None, scores: EventScores
+    engine: AsyncEngine, event: str, ladder: LadderPlan | None, scores: EventScores
 ) -> tuple[list[Row], list[list[Encounter]]]:
-    """Return the rows of an event in the order of its format, and the bracket of a knockout."""
+    """Return the rows of an event in the order of its format, and the bracket of a knockout, empty in other formats."""
     # In a thread, because ratings of many bots take a while and matches must not wait.
     rows = await anyio.to_thread.run_sync(table_of_scores, scores.bots, scores.scores)
     if ladder is None:
         return rows, []
     if ladder.plan.get("format") in FORMATS_WITHOUT_ELO:
-        return await anyio.to_thread.run_sync(_place, ladder, await results(engine, event), rows)
+        return await anyio.to_thread.run_sync(
+            _order_by_format, ladder, await load_results(engine, event), rows
+        )
     if _is_round_robin_event(ladder):
         rows = sorted(rows, key=lambda row: -row.points)
     return rows, []
 
 
 async def bot_summary(engine: AsyncEngine, name: str) -> BotSummary | None:
-    """Return the summary of a bot, or None if it has finished no match."""
-    matches_of_bot = (await search(engine, Filter(bot=name), MAX_MATCHES_OF_BOT)).matches
+    """Return the summary of a bot; None if the bot has finished no match."""
+    matches_of_bot = (await search_matches(engine, SearchFilter(bot=name), MAX_MATCHES_OF_BOT)).matches
     async with reading(engine) as connection:
         mine = await standings.standings_of(connection, name)
         if not matches_of_bot and not mine:
@@ -179,25 +181,25 @@ async def bot_summary(engine: AsyncEngine, name: str) -> BotSummary | None:
         return BotSummary(name, mine, await _history(connection, name), matches_of_bot)
 
 
-def _is_round_robin_event(ladder: LadderPlanned) -> bool:
-    """Return True for a round-robin of a server, which points decide. A ladder may stop in the middle, so Elo decides it."""
+def _is_round_robin_event(ladder: LadderPlan) -> bool:
+    """Return True for a round-robin of a server, decided by points. A ladder may stop midway, so Elo decides it."""
     return ladder.plan.get("format") == "round-robin" and "state" in ladder.plan
 
 
-async def due_matches(engine: AsyncEngine, event: str, ladder: LadderPlanned) -> list[Pairing]:
-    """Return the next match of every two bots of an event, in progress or not, in the order of its schedule."""
-    done = await results(engine, event)
-    return await anyio.to_thread.run_sync(lambda: _schedule(ladder, done).startable())
+async def due_matches(engine: AsyncEngine, event: str, ladder: LadderPlan) -> list[Pairing]:
+    """Return the next match of every two bots of an event, begun or not, in the order of the schedule."""
+    done = await load_results(engine, event)
+    return await anyio.to_thread.run_sync(lambda: _make_schedule(ladder, done).startable())
 
 
-def _place(
-    ladder: LadderPlanned, records: Mapping[str, FinishedMatch], rows: list[Row]
+def _order_by_format(
+    ladder: LadderPlan, records: Mapping[str, FinishedMatch], rows: list[Row]
 ) -> tuple[list[Row], list[list[Encounter]]]:
-    format = _schedule(ladder, records).format
+    format = _make_schedule(ladder, records).format
     return in_format_order(rows, format), format.bracket() if isinstance(format, Knockout) else []
 
 
-def _schedule(ladder: LadderPlanned, done: Mapping[str, FinishedMatch]) -> Schedule:
+def _make_schedule(ladder: LadderPlan, done: Mapping[str, FinishedMatch]) -> Schedule:
     """Return the schedule of an event after its finished matches."""
     plan = ladder.plan
     format = make_format(
@@ -213,11 +215,11 @@ def _schedule(ladder: LadderPlanned, done: Mapping[str, FinishedMatch]) -> Sched
     return schedule
 
 
-async def _history(connection: AsyncConnection, bot: str) -> dict[str, list[Point]]:
+async def _history(connection: AsyncConnection, bot: str) -> dict[str, list[RatingPoint]]:
     """Return a bot's latest ratings by game, the oldest first."""
-    history: dict[str, list[Point]] = {}
+    history: dict[str, list[RatingPoint]] = {}
     for step in reversed((await connection.execute(_HISTORY, {"of": bot})).all()):
-        history.setdefault(step.game, []).append(Point(step.finished, step.rating, step.deviation))
+        history.setdefault(step.game, []).append(RatingPoint(step.finished, step.rating, step.deviation))
     return history
 
 
@@ -230,7 +232,7 @@ _HISTORY = (
 
 
 def _without_twins(event_scores: EventScores, bots: Collection[str]) -> EventScores:
-    """Return the results, with the results of additional processes (`NAME#2` and so on) counted for their bot."""
+    """Return the results, with those of a bot's additional processes (`NAME#2` and so on) counted for the bot."""
 
     def own(name: str) -> str:
         bot, mark, number = name.rpartition("#")
@@ -243,7 +245,7 @@ def _without_twins(event_scores: EventScores, bots: Collection[str]) -> EventSco
     return EventScores(event_scores.counted, sorted({own(bot) for bot in event_scores.bots}), scores)
 
 
-def _crosses(scores: EventScores, bots: set[str]) -> list[CrossScore]:
+def _count_crosses(scores: EventScores, bots: set[str]) -> list[CrossScore]:
     counts: dict[tuple[str, str], list[int]] = {}
     for match, times in scores.scores:
         maxie, minnie = match.players.maxie, match.players.minnie

@@ -14,7 +14,7 @@ from arena.server.store.database import Engine, close, make_engine
 
 @asynccontextmanager
 async def open_readonly(url: str) -> AsyncIterator[Engine]:
-    """Open a store whose schema is ready. The database refuses all changes. Raises StoreError."""
+    """Open a prepared store for the block, with connections that cannot change it. Raises StoreError."""
     engine = make_engine(url)
     sqlite = engine.dialect.name == "sqlite"
     refuse_writes = "PRAGMA query_only=ON" if sqlite else "SET default_transaction_read_only = on"

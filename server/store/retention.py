@@ -1,7 +1,7 @@
 """Remove the oldest finished matches from a store, or move them to files.
 
-Age is the order of arrival. Ratings and tables do not change, because they are stored separately. The ratings as of
-the last removed match are stored too, so that later ratings can still be recomputed.
+The oldest matches are those that arrived first. Ratings and tables do not change, because they are stored separately.
+The ratings as of the last removed match are stored too, so that later ratings can still be recomputed.
 """
 
 from __future__ import annotations
@@ -23,15 +23,15 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 
 from arena.rating.steps import CurrentRating, Key
 from arena.server.store import database
-from arena.server.store.aggregates.standings import key_of, store_bases
-from arena.server.store.archive import CLOCKS_DIFFER, archived_line
-from arena.server.store.database import Write, reading, writing
+from arena.server.store.aggregates.standings import rating_key, store_bases
+from arena.server.store.archive import MAX_CLOCK_SKEW, archived_line
+from arena.server.store.database import Write, reading, transaction_writer
 from arena.server.store.schema import events, ladders, matches, rating_steps, records
 
 CHUNK = 20
-"""Number of matches removed in one transaction. On SQLite, the journal waits some milliseconds for it."""
-IN_FILE = 1000
-"""Maximum number of matches in one file."""
+"""Number of matches removed in one transaction. On SQLite, the journal waits some ms for each transaction."""
+MATCHES_PER_FILE = 1000
+"""Maximum number of matches in one archive file."""
 
 _KEEP = re.compile(r"([0-9]{1,12})(d?)")
 
@@ -41,17 +41,17 @@ class BadRetention(ValueError):
 
 
 class ArchiveFailed(Exception):
-    """Raised when matches cannot be moved to a file, and so stay in the store; the message is a one-line reason."""
+    """Raised when matches cannot be archived, and so stay in the store; the message is a one-line reason."""
 
 
 @dataclass(frozen=True)
 class Retention:
-    """Retention of finished matches: the newest N, or the matches of the last N days."""
+    """Rule for the finished matches to keep: the newest `most`, or those of the last `days` days."""
 
     most: int | None = None
     days: int | None = None
     archive: Path | None = None
-    """Folder to which older matches are moved; None to delete them."""
+    """Folder for archive files of removed matches; None to delete the matches."""
 
     @classmethod
     def parse(cls, text: str, archive: Path | None = None) -> Retention:
@@ -59,17 +59,18 @@ class Retention:
         parts = _KEEP.fullmatch(text)
         if parts is None or (parts[2] and not 1 <= int(parts[1]) <= 36500):
             raise BadRetention(
-                f"{text!r:.40} must be a number of matches, e.g. 1000000, or of days, e.g. 90d"
+                f"{text!r:.40} is not a retention: write a number of matches, e.g. 1000000, or of days, e.g. 90d"
             )
         number = int(parts[1])
         return cls(days=number, archive=archive) if parts[2] else cls(most=number, archive=archive)
 
 
 async def prune(engine: AsyncEngine, retention: Retention, write: Write | None = None) -> int:
-    """Remove matches beyond the retention, and return their number. Raises ArchiveFailed.
+    """Remove the matches that the retention does not keep, and return their number. Raises ArchiveFailed.
 
-    Matches that are not counted yet and matches of unfinished ladders stay. A file is complete before its matches
-    are removed from the store. After an interrupted prune some matches may be in both places, but none is lost.
+    If the retention has a folder, the matches are archived first: an archive file is complete before its matches leave the
+    store. After an interruption some matches may be in both, but none is lost. Matches that still have to be counted in
+    the ratings, and those of unfinished ladders, stay.
 
     write: runs a function in a transaction, such as `Journal.write`; by default a transaction of `engine`
     """
@@ -83,14 +84,14 @@ async def prune(engine: AsyncEngine, retention: Retention, write: Write | None =
             except OSError as error:
                 raise ArchiveFailed(f"cannot write into {retention.archive}: {error.strerror}") from None
         for start in range(0, len(rows), CHUNK):
-            await (write or writing(engine))(partial(_remove, rows=rows[start : start + CHUNK]))
+            await (write or transaction_writer(engine))(partial(_remove, rows=rows[start : start + CHUNK]))
             await checkpoint()
         removed += len(rows)
     return removed
 
 
 async def _last_expired(engine: AsyncEngine, retention: Retention, now: datetime) -> int:
-    """Return the arrival number of the last match beyond the retention, or 0 if there is none."""
+    """Return the arrival number of the last match that the retention does not keep; 0 if there is none."""
     finished = matches.c.finished.is_not(None)
     arrival = matches.c.arrival
     async with reading(engine) as connection:
@@ -100,7 +101,7 @@ async def _last_expired(engine: AsyncEngine, retention: Retention, now: datetime
         else:
             oldest = database.timestamp(now - timedelta(days=retention.days or 0))
             # A match with a time years ahead, from a wrong clock, must not keep all later matches in the store.
-            latest = database.timestamp(now + CLOCKS_DIFFER)
+            latest = database.timestamp(now + MAX_CLOCK_SKEW)
             young = sa.select(sa.func.min(arrival)).where(
                 finished, matches.c.finished.between(oldest, latest)
             )
@@ -118,7 +119,7 @@ async def _last_expired(engine: AsyncEngine, retention: Retention, now: datetime
 
 
 async def _oldest(engine: AsyncEngine, after: int, last: int) -> Sequence[Any]:
-    """Return the oldest matches with arrival numbers above `after` and up to `last`, at most one file's worth."""
+    """Return the oldest matches with arrival numbers above `after` and up to `last`, at most `MATCHES_PER_FILE`."""
     unfinished = sa.select(ladders.c.event).where(ladders.c.finished.is_(None))
     query = (
         sa.select(
@@ -133,14 +134,14 @@ async def _oldest(engine: AsyncEngine, after: int, last: int) -> Sequence[Any]:
         .where(matches.c.finished.is_not(None), matches.c.arrival > after, matches.c.arrival <= last)
         .where(matches.c.event.not_in(unfinished))
         .order_by(matches.c.arrival)
-        .limit(IN_FILE)
+        .limit(MATCHES_PER_FILE)
     )
     async with reading(engine) as connection:
         return (await connection.execute(query)).all()
 
 
 def _write_file(folder: Path, rows: Sequence[Any]) -> None:
-    """Write these matches as lines into a compressed file, which appears only when it is complete on disk."""
+    """Write matches as lines to a compressed file, which appears only when it is complete on disk."""
     folder.mkdir(parents=True, exist_ok=True)
     file = folder / f"matches-{rows[0].arrival:012}-{rows[-1].arrival:012}.jsonl.gz"
     part = file.with_name(f".{file.name}.part")
@@ -162,7 +163,7 @@ def _write_file(folder: Path, rows: Sequence[Any]) -> None:
 
 
 def _remove(connection: sa.Connection, rows: Sequence[Any]) -> None:
-    """Remove these matches, and store the ratings after their rating steps."""
+    """Remove matches, and store the ratings of their bots as of these matches."""
     # If two servers remove the same matches, the slower one must not overwrite newer ratings with older ones.
     database.lock_exclusively(connection)
     names, numbers = [row.match for row in rows], [row.number for row in rows]
@@ -171,7 +172,7 @@ def _remove(connection: sa.Connection, rows: Sequence[Any]) -> None:
     steps = sa.select(rating_steps).where(mine).order_by(rating_steps.c.arrival, rating_steps.c.seat)
     bases: dict[Key, CurrentRating] = {}
     for step in connection.execute(steps):
-        bases[key_of(step)] = CurrentRating(step.rating, step.deviation, step.volatility, step.finished)
+        bases[rating_key(step)] = CurrentRating(step.rating, step.deviation, step.volatility, step.finished)
     store_bases(connection, bases)
     connection.execute(sa.delete(rating_steps).where(mine))
     for table in (events, records, matches):

@@ -5,8 +5,8 @@ in progress. At its end its record is added to `records`, and somewhat later all
 (`server.store.compaction`). Data about many matches are in separate tables, which
 `server.store.aggregates.counting` updates with each finished match.
 
-Servers of several names may share one PostgreSQL. Ids are globally unique. A server writes only under the number of
-its lease (`server.store.lease`). All other code that reads before it writes uses `database.exclusive`.
+Servers of several names may share one PostgreSQL database. Ids are globally unique. A server writes only under the
+fencing number of its lease (`server.store.lease`). All other code that reads before it writes uses `database.exclusive`.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import sqlalchemy as sa
 metadata = sa.MetaData()
 
 MATCH_ID = sa.String(64).with_variant(sa.String(64, collation="C"), "postgresql")
-"""Type of match ids, which are sorted by their bytes on both databases."""
+"""Column type of match ids, which are sorted by their bytes on both kinds of database."""
 
 about = sa.Table(  # one row
     "about",
@@ -28,7 +28,7 @@ about = sa.Table(  # one row
 )
 
 NUMBER = sa.BigInteger().with_variant(sa.Integer, "sqlite")
-"""Type of numbers. SQLite assigns them automatically only for exactly this type."""
+"""Column type of row numbers. SQLite assigns row numbers automatically only for exactly this type."""
 
 
 def _rating() -> tuple[sa.Column[float], ...]:
@@ -80,7 +80,9 @@ matches = sa.Table(
     sa.Column("winner", sa.String(8), nullable=True),  # protocol.values.Seat; null if nobody won
     sa.Column("reason", sa.String(32), nullable=True),  # protocol.codes.EndReason
     sa.Column("detail", sa.Text, nullable=True),
-    sa.Column("played", sa.LargeBinary, nullable=True),  # server.store.finished.digest_of, for a rated match
+    sa.Column(
+        "played", sa.LargeBinary, nullable=True
+    ),  # server.store.finished.match_digest, for a rated match
     sa.Column("opening", sa.String(16), nullable=True),  # server.store.finished.opening_key
 )
 _FINISHED = sa.text("finished IS NOT NULL")
@@ -112,7 +114,7 @@ _open = sa.text("finished IS NULL")
 sa.Index("ix_matches_open", matches.c.event, matches.c.started, sqlite_where=_open, postgresql_where=_open)
 
 ARRIVAL = sa.Sequence("matches_arrival", metadata=metadata)
-"""Sequence for `matches.arrival` on PostgreSQL. SQLite, with its single writer, uses the maximum plus one."""
+"""Sequence for `matches.arrival` on PostgreSQL. SQLite, which has a single writer, uses the maximum plus one."""
 
 records = sa.Table(  # packed data of finished matches: server.store.packing
     "records",

@@ -1,8 +1,8 @@
 """Search of finished matches by players, map, game, event, opening and result, the newest first.
 
 One or two of the search terms have an index, in whose order matches are examined; the other terms are tested on
-each match. One answer examines at most 250 matches and says where the next one continues, so it takes equally long
-in a store of a million. The last match to examine is determined first, from the indices alone.
+each match. One search examines at most `MAX_EXAMINED` matches and returns the position at which the next one continues,
+so it takes no longer in a store of a million matches. The last match to examine is determined first, from the indices.
 """
 
 from __future__ import annotations
@@ -17,7 +17,14 @@ from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
 from arena.rating.words import WORDS
 from arena.server.store.database import reading
-from arena.server.store.finished import FINISHED, RESULT_COLUMNS, MatchList, Place, games_in, summary
+from arena.server.store.finished import (
+    FINISHED,
+    RESULT_COLUMNS,
+    MatchList,
+    PagePosition,
+    games_in,
+    summary_from_row,
+)
 from arena.server.store.schema import crosses, matches
 
 _LISTED = [
@@ -27,14 +34,14 @@ _LISTED = [
 _PLACE = sa.tuple_(matches.c.finished, matches.c.number)
 _NEWEST_FIRST = (matches.c.finished.desc(), matches.c.number.desc())
 
-LOOKED_THROUGH = 250
-"""Maximum number of matches examined for one answer."""
+MAX_EXAMINED = 250
+"""Maximum number of matches that one search examines."""
 WON, LOST, DRAWN = "won", "lost", "drawn"
-"""Results from the point of view of a bot. Without a bot, the results are `maxie`, `minnie` and `drawn`."""
+"""Results for a given bot. Without a bot, the results are `maxie`, `minnie` and `drawn`."""
 
 
-class Filter(Struct, frozen=True):
-    """Search terms. An empty one matches everything."""
+class SearchFilter(Struct, frozen=True):
+    """Search terms. An empty term matches everything."""
 
     bot: str = ""
     opponent: str = ""
@@ -45,7 +52,7 @@ class Filter(Struct, frozen=True):
     opening: str = ""
     """Key of the opening, as returned by `finished.opening_key`."""
     result: str = ""
-    """`maxie`, `minnie` or `drawn`, `won` or `lost` by `bot`, or a reason as in `protocol.codes.EndReason`."""
+    """Winner `maxie` or `minnie`, `drawn`, `won` or `lost` by `bot`, or a reason as in `protocol.codes.EndReason`."""
 
 
 class Score(Struct, frozen=True, rename=WORDS):
@@ -57,16 +64,16 @@ class Score(Struct, frozen=True, rename=WORDS):
     losses: int
 
 
-async def search(
+async def search_matches(
     engine: AsyncEngine,
-    filter: Filter,
+    filter: SearchFilter,
     limit: int,
-    before: Place | None = None,
-    looked_through: int = LOOKED_THROUGH,
+    before: PagePosition | None = None,
+    looked_through: int = MAX_EXAMINED,
 ) -> MatchList:
     """Return up to `limit` of the newest matches that fit `filter`, all before the position `before`.
 
-    One call examines at most `looked_through` matches. So a page may be short, or empty, and still have a `next`, the
+    One call examines at most `looked_through` matches. So a page may be short or even empty, and still have a `next`: the
     position at which the search continues.
     """
     async with reading(engine) as connection:
@@ -74,7 +81,7 @@ async def search(
         if games is None:
             return MatchList([], None)
         statements = _statements(_shape(filter), len(games), before=before is not None)
-        parameters: dict[str, Any] = {name: value for name, value in _terms(filter).items() if value}
+        parameters: dict[str, Any] = {name: value for name, value in _column_terms(filter).items() if value}
         parameters |= {f"game{number}": game for number, game in enumerate(games)}
         if before is not None:
             parameters |= {"finished_before": before[0], "before": before[1]}
@@ -88,21 +95,21 @@ async def search(
             query = statements.as_far_as_the_edge
             parameters |= {"edge_finished": edge.finished, "edge_number": edge.number}
         rows = (await connection.execute(query, parameters)).all()
-    page = [summary(row) for row in rows[:limit]]
+    page = [summary_from_row(row) for row in rows[:limit]]
     if len(rows) > limit:
-        return MatchList(page, _place(rows[limit - 1]))
-    return MatchList(page, None if edge is None else _place(edge))
+        return MatchList(page, _page_position(rows[limit - 1]))
+    return MatchList(page, None if edge is None else _page_position(edge))
 
 
-async def opening_of(engine: AsyncEngine, match: str) -> str | None:
-    """Return the key of a finished match's opening, or None if the match or its opening does not exist."""
+async def find_opening_key(engine: AsyncEngine, match: str) -> str | None:
+    """Return the key of a finished match's opening; None if there is no such match, or it has no opening."""
     query = sa.select(matches.c.opening).where(matches.c.match == match)
     async with reading(engine) as connection:
         return (await connection.execute(query)).scalar_one_or_none()
 
 
-async def scores(engine: AsyncEngine, bot: str, opponent: str) -> list[Score]:
-    """Return the score of a bot against another, by game, in all seasons."""
+async def load_scores(engine: AsyncEngine, bot: str, opponent: str) -> list[Score]:
+    """Return the score of a bot against another in each game, from all seasons."""
     table = crosses.c
     async with reading(engine) as connection:
         games = await games_in(connection, table.game)
@@ -114,15 +121,12 @@ async def scores(engine: AsyncEngine, bot: str, opponent: str) -> list[Score]:
         return [Score(row.game, *map(int, row[1:])) for row in rows]
 
 
-def _place(row: Any) -> str:
+def _page_position(row: Any) -> str:
     return f"{row.finished}|{row.match}"
 
 
-async def _games(connection: AsyncConnection, filter: Filter) -> list[str] | None:
-    """Return the games whose lists contain a bot's matches; empty if another index is used.
-
-    None if nothing can match.
-    """
+async def _games(connection: AsyncConnection, filter: SearchFilter) -> list[str] | None:
+    """Return the games whose lists contain a bot's matches; empty if another index is used; None if nothing can match."""
     if not filter.bot or filter.opponent or filter.opening or filter.event:
         return []
     if filter.game:
@@ -130,7 +134,7 @@ async def _games(connection: AsyncConnection, filter: Filter) -> list[str] | Non
     return await games_in(connection, matches.c.game, FINISHED) or None
 
 
-def _terms(filter: Filter) -> dict[str, str]:
+def _column_terms(filter: SearchFilter) -> dict[str, str]:
     fields = {name: getattr(filter, name) for name in filter.__struct_fields__}
     if filter.result in (WON, LOST, DRAWN, "maxie", "minnie"):
         del fields["result"]
@@ -138,12 +142,12 @@ def _terms(filter: Filter) -> dict[str, str]:
 
 
 Shape = tuple[tuple[str, ...], str]
-"""Names of the given terms, and the result to search for, which is empty for a reason or none."""
+"""Names of the given terms, and the result to search for; empty for an end reason or no result."""
 
 
-def _shape(filter: Filter) -> Shape:
+def _shape(filter: SearchFilter) -> Shape:
     names = tuple(name for name in filter.__struct_fields__ if getattr(filter, name))
-    return names, "" if "result" in _terms(filter) else filter.result
+    return names, "" if "result" in _column_terms(filter) else filter.result
 
 
 Conditions = tuple[sa.ColumnElement[bool], ...]
@@ -153,24 +157,24 @@ class _Statements(Struct, frozen=True):
     """Statements for searches of one shape."""
 
     lists: int
-    """Number of lists merged."""
+    """Number of lists that are merged."""
     edge: sa.Select[Any] | None
-    """Query for the last match that one search examines: `passed` matches after the first; None if an index covers all terms."""
+    """Query for the last match to examine, `passed` matches after the first; None if an index covers all terms."""
     as_far_as_the_edge: sa.Select[Any]
     everything: sa.Select[Any]
 
 
 @lru_cache(maxsize=256)
 def _statements(shape: Shape, games: int, *, before: bool) -> _Statements:
-    """Return the cached statements for a shape. SQLAlchemy takes longer to build one than the database to run it."""
+    """Return the statements for a shape. They are cached: building one takes longer than the database takes to run it."""
     names, result = shape
     parameter = {name: sa.bindparam(name, type_=sa.String) for name in names}
     # The terms to be tested on each match.
     conditions = [
-        _condition(name, parameter) for name in names if name not in ("result", *_index_terms(names))
+        _term_condition(name, parameter) for name in names if name not in ("result", *_index_terms(names))
     ]
     if "result" in names:
-        conditions.append(_result(result, parameter))
+        conditions.append(_result_condition(result, parameter))
     lists = [(*each, _is_before()) if before else each for each in _lists(names, games)]
     finished = sa.bindparam("edge_finished", type_=matches.c.finished.type)
     # The condition on pairs is sufficient. With the one on times PostgreSQL estimates few rows, and uses the index.
@@ -191,8 +195,8 @@ def _statements(shape: Shape, games: int, *, before: bool) -> _Statements:
 def _newest(lists: Sequence[Conditions]) -> sa.Select[Any]:
     """Return the query for the newest matches of several lists, at most `most`, each in the order of its index.
 
-    The indices contain the places, so only the returned rows are read in full. A match of a bot against itself is
-    in two lists, and is returned once.
+    The indices contain the positions, so only the returned rows are read in full. A match of a bot against itself is in
+    two lists, and is returned once.
     """
     most = sa.bindparam("most", type_=sa.Integer)
     if len(lists) == 1:
@@ -225,7 +229,7 @@ def _is_before() -> sa.ColumnElement[bool]:
 
 
 def _edge(lists: Sequence[Conditions]) -> sa.Select[Any]:
-    """Return the query for the newest of the matches that follow `passed` others in their lists."""
+    """Return the query for the newest of those matches that come after exactly `passed` others in their list."""
     passed = sa.bindparam("passed", type_=sa.Integer)
     one = sa.select(matches.c.finished, matches.c.number).order_by(*_NEWEST_FIRST).limit(1).offset(passed)
     edges = sa.union_all(*(sa.select(one.where(*each, FINISHED).subquery()) for each in lists)).subquery()
@@ -235,7 +239,7 @@ def _edge(lists: Sequence[Conditions]) -> sa.Select[Any]:
 
 
 def _index_terms(names: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the terms that an index finds."""
+    """Return the terms that the best index covers."""
     if "opening" in names:
         return ("opening",)
     if "bot" in names and "opponent" in names:
@@ -268,14 +272,14 @@ def _lists(names: tuple[str, ...], games: int) -> list[Conditions]:
     return [tuple(column[name] == bind(name, column[name]) for name in by)]
 
 
-def _condition(name: str, parameter: dict[str, Any]) -> sa.ColumnElement[bool]:
+def _term_condition(name: str, parameter: dict[str, Any]) -> sa.ColumnElement[bool]:
     if name in ("bot", "opponent"):
         return sa.or_(matches.c.maxie == parameter[name], matches.c.minnie == parameter[name])
     condition: sa.ColumnElement[bool] = matches.c[name] == parameter[name]
     return condition
 
 
-def _result(result: str, parameter: dict[str, Any]) -> sa.ColumnElement[bool]:
+def _result_condition(result: str, parameter: dict[str, Any]) -> sa.ColumnElement[bool]:
     column = matches.c
     if not result:
         condition: sa.ColumnElement[bool] = column.reason == parameter["result"]

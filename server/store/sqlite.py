@@ -1,4 +1,4 @@
-"""Settings of SQLite: its file and its connections."""
+"""Settings of SQLite: the permissions of its file, and its connections."""
 
 from __future__ import annotations
 
@@ -16,27 +16,27 @@ from sqlalchemy.pool import ConnectionPoolEntry
 
 from arena.clock import MONOTONIC, block
 
-STEPS_BETWEEN_LOOKS = 20_000
-"""Number of SQLite instructions between checks of the deadline, well under a millisecond."""
+STEPS_PER_CHECK = 20_000
+"""Number of SQLite instructions between checks of the deadline. They take well under a millisecond."""
 DEADLINE = "deadline"
 """Key of a connection's `QueryDeadline` in the pool's `info`."""
 
 LOCKED_SECONDS = 5
-"""Maximum wait for an SQLite file that another process is changing."""
+"""Maximum wait for an SQLite file that another process is changing, in seconds."""
 WAIT = f"PRAGMA busy_timeout={LOCKED_SECONDS * 1000}"
 """Statement that makes a connection wait up to LOCKED_SECONDS for a lock."""
 NO_WAIT = "PRAGMA busy_timeout=0"
 """Statement that makes a connection fail immediately on a lock."""
 BEGIN = "BEGIN IMMEDIATE"
 """Statement that begins a transaction and locks the file for writing immediately, not at its first write."""
-AGAIN_SECONDS = 0.01
-"""Delay before another try to switch an SQLite file to a write-ahead log."""
+RETRY_SECONDS = 0.01
+"""Pause between attempts to switch an SQLite file to a write-ahead log, in seconds."""
 
 
 def make_private(file: Path) -> None:
-    """Create a missing file with access for its owner only. SQLite gives its log files the same permissions.
+    """Create a missing file that only its owner may read. SQLite gives its log files the same permissions.
 
-    SQLite alone would let all users of the machine read the store, including hashes of tokens.
+    A file that SQLite creates could be read by all users of the machine, including the hashes of tokens.
     """
     if not file.exists():
         with suppress(FileExistsError):
@@ -53,7 +53,7 @@ def set_pragmas(engine: sa.Engine) -> None:
         if isinstance(connection, AdaptedConnection):
             # SQLite calls this handler repeatedly, and ends the query when it returns True.
             connection.run_async(
-                lambda driver: driver.set_progress_handler(deadline.is_over, STEPS_BETWEEN_LOOKS)
+                lambda driver: driver.set_progress_handler(deadline.is_over, STEPS_PER_CHECK)
             )
         cursor = connection.cursor()
         # The timeout is set first, because the switch to WAL needs exclusive access to the file.
@@ -85,9 +85,9 @@ def _change_to_wal(connection: DBAPIConnection, cursor: DBAPICursor) -> None:
         else:
             return
         if isinstance(connection, AdaptedConnection):
-            connection.run_async(lambda _driver: MONOTONIC.sleep(AGAIN_SECONDS))
+            connection.run_async(lambda _driver: MONOTONIC.sleep(RETRY_SECONDS))
         else:
-            block(AGAIN_SECONDS)
+            block(RETRY_SECONDS)
 
 
 class QueryDeadline:
@@ -102,7 +102,7 @@ class QueryDeadline:
 
     @contextmanager
     def until(self, end: float) -> Iterator[None]:
-        """Set the deadline for queries in the block; outside there is none."""
+        """Set the deadline of the queries in the block, and remove it afterwards."""
         self._end = end
         try:
             yield
@@ -111,5 +111,5 @@ class QueryDeadline:
 
 
 def is_busy(error: BaseException | None) -> bool:
-    """Return True if another process holds the lock."""
+    """Return True for SQLite's error that another connection holds the lock."""
     return (getattr(error, "sqlite_errorcode", 0) or 0) & 0xFF == sqlite3.SQLITE_BUSY

@@ -13,7 +13,7 @@ from arena.server.store.schema import matches, metadata, records
 
 
 class Stats(Struct, frozen=True):
-    """Contents of a store."""
+    """Size and contents of a store."""
 
     matches: int
     """Number of finished matches in the store."""
@@ -21,20 +21,21 @@ class Stats(Struct, frozen=True):
     packed: int
     """Number of finished matches whose journal is packed too."""
     oldest: str | None
-    """End of the first finished match; `newest` is the end of the last."""
+    """End time of the first finished match; None if there is none."""
     newest: str | None
+    """End time of the last finished match; None if there is none."""
     bytes: int
     """Size of the whole store in bytes, including free space."""
     free: int
-    """Free bytes in the SQLite file that will be reused; 0 for PostgreSQL, which does not report them."""
+    """Free bytes in the SQLite file, which SQLite reuses; 0 for PostgreSQL, which does not report them."""
     bytes_a_match: float | None
-    """Used bytes per finished match."""
+    """Used bytes per finished match; None if there is none."""
     tables: dict[str, int] | None
     """Bytes by table, including its indices; None if this build of SQLite does not report them."""
 
 
 async def stats(engine: AsyncEngine) -> Stats:
-    """Return the size and contents of a store. This takes as long as reading all of it."""
+    """Return the size and contents of a store. This reads the whole store."""
     finished = matches.c.finished.is_not(None)
     query = sa.select(
         sa.func.count(), sa.func.min(matches.c.finished), sa.func.max(matches.c.finished)
@@ -60,7 +61,7 @@ async def stats(engine: AsyncEngine) -> Stats:
 
 
 async def vacuum(engine: AsyncEngine) -> int:
-    """Pack every finished match, return free space to the file system, and return the number of bytes gained.
+    """Pack every finished match, give free space back to the file system, and return the number of bytes gained.
 
     Raises StoreError if a server runs on the store, because it would be blocked meanwhile.
     """

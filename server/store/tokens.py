@@ -1,4 +1,4 @@
-"""Tokens in the store. Each is for one name in one role, is shown once, and is stored as a hash.
+"""Tokens in the store. A token is for one name in one role, is shown once, and is stored as a hash.
 
 Every change is one statement with the expected state as its condition, so two concurrent changes cannot both
 succeed. A name whose token was revoked stays reserved for its owner.
@@ -39,13 +39,13 @@ class Token(Struct, frozen=True):
 
 
 class TokenChange(Struct, frozen=True, tag="token"):
-    """Change of a token that its owner has asked for."""
+    """Change of a token at its owner's request."""
 
     before: Token
     after: Token
 
     def apply(self, connection: sa.Connection) -> bool:
-        """Make the change. Return False if the token is no longer what it was before."""
+        """Make the change and return True; return False if the token has been changed since."""
         old, new = self.before, self.after
         values: dict[str, str | None] = {"of": old.name, "whose": old.owner, "old": old.hash}
         values |= {"new": new.hash, "at": new.rotated, "end": new.revoked}
@@ -69,7 +69,7 @@ def hash_token(token: str) -> str:
 
 
 async def create(engine: AsyncEngine, name: str, role: Role, owner: str = "") -> str:
-    """Create a token for a name that has none, or whose token was revoked, and return it. Raises TokenError.
+    """Create a token for a name without one, or whose token was revoked, and return it. Raises TokenError.
 
     owner: owner of the bot; by default the name itself
     """
@@ -80,11 +80,13 @@ async def create(engine: AsyncEngine, name: str, role: Role, owner: str = "") ->
         async with engine.begin() as connection:
             return await _insert(connection, name, role, owner or name)
     except IntegrityError:
-        raise TokenError(f"{name!r} has a token: rotate it to get a new one, or revoke it first") from None
+        raise TokenError(
+            f"{name!r} already has a token: rotate it to get a new one, or revoke it first"
+        ) from None
 
 
 async def _insert(connection: AsyncConnection, name: str, role: Role, owner: str) -> str:
-    why = names.objection(name, (await connection.execute(sa.select(tokens.c.name))).scalars())
+    why = names.why_unavailable(name, (await connection.execute(sa.select(tokens.c.name))).scalars())
     if why is not None:
         raise TokenError(why)
     token = new_token()
@@ -123,16 +125,16 @@ async def _change(engine: AsyncEngine, name: str, **values: str) -> None:
 
 
 async def find(engine: AsyncEngine, name: str) -> Token | None:
-    """Return the token of a name, even if revoked."""
+    """Return the token of a name, even if it was revoked; None if the name has none."""
     async with database.reading(engine) as connection:
         row = (await connection.execute(_FIND, {"of": name})).one_or_none()
-    return token_of(row) if row is not None else None
+    return token_from_row(row) if row is not None else None
 
 
 async def has_session(engine: AsyncEngine, name: str, secret: str, match: str = "") -> bool:
     """Return True if `secret` belongs to a session of this name.
 
-    match: only sessions in which this match began count
+    match: if given, only sessions in which this match began count
     """
     query = sa.select(sessions.c.hash).where(sessions.c.name == name)
     if match:
@@ -147,7 +149,7 @@ async def all_tokens(engine: AsyncEngine) -> list[Token]:
     """Return all tokens, sorted by name."""
     async with database.reading(engine) as connection:
         rows = (await connection.execute(sa.select(tokens))).all()
-    return sorted(map(token_of, rows), key=lambda token: token.name)
+    return sorted(map(token_from_row, rows), key=lambda token: token.name)
 
 
 _FIND = sa.select(tokens).where(tokens.c.name == sa.bindparam("of"))
@@ -163,6 +165,6 @@ _CHANGE = (
 )
 
 
-def token_of(row: sa.Row[Any]) -> Token:
+def token_from_row(row: sa.Row[Any]) -> Token:
     """Return the token in a row."""
     return Token(**{name: getattr(row, name) for name in Token.__struct_fields__})

@@ -20,7 +20,7 @@ from arena.server.store.directives import (
     NewDirective,
     in_force,
     new_directive,
-    subject_of,
+    parse_subject,
 )
 from arena.server.web.credentials import is_valid, name_and_secret
 from arena.server.web.frames import AskLive, LiveRequest, Prepared
@@ -116,7 +116,7 @@ class HostPage:
 def _change(action: str, name: str, text: str, current: list[Directive]) -> NewDirective | EndedDirective:
     """Return the directive that a host's action issues or ends. A notice needs no name or address. Raises BadRequest."""
     notice: tuple[Kind, str] = "notice", ""
-    subject = notice if action == "notice" or not name else subject_of(name)
+    subject = notice if action == "notice" or not name else parse_subject(name)
     if action not in ACTIONS or subject is None or (action in ("kick", "ban") and not name):
         raise BadRequest(f"do must be {', '.join(ACTIONS)}, with a name or an address")
     kind, of = subject

@@ -26,7 +26,7 @@ from arena.server.edge import responses
 from arena.server.edge.responses import Response
 from arena.server.store.aggregates.event_tables import counted_matches
 from arena.server.store.database import Engine
-from arena.server.store.finished import find_record, match_summary, players_of_open
+from arena.server.store.finished import find_record, load_open_players, load_summary
 from arena.server.store.queries import event_table, standings_of
 from arena.server.web import titles
 from arena.server.web.frames import AskLive, LiveRequest
@@ -102,7 +102,7 @@ class LinkPreviews:
         path, at = f"/picture/match/{quote(match)}", ""
         if PLY.fullmatch(ply):
             path, at = f"{path}/{ply}", f" · move {ply}"
-        summary = await match_summary(self._engine, match)
+        summary = await load_summary(self._engine, match)
         if summary is not None:
             about = titles.game_title(summary.game, summary.map, summary.time_control)
             line = f"{about} · {titles.result_title(summary.players, summary.result)} · {summary.plies} moves{at}"
@@ -115,7 +115,7 @@ class LinkPreviews:
 
     async def _view(self, match: str) -> View | None:
         """Return a match in progress, or None. Live data are requested only for unfinished matches in the store."""
-        if await players_of_open(self._engine, match) is None:
+        if await load_open_players(self._engine, match) is None:
             return None
         return (await self._ask_live(LiveRequest(match))).view
 

@@ -17,9 +17,14 @@ from arena.server.edge import responses
 from arena.server.edge.responses import Response
 from arena.server.store import tokens
 from arena.server.store.database import Engine
-from arena.server.store.finished import SHORTEST
-from arena.server.store.invitations import owner_of
-from arena.server.store.journal.reader import count_with_prefix, events_of, started_matches, unpack_events
+from arena.server.store.finished import MIN_PREFIX
+from arena.server.store.invitations import load_owner
+from arena.server.store.journal.reader import (
+    count_with_prefix,
+    find_started,
+    load_events_of_match,
+    unpack_events,
+)
 from arena.server.web.credentials import is_valid, name_and_secret
 
 MAX_MATCHES = 10_000
@@ -72,12 +77,12 @@ async def match_log(
     """
     if (
         player
-        and len(match) < SHORTEST
+        and len(match) < MIN_PREFIX
         and await count_with_prefix(engine, match, MAX_MATCHES) == MAX_MATCHES
     ):
         raise LogNotFound(f"too many matches begin with {match!r:.70}: give more of the id")
     try:
-        matches = await started_matches(engine, match, player)
+        matches = await find_started(engine, match, player)
     except GameError as error:
         raise LogNotFound(f"the match's log cannot be shown: {error}") from None
     if not matches:
@@ -88,7 +93,7 @@ async def match_log(
     if len(matches) > 1:
         raise LogNotFound(f"several matches begin with {match!r:.70}: give more of the id")
     ((terms, packed),) = matches
-    happened = await events_of(engine, terms.match) if packed is None else []
+    happened = await load_events_of_match(engine, terms.match) if packed is None else []
 
     def told() -> tuple[list[TimelineEntry], Finish | None]:
         return timeline(terms, happened if packed is None else unpack_events(packed))
@@ -153,7 +158,7 @@ class MatchLogs:
 
     async def _of_owner(self, match: str, owner: str) -> MatchLog | None:
         """Return the log of a match if a bot of the owner played it, or None otherwise."""
-        names = {each.name for each in (await owner_of(self._engine, owner)).bots}
+        names = {each.name for each in (await load_owner(self._engine, owner)).bots}
         try:
             log = await match_log(self._engine, match, "", self._threads)
         except LogNotFound:

@@ -19,7 +19,7 @@ from arena.server.edge import responses
 from arena.server.edge.responses import Response
 from arena.server.store import database, events, invitations, tokens
 from arena.server.store.database import Engine
-from arena.server.store.directives import ban_of
+from arena.server.store.directives import owner_ban_reason
 from arena.server.store.events import AnsweredRequest, NewRequest
 from arena.server.store.tokens import Token, TokenChange, TokenError
 from arena.server.web.credentials import bearer, is_valid, name_and_secret
@@ -83,7 +83,7 @@ class Owners:
             code = "no such invitation is open: ask the host for a new one"
             why = code if route_match.route == "/api/join" else "this is not the token of such a bot"
             return responses.unauthorized(why, ask=False)
-        banned = await ban_of(self._engine, owner)
+        banned = await owner_ban_reason(self._engine, owner)
         if banned:
             return responses.text(f"removed: {banned}", HTTPStatus.FORBIDDEN)
         try:
@@ -92,7 +92,7 @@ class Owners:
                 if not sent:
                     request = await self._new_request(to, route_match.parameters["event"], owner, name)
                     return Prepared(responses.text("asked"), request)
-                reply = await events.wait_reply(self._engine, sent)
+                reply = await events.wait_answer(self._engine, sent)
                 if reply is None:
                     raise TimeoutError
                 answer = (
@@ -137,7 +137,7 @@ class Owners:
     async def _change(self, route: str, owner: str, name: str) -> tuple[Change, str]:
         """Return the change of a name, and its new token, or an empty text if it is retired. Raises TokenError."""
         if route in ("/api/join", "/api/token/create"):
-            return await invitations.new_name(self._engine, owner, name)
+            return await invitations.check_new_name(self._engine, owner, name)
         before, now = await self._own(owner, name), database.now()
         if route == "/api/token/revoke":
             return TokenChange(before, replace(before, revoked=now)), ""
@@ -145,7 +145,7 @@ class Owners:
         return TokenChange(before, replace(before, hash=tokens.hash_token(token), rotated=now)), token
 
     async def _bots(self, owner: str) -> OwnBots:
-        line = await invitations.owner_of(self._engine, owner)
+        line = await invitations.load_owner(self._engine, owner)
         bots = [OwnBot(each.name, each.created, each.rotated, each.revoked) for each in line.bots]
         names = {each.name for each in line.bots}
         coming = [

@@ -24,12 +24,20 @@ from arena.server.edge import responses
 from arena.server.edge.responses import Response
 from arena.server.store.aggregates.event_tables import counted_matches
 from arena.server.store.aggregates.seasons import all_seasons
-from arena.server.store.continuations import MAX_PLY, continuations
+from arena.server.store.continuations import MAX_PLY, find_continuations
 from arena.server.store.database import Engine
-from arena.server.store.finished import Place, find_record, record_of
-from arena.server.store.ladders import LadderPlanned, find_plan
+from arena.server.store.finished import PagePosition, find_record, load_record
+from arena.server.store.ladders import LadderPlan, find_plan
 from arena.server.store.queries import EventTable, bot_summary, due_matches, event_table, rating_tables
-from arena.server.store.search import DRAWN, LOST, WON, Filter, opening_of, scores, search
+from arena.server.store.search import (
+    DRAWN,
+    LOST,
+    WON,
+    SearchFilter,
+    find_opening_key,
+    load_scores,
+    search_matches,
+)
 from arena.server.web.analysis import NO_POSITION, position_in, review
 from arena.server.web.frames import AskLive, LiveRequest
 from arena.server.web.live import DueMatch, EventProgress
@@ -87,7 +95,9 @@ class StorePages:
             case "/api/search":
                 return await self._search(parameters)
             case "/api/versus":
-                return responses.json(await scores(self._engine, parameters["bot"], parameters["opponent"]))
+                return responses.json(
+                    await load_scores(self._engine, parameters["bot"], parameters["opponent"])
+                )
             case "/api/record/":
                 return await self._record(name, gzip=gzip, download="download" in parameters)
             case "/api/truth/":
@@ -113,8 +123,8 @@ class StorePages:
             raise BadRequest(f"no game is called {game!r:.40}")
         if event and (parameters.get("bot") or game):
             raise BadRequest("event cannot be combined with bot or game: use /api/search for that")
-        filter = Filter(bot=parameters.get("bot", ""), game=game, event=event)
-        return responses.json(await search(self._engine, filter, limit, before))
+        filter = SearchFilter(bot=parameters.get("bot", ""), game=game, event=event)
+        return responses.json(await search_matches(self._engine, filter, limit, before))
 
     async def _search(self, parameters: Mapping[str, str]) -> Response:
         """Return the finished matches that fit all given terms, the newest first."""
@@ -126,13 +136,13 @@ class StorePages:
             raise BadRequest(f"result must be {', '.join(results)} or a reason, not {result!r:.40}")
         opening = ""
         if like := parameters.get("like"):
-            opening_match = await opening_of(self._engine, like) if MATCH_ID.fullmatch(like) else None
+            opening_match = await find_opening_key(self._engine, like) if MATCH_ID.fullmatch(like) else None
             if opening_match is None:
                 return responses.not_found(f"no finished match {like!r:.80} has an opening")
             opening = opening_match
         words = {name: parameters.get(name, "") for name in ("bot", "opponent", "map", "game", "event")}
-        filter = Filter(opening=opening, result=result, **words)
-        return responses.json(await search(self._engine, filter, limit, before))
+        filter = SearchFilter(opening=opening, result=result, **words)
+        return responses.json(await search_matches(self._engine, filter, limit, before))
 
     async def _record(self, match: str, *, gzip: bool, download: bool) -> Response:
         """Return the record of a finished match, found by its id or a unique prefix.
@@ -175,10 +185,10 @@ class StorePages:
             raise BadRequest(str(error)) from None
         if position.ply > MAX_PLY:
             raise BadRequest(f"the explorer knows positions up to ply {MAX_PLY}, not ply {position.ply}")
-        return responses.json(await continuations(self._engine, game, position))
+        return responses.json(await find_continuations(self._engine, game, position))
 
     async def _line(self, match: str) -> str | None:
-        return await record_of(self._engine, match) if MATCH_ID.fullmatch(match) else None
+        return await load_record(self._engine, match) if MATCH_ID.fullmatch(match) else None
 
     async def _table(self, parameters: Mapping[str, str]) -> Response:
         """Return ratings, cross-tables and events, or the table of one event."""
@@ -258,7 +268,7 @@ def _limit(parameters: Mapping[str, str]) -> int:
     return int(limit)
 
 
-def _start_place(parameters: Mapping[str, str]) -> Place | None:
+def _start_place(parameters: Mapping[str, str]) -> PagePosition | None:
     if not parameters.get("before"):
         return None
     time, _, match = parameters["before"].partition("|")
@@ -267,7 +277,7 @@ def _start_place(parameters: Mapping[str, str]) -> Place | None:
     return time, match
 
 
-def _stored_progress(event: str, ladder: LadderPlanned) -> EventProgress:
+def _stored_progress(event: str, ladder: LadderPlan) -> EventProgress:
     """Return the stored plan of an event that another process plays or has played."""
     plan: Mapping[str, Any] = ladder.plan
     return EventProgress(
@@ -285,7 +295,7 @@ def _stored_progress(event: str, ladder: LadderPlanned) -> EventProgress:
     )
 
 
-def _due_match(pairing: Pairing, ladder: LadderPlanned) -> DueMatch:
+def _due_match(pairing: Pairing, ladder: LadderPlan) -> DueMatch:
     maps = ladder.plan.get("maps", ())
     map = str(maps[pairing.pair.start]) if maps else ""
     return DueMatch(pairing.maxie, pairing.minnie, map, pairing.pair.round + 1)

@@ -149,7 +149,7 @@ class SimulatedArena:
         """Run the simulation until everything has ended. Raises Failed."""
         world = self.world
         with self.store.twin(self.store.engine).begin() as connection:
-            migrations.make(connection)
+            migrations.create_tables(connection)
         for server in self.servers:
             server.start()
         for place, bot in enumerate(self.bots):

@@ -31,14 +31,14 @@ patch = mock.patch.object
 
 def second_writer() -> AbstractContextManager[Any]:
     """Let a core that has lost its lease continue to write, so that its events replace those of its successor."""
-    fenced = sqlite_writer.append
+    fenced = sqlite_writer.append_statement
 
     def unfenced(rows: int) -> str:
         before, _, after = fenced(rows).rpartition("AND number = ?")
         assert before
         return f"{before}AND ? > 0{after}"
 
-    return patch(sqlite_writer, "append", unfenced)
+    return patch(sqlite_writer, "append_statement", unfenced)
 
 
 def lease_renewed_by_name() -> AbstractContextManager[Any]:
@@ -47,7 +47,7 @@ def lease_renewed_by_name() -> AbstractContextManager[Any]:
     def change(connection: sa.Connection, held: lease.Lease, values: dict[str, Any]) -> None:
         connection.execute(sa.update(servers).where(servers.c.name == held.name).values(values))
 
-    return patch(lease, "_change", change)
+    return patch(lease, "_update", change)
 
 
 def deadline_first() -> AbstractContextManager[Any]:
@@ -111,7 +111,7 @@ def answer_forgotten() -> AbstractContextManager[Any]:
 
 def rated_twice() -> AbstractContextManager[Any]:
     """Do not mark a match as counted if it is the first of several."""
-    count = counting.count_some
+    count = counting.count_batch
 
     def broken(connection: sa.Connection, *given: Any, **named: Any) -> Any:
         counted = count(connection, *given, **named)
@@ -121,7 +121,7 @@ def rated_twice() -> AbstractContextManager[Any]:
             connection.exec_driver_sql("UPDATE matches SET counted = 0 WHERE match = ?", (first,))
         return counted
 
-    return patch(counting, "count_some", broken)
+    return patch(counting, "count_batch", broken)
 
 
 def suspended_paired() -> AbstractContextManager[Any]:

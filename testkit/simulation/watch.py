@@ -34,7 +34,7 @@ from arena.server.edge.edge import Edge
 from arena.server.ports import CorePort, Downward, Upward
 from arena.server.store.journal.changes import Changes
 from arena.server.store.lease import Lease
-from arena.server.store.packing import record_in
+from arena.server.store.packing import unpack_record
 from testkit.simulation.bots import HONEST
 from testkit.simulation.models import SuspensionModel, TableModel
 from testkit.simulation.world import MS, SECOND, Failed, Ordered, SimulatedProcess
@@ -172,7 +172,7 @@ class InvariantMonitor:
 
     def _close(self, row: dict[str, Any]) -> None:
         match = self.matches[row["match"]]
-        record = from_line(record_in(row["packed"]))
+        record = from_line(unpack_record(row["packed"]))
         if match.record is not None:
             self.require(match.record == record, f"match {record.match:.8} has ended twice, and differs")
             return

@@ -26,8 +26,8 @@ from arena.server.host import Host, open_host
 from arena.server.settings import private_settings
 from arena.server.store import tokens
 from arena.server.store.aggregates.closing import close_season
-from arena.server.store.database import writing
-from arena.server.store.events import ask
+from arena.server.store.database import transaction_writer
+from arena.server.store.events import send_request
 from arena.server.store.invitations import invite
 from arena.server.store.ladders import claim
 from arena.server.web.analysis import analysis, review
@@ -176,7 +176,7 @@ async def play(host: Host) -> str:
                 tasks.start_soon(anna.play, terms.game)
                 tasks.start_soon(bert.play, terms.game)
                 await host.play(terms)
-    await writing(host.engine)(partial(close_season, name="spring"))
+    await transaction_writer(host.engine)(partial(close_season, name="spring"))
     return last.match
 
 
@@ -196,7 +196,7 @@ async def test_every_answer_has_the_fields_that_the_guide_tells() -> None:
         private_settings(), progress=lambda event: LIVE if event == "live" else None
     ) as host:
         match = await play(host)
-        assert await ask(
+        assert await send_request(
             host.engine, "", AnnounceEvent(replace(ONCE, begins=2_000_000_000, closes=2_000_000_000))
         )
         asked = {

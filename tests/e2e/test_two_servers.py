@@ -16,7 +16,7 @@ from websockets.exceptions import ConnectionClosed
 from arena.protocol.codec import encode
 from arena.protocol.messages import Hello
 from arena.protocol.record import to_line
-from arena.server.store.database import file_of, open_store
+from arena.server.store.database import open_store, sqlite_file
 from testkit.crash import CrashResult, KillableServer, compare_with_store
 from testkit.forked import Forked
 from testkit.players import RandomPlayer
@@ -103,7 +103,7 @@ async def test_kills_and_takeovers_in_any_order_lose_no_move_and_change_no_recor
                     await other.wait_listening()
                 elif what == "freeze":
                     assert first.process is not None
-                    await freeze(first.process, file_of(database))
+                    await freeze(first.process, sqlite_file(database))
                     second.start()
                     await second.wait_listening()
                     first.process.send_signal(signal.SIGCONT)

@@ -37,7 +37,7 @@ from arena.rating.formats import make_format
 from arena.rating.schedule import Schedule
 from arena.rating.standings import table
 from arena.server.host import Host
-from arena.server.store.packing import record_in
+from arena.server.store.packing import unpack_record
 from testkit.parts import skip_without
 from tests.server.fleets import QUICK, ROOT, all_gone, bot, processes_of
 from tests.server.matches import game_of, record, spec
@@ -241,7 +241,7 @@ async def test_the_same_event_as_on_one_machine_also_when_a_worker_dies(tmp_path
         verify(each)
     with closing(sqlite3.connect(tmp_path / "arena.db")) as store:
         packed = store.execute("select match, packed from matches join records using (number)")
-        stored = {match: record_in(piece) for match, piece in packed}
+        stored = {match: unpack_record(piece) for match, piece in packed}
     assert stored == {each.match: to_line(each) for each in written}
     assert len(stored) == 12
 

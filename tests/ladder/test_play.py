@@ -19,7 +19,7 @@ from arena.protocol.timecontrol import TimeControl
 from arena.rating.standings import table
 from arena.server.store.database import StoreError
 from arena.server.store.ladder_lock import CannotResume
-from arena.server.store.packing import record_in
+from arena.server.store.packing import unpack_record
 from tests.server.fleets import QUICK, ROOT, bot
 from tests.server.matches import game_of
 
@@ -104,7 +104,7 @@ def in_store(database: Path) -> dict[str, str | None]:
     query = "select match, packed from matches left join records on records.number = matches.number"
     with closing(sqlite3.connect(database)) as store:
         rows = list(store.execute(query))
-    return {match: packed and record_in(packed) for match, packed in rows}
+    return {match: packed and unpack_record(packed) for match, packed in rows}
 
 
 async def test_an_event_that_is_over_is_only_told_again(tmp_path: Path) -> None:

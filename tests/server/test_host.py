@@ -43,7 +43,7 @@ from arena.server.edge.limits import HostLimits
 from arena.server.host import CannotListen, Host, open_host
 from arena.server.settings import private_settings
 from arena.server.store.database import StoreError
-from arena.server.store.journal.reader import events_of
+from arena.server.store.journal.reader import load_events_of_match
 from arena.server.store.retention import Retention
 from testkit.stored import records_of
 from tests.server.matches import game_of, spec, terms
@@ -128,7 +128,7 @@ async def test_the_journal_of_a_match_replays_to_its_record(host: Host) -> None:
         asked = spec("anna", "bert")
         record = await host.play(asked)
     referee = Referee(asked)
-    for at, event in await events_of(host.engine, record.match):
+    for at, event in await load_events_of_match(host.engine, record.match):
         referee.handle(event, at)
     assert referee.moves == record.moves
     assert referee.result is not None

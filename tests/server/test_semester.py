@@ -100,7 +100,7 @@ class Semester(SimulatedArena):
     def open(self) -> None:
         """Create the store, start the server, and let the owners register their bots by invitation."""
         with self.store.twin(self.store.engine).begin() as connection:
-            migrations.make(connection)
+            migrations.create_tables(connection)
         self.servers[0].start()
         self.world.run_for(2 * SECOND)
         registrar = SimulatedProcess(self.world, "registrar")

@@ -1,1 +1,1 @@
-"""Aggregates updated match by match: ratings, and tables of games and events."""
+"""Aggregates that are updated after each match: ratings, and tables of games and events."""

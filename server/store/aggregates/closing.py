@@ -5,8 +5,8 @@ from __future__ import annotations
 import sqlalchemy as sa
 
 from arena.server.store import database
-from arena.server.store.aggregates.counting import BATCH_ALONE, count_some
-from arena.server.store.aggregates.seasons import seasons_of
+from arena.server.store.aggregates.counting import BATCH_ALONE, count_batch
+from arena.server.store.aggregates.seasons import load_seasons
 from arena.server.store.schema import seasons, standings
 
 
@@ -15,14 +15,14 @@ class CannotClose(Exception):
 
 
 def close_season(connection: sa.Connection, name: str, game: str | None = None) -> list[str]:
-    """Close the running season of a game, or of all games that have one, and return their names. Raises CannotClose.
+    """Close the running season of a game, or of all games that have one. Return the games. Raises CannotClose.
 
-    All matches that finished before count in the closed season. The season is closed when the caller's transaction is
-    committed; this transaction must exclude others, as with `database.writing`.
+    Matches that have finished by then count in the closed season. The season is closed when the caller's transaction is
+    committed, which must exclude others, as `database.transaction_writer` does.
     """
-    while count_some(connection, BATCH_ALONE)[0]:
+    while count_batch(connection, BATCH_ALONE)[0]:
         pass
-    closed = seasons_of(connection)
+    closed = load_seasons(connection)
     columns = standings.c
     query = sa.select(columns.game, sa.func.max(columns.season)).group_by(columns.game).order_by(columns.game)
     rated = [row.game for row in connection.execute(query) if row[1] == closed.number(row.game)]

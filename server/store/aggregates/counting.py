@@ -1,9 +1,9 @@
 """Count finished matches into the ratings and the tables of games and events.
 
-Each match is counted once, in order of arrival in the store. A rated match adds a rating step for each of its two
-bots and an entry to the table, in each category that it counts in. Every match is added to the table of its event. Counting runs in short
-transactions, one at a time across all servers. A match that arrives late, or has a wrong time, is counted when it
-arrives. No earlier match is counted again.
+Each match is counted once, in order of arrival in the store. In each category that a rated match counts in, it adds a
+rating step for each of its two bots and an entry to the table. Every match is added to the table of its event. Counting
+runs in short transactions, one at a time across all servers. A match that arrives late, or has a wrong time, is counted
+when it arrives, and no earlier match is counted again.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ from arena.rating.steps import FinishedMatch, Rater, RatingStep, categories
 from arena.server.store import database
 from arena.server.store.aggregates import event_tables, standings
 from arena.server.store.aggregates.event_tables import EventResult
-from arena.server.store.aggregates.seasons import seasons_of
-from arena.server.store.database import Write, writing
-from arena.server.store.finished import result_of
+from arena.server.store.aggregates.seasons import load_seasons
+from arena.server.store.database import Write, transaction_writer
+from arena.server.store.finished import result_from_row
 from arena.server.store.schema import matches, rating_steps
 
 CHUNK = 8
-"""Number of matches counted in one transaction. On SQLite, the journal waits some milliseconds for it."""
+"""Number of matches counted in one transaction. On SQLite, the journal waits some ms for each transaction."""
 BATCH_ALONE = 200
 """Number of matches counted in one transaction if this process has no open journal."""
 
@@ -44,7 +44,7 @@ async def refresh(
     """
     total, most = 0, CHUNK if write else BATCH_ALONE
     while True:
-        count, steps = await (write or writing(engine))(partial(count_some, most=most))
+        count, steps = await (write or transaction_writer(engine))(partial(count_batch, most=most))
         if not count:
             return total
         total += len({step.match for step in steps})
@@ -53,7 +53,7 @@ async def refresh(
         await anyio.lowlevel.checkpoint()
 
 
-def count_some(connection: sa.Connection, most: int) -> tuple[int, list[RatingStep]]:
+def count_batch(connection: sa.Connection, most: int) -> tuple[int, list[RatingStep]]:
     """Count up to `most` matches, and return their number and their rating steps.
 
     The transaction excludes other counting transactions, and transactions that assign arrival numbers.
@@ -63,7 +63,7 @@ def count_some(connection: sa.Connection, most: int) -> tuple[int, list[RatingSt
     if not rows:
         return 0, []
     rated = [row for row in rows if row.rated]
-    running = seasons_of(connection)
+    running = load_seasons(connection)
     counts_in = {
         row.match: categories(row.game, row.map, row.time_control, running.number(row.game)) for row in rated
     }
@@ -75,11 +75,11 @@ def count_some(connection: sa.Connection, most: int) -> tuple[int, list[RatingSt
         for category in counts_in[row.match]:
             two = rater.count(_finished_match(row), row.finished, category)
             steps += two
-            inserts += [_row(step, row.arrival) for step in two]
+            inserts += [_step_row(step, row.arrival) for step in two]
     if inserts:
         connection.execute(_KEEP, inserts)
         standings.add_steps(connection, steps)
-    event_tables.add_results(connection, _endings(rows))
+    event_tables.add_results(connection, _event_results(rows))
     connection.execute(_COUNTED, [{"which": row.number} for row in rows])
     return len(rows), steps
 
@@ -117,12 +117,12 @@ _COUNTED = sa.update(matches).where(matches.c.number == sa.bindparam("which")).v
 
 
 def _finished_match(row: sa.Row[Any]) -> FinishedMatch:
-    return FinishedMatch(row.match, row.game, Players(row.maxie, row.minnie), result_of(row))
+    return FinishedMatch(row.match, row.game, Players(row.maxie, row.minnie), result_from_row(row))
 
 
-def _row(step: RatingStep, arrival: int) -> dict[str, Any]:
+def _step_row(step: RatingStep, arrival: int) -> dict[str, Any]:
     return {name: getattr(step, name) for name in RatingStep.__struct_fields__} | {"arrival": arrival}
 
 
-def _endings(rows: Iterable[sa.Row[Any]]) -> list[EventResult]:
+def _event_results(rows: Iterable[sa.Row[Any]]) -> list[EventResult]:
     return [EventResult(row.event, row.maxie, row.minnie, row.winner or "", row.reason) for row in rows]

@@ -1,6 +1,6 @@
 """Stored table of each event: its number of matches, its players, and its results.
 
-`server.store.aggregates.counting` updates it, so reading it takes equally long for any number of matches.
+`server.store.aggregates.counting` updates the tables, so reading one takes equally long for any number of matches.
 """
 
 from __future__ import annotations
@@ -15,15 +15,15 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 
 from arena.protocol.values import Players
 from arena.rating.steps import FinishedMatch
-from arena.server.store.aggregates.standings import adding
+from arena.server.store.aggregates.standings import adding_upsert
 from arena.server.store.database import reading
-from arena.server.store.finished import result_of
+from arena.server.store.finished import result_from_row
 from arena.server.store.schema import event_bots, event_scores, event_totals, matches
 
 MAX_FULL_TABLE = 100
-"""Number of bots up to which the table of an event without a plan, such as the open pool, lists all of them."""
+"""Largest number of bots with which the table of an event without a plan, such as the open pool, lists all bots."""
 MAX_PARTIAL_TABLE = 40
-"""Number of bots in the table of a larger event without a plan: the bots with the most matches."""
+"""Number of bots in the table of a larger event without a plan. Those with the most matches are listed."""
 
 
 class EventCounts(Struct, frozen=True):
@@ -39,9 +39,9 @@ class EventScores(NamedTuple):
     counted: int
     """Number of finished matches counted for the event."""
     bots: list[str]
-    """Bots with the most matches, by name."""
+    """Bots with the most matches, sorted by name."""
     scores: list[tuple[FinishedMatch, int]]
-    """Number of matches by pair and result."""
+    """Number of matches by players and result."""
 
 
 class EventResult(NamedTuple):
@@ -56,7 +56,7 @@ class EventResult(NamedTuple):
 
 
 def add_results(connection: sa.Connection, endings: Iterable[EventResult]) -> None:
-    """Add these matches to the tables of their events."""
+    """Add finished matches to the tables of their events."""
     scores = Counter(endings)
     totals: Counter[tuple[str]] = Counter()
     bots: Counter[tuple[str, str]] = Counter()
@@ -74,7 +74,7 @@ def add_results(connection: sa.Connection, endings: Iterable[EventResult]) -> No
         # A fixed order prevents deadlocks between transactions.
         rows = [dict(zip(keys, key, strict=True)) | {"matches": counts[key]} for key in sorted(counts)]
         if rows:
-            connection.execute(adding(connection.dialect.name, table, ("matches",)), rows)
+            connection.execute(adding_upsert(connection.dialect.name, table, ("matches",)), rows)
 
 
 async def events_with_matches(engine: AsyncEngine, most: int) -> list[EventCounts]:
@@ -92,7 +92,7 @@ async def events_with_matches(engine: AsyncEngine, most: int) -> list[EventCount
 
 
 async def counted_matches(engine: AsyncEngine, event: str) -> int | None:
-    """Return the number of counted matches of an event, or None if it has none."""
+    """Return the number of counted matches of an event; None if it has none."""
     query = sa.select(event_totals.c.matches).where(event_totals.c.event == event)
     async with reading(engine) as connection:
         return (await connection.execute(query)).scalar_one_or_none()
@@ -105,10 +105,10 @@ async def is_in_progress(engine: AsyncEngine, event: str) -> bool:
         return (await connection.execute(query)).first() is not None
 
 
-async def event_scores_of(engine: AsyncEngine, event: str, *, whole: bool = False) -> EventScores | None:
-    """Return the results between the bots with the most matches of an event, or None if none was counted.
+async def load_event_scores(engine: AsyncEngine, event: str, *, whole: bool = False) -> EventScores | None:
+    """Return the results between the bots with the most matches of an event; None if no match was counted.
 
-    whole: True for the results between all bots. A plan bounds their number; strangers do not.
+    whole: True for the results between all bots, whose number must be bounded by a plan
     """
     total = sa.select(event_totals.c.matches).where(event_totals.c.event == event)
     bots_of_event = sa.select(event_bots.c.bot).where(event_bots.c.event == event)
@@ -129,4 +129,4 @@ async def event_scores_of(engine: AsyncEngine, event: str, *, whole: bool = Fals
 
 
 def _finished_match(row: sa.Row[Any]) -> FinishedMatch:
-    return FinishedMatch("", "", Players(row.maxie, row.minnie), result_of(row))
+    return FinishedMatch("", "", Players(row.maxie, row.minnie), result_from_row(row))

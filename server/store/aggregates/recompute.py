@@ -1,7 +1,7 @@
 """Recompute the ratings from the journal, and compare them with the stored ones.
 
-A referee replays every rated match from its journaled events, and the result is rated. Records are only compared.
-An imported match has no journal, so its record is checked against the rules.
+A referee replays every rated match from its journaled events, and the result of the replay is rated and compared with
+the record. An imported match has no journal, so its record is checked against the rules.
 """
 
 from __future__ import annotations
@@ -26,30 +26,30 @@ from arena.protocol.record import BadRecord, Record, Result, from_line
 from arena.rating.glicko import Rating
 from arena.rating.steps import Category, CurrentRating, RatedOutcome, Rater, RatingStep, categories
 from arena.server.store import database
-from arena.server.store.aggregates.standings import bases, current_rating_of, key_of
+from arena.server.store.aggregates.standings import current_rating_from_row, load_bases, rating_key
 from arena.server.store.finished import summary_columns
-from arena.server.store.journal.reader import events_of_all
-from arena.server.store.packing import UnpackError, record_in, unpack_match
+from arena.server.store.journal.reader import load_events_by_match
+from arena.server.store.packing import UnpackError, unpack_match, unpack_record
 from arena.server.store.schema import matches, rating_steps, records
 from arena.server.store.schema import standings as standings_table
 
 CHUNK = 100
 """Number of matches read in one query."""
 TOLERANCE = 1e-9
-"""Relative difference up to which ratings are equal: the last digit of a function may differ between machines."""
+"""Relative difference up to which ratings count as equal. Floating-point results may differ between machines."""
 
 
 class RatingsDiffer(Exception):
-    """Raised when the store and the journal disagree; names the first such match and both values."""
+    """Raised when the store and the journal disagree; the message names the first such match and both values."""
 
 
 @dataclass
 class RecomputedRatings:
-    """Number of matches recomputed with the same result."""
+    """Result of a recomputation: the number of matches, all with the stored ratings."""
 
     matches: int = 0
     imported: int = 0
-    """Number of these matches that were imported, and so have no journal."""
+    """Number of the recomputed matches that were imported, and so have no journal."""
 
 
 async def recompute(engine: AsyncEngine, *, at_once: int = CHUNK) -> RecomputedRatings:
@@ -60,14 +60,14 @@ async def recompute(engine: AsyncEngine, *, at_once: int = CHUNK) -> RecomputedR
     """
     totals = RecomputedRatings()
     async with database.snapshot(engine) as connection:
-        rater = Rater(await connection.run_sync(bases))
+        rater = Rater(await connection.run_sync(load_bases))
         after = 0
         while rows := await _counted_matches(connection, at_once, after=after):
             names = [row.match for row in rows]
-            journal, steps = await events_of_all(connection, names), await _steps_of(connection, names)
+            journal, steps = await load_events_by_match(connection, names), await _steps_of(connection, names)
             seasons = {match: category.season for match, _, category in steps}
             for row in rows:
-                record = _from_journal(row, journal.get(row.match))
+                record = _replay(row, journal.get(row.match))
                 totals.matches += 1
                 totals.imported += row.match not in journal
                 columns = summary_columns(record)
@@ -83,34 +83,34 @@ async def recompute(engine: AsyncEngine, *, at_once: int = CHUNK) -> RecomputedR
 async def _compare_standings(connection: AsyncConnection, rater: Rater) -> None:
     """Compare the stored table of each category with the recomputed ratings. Raises RatingsDiffer."""
     stored_standings = {
-        key_of(row): current_rating_of(row)
+        rating_key(row): current_rating_from_row(row)
         for row in (await connection.execute(sa.select(standings_table))).all()
     }
     for key in sorted(stored_standings.keys() | rater.last.keys()):
         recomputed, stored = rater.last.get(key), stored_standings.get(key)
-        if recomputed is None or stored is None or not _close(recomputed.after(), stored.after()):
+        if recomputed is None or stored is None or not _are_close(recomputed.after(), stored.after()):
             category, bot = key
             where = " ".join(filter(None, category[:3]))
             raise RatingsDiffer(
-                f"{bot} has {_number(recomputed)} in {where}, but the table says {_number(stored)}"
+                f"{bot} has {_current_rating_text(recomputed)} in {where}, but the table says {_current_rating_text(stored)}"
             )
 
 
-def _number(rating: RatingStep | CurrentRating | None) -> str:
+def _current_rating_text(rating: RatingStep | CurrentRating | None) -> str:
     return "no rating" if rating is None else f"{rating.rating:.4f} ± {rating.deviation:.4f}"
 
 
-def _close(one: Rating, other: Rating) -> bool:
+def _are_close(one: Rating, other: Rating) -> bool:
     return all(
         math.isclose(getattr(one, name), getattr(other, name), rel_tol=TOLERANCE)
         for name in ("rating", "deviation", "volatility")
     )
 
 
-def _from_journal(row: sa.Row[Any], journal: list[TimedEvent] | None) -> Record:
-    """Return the record of a match as its events give it. Raises RatingsDiffer if it is not the stored one."""
+def _replay(row: sa.Row[Any], journal: list[TimedEvent] | None) -> Record:
+    """Replay a match from its journal, and return the record. Raises RatingsDiffer if it differs from the stored one."""
     try:
-        record = from_line(record_in(row.packed))
+        record = from_line(unpack_record(row.packed))
         if journal is None:
             verify(record)
             return record
@@ -129,7 +129,7 @@ def _from_journal(row: sa.Row[Any], journal: list[TimedEvent] | None) -> Record:
     recorded = Result(record.result.winner, record.result.reason)
     if result != recorded:
         raise RatingsDiffer(
-            f"match {row.match}: the journal says {_words(result)}, the record {_words(recorded)}"
+            f"match {row.match}: the journal says {_result_text(result)}, the record {_result_text(recorded)}"
         )
     if outcome is not None and [each.move for each in referee.moves] != [each.move for each in record.moves]:
         raise RatingsDiffer(f"match {row.match}: the moves in the journal differ from the record")
@@ -138,23 +138,23 @@ def _from_journal(row: sa.Row[Any], journal: list[TimedEvent] | None) -> Record:
 
 def _compare(step: RatingStep, stored: RatingStep | None) -> None:
     stored_text = "nothing" if stored is None else _rating_text(stored)
-    if stored is None or not _same(step, stored):
+    if stored is None or not _is_same_step(step, stored):
         raise RatingsDiffer(
             f"match {step.match}: {step.bot} has {_rating_text(step)}, but the store says {stored_text}"
         )
 
 
-def _same(step: RatingStep, stored: RatingStep) -> bool:
+def _is_same_step(step: RatingStep, stored: RatingStep) -> bool:
     rest = dict.fromkeys(("rating", "deviation", "volatility"), 0.0)
     same = structs.replace(step, **rest) == structs.replace(stored, **rest)
-    return same and _close(step.after(), stored.after())
+    return same and _are_close(step.after(), stored.after())
 
 
 def _rating_text(step: RatingStep) -> str:
     return f"{step.rating:.4f} ± {step.deviation:.4f} after a {step.outcome.value}"
 
 
-def _words(result: Result) -> str:
+def _result_text(result: Result) -> str:
     return f"{result.winner or 'nobody'} wins by {result.reason.value}"
 
 
@@ -183,11 +183,11 @@ async def _steps_of(
 ) -> dict[tuple[str, str, Category], RatingStep]:
     """Return the rating steps of these matches, by match, seat and category."""
     query = sa.select(rating_steps).where(rating_steps.c.match.in_(names))
-    steps = [step_of(row) for row in (await connection.execute(query)).all()]
+    steps = [step_from_row(row) for row in (await connection.execute(query)).all()]
     return {(step.match, step.seat, step.category): step for step in steps}
 
 
-def step_of(row: sa.Row[Any]) -> RatingStep:
+def step_from_row(row: sa.Row[Any]) -> RatingStep:
     """Return the rating step in a row of `rating_steps`."""
     return RatingStep(
         match=row.match,

@@ -1,7 +1,7 @@
 """Seasons: the ratings and tables of a game restart when its season is closed.
 
-A closed season is a row with a name. All ratings have the number of their season, so closing one moves no data: later
-matches count in the season with the next number, and nothing changes the tables of earlier ones.
+A closed season is a row with a name. All ratings have the number of their season, so closing a season moves no data:
+later matches count in the season with the next number, and the tables of earlier seasons stay as they are.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ class Season(Struct, frozen=True):
     game: str
     name: str
     closed: str
-    """Time at which it was closed."""
+    """Time at which the season was closed."""
 
 
 class Seasons:
@@ -50,7 +50,7 @@ class Seasons:
         return names.index(name) + 1 if name in names else 0
 
 
-def seasons_of(connection: sa.Connection) -> Seasons:
+def load_seasons(connection: sa.Connection) -> Seasons:
     """Return all closed seasons."""
     return Seasons([Season(*row) for row in connection.execute(_CLOSED)])
 
@@ -58,11 +58,11 @@ def seasons_of(connection: sa.Connection) -> Seasons:
 async def all_seasons(engine: AsyncEngine) -> Seasons:
     """Return all closed seasons."""
     async with database.reading(engine) as connection:
-        return await connection.run_sync(seasons_of)
+        return await connection.run_sync(load_seasons)
 
 
 def running_number(game: sa.ColumnElement[str]) -> sa.ScalarSelect[int]:
-    """Return an SQL expression for the number of the running season of the game in a column."""
+    """Return an SQL expression for the number of the running season of a game. `game`: column with the game."""
     latest = sa.select(sa.func.coalesce(sa.func.max(seasons.c.number), 0) + 1)
     return latest.where(seasons.c.game == game).scalar_subquery()
 

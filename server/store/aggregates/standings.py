@@ -1,6 +1,6 @@
 """Stored table of each category: a row for each bot, and its score against each opponent.
 
-`server.store.aggregates.counting` updates it, so reading it takes equally long for any number of matches.
+`server.store.aggregates.counting` updates the tables, so reading one takes equally long for any number of matches.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from arena.rating.glicko import Rating
 from arena.rating.steps import Category, CurrentRating, Key, RatedOutcome, RatingStep
 from arena.rating.words import WORDS
 from arena.server.store import database
-from arena.server.store.aggregates.seasons import running_number, seasons_of
+from arena.server.store.aggregates.seasons import load_seasons, running_number
 from arena.server.store.database import insert
 from arena.server.store.finished import games_in
 from arena.server.store.schema import crosses as crosses_table
@@ -53,7 +53,7 @@ class StandingRow(Struct, frozen=True, rename=WORDS):
 
     @property
     def glicko(self) -> Rating:
-        """Return the rating with its deviation."""
+        """Rating with its deviation and volatility."""
         return Rating(self.rating, self.deviation, self.volatility)
 
 
@@ -68,16 +68,16 @@ class CrossScore(Struct, frozen=True, rename=WORDS):
 
 
 INACTIVE = timedelta(days=30)
-"""Time without a rated match after which a bot is hidden from the tables until its next one."""
+"""Time without a rated match after which a bot is left out of the tables, until its next match."""
 
 
-def month_ago() -> str:
-    """Return the start of the period within which a listed bot must have finished a rated match."""
+def activity_cutoff() -> str:
+    """Return the time since which a bot must have finished a rated match to be listed."""
     return database.timestamp(datetime.now(UTC) - INACTIVE)
 
 
 class CategoryLine(Struct, frozen=True):
-    """Map and time control with rated matches. `matches` is the number of results of all bots."""
+    """Map and time control with rated matches. `matches` is the sum over all bots, so it counts each match twice."""
 
     game: str
     map: str
@@ -85,7 +85,7 @@ class CategoryLine(Struct, frozen=True):
     matches: int
 
 
-async def standings(
+async def load_standings(
     engine: AsyncEngine,
     game: str | None = None,
     map: str = "",
@@ -111,7 +111,7 @@ async def standings(
         query = query.order_by(standings_table.c.rating.desc()).limit(most)
     rows: list[Any] = []
     async with database.reading(engine) as connection:
-        closed = await connection.run_sync(seasons_of)
+        closed = await connection.run_sync(load_seasons)
         for each in await games_in(connection, standings_table.c.game) if game is None else [game]:
             category = Category(each, map, time_control, closed.number(each, season))
             rows += (await connection.execute(query, category._asdict())).all()
@@ -119,7 +119,7 @@ async def standings(
 
 
 async def standings_of(connection: AsyncConnection, bot: str) -> list[StandingRow]:
-    """Return the row of a bot in the table of each game in which it is rated in the running season."""
+    """Return the row of a bot in the table of each game in which the bot is rated, for the running season."""
     return sort_standings(
         StandingRow(*row) for row in (await connection.execute(_STANDINGS_OF, {"of": bot})).all()
     )
@@ -131,7 +131,7 @@ def sort_standings(rows: Iterable[StandingRow]) -> list[StandingRow]:
 
 
 async def forfeits_of(engine: AsyncEngine, bots: Iterable[str]) -> dict[str, int]:
-    """Return the number of rated matches that each of these bots has forfeited, in all games."""
+    """Return the number of rated matches that each bot has forfeited, in all games together."""
     forfeits: dict[str, int] = {}
     query = sa.select(standings_table.c.bot, sa.func.sum(standings_table.c.forfeits)).where(_WHOLE_GAME)
     async with database.reading(engine) as connection:
@@ -143,7 +143,7 @@ async def forfeits_of(engine: AsyncEngine, bots: Iterable[str]) -> dict[str, int
     return forfeits
 
 
-async def games(engine: AsyncEngine) -> list[str]:
+async def rated_games(engine: AsyncEngine) -> list[str]:
     """Return the games that have at least one rated bot."""
     async with database.reading(engine) as connection:
         return await games_in(connection, standings_table.c.game)
@@ -152,14 +152,14 @@ async def games(engine: AsyncEngine) -> list[str]:
 async def listed_categories(
     engine: AsyncEngine, most: int, season: str = "", *, since: str | None = None
 ) -> list[CategoryLine]:
-    """Return the categories by map and time control with the most rated matches.
+    """Return the `most` categories of one map and one time control with the most rated matches.
 
-    season, since: as for `standings`
+    season, since: as in `load_standings`
     """
     table = standings_table.c
     matches = sa.func.sum(table.matches)
     query = sa.select(table.game, table.map, table.time_control, matches).where(table.time_control != "")
-    query = query.where(table.season == _number_of(season))
+    query = query.where(table.season == _season_number(season))
     if since is not None:
         query = query.where(table.last >= since)
     query = query.group_by(table.game, table.map, table.time_control)
@@ -169,8 +169,8 @@ async def listed_categories(
     return [CategoryLine(row.game, row.map, row.time_control, int(row[3])) for row in rows]
 
 
-async def crosses(engine: AsyncEngine, category: Category, bots: Iterable[str]) -> list[CrossScore]:
-    """Return the scores of these bots against each other in rated matches of a category."""
+async def load_crosses(engine: AsyncEngine, category: Category, bots: Iterable[str]) -> list[CrossScore]:
+    """Return the scores of bots against each other in rated matches of a category."""
     names, table = sorted(set(bots)), crosses_table.c
     query = sa.select(table.bot, table.opponent, table.wins, table.draws, table.losses)
     query = query.where(*_equals(crosses_table, *Category._fields))
@@ -180,7 +180,7 @@ async def crosses(engine: AsyncEngine, category: Category, bots: Iterable[str]) 
 
 
 def last_ratings(connection: sa.Connection, keys: Iterable[Key]) -> dict[Key, CurrentRating]:
-    """Return the current rating of each of these bots that has one, and the end of its last rated match."""
+    """Return the current rating for each key that has one, with the end time of the last rated match."""
     ratings: dict[Key, CurrentRating] = {}
     names: dict[Category, list[str]] = {}
     for category, bot in sorted(keys):
@@ -189,16 +189,16 @@ def last_ratings(connection: sa.Connection, keys: Iterable[Key]) -> dict[Key, Cu
         for start in range(0, len(bots), BOTS_AT_ONCE):
             some = {**category._asdict(), "these": bots[start : start + BOTS_AT_ONCE]}
             for row in connection.execute(_LAST, some):
-                ratings[category, row.bot] = current_rating_of(row)
+                ratings[category, row.bot] = current_rating_from_row(row)
     return ratings
 
 
-def key_of(row: sa.Row[Any]) -> Key:
+def rating_key(row: sa.Row[Any]) -> Key:
     """Return the category and the bot of a row with a rating."""
     return Category(row.game, row.map, row.time_control, row.season), row.bot
 
 
-def current_rating_of(row: sa.Row[Any]) -> CurrentRating:
+def current_rating_from_row(row: sa.Row[Any]) -> CurrentRating:
     """Return the rating in a row of `standings` or `rating_bases`."""
     return CurrentRating(row.rating, row.deviation, row.volatility, row.last)
 
@@ -206,7 +206,7 @@ def current_rating_of(row: sa.Row[Any]) -> CurrentRating:
 def add_steps(connection: sa.Connection, steps: Iterable[RatingStep]) -> None:
     """Add rating steps to the tables of their categories.
 
-    The steps are in match order. Those of both bots in a category are adjacent, Maxie's first.
+    The steps are in match order. The two steps of a match in a category are adjacent, Maxie's first.
     """
     lines: dict[Key, dict[str, Any]] = {}
     pairs: dict[tuple[Category, str, str], dict[str, Any]] = {}
@@ -230,12 +230,16 @@ def add_steps(connection: sa.Connection, steps: Iterable[RatingStep]) -> None:
     if lines:
         kind = connection.dialect.name
         # A fixed order prevents deadlocks between transactions.
-        connection.execute(adding(kind, standings_table, _COUNTS), [lines[key] for key in sorted(lines)])
-        connection.execute(adding(kind, crosses_table, tuple(_SCORES)), [pairs[key] for key in sorted(pairs)])
+        connection.execute(
+            adding_upsert(kind, standings_table, _COUNTS), [lines[key] for key in sorted(lines)]
+        )
+        connection.execute(
+            adding_upsert(kind, crosses_table, tuple(_SCORES)), [pairs[key] for key in sorted(pairs)]
+        )
 
 
 def store_bases(connection: sa.Connection, bases: Mapping[Key, CurrentRating]) -> None:
-    """Store the ratings from which the ratings of the remaining matches are computed."""
+    """Store the ratings as of the last removed matches, from which the later ones are recomputed."""
     rows = [
         category._asdict()
         | {"bot": bot, "last": base.finished}
@@ -246,9 +250,11 @@ def store_bases(connection: sa.Connection, bases: Mapping[Key, CurrentRating]) -
         connection.execute(database.insert_or_update(connection.dialect.name, rating_bases), rows)
 
 
-def bases(connection: sa.Connection) -> dict[Key, CurrentRating]:
-    """Return the ratings as of the last removed match of each bot; empty if no match was ever removed."""
-    return {key_of(row): current_rating_of(row) for row in connection.execute(sa.select(rating_bases))}
+def load_bases(connection: sa.Connection) -> dict[Key, CurrentRating]:
+    """Return each bot's rating as of its last removed match; empty if no match was ever removed."""
+    return {
+        rating_key(row): current_rating_from_row(row) for row in connection.execute(sa.select(rating_bases))
+    }
 
 
 def _equals(table: sa.Table, *names: str) -> list[sa.ColumnElement[bool]]:
@@ -256,8 +262,8 @@ def _equals(table: sa.Table, *names: str) -> list[sa.ColumnElement[bool]]:
     return [table.c[name] == sa.bindparam(name) for name in names]
 
 
-def _number_of(season: str) -> sa.ScalarSelect[int]:
-    """Return an SQL expression for the number of a season of the game in `standings`; empty for the running one."""
+def _season_number(season: str) -> sa.ScalarSelect[int]:
+    """Return an SQL expression for the number of a season of the game in `standings`. `season`: empty if running."""
     if not season:
         return running_number(standings_table.c.game)
     condition = (seasons_table.c.game == standings_table.c.game) & (seasons_table.c.name == season)
@@ -266,7 +272,7 @@ def _number_of(season: str) -> sa.ScalarSelect[int]:
 
 _WHOLE_GAME = standings_table.c.time_control == ""
 _STANDINGS_OF = sa.select(*(standings_table.c[name] for name in StandingRow.__struct_fields__)).where(
-    standings_table.c.bot == sa.bindparam("of"), _WHOLE_GAME, standings_table.c.season == _number_of("")
+    standings_table.c.bot == sa.bindparam("of"), _WHOLE_GAME, standings_table.c.season == _season_number("")
 )
 _SCORES = {"wins": RatedOutcome.WIN, "draws": RatedOutcome.DRAW, "losses": RatedOutcome.LOSS}
 _COUNTS = ("matches", *_SCORES, "forfeits", "crashes")
@@ -277,8 +283,8 @@ _LAST = sa.select(standings_table).where(
 
 
 @lru_cache(maxsize=16)
-def adding(kind: str, table: sa.Table, counts: tuple[str, ...]) -> sa.Insert:
-    """Return an upsert: in an existing row it adds to the columns `counts` and replaces all others."""
+def adding_upsert(kind: str, table: sa.Table, counts: tuple[str, ...]) -> sa.Insert:
+    """Return an upsert statement. In an existing row, it adds to the columns `counts` and replaces all others."""
     statement = insert(kind, table)
     keys = {column.name for column in table.primary_key}
     changes = {

@@ -1,7 +1,7 @@
 """Changes that a journal commits together, and their SQL statements.
 
 SQLite and PostgreSQL are called through their drivers, because SQLAlchemy takes ten times as long per statement as
-the database. Every statement may be repeated after a commit of unknown outcome, and then changes nothing.
+the database. Every statement may be repeated after a commit of unknown outcome, and then has no further effect.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ from arena.server.core.effects import (
 )
 from arena.server.store import database
 from arena.server.store.events import event_row
-from arena.server.store.finished import AT_ITS_END, digest_of, summary_columns
-from arena.server.store.packing import pack_record, record_in
+from arena.server.store.finished import END_COLUMNS, match_digest, summary_columns
+from arena.server.store.packing import pack_record, unpack_record
 
 log = logging.getLogger("arena.journal")
 
@@ -37,12 +37,12 @@ Durable = OpenMatch | Append | CloseMatch | SaveSession | DeleteSession | SaveEv
 """Effects of the core that must be durable before other effects are released."""
 
 Row = tuple[str, int, str]
-"""Match id, number of the last event, and the events in JSON."""
+"""Match id, number of the last event in the row, and the events as JSON."""
 
 
 @dataclass(slots=True)
 class Changes:
-    """Rows of one transaction."""
+    """Database rows to write in one transaction."""
 
     events: list[Row] = field(default_factory=list)
     opened: list[dict[str, Any]] = field(default_factory=list)
@@ -54,11 +54,11 @@ class Changes:
     answers: list[dict[str, Any]] = field(default_factory=list)
     """Answers to the host's requests."""
     only_events: bool = True
-    """True if the changes consist of events alone, which one statement can write."""
+    """True if there are only events, which one statement can write."""
 
 
-def changes_of(effects: Iterable[Durable]) -> Changes:
-    """Return the rows that make these effects durable."""
+def collect_changes(effects: Iterable[Durable]) -> Changes:
+    """Return the rows to write, which make the effects durable."""
     changes = Changes()
     for effect in effects:
         if type(effect) is Append:
@@ -101,53 +101,53 @@ def _close_row(effect: CloseMatch) -> dict[str, Any]:
         "match": record.match,
         "finished": database.now(),
         "packed": pack_record(to_line(record)),
-        "played": digest_of(record) if effect.rated else None,
+        "played": match_digest(record) if effect.rated else None,
     }
 
 
 _OPENED = ("match", "event", "game", "maxie", "minnie", "terms", "started", "rated")
-_SET = ", ".join(f"{name} = :{name}" for name in ("finished", *AT_ITS_END))
+_SET = ", ".join(f"{name} = :{name}" for name in ("finished", *END_COLUMNS))
 
-REQUIRE = "SELECT 1 FROM servers WHERE name = :server AND number = :number"
-"""Query that finds a row if the lease is held. PostgreSQL locks the row until the end of the transaction."""
-OPEN = (
+REQUIRE_LEASE = "SELECT 1 FROM servers WHERE name = :server AND number = :number"
+"""Query that returns a row if the lease is held. PostgreSQL locks the row until the end of the transaction."""
+OPEN_MATCH = (
     f"INSERT INTO matches ({', '.join(_OPENED)}, server)"  # noqa: S608  names of columns
     f" VALUES ({', '.join(f':{name}' for name in _OPENED)}, :server) ON CONFLICT DO NOTHING"
 )
-CLOSE = (
+CLOSE_MATCH = (
     f"UPDATE matches SET {_SET}, arrival = {{arrival}}, played = :played,"  # noqa: S608  names of columns
     " rated = (rated AND NOT EXISTS (SELECT 1 FROM matches AS earlier WHERE earlier.played = :played"
     " AND earlier.played IS NOT NULL)) WHERE match = :match AND server = :server AND finished IS NULL"
 )
 """Statement that ends a match in progress, and marks it as unrated if it repeats an earlier rated match."""
-RECORD = (
+SAVE_RECORD = (
     "INSERT INTO records (number, packed, whole) SELECT number, :packed, false FROM matches"
     " WHERE match = :match AND finished IS NOT NULL ON CONFLICT DO NOTHING"
 )
 SELECT_RECORD = "SELECT records.packed FROM records JOIN matches USING (number) WHERE match = :match"
-KEEP = (
+SAVE_SESSION = (
     "INSERT INTO sessions (server, name, hash, since)"
     " VALUES (:server, :name, :hash, (SELECT coalesce(max(number), 0) FROM matches))"
     " ON CONFLICT (server, name) DO UPDATE SET hash = excluded.hash, since = excluded.since"
 )
-STATE = (
+SAVE_EVENT = (
     "INSERT INTO ladders (event, uid, kind, named, plan, started, finished, server)"
     " VALUES (:event, :uid, 'event', true, :plan, :started, :finished, :server)"
     " ON CONFLICT (event) DO UPDATE SET plan = excluded.plan, finished = excluded.finished"
     " WHERE ladders.uid = excluded.uid"
 )
 """Statement that stores the state of an event."""
-ANSWER = "UPDATE requests SET answer = :answer, done = :done WHERE number = :number"
-FORGET = "DELETE FROM sessions WHERE server = :server AND name = :name"
+SAVE_ANSWER = "UPDATE requests SET answer = :answer, done = :done WHERE number = :number"
+DELETE_SESSION = "DELETE FROM sessions WHERE server = :server AND name = :name"
 
 
-def compare(closed: Mapping[str, Any], stored: bytes | None) -> None:
-    """Log an error if a match already has a different record in the store. The stored record is kept."""
-    if stored is not None and record_in(stored) != record_in(closed["packed"]):
+def log_if_record_differs(closed: Mapping[str, Any], stored: bytes | None) -> None:
+    """Log an error if the store already has a different record of a match. The stored record is kept."""
+    if stored is not None and unpack_record(stored) != unpack_record(closed["packed"]):
         log.error("match %s has another record in the store, which stays as it is", closed["match"])
 
 
-class Positional:
+class NumberedStatement:
     """PostgreSQL statement with numbered parameters."""
 
     def __init__(self, text: str) -> None:
@@ -155,5 +155,5 @@ class Positional:
         self.text = re.sub(r"(?<!:):([a-z_]+)", lambda found: f"${self.names.index(found[1]) + 1}", text)
 
     def values(self, row: Mapping[str, Any]) -> Sequence[Any]:
-        """Return the values of the parameters in the order of their numbers."""
+        """Return the values of a row's parameters, in the order of their numbers."""
         return [row[name] for name in self.names]

@@ -4,7 +4,7 @@
         restore = await journal.load(event)
         await journal.commit(effects)
 
-A journal writes under the lease of its server's name (`server.store.lease`). It takes the lease first, renews it
+A journal writes under the lease of its server's name (`server.store.lease`). It acquires the lease first, renews it
 while open, and releases it when closed. A commit is one transaction for any number of effects: either all of them
 become durable, or none. `server.store.journal.reader` and `server.store.journal.load` read the journal.
 """
@@ -26,7 +26,7 @@ from arena.clock import MONOTONIC, Clock
 from arena.server.core.inputs import Restore
 from arena.server.store import database, lease
 from arena.server.store.database import StoreError
-from arena.server.store.journal.changes import Changes, Durable, changes_of
+from arena.server.store.journal.changes import Changes, Durable, collect_changes
 from arena.server.store.journal.load import load
 from arena.server.store.journal.postgresql_writer import open_postgresql_writer
 from arena.server.store.journal.sqlite_writer import open_sqlite_writer
@@ -37,7 +37,7 @@ T = TypeVar("T")
 log = logging.getLogger("arena.journal")
 
 SLOW_SECONDS = 3.0
-"""Time without an answer after which the store counts as unavailable."""
+"""Time without an answer after which the store counts as unavailable, in seconds."""
 
 
 class StoreAway(StoreError):
@@ -51,11 +51,11 @@ class Writer(Protocol):
     """Connection through which a journal writes to its store."""
 
     def commit(self, changes: Changes, lease: Lease) -> Awaitable[None]:
-        """Make the changes durable in one transaction. Raises LeaseLost, and errors of the database."""
+        """Make the changes durable in one transaction. Raises LeaseLost. Database errors are passed on."""
         ...
 
     async def write(self, work: Callable[[sa.Connection], T]) -> T:
-        """Run `work` in a transaction and commit it. A failure is rolled back and raised."""
+        """Run `work` in a transaction, commit it, and return its result. On an exception, roll back and raise it."""
         ...
 
     def foreign_version(self) -> Awaitable[int]:
@@ -63,12 +63,12 @@ class Writer(Protocol):
         ...
 
     def abandon(self) -> None:
-        """Stop waiting for an unavailable database. Pending work fails, whether or not it became durable."""
+        """Stop waiting for an unavailable database. Pending work raises, whether or not it became durable."""
         ...
 
 
 class Journal:
-    """Writer to one store under one lease. `open_journal` creates it. Only one task at a time may call `commit`."""
+    """Writer to one store under one lease. Made by `open_journal`. Only one task at a time may call `commit`."""
 
     def __init__(
         self,
@@ -79,9 +79,9 @@ class Journal:
         observe: Callable[[float], None],
     ) -> None:
         self.lease = lease
-        """Lease with the name and the fencing number."""
+        """Lease under which the journal writes."""
         self.lost = asyncio.Event()
-        """Set when another process has taken the name. From then on every method raises LeaseLost."""
+        """Set when another process has acquired the name. From then on every write raises LeaseLost."""
         self.commits = 0
         """Number of attempted commits."""
         self._engine = engine
@@ -89,7 +89,7 @@ class Journal:
         self._clock = clock
         self._observe = observe
         self._turn = asyncio.Lock()
-        """Lock of all transactions but commits: at most one is ahead of a commit, and each runs under the latest lease."""
+        """Lock of all transactions except commits, so that a commit waits for at most one, and each has the latest lease."""
         self._pending_since: dict[str, int] = {}
         """Start of each pending commit or renewal, in monotonic ns."""
         self._complaint = ""
@@ -105,12 +105,12 @@ class Journal:
         """Make the effects durable in one transaction: all of them or none.
 
         Raises StoreAway if the same effects may succeed later: retry the commit, or rebuild the core from `load`.
-        Raises LeaseLost if another process has taken the name, and any other error if the effects cannot be
-        committed at all. After a cancellation the outcome is unknown.
+        Raises LeaseLost if another process has acquired the name, and any other error if the effects can never be
+        committed. After a cancellation the outcome is unknown.
         """
         began = self._pending_since["commit"] = self._clock.now_ns()
         try:
-            await self._writer.commit(changes_of(effects), self.lease)
+            await self._writer.commit(collect_changes(effects), self.lease)
         except Exception as error:
             self._in_doubt = True
             raise self._failure(error) from error
@@ -124,9 +124,10 @@ class Journal:
     async def load(self, event: str | None) -> Restore:
         """Return the stored state with which this server restarts.
 
-        This is the sessions and missed results of its bots and, unless `event` is None, its unfinished events and
-        matches. A commit of unknown outcome is settled: either it is in the returned data, or it never becomes
-        durable. Raises StoreAway, LeaseLost, and StoreError if a match is of an unknown game.
+        The state consists of the sessions and missed results of the server's bots and, unless `event` is None, of the
+        unfinished events and matches. A commit of unknown outcome is settled: either its effects are in the returned
+        state, or they never become durable. Raises StoreAway, LeaseLost, and StoreError if a match is of an unknown
+        game.
         """
         try:
             if self._in_doubt:
@@ -138,9 +139,9 @@ class Journal:
             raise self._failure(error) from error
 
     async def write(self, work: Callable[[sa.Connection], T]) -> T:
-        """Run other work in its own transaction, between commits. Raises LeaseLost and errors of the database.
+        """Run other work in its own transaction, between commits, and return its result. Raises LeaseLost.
 
-        A commit waits for at most one of these transactions, even if many are queued.
+        Database errors are passed on. A commit waits for at most one of these transactions, even if many are queued.
         """
 
         def fenced(connection: sa.Connection) -> T:
@@ -156,7 +157,7 @@ class Journal:
                 raise
 
     async def write_foreign(self, work: Callable[[sa.Connection], T]) -> T:
-        """Run work that another process might do too: it needs no lease, and changes `foreign_version`."""
+        """Run work that any other process might also do: it needs no lease, and changes `foreign_version`."""
         try:
             async with self._turn:
                 return await self._writer.write(work)
@@ -166,8 +167,8 @@ class Journal:
     async def foreign_version(self) -> int:
         """Return a number that changes when another process writes to the store, and with `write_foreign`.
 
-        Data that only other processes change must be read again only if the number has changed. On PostgreSQL, and
-        while the store is unavailable, every call returns a new number.
+        As long as the number stays the same, data that only other processes change need not be read again. On PostgreSQL,
+        and while the store is unavailable, every call returns a new number.
         """
         try:
             return await self._writer.foreign_version() + self._foreign
@@ -178,10 +179,9 @@ class Journal:
             return -self._unanswered
 
     def outage(self) -> str:
-        """Return the reason why nothing becomes durable now, in one line; empty if all is well.
+        """Return the reason why nothing can be committed now, in one line; empty if commits succeed.
 
-        This does not query the store. Lease renewals detect an unavailable store within seconds, even without
-        matches.
+        The store is not queried: lease renewals detect an unavailable store within seconds, even without matches.
         """
         if self.lost.is_set():
             return str(LeaseLost(self.lease))
@@ -198,7 +198,7 @@ class Journal:
             await self.renew_lease()
 
     async def renew_lease(self) -> None:
-        """Renew the lease once. A failure is logged, for the next renewal may succeed."""
+        """Renew the lease once. A failure is only logged, because the next renewal may succeed."""
         self._pending_since["renewal"] = self._clock.now_ns()
         try:
             async with self._turn:
@@ -212,7 +212,7 @@ class Journal:
             del self._pending_since["renewal"]
 
     def _failure(self, error: Exception) -> Exception:
-        """Return the error in the form that callers expect, and record it."""
+        """Record an error, and return the exception to raise: LeaseLost, StoreAway if a retry may help, or `error` itself."""
         if isinstance(error, LeaseLost):
             self.lost.set()
             return error
@@ -220,7 +220,7 @@ class Journal:
         return StoreAway(self._complaint) if database.is_transient(error) else error
 
     async def release(self) -> None:
-        """Release the name, so that others can take it immediately."""
+        """Release the name, so that another process can acquire it immediately."""
         try:
             await self._writer.write(partial(lease.release, lease=self.lease))
         except LeaseLost:
@@ -241,14 +241,14 @@ async def open_journal(
     clock: Clock = MONOTONIC,
     observe: Callable[[float], None] = lambda _seconds: None,
 ) -> AsyncIterator[Journal]:
-    """Take a server's name, and write under it until the end of the block.
+    """Acquire the lease on a server's name, and yield the journal that writes under it. Release the lease at the end.
 
     wait: True for a standby, which waits until the name is free or its lease has expired
     lease_seconds: time for which the name is held without renewal
     answer_seconds: time after which a commit fails if PostgreSQL does not answer
     observe: called with the duration of each commit, in seconds
 
-    Raises NameHeld if another process holds the name and renews its lease, and errors of the database.
+    Raises NameHeld if another process holds the name and renews its lease. Database errors are passed on.
     """
     writers: AbstractAsyncContextManager[Writer] = (
         open_sqlite_writer(engine)

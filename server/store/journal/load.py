@@ -1,4 +1,4 @@
-"""Load the unfinished matches that a server resumes, and the accounts of bots that connect."""
+"""Load the unfinished matches that a restarted server resumes, and the accounts of bots that connect."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ from arena.server.core.inputs import Restore, UnfinishedMatch
 from arena.server.store import database
 from arena.server.store.aggregates.seasons import running_number
 from arena.server.store.events import load_events
-from arena.server.store.journal.reader import events_of_all
+from arena.server.store.journal.reader import load_events_by_match
 from arena.server.store.schema import matches, sessions, standings, tokens
 
 ENDED_SECONDS = 15.0
-"""Period before the end of a server's last match. Bots may have missed the results of matches that ended in it."""
+"""Period before the end of a server's last match, in seconds. Bots may have missed the results of that period."""
 
 
 async def load(engine: AsyncEngine, server: str, event: str | None) -> Restore:
-    """Return the sessions and missed results of a server's bots, and its unfinished events and matches.
+    """Return the sessions and missed results of a server's bots, and the server's unfinished events and matches.
 
-    event: name of the server's open event, whose matches are loaded too; None for only sessions and missed results
+    event: name of the server's open event, whose matches are loaded too; None to load only sessions and missed results
 
     Raises StoreError if a match is of an unknown game.
     """
@@ -38,7 +38,7 @@ async def load(engine: AsyncEngine, server: str, event: str | None) -> Restore:
         events = [] if event is None else await load_events(connection, server)
         query = query.where(matches.c.event.in_([event, *(each.state.plan.event for each in events)]))
         rows = [] if event is None else (await connection.execute(query)).all()
-        happened = await events_of_all(connection, [row.match for row in rows])
+        happened = await load_events_by_match(connection, [row.match for row in rows])
         session_rows = await connection.execute(sa.select(sessions).where(sessions.c.server == server))
         hashes = {row.name: bytes.fromhex(row.hash) for row in session_rows}
         finished = await _finished_matches(connection, server, hashes)
@@ -54,7 +54,7 @@ async def load(engine: AsyncEngine, server: str, event: str | None) -> Restore:
 async def _finished_matches(
     connection: AsyncConnection, server: str, names: Container[str]
 ) -> dict[str, list[str]]:
-    """Return, for each bot in `names`, the ids of its most recently finished matches on a server."""
+    """Return the ids of the most recently finished matches of each bot in `names`, on a server."""
     own = matches.c.server == server
     last = (await connection.execute(sa.select(sa.func.max(matches.c.finished)).where(own))).scalar()
     if last is None:
@@ -72,7 +72,7 @@ async def _finished_matches(
 
 
 class StoredAccount(Struct):
-    """Stored data of a name that connects."""
+    """Stored data of a name: its token, session and ratings."""
 
     token: str = ""
     """Hash of the token, in hexadecimal; empty if the name has none."""
@@ -86,8 +86,8 @@ class StoredAccount(Struct):
     """Owner of the token."""
 
 
-async def accounts(engine: AsyncEngine, server: str, names: Iterable[str]) -> dict[str, StoredAccount]:
-    """Return the stored data of each of these names, with one query for many names."""
+async def load_accounts(engine: AsyncEngine, server: str, names: Iterable[str]) -> dict[str, StoredAccount]:
+    """Return the stored data of each name, with one query for many names."""
     by_name: dict[str, StoredAccount] = {}
     async with database.reading(engine) as connection:
         for some in database.chunks(sorted(set(names))):
@@ -104,7 +104,7 @@ async def accounts(engine: AsyncEngine, server: str, names: Iterable[str]) -> di
     return by_name
 
 
-def _select(
+def _account_query(
     kind: str,
     name: sa.Column[Any],
     text: sa.ColumnElement[Any],
@@ -129,7 +129,7 @@ def _select(
 _NONE = sa.literal_column("''", sa.String)
 _ZERO = sa.literal_column("0.0", sa.Double)
 _ACCOUNTS = sa.union_all(
-    _select(
+    _account_query(
         "token",
         tokens.c.name,
         tokens.c.hash,
@@ -138,10 +138,10 @@ _ACCOUNTS = sa.union_all(
         tokens.c.owner,
         _ZERO,
     ),
-    _select("session", sessions.c.name, sessions.c.hash, _ZERO, _NONE, _NONE, _ZERO).where(
+    _account_query("session", sessions.c.name, sessions.c.hash, _ZERO, _NONE, _NONE, _ZERO).where(
         sessions.c.server == sa.bindparam("server", type_=sa.String)
     ),
-    _select(
+    _account_query(
         "rating", standings.c.bot, standings.c.game, standings.c.rating, _NONE, _NONE, standings.c.deviation
     ).where(standings.c.time_control == "", standings.c.season == running_number(standings.c.game)),
 )

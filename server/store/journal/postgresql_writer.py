@@ -1,6 +1,6 @@
 """The journal's two connections to PostgreSQL: one for commits, through the driver, and one for other work.
 
-A commit of events alone is one statement, and so one round trip.
+A commit that contains only events is one statement, and so one round trip.
 """
 
 from __future__ import annotations
@@ -17,19 +17,19 @@ from anyio.lowlevel import checkpoint_if_cancelled
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
 from arena.clock import Clock
-from arena.server.store.database import WRITER
+from arena.server.store.database import WRITER_LOCK_KEY
 from arena.server.store.journal.changes import (
-    ANSWER,
-    CLOSE,
-    FORGET,
-    KEEP,
-    OPEN,
-    REQUIRE,
+    CLOSE_MATCH,
+    DELETE_SESSION,
+    OPEN_MATCH,
+    REQUIRE_LEASE,
+    SAVE_ANSWER,
+    SAVE_EVENT,
+    SAVE_SESSION,
     SELECT_RECORD,
-    STATE,
     Changes,
-    Positional,
-    compare,
+    NumberedStatement,
+    log_if_record_differs,
 )
 from arena.server.store.lease import Lease, LeaseLost
 
@@ -44,30 +44,30 @@ JOIN matches ON matches.match = row.match
 WHERE matches.finished IS NULL AND matches.server = $1
 ON CONFLICT (number, seq) DO UPDATE SET event = excluded.event
 """
-"""Statement that appends rows to matches in progress, or none if the lease is lost."""
+"""Statement that appends rows to matches in progress, or no row if the lease is lost."""
 
-RECORDS = """
+SAVE_RECORDS = """
 INSERT INTO records (number, packed, whole)
 SELECT matches.number, row.packed, false
 FROM unnest($1::text[], $2::bytea[]) AS row (match, packed) JOIN matches ON matches.match = row.match
 WHERE matches.finished IS NOT NULL
 ON CONFLICT DO NOTHING
 """
-LET_NOBODY_COUNT = f"SELECT pg_advisory_xact_lock_shared({WRITER})"
-"""Lock for transactions that assign arrival numbers. Many may hold it together, but none that counts."""
+LOCK_OUT_COUNTING = f"SELECT pg_advisory_xact_lock_shared({WRITER_LOCK_KEY})"
+"""Lock of transactions that assign arrival numbers. Several may hold it together, but none that counts matches."""
 
-_REQUIRE = Positional(f"{REQUIRE} FOR SHARE")
-_OPEN, _KEPT = Positional(OPEN), Positional(SELECT_RECORD)
-_CLOSE = Positional(CLOSE.format(arrival="nextval('matches_arrival')"))
-_STATE, _ANSWER = Positional(STATE), Positional(ANSWER)
-_KEEP, _FORGET = Positional(KEEP), Positional(FORGET)
+_REQUIRE = NumberedStatement(f"{REQUIRE_LEASE} FOR SHARE")
+_OPEN, _SELECT_RECORD = NumberedStatement(OPEN_MATCH), NumberedStatement(SELECT_RECORD)
+_CLOSE = NumberedStatement(CLOSE_MATCH.format(arrival="nextval('matches_arrival')"))
+_STATE, _ANSWER = NumberedStatement(SAVE_EVENT), NumberedStatement(SAVE_ANSWER)
+_KEEP, _FORGET = NumberedStatement(SAVE_SESSION), NumberedStatement(DELETE_SESSION)
 
 
 class WriteConnection:
     """Connection for one transaction at a time, which is reopened after a failure."""
 
     def __init__(self, engine: AsyncEngine, answer_seconds: float, clock: Clock) -> None:
-        """Prepare the connection; a transaction without an answer fails after `answer_seconds`."""
+        """Prepare the connection. A transaction without an answer fails after `answer_seconds`."""
         self._engine = engine
         self._answer_seconds = answer_seconds
         self._clock = clock
@@ -78,7 +78,7 @@ class WriteConnection:
 
     @asynccontextmanager
     async def use(self) -> AsyncIterator[tuple[AsyncConnection, Any]]:
-        """Yield the SQLAlchemy and the driver connection for one transaction, shielded from cancellation."""
+        """Yield the connection, of SQLAlchemy and of the driver, for one transaction, shielded from cancellation."""
         await checkpoint_if_cancelled()  # a task that commits in a loop would otherwise never be cancelled
         with anyio.CancelScope(shield=True):
             async with self._turn:
@@ -106,7 +106,7 @@ class WriteConnection:
     def abandon(self) -> None:
         """Drop the connection without notifying the database.
 
-        Pending work fails, whether or not it became durable.
+        Pending work raises, whether or not it became durable.
         """
         if self._raw is not None:
             self._raw.terminate()
@@ -125,12 +125,12 @@ class PostgresqlWriter:
     """Writer to one database, with one connection for commits and another for other work."""
 
     def __init__(self, engine: AsyncEngine, answer_seconds: float, clock: Clock) -> None:
-        """Prepare both connections; a transaction without an answer fails after `answer_seconds`."""
+        """Prepare both connections. A transaction without an answer fails after `answer_seconds`."""
         self._commits, self._others = (WriteConnection(engine, answer_seconds, clock) for _ in range(2))
         self._versions = count(1)
 
     async def commit(self, changes: Changes, lease: Lease) -> None:
-        """Make the changes durable in one transaction. Raises LeaseLost, and errors of the driver and SQLAlchemy."""
+        """Make the changes durable in one transaction. Raises LeaseLost. Database errors are passed on."""
         async with self._commits.use() as (_, raw):
             if not changes.only_events:
                 async with raw.transaction():
@@ -141,12 +141,12 @@ class PostgresqlWriter:
                 await _require(raw, lease)
 
     async def write(self, work: Callable[[sa.Connection], T]) -> T:
-        """Run `work` in a transaction and commit it. A failure is rolled back and raised."""
+        """Run `work` in a transaction, commit it, and return its result. On an exception, roll back and raise it."""
         async with self._others.use() as (connection, _), connection.begin():
             return await connection.run_sync(work)
 
     async def foreign_version(self) -> int:
-        """Return a new number each time: PostgreSQL does not say whether somebody wrote."""
+        """Return a new number each time: PostgreSQL does not tell whether another connection wrote."""
         return next(self._versions)
 
     def abandon(self) -> None:
@@ -168,7 +168,7 @@ async def _require(raw: Any, lease: Lease) -> None:
 async def _append(raw: Any, changes: Changes, lease: Lease) -> int:
     matches, numbers, events = zip(*changes.events, strict=True)
     status = await raw.execute(APPEND, lease.name, lease.number, matches, numbers, events)
-    return _count(status)
+    return _row_count(status)
 
 
 async def _change(raw: Any, changes: Changes, lease: Lease) -> None:
@@ -187,20 +187,20 @@ async def _change(raw: Any, changes: Changes, lease: Lease) -> None:
     if changes.events:
         await _append(raw, changes, lease)
     if changes.closed:
-        await raw.execute(LET_NOBODY_COUNT)
+        await raw.execute(LOCK_OUT_COUNTING)
         await raw.executemany(_CLOSE.text, [_CLOSE.values(row | server) for row in changes.closed])
         await _keep_records(raw, changes.closed)
 
 
 async def _keep_records(raw: Any, closed: Sequence[dict[str, Any]]) -> None:
     names, packed = [row["match"] for row in closed], [row["packed"] for row in closed]
-    if _count(await raw.execute(RECORDS, names, packed)) < len(closed):
+    if _row_count(await raw.execute(SAVE_RECORDS, names, packed)) < len(closed):
         for row in closed:
-            compare(row, await raw.fetchval(_KEPT.text, row["match"]))
+            log_if_record_differs(row, await raw.fetchval(_SELECT_RECORD.text, row["match"]))
 
 
-def _count(status: str) -> int:
-    """Return the number of rows in the driver's status text of an insert."""
+def _row_count(status: str) -> int:
+    """Return the number of inserted rows from the driver's status text."""
     return int(status.rpartition(" ")[2])
 
 

@@ -15,18 +15,21 @@ from arena.server.store.packing import unpack_match, unpack_terms
 from arena.server.store.schema import events, matches, records
 
 LAST_CHARACTER = "\U0010ffff"
-"""Character that sorts after all characters of ids."""
+"""Character that sorts after all characters of match ids."""
 
 
 class StartedMatch(NamedTuple):
-    """Match that has begun: its terms, and its packed data if it is fully packed."""
+    """Match that has begun: its terms, and its packed data; None if it is not fully packed."""
 
     terms: Terms
     packed: bytes | None
 
 
-async def started_matches(engine: AsyncEngine, prefix: str, player: str = "") -> list[StartedMatch]:
-    """Return one or two matches whose ids begin with `prefix`, optionally only matches of `player`."""
+async def find_started(engine: AsyncEngine, prefix: str, player: str = "") -> list[StartedMatch]:
+    """Return at most two started matches whose ids begin with `prefix`: enough to tell none, one and several apart.
+
+    player: only matches of this bot; empty for all
+    """
     parameters = {"first": prefix, "last": prefix + LAST_CHARACTER}
     if player:
         parameters["player"] = player
@@ -53,7 +56,7 @@ _BEGUN_OF = _BEGUN.where(
 
 
 async def count_with_prefix(engine: AsyncEngine, prefix: str, most: int) -> int:
-    """Return the number of matches whose ids begin with `prefix`, counting up to `most`."""
+    """Return the number of matches whose ids begin with `prefix`, but at most `most`."""
     some = sa.select(matches.c.match).where(
         matches.c.match >= prefix, matches.c.match < prefix + LAST_CHARACTER
     )
@@ -62,19 +65,21 @@ async def count_with_prefix(engine: AsyncEngine, prefix: str, most: int) -> int:
         return (await connection.execute(count)).scalar_one()
 
 
-async def events_of(engine: AsyncEngine, match: str) -> list[TimedEvent]:
+async def load_events_of_match(engine: AsyncEngine, match: str) -> list[TimedEvent]:
     """Return the events of a match, in order."""
     async with database.reading(engine) as connection:
-        return (await events_of_all(connection, [match])).get(match, [])
+        return (await load_events_by_match(connection, [match])).get(match, [])
 
 
 def unpack_events(packed: bytes) -> list[TimedEvent]:
-    """Return the events of a packed match, in order; none for an imported match."""
+    """Return the events of a packed match, in order; an empty list for an imported match."""
     return [timed for text in unpack_match(packed).events for timed in from_journal(text)]
 
 
-async def events_of_all(connection: AsyncConnection, ids: Collection[str]) -> dict[str, list[TimedEvent]]:
-    """Return the events of each of these matches, in order; unknown matches are left out."""
+async def load_events_by_match(
+    connection: AsyncConnection, ids: Collection[str]
+) -> dict[str, list[TimedEvent]]:
+    """Return the events of each match by id, in order. Unknown matches are left out."""
     events_by_match: dict[str, list[TimedEvent]] = {}
     for some in database.chunks(ids):
         query = sa.select(matches.c.match, events.c.event).join(events, events.c.number == matches.c.number)

@@ -1,7 +1,7 @@
 """The journal's connection to SQLite. Its blocking calls run in a thread, one call per commit.
 
-A commit of events alone is one statement, which SQLite commits by itself. Fewer calls are faster: each one releases
-the interpreter and waits for it again, for milliseconds if the event loop is busy.
+A commit that contains only events is one statement, which SQLite commits by itself. Fewer calls are faster: each one
+releases the interpreter lock and waits for it again, for milliseconds if the event loop is busy.
 """
 
 from __future__ import annotations
@@ -24,34 +24,34 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 
 from arena.server.store import database, sqlite
 from arena.server.store.journal.changes import (
-    ANSWER,
-    CLOSE,
-    FORGET,
-    KEEP,
-    OPEN,
-    RECORD,
-    REQUIRE,
+    CLOSE_MATCH,
+    DELETE_SESSION,
+    OPEN_MATCH,
+    REQUIRE_LEASE,
+    SAVE_ANSWER,
+    SAVE_EVENT,
+    SAVE_RECORD,
+    SAVE_SESSION,
     SELECT_RECORD,
-    STATE,
     Changes,
-    compare,
+    log_if_record_differs,
 )
 from arena.server.store.lease import Lease, LeaseLost
 
 T = TypeVar("T")
 
-ROWS = 500
+MAX_ROWS = 500
 """Maximum number of rows in one statement. SQLite allows 32,766 parameters."""
-_CLOSE = CLOSE.format(
+_CLOSE = CLOSE_MATCH.format(
     arrival="(SELECT coalesce(max(arrival), 0) + 1 FROM matches WHERE finished IS NOT NULL)"
 )
 
 
 @cache
-def append(rows: int) -> str:
-    """Return the statement that appends `rows` rows to matches in progress, or none if the lease is lost.
+def append_statement(rows: int) -> str:
+    """Return the statement that appends `rows` rows to matches in progress, or no row if the lease is lost.
 
-    SQLite would take twice as long for the rows as JSON.
+    SQLite would take twice as long if the rows came as JSON.
     """
     return f"""
 INSERT INTO events (number, seq, event)
@@ -66,7 +66,7 @@ ON CONFLICT (number, seq) DO UPDATE SET event = excluded.event
 class WriterThread:
     """Thread that runs one call after another for the tasks of an event loop.
 
-    It reports results through a pipe, at half the cost of `call_soon_threadsafe`.
+    Results are reported through a pipe, at half the cost of `call_soon_threadsafe`.
     """
 
     def __init__(self, name: str) -> None:
@@ -78,12 +78,12 @@ class WriterThread:
         os.set_blocking(self._write, False)
         self._loop.add_reader(self._read, self._deliver_results)
         self.waiting = 0
-        """Number of calls whose results are not delivered yet."""
+        """Number of calls whose results still have to be delivered."""
         self._thread = Thread(target=self._run, name=name, daemon=True)
         self._thread.start()
 
     def call(self, work: Callable[[], T]) -> asyncio.Future[T]:
-        """Run `work` in the thread. It runs to its end even if the future is cancelled."""
+        """Run `work` in the thread, and return a future of its result. A cancellation does not stop `work`."""
         future: asyncio.Future[T] = self._loop.create_future()
         self.waiting += 1
         self._calls.put((future, work))
@@ -112,7 +112,7 @@ class WriterThread:
                 future.set_exception(error)
 
     def close(self) -> None:
-        """End the thread after its pending calls."""
+        """Stop the thread after its pending calls."""
         self._calls.put(None)
         self._thread.join()
         self._loop.remove_reader(self._read)
@@ -124,9 +124,9 @@ class SqliteWriter:
     """Writer to one SQLite file."""
 
     def __init__(self, connection: sa.Connection, thread: WriterThread, *, lasting: bool) -> None:
-        """Write through `connection`; `lasting` is True if a commit waits for the disk."""
+        """Write through `connection`. `lasting`: True if a commit waits for the disk."""
         self._connection = connection
-        self._raw = _raw(connection)
+        self._raw = _driver_connection(connection)
         self._thread = thread
         self._lasting = lasting
         if not lasting:
@@ -146,11 +146,11 @@ class SqliteWriter:
                     raise
             else:
                 return _no_op()
-        return self._thread.call(partial(self._waiting, work))
+        return self._thread.call(partial(self._run_with_wait, work))
 
     async def write(self, work: Callable[[sa.Connection], T]) -> T:
-        """Run `work` in a transaction and commit it, in turn. A failure is rolled back and raised."""
-        return await self._thread.call(partial(self._waiting, partial(self._write, work)))
+        """Run `work` in a transaction, commit it, and return its result. On an exception, roll back and raise it."""
+        return await self._thread.call(partial(self._run_with_wait, partial(self._write, work)))
 
     def foreign_version(self) -> Awaitable[int]:
         """Return a number that changes when another connection writes to the file."""
@@ -163,8 +163,8 @@ class SqliteWriter:
     def abandon(self) -> None:
         """Do nothing: SQLite waits only seconds for a lock, and a pending disk write cannot be cancelled."""
 
-    def _waiting(self, work: Callable[[], T]) -> T:
-        """Run `work` in the thread, where it may wait for other writers."""
+    def _run_with_wait(self, work: Callable[[], T]) -> T:
+        """Run `work`, called in the thread, with a wait for other writers."""
         if self._lasting:
             return work()
         self._raw.execute(sqlite.WAIT)
@@ -175,9 +175,9 @@ class SqliteWriter:
 
     def _commit(self, changes: Changes, lease: Lease) -> None:
         events, fence = changes.events, (lease.name, lease.name, lease.number)
-        if changes.only_events and 0 < len(events) <= ROWS:
+        if changes.only_events and 0 < len(events) <= MAX_ROWS:
             values = (*chain.from_iterable(events), *fence)
-            if self._raw.execute(append(len(events)), values).rowcount < len(events):
+            if self._raw.execute(append_statement(len(events)), values).rowcount < len(events):
                 self._require(lease)  # if the lease is held, a match was removed from the store meanwhile
             return
         self._raw.execute(sqlite.BEGIN)
@@ -191,29 +191,30 @@ class SqliteWriter:
 
     def _require(self, lease: Lease) -> None:
         parameters = {"server": lease.name, "number": lease.number}
-        if self._raw.execute(REQUIRE, parameters).fetchone() is None:
+        if self._raw.execute(REQUIRE_LEASE, parameters).fetchone() is None:
             raise LeaseLost(lease)
 
     def _change(self, changes: Changes, parameters: dict[str, Any], fence: tuple[str, str, int]) -> None:
         execute = self._raw.executemany
         for name, secret in sorted(changes.sessions.items()):
             self._raw.execute(
-                FORGET if secret is None else KEEP, {"name": name, "hash": secret, **parameters}
+                DELETE_SESSION if secret is None else SAVE_SESSION,
+                {"name": name, "hash": secret, **parameters},
             )
         if changes.states or changes.answers:
-            execute(STATE, [row | parameters for row in changes.states])
-            execute(ANSWER, changes.answers)
+            execute(SAVE_EVENT, [row | parameters for row in changes.states])
+            execute(SAVE_ANSWER, changes.answers)
         if changes.opened:
-            execute(OPEN, [row | parameters for row in changes.opened])
-        for first in range(0, len(changes.events), ROWS):
-            some = changes.events[first : first + ROWS]
-            self._raw.execute(append(len(some)), (*chain.from_iterable(some), *fence))
+            execute(OPEN_MATCH, [row | parameters for row in changes.opened])
+        for first in range(0, len(changes.events), MAX_ROWS):
+            some = changes.events[first : first + MAX_ROWS]
+            self._raw.execute(append_statement(len(some)), (*chain.from_iterable(some), *fence))
         if changes.closed:
             execute(_CLOSE, [row | parameters for row in changes.closed])
-            if execute(RECORD, changes.closed).rowcount < len(changes.closed):
+            if execute(SAVE_RECORD, changes.closed).rowcount < len(changes.closed):
                 for row in changes.closed:
                     (stored,) = self._raw.execute(SELECT_RECORD, row).fetchone() or (None,)
-                    compare(row, stored)
+                    log_if_record_differs(row, stored)
 
     def _write(self, work: Callable[[sa.Connection], T]) -> T:
         with self._connection.begin():
@@ -224,16 +225,16 @@ async def _no_op() -> None:
     pass
 
 
-def _raw(connection: sa.Connection) -> sqlite3.Connection:
+def _driver_connection(connection: sa.Connection) -> sqlite3.Connection:
     driver = connection.connection.driver_connection
     if not isinstance(driver, sqlite3.Connection):
-        raise TypeError(f"a {type(driver).__name__} has no blocking calls")
+        raise TypeError(f"the connection is a {type(driver).__name__}, not a blocking sqlite3.Connection")
     return driver
 
 
 @asynccontextmanager
 async def open_sqlite_writer(engine: AsyncEngine) -> AsyncIterator[SqliteWriter]:
-    """Open a separate connection for writing to the file of `engine`."""
+    """Open a separate connection for writing to the SQLite file of `engine`."""
     twin = database.blocking_engine(engine)
     thread = WriterThread("arena-writer")
     try:

@@ -5,11 +5,11 @@ import sqlalchemy as sa
 from arena.match.events import Moved
 from arena.server.store.aggregates.counting import refresh
 from arena.server.store.database import open_store
-from arena.server.store.finished import record_of
-from arena.server.store.journal.reader import events_of
+from arena.server.store.finished import load_record
+from arena.server.store.journal.reader import load_events_of_match
 from arena.server.store.queries import event_table, rating_tables
 from arena.server.store.schema import event_totals
-from arena.server.store.search import Filter, search
+from arena.server.store.search import SearchFilter, search_matches
 from arena.server.web.match_log import match_log
 from benchmarks.kit.filling import BOTS, EVENT, PLIES, fill, tell_truly
 from tests.server.played import MAXIE_WINS, day, events, keep
@@ -23,17 +23,17 @@ async def test_a_store_that_was_filled_is_one_that_a_server_could_have_written(d
         async with engine.connect() as connection:
             total = await connection.scalar(sa.select(sa.func.sum(event_totals.c.matches)))
         assert total == COUNT
-        shown = (await search(engine, Filter(), 50)).matches
+        shown = (await search_matches(engine, SearchFilter(), 50)).matches
         assert len(shown) == 50
-        happened = await events_of(engine, shown[0].match)
+        happened = await load_events_of_match(engine, shown[0].match)
         assert sum(isinstance(event, Moved) for _, event in happened) == PLIES == shown[0].plies
-        assert await record_of(engine, shown[0].match)
+        assert await load_record(engine, shown[0].match)
         name = shown[1].match
         await tell_truly(engine, [name])
         log = await match_log(engine, name[:16])
         assert (log.match, log.maxie) == (name, shown[1].players.maxie)
         assert sum(step.ply is not None for step in log.steps) == PLIES
-        assert f'"match":"{name}"' in (await record_of(engine, name) or "")
+        assert f'"match":"{name}"' in (await load_record(engine, name) or "")
         tables = await rating_tables(engine)
         assert len({each.bot for each in tables.standings}) == BOTS
         assert sum(each.matches for each in tables.standings) == 2 * (COUNT - COUNT // 10)

@@ -184,7 +184,10 @@ async def test_a_name_that_cannot_be_changed_during_its_event_stays_connected(da
         async with host.engine.begin() as connection:
             await connection.execute(sa.insert(ladders).values(plan='{"bots": ["anna"]}', **row))
         told = await anyio.to_thread.run_sync(lambda: arena("rename", "anna", "wolf", "--db", database))
-        assert (told.code, told.stderr) == (1, "arena: 'anna' is in the event 'cup': wait for its end\n")
+        assert (told.code, told.stderr) == (
+            1,
+            "arena: 'anna' is in the event 'cup': wait until the event is over\n",
+        )
         await anna.say(Status())
         await anna.hear(Standing)
 

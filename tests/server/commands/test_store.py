@@ -73,7 +73,7 @@ def test_bad_lines_are_named_by_file_and_number(
     code, _, err = run(capsys, "import", str(file), "--db", database)
     lines = err.splitlines()
     assert code == 1
-    assert lines[0].startswith(f"{file}, line 1: no record: ")
+    assert lines[0].startswith(f"{file}, line 1: not a record: ")
     assert lines[1].startswith(f"{file}, line 3: match bad: ")
     assert lines[2] == "arena: 1 matches are new, 0 were there already, 2 lines are bad"
 

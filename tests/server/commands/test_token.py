@@ -12,7 +12,7 @@ from arena.server.failed_logins import FailedLogins
 from arena.server.ports import AdmissionRequest
 from arena.server.shell.authenticator import Authenticator
 from arena.server.store.database import open_store
-from arena.server.store.journal.load import accounts
+from arena.server.store.journal.load import load_accounts
 from tests.server.command_line import run
 
 
@@ -26,7 +26,7 @@ def test_a_token_from_the_command_lets_a_bot_in(capsys: pytest.CaptureFixture[st
             door = Authenticator(
                 engine, "", anyone=False, guests=False, failed_logins=FailedLogins(), clock=Clock(lambda: 0)
             )
-            known = await accounts(engine, "", ["my bot"])
+            known = await load_accounts(engine, "", ["my bot"])
             hello = Hello("my bot", token=token, role="spectator")
             return door.authenticate(AdmissionRequest(1, hello, "192.0.2.1"), known["my bot"]).role
 
@@ -48,7 +48,7 @@ def test_a_token_from_the_command_lets_a_bot_in(capsys: pytest.CaptureFixture[st
 @pytest.mark.parametrize(
     ("arguments", "code", "why"),
     [
-        (("create", "anna"), 1, "'anna' has a token: rotate it"),
+        (("create", "anna"), 1, "'anna' already has a token: rotate it"),
         (("create", " "), 1, "is not a valid name"),
         (("create", "bert", "--role", "king"), 2, "king"),
         (("rotate", "bert"), 1, "'bert' has no token"),

@@ -210,7 +210,7 @@ class Accounts:
 
 def open_accounts(monkeypatch: pytest.MonkeyPatch, **known: StoredAccount) -> tuple[Accounts, Given]:
     accounts = Accounts(known)
-    monkeypatch.setattr(authenticator, "accounts", accounts)
+    monkeypatch.setattr(authenticator, "load_accounts", accounts)
     return accounts, Given()
 
 

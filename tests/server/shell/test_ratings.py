@@ -13,8 +13,8 @@ from arena.rating.glicko import Rating
 from arena.server.core.inputs import Input, RatingChanged, SeasonClosed
 from arena.server.shell.ratings import Ratings
 from arena.server.store.aggregates.closing import close_season
-from arena.server.store.aggregates.standings import standings
-from arena.server.store.database import open_store, writing
+from arena.server.store.aggregates.standings import load_standings
+from arena.server.store.database import open_store, transaction_writer
 from arena.server.store.journal.journal import open_journal
 from tests.server.played import MAXIE_WINS, day, events, keep
 
@@ -76,7 +76,7 @@ async def test_a_closed_season_ends_the_ratings_of_its_game_and_later_ones_count
         (anna, bert) = shell.news()
         assert (anna.name, bert.name) == ("anna", "bert")
         await keep(engine, day(2), events(MAXIE_WINS))
-        await writing(engine)(partial(close_season, name="spring"))
+        await transaction_writer(engine)(partial(close_season, name="spring"))
         await clock.turn()
         assert shell.news() == [SeasonClosed("tictactoe")]
         await keep(engine, day(3), events(MAXIE_WINS))
@@ -84,7 +84,7 @@ async def test_a_closed_season_ends_the_ratings_of_its_game_and_later_ones_count
         await clock.turn()
         assert shell.news() == [
             RatingChanged("tictactoe", row.bot, Rating(row.rating, row.deviation))
-            for row in await standings(engine, "tictactoe")
+            for row in await load_standings(engine, "tictactoe")
         ]
         await clock.turn()
         assert shell.news() == []

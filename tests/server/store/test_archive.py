@@ -12,8 +12,8 @@ from arena.protocol.values import Players, Thinking
 from arena.server.store import archive, schema
 from arena.server.store.aggregates.counting import refresh
 from arena.server.store.aggregates.recompute import recompute
-from arena.server.store.aggregates.standings import standings
-from arena.server.store.archive import ArchivedMatch, ImportCounts, export_lines, import_lines, read_line
+from arena.server.store.aggregates.standings import load_standings
+from arena.server.store.archive import ArchivedMatch, ImportCounts, export_lines, import_lines, parse_line
 from arena.server.store.database import open_store
 from testkit.stored import records_of
 from tests.server.matches import record
@@ -46,7 +46,7 @@ async def test_export_and_import_keep_records_and_ratings(database: str, other_d
         assert await records_of(other, "other") == records[:1]
         for each in (engine, other):
             await refresh(each)
-        assert await standings(other) == await standings(engine) != []
+        assert await load_standings(other) == await load_standings(engine) != []
         assert (await recompute(other)).imported == 3
 
 
@@ -70,7 +70,7 @@ async def test_imported_matches_are_unrated_unless_the_host_trusts_the_file(data
     async with open_store(database) as engine:
         assert (await import_lines(engine, lines)).added == 61
         assert await refresh(engine) == 0
-        assert await standings(engine) == []
+        assert await load_standings(engine) == []
         assert (await import_lines(engine, lines, trust=True)).known == 61
         assert await refresh(engine) == 0
 
@@ -111,17 +111,17 @@ async def test_bad_lines_are_named_and_the_others_go_in(database: str) -> None:
         )
     assert counts.added == 1
     assert {number: why for number, why in counts.bad.items() if number > 1} == {
-        3: "match known is in the store already, as another record",
+        3: "match known is already in the store, with a different record",
         4: "match running is in progress in this store",
         5: "match liar: it says minnie wins by line, but its moves say maxie wins by line",
     }
-    assert counts.bad[1].startswith("no record: ")
+    assert counts.bad[1].startswith("not a record: ")
 
 
 def test_a_record_that_says_not_when_it_finished_finished_no_earlier_than_its_moves_take() -> None:
     slow = replace(record(), moves=[RecordedMove(4, 61_500.0)], started="2026-11-20T12:00:00Z")
-    assert read_line(line(slow)).finished == "2026-11-20T12:01:01.500Z"
-    assert read_line(line(slow)).rated is False
+    assert parse_line(line(slow)).finished == "2026-11-20T12:01:01.500Z"
+    assert parse_line(line(slow)).rated is False
 
 
 _GOOD = record("good", moves=MINNIE_WINS, winner="minnie", reason=EndReason.LINE)
@@ -151,7 +151,7 @@ _GOOD = record("good", moves=MINNIE_WINS, winner="minnie", reason=EndReason.LINE
         ({"moves": [RecordedMove(each, 1e300) for each in MINNIE_WINS]}, "too long to give an end time"),
         ({"time_control": "1 hour"}, "not a time control"),
         ({"result": Result("maxie", EndReason.LINE)}, "its moves say minnie wins"),
-        ({"format": "arena-record/2"}, "no record"),
+        ({"format": "arena-record/2"}, "not a record"),
     ],
 )
 def test_records_that_cannot_be_stored_or_break_the_rules_are_refused(
@@ -159,23 +159,23 @@ def test_records_that_cannot_be_stored_or_break_the_rules_are_refused(
 ) -> None:
     whole = ArchivedMatch(**{**asdict(_GOOD), **change})
     with pytest.raises(BadRecord, match=why):
-        read_line(msgspec.json.encode(whole))
+        parse_line(msgspec.json.encode(whole))
 
 
 @pytest.mark.parametrize("junk", [b"\xff\xfe", b"[" * 100_000, b'{"match": "\\ud800"}', b"null"])
 def test_a_line_that_is_no_json_record_is_refused(junk: bytes) -> None:
-    with pytest.raises(BadRecord, match="no record"):
-        read_line(junk)
+    with pytest.raises(BadRecord, match="not a record"):
+        parse_line(junk)
 
 
 def test_invalid_moves_in_the_lines_of_a_record_are_left_out() -> None:
     long_record = record("long", moves=[4, 0])
     lines = [Thinking(depth=2, line=["x" * 10_000]), Thinking(depth=1, line=[0, "x"])]
     moves = [replace(move, thinking=each) for move, each in zip(long_record.moves, lines, strict=True)]
-    archived = read_line(line(replace(long_record, moves=moves)))
+    archived = parse_line(line(replace(long_record, moves=moves)))
     assert [move.thinking for move in archived.moves] == [Thinking(depth=2), Thinking(depth=1, line=[0])]
 
 
 def test_a_line_longer_than_any_record_is_refused() -> None:
     with pytest.raises(BadRecord, match="a record: it must have at most"):
-        read_line(line(record("long")) + b" " * RECORD_BYTES)
+        parse_line(line(record("long")) + b" " * RECORD_BYTES)

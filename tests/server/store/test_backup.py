@@ -15,11 +15,11 @@ from arena.match.events import TurnStarted
 from arena.server.store import backup as backing
 from arena.server.store import database, migrations, schema, tokens
 from arena.server.store.aggregates.counting import refresh
-from arena.server.store.backup import Contents, backup, restore
+from arena.server.store.backup import StoreCounts, backup, restore
 from arena.server.store.database import StoreError, open_store
 from arena.server.store.journal.journal import open_journal
-from arena.server.store.journal.reader import events_of
-from arena.server.store.lease import LOOK_SECONDS
+from arena.server.store.journal.reader import load_events_of_match
+from arena.server.store.lease import CHECK_SECONDS
 from tests.hurried_clock import HurriedClock
 from tests.server.journals import happens, opens
 from tests.server.played import MAXIE_WINS, RESIGNS, day, events, keep
@@ -56,7 +56,7 @@ async def test_a_backup_holds_everything_and_can_be_served_from(database: str, t
     file = tmp_path / "backup.db"
     async with open_store(database) as engine:
         await fill(engine)
-        assert await backup(database, file) == Contents(matches=2, finished=2, tokens=2)
+        assert await backup(database, file) == StoreCounts(matches=2, finished=2, tokens=2)
         before = await everything(engine)
     assert names_in(tmp_path) - {"arena.db", "arena.db-shm", "arena.db-wal"} == {"backup.db"}
     assert stat.S_IMODE((await anyio.Path(file).stat()).st_mode) == 0o600
@@ -109,7 +109,7 @@ async def test_a_backup_of_a_store_in_use_is_of_one_moment(database: str, tmp_pa
             await backup(database, file)
             after = appended
             async with open_store(f"sqlite:///{file}") as copied:
-                times = [at for at, _ in await events_of(copied, "m" * 32)]
+                times = [at for at, _ in await load_events_of_match(copied, "m" * 32)]
             assert times == list(range(len(times)))
             # one may be committed whose writer has not been told yet
             assert before <= len(times) <= after + 1
@@ -135,7 +135,7 @@ async def test_a_file_that_is_there_is_never_written_over(database: str, tmp_pat
     file = tmp_path / "backup.db"
     file.write_text("precious")
     async with open_store(database):
-        with pytest.raises(FileExistsError, match="name another file"):
+        with pytest.raises(FileExistsError, match="name another one"):
             await backup(database, file)
     assert file.read_text() == "precious"
 
@@ -179,7 +179,7 @@ async def test_a_copy_of_a_store_in_use_can_be_served_from_at_once(database: str
         clock = HurriedClock()
         async with open_store(f"sqlite:///{file}") as copy, open_journal(copy, "north", clock=clock) as other:
             await other.commit([happens(1)])
-        assert LOOK_SECONDS not in clock.slept
+        assert CHECK_SECONDS not in clock.slept
 
 
 async def test_nothing_is_restored_into_the_store_of_a_server_that_runs(

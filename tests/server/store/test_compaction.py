@@ -13,8 +13,8 @@ from arena.server.store.aggregates.counting import refresh
 from arena.server.store.aggregates.recompute import recompute
 from arena.server.store.compaction import compact
 from arena.server.store.database import open_store
-from arena.server.store.finished import record_of
-from arena.server.store.journal.reader import events_of, started_matches
+from arena.server.store.finished import load_record
+from arena.server.store.journal.reader import find_started, load_events_of_match
 from arena.server.store.people import forget, rename
 from arena.server.web.match_log import match_log
 from testkit.stored import records_of
@@ -37,9 +37,9 @@ async def test_a_match_reads_the_same_before_and_after_it_is_packed(database: st
     async def told(engine: AsyncEngine) -> list[object]:
         return [
             (
-                await events_of(engine, match.match),
-                await record_of(engine, match.match),
-                [each.terms.match for each in await started_matches(engine, match.match)],
+                await load_events_of_match(engine, match.match),
+                await load_record(engine, match.match),
+                [each.terms.match for each in await find_started(engine, match.match)],
                 await match_log(engine, match.match),
             )
             for match in matches
@@ -65,9 +65,9 @@ async def test_matches_in_progress_are_left_as_they_are(database: str) -> None:
             await connection.execute(sa.delete(schema.records))
             await connection.execute(sa.update(schema.matches).values(finished=None, arrival=None))
         await keep(engine, day(1), events(MAXIE_WINS))
-        before = await events_of(engine, going_on.match)
+        before = await load_events_of_match(engine, going_on.match)
         assert await compact(engine) == 1
-        assert await events_of(engine, going_on.match) == before != []
+        assert await load_events_of_match(engine, going_on.match) == before != []
 
 
 async def test_more_matches_than_one_transaction_takes_are_packed_beside_the_journal(database: str) -> None:
@@ -90,7 +90,7 @@ async def test_more_matches_than_one_transaction_takes_are_packed_beside_the_jou
 async def test_two_servers_that_pack_at_once_lose_nothing(database: str) -> None:
     async with open_store(database) as engine, open_store(database) as other:
         match = await keep(engine, day(1), events(MAXIE_WINS))
-        before = await events_of(engine, match.match)
+        before = await load_events_of_match(engine, match.match)
 
         async def write(work: Callable[[sa.Connection], Any]) -> Any:
             """Write after the other server has packed the match, which this one has already read."""
@@ -99,7 +99,7 @@ async def test_two_servers_that_pack_at_once_lose_nothing(database: str) -> None
                 return await connection.run_sync(work)
 
         assert await compact(engine, write) == 1
-        assert await events_of(engine, match.match) == before
+        assert await load_events_of_match(engine, match.match) == before
 
 
 @pytest.mark.parametrize("change", [partial(rename, other="wolf"), forget])

@@ -14,7 +14,7 @@ from arena.maps.setup import make_setup
 from arena.protocol.codes import EndReason
 from arena.protocol.record import Record, Result, to_line
 from arena.server.store.archive import ImportCounts, import_lines
-from arena.server.store.continuations import MAX_MOVES, Continuation, continuations
+from arena.server.store.continuations import MAX_MOVES, Continuation, find_continuations
 from arena.server.store.database import Engine, open_store
 from tests.match.recorded import random_record
 
@@ -72,7 +72,7 @@ async def test_the_moves_from_a_position_are_counted_however_it_was_reached(engi
     positions = {position for _, reached in found for position in reached}
     assert len(positions) > 20
     for position in positions:
-        answer = await continuations(engine, GAME, position)
+        answer = await find_continuations(engine, GAME, position)
         assert answer.examined == 30, "a void match counts for nothing, nor one on another map"
         assert len(answer.moves) <= MAX_MOVES
         assert set(answer.moves) == by_hand(found, position)
@@ -83,7 +83,7 @@ async def test_the_moves_from_a_position_are_counted_however_it_was_reached(engi
 async def test_the_newest_matches_are_examined_and_no_more(engine: Engine) -> None:
     found = random_matches(GAME, 12)
     await keep(engine, *found)
-    answer = await continuations(engine, GAME, GAME.start(), most=4)
+    answer = await find_continuations(engine, GAME, GAME.start(), most=4)
     assert answer.examined == 3, "one of the four is void"
     assert set(answer.moves) == by_hand(found[-4:], GAME.start())
 
@@ -92,4 +92,4 @@ async def test_a_match_on_another_version_of_the_map_counts_for_nothing(engine: 
     ((record, positions),) = random_matches(GAME, 1)
     await keep(engine, (record, positions))
     older: Any = make_game("riskless", SETUP | {"ply_limit": 7})
-    assert (await continuations(engine, older, older.start())).moves == []
+    assert (await find_continuations(engine, older, older.start())).moves == []

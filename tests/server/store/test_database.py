@@ -140,9 +140,9 @@ async def test_a_store_of_another_version_is_refused_in_one_line_and_left_alone(
         with pytest.raises(StoreError) as refused:
             await prepare(engine)
         known = (
-            f"this is {PROGRAM}, which knows schema {migrations.SCHEMA_VERSION}: use a version that knows it"
+            f"{PROGRAM} needs schema {migrations.SCHEMA_VERSION}: use a version that knows schema {version}"
         )
-        assert f": it has schema {version}, written by arena 99, and {known}" in str(refused.value)
+        assert f": it has schema {version}, written by arena 99, but {known}" in str(refused.value)
         assert "\n" not in str(refused.value)
         async with engine.connect() as connection:
             assert (await connection.execute(sa.select(schema.about.c.schema_version))).scalar() == version
@@ -152,7 +152,7 @@ async def test_a_database_of_somebody_else_is_refused_and_left_alone(database: s
     async with closing(make_engine(database)) as engine:
         async with engine.begin() as connection:
             await connection.execute(sa.text("CREATE TABLE cats (name VARCHAR(9))"))
-        with pytest.raises(StoreError, match="not a store: it has the tables cats"):
+        with pytest.raises(StoreError, match="not a store of this program: it has the tables cats"):
             await prepare(engine)
         async with engine.connect() as connection:
             names = await connection.run_sync(lambda each: sa.inspect(each).get_table_names())

@@ -11,8 +11,8 @@ from arena.protocol.record import Record, Result, to_line
 from arena.server.store import finished, schema
 from arena.server.store.archive import import_lines
 from arena.server.store.database import open_store
-from arena.server.store.finished import MatchList, MatchSummary, record_of, summary_columns
-from arena.server.store.search import Filter, search
+from arena.server.store.finished import MatchList, MatchSummary, load_record, summary_columns
+from arena.server.store.search import SearchFilter, search_matches
 from tests.properties import seeds
 from tests.server.matches import record
 from tests.server.played import MAXIE_WINS, MINNIE_WINS, day, events, keep
@@ -46,7 +46,7 @@ async def all_of(engine: AsyncEngine, limit: int, bot: str, game: str) -> list[M
     found: list[MatchSummary] = []
     place = None
     while True:
-        some: MatchList = await search(engine, Filter(bot=bot, game=game), limit, place)
+        some: MatchList = await search_matches(engine, SearchFilter(bot=bot, game=game), limit, place)
         found += some.matches
         if some.next is None:
             return found
@@ -78,9 +78,9 @@ async def test_every_list_agrees_with_a_scan_of_all_matches(database: str, seed:
 async def test_the_summary_of_a_match_agrees_with_its_record(database: str) -> None:
     async with open_store(database) as engine:
         stored = await keep(engine, day(1), events(MINNIE_WINS))
-        (shown,) = (await search(engine, Filter(), 5)).matches
-        assert await record_of(engine, stored.match) == to_line(stored)
-        assert await record_of(engine, "another") is None
+        (shown,) = (await search_matches(engine, SearchFilter(), 5)).matches
+        assert await load_record(engine, stored.match) == to_line(stored)
+        assert await load_record(engine, "another") is None
     assert (shown.match, shown.event, shown.game, shown.players) == (
         stored.match,
         "test",
@@ -119,7 +119,7 @@ async def test_every_list_is_read_from_an_index_in_its_order(tmp_path: object) -
         requests.clear()
         for bot, game in (("", ""), ("", "tictactoe"), ("anna", ""), ("anna", "tictactoe")):
             for before in (None, (day(2), "0" * 32)):
-                await search(engine, Filter(bot=bot, game=game), 20, before)
+                await search_matches(engine, SearchFilter(bot=bot, game=game), 20, before)
         questions = [(text, values) for text, values in requests if text.startswith("SELECT")]
         assert len(questions) >= 8
         async with engine.connect() as connection:

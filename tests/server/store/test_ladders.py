@@ -10,9 +10,9 @@ from anyio.lowlevel import checkpoint
 
 from arena.server.store.database import open_store
 from arena.server.store.journal.journal import open_journal
-from arena.server.store.journal.reader import events_of
+from arena.server.store.journal.reader import load_events_of_match
 from arena.server.store.ladder_lock import CannotResume
-from arena.server.store.ladders import claim, finish, read, set_bots
+from arena.server.store.ladders import claim, finish, load_ladder, set_bots
 from tests.server.journals import happens, opens
 
 PLAN: dict[str, Any] = {"rounds": 2, "bots": {"a": "greedy", "b": "random"}}
@@ -33,10 +33,10 @@ async def test_the_last_one_without_a_name_goes_on_until_it_is_over(tmp_path: Pa
         await finish(engine, "ladder-1")
         async with claim(engine, "ladder", None, "ladder-2", PLAN) as new:
             assert new.event == "ladder-2"
-        kept = await read(engine, "ladder-1")
+        kept = await load_ladder(engine, "ladder-1")
         assert kept is not None
         assert kept.finished is not None
-        assert await read(engine, "none") is None
+        assert await load_ladder(engine, "none") is None
 
 
 async def test_nobody_else_plays_it_meanwhile(tmp_path: Path) -> None:
@@ -94,7 +94,7 @@ async def test_a_bot_whose_file_was_edited_is_named(tmp_path: Path) -> None:
         edited = {**PLAN, "files": {"a": "3a55ec3dcd0a", "b": "3950782c3d00"}}
         with pytest.raises(
             CannotResume,
-            match=r"^event spring was started with another plan: edited since: b; give it another name$",
+            match=r"^event spring was started with another plan: files edited since: b; give it another name$",
         ):
             async with claim(engine, "ladder", "spring", "x", edited):
                 raise AssertionError
@@ -116,7 +116,7 @@ async def test_a_cancelled_read_leaves_no_connection_open(tmp_path: Path, turns:
 
         before = asyncio.all_tasks()
         async with anyio.create_task_group() as tasks:
-            tasks.start_soon(read, engine, "spring")
+            tasks.start_soon(load_ladder, engine, "spring")
             for _ in range(turns):
                 await checkpoint()
             tasks.cancel_scope.cancel()
@@ -131,7 +131,7 @@ async def test_unfinished_matches_of_a_killed_ladder_are_removed_when_they_are_r
         for number in (1, 2):
             async with claim(engine, "ladder", "spring", "x", PLAN), open_journal(engine) as journal:
                 for match, event in (("m" * 32, "spring"), ("other", "serve")):
-                    assert [at for at, _ in await events_of(engine, match)] == (
+                    assert [at for at, _ in await load_events_of_match(engine, match)] == (
                         [1, 2] if number == 2 and event == "serve" else []
                     )
                     if event == "spring" or number == 1:
@@ -141,8 +141,8 @@ async def test_unfinished_matches_of_a_killed_ladder_are_removed_when_they_are_r
                                 *(happens(seq, at=number * seq, match=match) for seq in (1, 2)),
                             ]
                         )
-                assert [at for at, _ in await events_of(engine, "m" * 32)] == [number, 2 * number]
+                assert [at for at, _ in await load_events_of_match(engine, "m" * 32)] == [number, 2 * number]
         async with open_journal(engine) as journal:
             await journal.commit([happens(3, match="other")])
         await finish(engine, "spring")
-        assert [at for at, _ in await events_of(engine, "other")] == [1, 2, 3]
+        assert [at for at, _ in await load_events_of_match(engine, "other")] == [1, 2, 3]

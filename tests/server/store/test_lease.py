@@ -18,11 +18,11 @@ from arena.server.core.effects import SaveSession
 from arena.server.processes.identity import this_process
 from arena.server.store import lease, schema
 from arena.server.store.database import StoreError, open_store
-from arena.server.store.journal.changes import Durable, changes_of
+from arena.server.store.journal.changes import Durable, collect_changes
 from arena.server.store.journal.journal import Journal, open_journal
 from arena.server.store.journal.load import load
-from arena.server.store.journal.reader import events_of
-from arena.server.store.lease import LEASE_SECONDS, LOOK_SECONDS, Lease, LeaseLost, NameHeld
+from arena.server.store.journal.reader import load_events_of_match
+from arena.server.store.lease import CHECK_SECONDS, LEASE_SECONDS, Lease, LeaseLost, NameHeld
 from tests.hurried_clock import HurriedClock
 from tests.server.journals import MATCH, ends, happens, opens, run_out, take_lease
 from tests.server.matches import record
@@ -60,7 +60,7 @@ async def test_numbers_grow_and_a_stopped_server_leaves_its_name_at_once(databas
                 assert journal.lease[:2] == ("north", number)
                 row = await row_of(engine, "north")
                 assert (row.number, row.pid) == (number, this_process().pid)
-    assert LOOK_SECONDS not in clock.slept
+    assert CHECK_SECONDS not in clock.slept
 
 
 async def test_a_name_that_is_held_is_refused_in_one_line_that_says_by_whom(database: str) -> None:
@@ -74,7 +74,7 @@ async def test_a_name_that_is_held_is_refused_in_one_line_that_says_by_whom(data
         known = rf"the server 'north' is running on this store already: on {me.host}, process {me.pid}, since 20\S+Z;"
         assert re.match(known, str(refused.value))
         assert "\n" not in str(refused.value)
-        assert clock.time <= 2 * LOOK_SECONDS
+        assert clock.time <= 2 * CHECK_SECONDS
         async with open_journal(engine, "south") as south:  # another name is free
             await south.commit([SaveSession("anna", b"another")])
 
@@ -85,7 +85,7 @@ async def test_the_name_of_a_process_that_is_gone_is_taken_over_at_once(database
         await take_lease(engine, process=replace(this_process(), started="1"))
         async with open_journal(engine, clock=clock) as journal:
             assert journal.lease.number == 2
-        assert LOOK_SECONDS not in clock.slept
+        assert CHECK_SECONDS not in clock.slept
 
 
 async def test_a_name_that_nobody_renews_is_taken_when_the_lease_has_run_out(database: str) -> None:
@@ -113,7 +113,7 @@ async def test_a_lease_of_a_clock_that_has_jumped_is_not_waited_for(database: st
             await connection.execute(sa.update(schema.servers).values(jumped))
         async with open_journal(engine, clock=clock, wait=wait) as journal:
             assert journal.lease.number == old.number + 1
-            assert LEASE_SECONDS <= clock.time <= LEASE_SECONDS + 2 * LOOK_SECONDS + LEASE_SECONDS / 3
+            assert LEASE_SECONDS <= clock.time <= LEASE_SECONDS + 2 * CHECK_SECONDS + LEASE_SECONDS / 3
 
 
 async def test_a_standby_waits_for_as_long_as_the_lease_is_renewed_and_takes_over_when_it_is_not(
@@ -137,7 +137,7 @@ async def test_a_standby_waits_for_as_long_as_the_lease_is_renewed_and_takes_ove
         async with open_journal(engine, "north", wait=True, clock=clock, lease_seconds=2.4) as journal:
             assert journal.lease[:3] == ("north", old.number + 1, 2.4)
             assert len(clock.slept) >= looks
-        assert clock.time >= looks * LOOK_SECONDS - 1
+        assert clock.time >= looks * CHECK_SECONDS - 1
 
 
 async def test_a_standby_takes_the_name_that_is_given_back_within_two_looks(database: str) -> None:
@@ -203,7 +203,7 @@ async def test_a_holder_declared_dead_cannot_write_and_learns_it(
         assert journal.outage() == str(lost.value)
         with pytest.raises(LeaseLost):
             await journal.commit([])
-        assert await events_of(engine, MATCH) == [(1, MatchOpened())]
+        assert await load_events_of_match(engine, MATCH) == [(1, MatchOpened())]
         async with engine.connect() as connection:
             rows = (await connection.execute(sa.select(schema.matches))).all()
             assert [(row.match, row.finished) for row in rows] == [(MATCH, None)]
@@ -249,12 +249,12 @@ async def test_a_commit_of_unknown_outcome_that_comes_late_is_refused_once_the_s
         assert found.events == [(1, MatchOpened())]
         assert journal.lease.number == before.number + 1
         with pytest.raises(LeaseLost):
-            await commit(changes_of(effects), before)
+            await commit(collect_changes(effects), before)
         # So it is also where the number was taken, and nobody was told.
         again = await journal._writer.write(partial(lease.reacquire, lease=before))
         assert again == journal.lease
         await journal.commit([happens(2, at=7)])
-        assert await events_of(engine, MATCH) == [(1, MatchOpened()), (7, MatchOpened())]
+        assert await load_events_of_match(engine, MATCH) == [(1, MatchOpened()), (7, MatchOpened())]
         await journal.load("test")
         assert journal.lease.number == before.number + 1  # nothing is in doubt any more
 

@@ -19,10 +19,10 @@ from arena.protocol.record import to_line
 from arena.server.processes.identity import ProcessIdentity, this_process
 from arena.server.store import lease, schema
 from arena.server.store.database import close, make_engine, prepare
-from arena.server.store.journal.changes import Durable, changes_of
+from arena.server.store.journal.changes import Durable, collect_changes
 from arena.server.store.journal.journal import Journal, StoreAway, Writer
 from arena.server.store.journal.postgresql_writer import open_postgresql_writer
-from arena.server.store.journal.reader import events_of_all
+from arena.server.store.journal.reader import load_events_by_match
 from arena.server.store.journal.sqlite_writer import open_sqlite_writer
 from arena.server.store.lease import LeaseLost, NameHeld
 from testkit.stored import records_of
@@ -150,7 +150,7 @@ class World:
             with suppress(LeaseLost):
                 await self._load(run)
                 if "late" in how:
-                    await run.writer.commit(changes_of(effects), before)  # it must be refused
+                    await run.writer.commit(collect_changes(effects), before)  # it must be refused
             return
         if how == "is killed after the commit":
             self._remove(run)
@@ -182,7 +182,7 @@ class World:
     async def check(self) -> None:
         """Check that the store has all acknowledged data unchanged."""
         async with self.engine.connect() as connection:
-            found = await events_of_all(connection, list(self.told))
+            found = await load_events_by_match(connection, list(self.told))
             kept = await connection.execute(
                 sa.select(schema.matches.c.match).where(schema.matches.c.finished.is_not(None))
             )

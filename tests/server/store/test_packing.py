@@ -18,8 +18,8 @@ from arena.server.store.packing import (
     UnpackError,
     pack_match,
     pack_record,
-    record_in,
     unpack_match,
+    unpack_record,
 )
 from testkit.sample_match import sample_match, terms_of
 from tests.server.matches import record
@@ -63,8 +63,8 @@ def matches(draw: st.DrawFn) -> MatchData:
 def test_unpacking_restores_every_byte(whole: MatchData) -> None:
     packed = pack_match(whole)
     assert unpack_match(packed) == whole
-    assert record_in(packed) == whole.record
-    assert record_in(pack_record(whole.record)) == whole.record
+    assert unpack_record(packed) == whole.record
+    assert unpack_record(pack_record(whole.record)) == whole.record
 
 
 def test_a_match_of_which_only_the_record_is_packed_has_no_journal() -> None:
@@ -80,26 +80,26 @@ def test_a_match_that_was_imported_has_no_events(imported: list[str]) -> None:
 @pytest.mark.parametrize("damaged", [b"", b"\x02abc", b"\x01", b"\x01nothing", b"\x01\x28\xb5\x2f\xfd\x00"])
 def test_corrupt_packed_data_is_reported_in_one_line(damaged: bytes) -> None:
     with pytest.raises(UnpackError) as caught:
-        record_in(damaged)
+        unpack_record(damaged)
     assert "\n" not in str(caught.value)
 
 
 def test_a_piece_that_was_cut_or_changed_is_refused() -> None:
     packed = pack_record(to_line(record()))
     with pytest.raises(UnpackError):
-        record_in(packed[:-3])
+        unpack_record(packed[:-3])
 
 
 def test_a_small_piece_that_unpacks_to_more_than_any_match_is_refused() -> None:
     bomb = packing.VERSION + zstd.compress(bytes(packing.MAX_BYTES + 1))
     assert len(bomb) < 100_000
-    with pytest.raises(UnpackError, match="unpacks to more than"):
-        record_in(bomb)
+    with pytest.raises(UnpackError, match="unpack to more than"):
+        unpack_record(bomb)
 
 
 def test_the_shared_text_is_the_one_that_every_store_was_written_with() -> None:
     """With any other, nothing that is packed can be read again: a new text is a new version."""
-    digest = hashlib.sha256(packing.SHARED.read_bytes()).hexdigest()
+    digest = hashlib.sha256(packing.DICTIONARY_FILE.read_bytes()).hexdigest()
     assert digest == "d64d78834e52e7cb9ee91206aa2a78860f237d0255f031b63d7e5696c135a67e"
 
 

@@ -27,8 +27,8 @@ from arena.server.store.database import open_store
 from arena.server.store.directives import issue
 from arena.server.store.invitations import invite, invited_owner
 from arena.server.store.journal.journal import open_journal
-from arena.server.store.packing import record_in, unpack_match
-from arena.server.store.people import NameInUse, forget, names_of, rename, stored_data
+from arena.server.store.packing import unpack_match, unpack_record
+from arena.server.store.people import NameInUse, forget, names_of_owner, rename, stored_data
 from arena.server.store.schema import metadata
 from arena.server.store.tokens import TokenError
 from tests.server.journals import ends, opens
@@ -49,7 +49,9 @@ async def contents(engine: AsyncEngine, *without: str) -> list[str]:
             for row in (await connection.execute(sa.select(table))).mappings():
                 told = dict(row)
                 if table.name == "records":
-                    told["packed"] = unpack_match(row["packed"]) if row["whole"] else record_in(row["packed"])
+                    told["packed"] = (
+                        unpack_match(row["packed"]) if row["whole"] else unpack_record(row["packed"])
+                    )
                 found.append(repr((table.name, told)))
     return sorted(found)
 
@@ -209,7 +211,7 @@ async def test_a_name_with_a_match_in_play_is_left_as_it_is(database: str) -> No
             await journal.commit([opens("in play", replace(terms(), players=Players(ADA, "bert")))])
         await refresh(engine)
         before = await everything(engine)
-        with pytest.raises(NameInUse, match="has a match in play"):
+        with pytest.raises(NameInUse, match="has a match in progress"):
             await forget(engine, ADA)
         assert await everything(engine) == before
 
@@ -242,7 +244,7 @@ async def test_an_owner_is_given_all_that_is_kept_of_its_names_and_no_secret(dat
     async with open_store(database) as engine:
         await fill(engine)
         await invite(engine, ["byron"], 2, 3600)
-        names = await names_of(engine, "byron")
+        names = await names_of_owner(engine, "byron")
         assert names == [ADA, "byron"]
         kept = await stored_data(engine, names)
         found = {

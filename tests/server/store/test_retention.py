@@ -13,14 +13,14 @@ from arena.protocol.record import from_line
 from arena.server.store import retention, schema
 from arena.server.store.aggregates.counting import refresh
 from arena.server.store.aggregates.recompute import recompute
-from arena.server.store.aggregates.standings import standings
+from arena.server.store.aggregates.standings import load_standings
 from arena.server.store.archive import ImportCounts, import_lines
 from arena.server.store.compaction import compact
 from arena.server.store.database import now, open_store
 from arena.server.store.ladders import claim, finish
 from arena.server.store.queries import event_table, rating_tables
 from arena.server.store.retention import ArchiveFailed, BadRetention, Retention, prune
-from arena.server.store.search import Filter, search
+from arena.server.store.search import SearchFilter, search_matches
 from tests.server.played import MAXIE_WINS, MINNIE_WINS, NOBODY_WINS, day, events, keep
 
 KINDS = (MAXIE_WINS, MINNIE_WINS, NOBODY_WINS)
@@ -52,14 +52,18 @@ async def test_the_oldest_go_and_ratings_and_tables_stay_right(database: str, *,
         await refresh(engine)
         if packed:
             await compact(engine)
-        before = (await standings(engine), await rating_tables(engine), await event_table(engine, "test"))
+        before = (
+            await load_standings(engine),
+            await rating_tables(engine),
+            await event_table(engine, "test"),
+        )
         assert await prune(engine, Retention(most=3)) == 5
         assert (
-            await standings(engine),
+            await load_standings(engine),
             await rating_tables(engine),
             await event_table(engine, "test"),
         ) == before
-        shown = await search(engine, Filter(), 50)
+        shown = await search_matches(engine, SearchFilter(), 50)
         assert [each.match for each in shown.matches] == [each.match for each in matches[:4:-1]]
         assert (await recompute(engine)).matches == 3
         await keep(engine, day(20), events(MAXIE_WINS))
@@ -81,7 +85,7 @@ async def test_a_store_that_was_pruned_rates_on_like_one_that_was_not(
                 await keep(each, day(1 + number), events(KINDS[number % 3]), match=f"{number:032}")
                 await refresh(each)
             await prune(engine, Retention(most=2))
-        assert await standings(engine) == await standings(other)
+        assert await load_standings(engine) == await load_standings(other)
 
 
 async def test_archived_matches_can_be_imported_again(
@@ -91,14 +95,14 @@ async def test_archived_matches_can_be_imported_again(
     async with open_store(database) as engine, open_store(other_database) as other:
         matches = [await keep(engine, day(1 + number), events(KINDS[number % 3])) for number in range(5)]
         await refresh(engine)
-        rated = await standings(engine)
+        rated = await load_standings(engine)
         assert await prune(engine, Retention(most=0, archive=folder)) == 5
         (file,) = folder.iterdir()
         lines = gzip.decompress(file.read_bytes()).splitlines()
         assert [from_line(line) for line in lines] == matches
         assert await import_lines(other, lines, trust=True) == ImportCounts(added=5)
         await refresh(other)
-        assert await standings(other) == rated
+        assert await load_standings(other) == rated
 
 
 async def test_nothing_is_removed_if_the_archive_cannot_be_written(database: str, tmp_path: Path) -> None:
@@ -108,7 +112,7 @@ async def test_nothing_is_removed_if_the_archive_cannot_be_written(database: str
         await refresh(engine)
         with pytest.raises(ArchiveFailed, match="cannot write into"):
             await prune(engine, Retention(most=0, archive=tmp_path / "file" / "folder"))
-        assert len((await search(engine, Filter(), 5)).matches) == 1
+        assert len((await search_matches(engine, SearchFilter(), 5)).matches) == 1
 
 
 async def test_a_prune_that_was_cut_short_loses_nothing(database: str, tmp_path: Path) -> None:
@@ -125,7 +129,7 @@ async def test_a_prune_that_was_cut_short_loses_nothing(database: str, tmp_path:
 
         with pytest.raises(ConnectionError):
             await prune(engine, Retention(most=0, archive=tmp_path), write)
-        assert len((await search(engine, Filter(), 50)).matches) == 5
+        assert len((await search_matches(engine, SearchFilter(), 50)).matches) == 5
         assert await prune(engine, Retention(most=0, archive=tmp_path)) == 5
         texts = [gzip.decompress(file.read_bytes()) for file in tmp_path.glob("*.gz")]
         lines = [line for text in texts for line in text.splitlines()]
@@ -152,7 +156,9 @@ async def test_uncounted_matches_and_matches_of_a_ladder_stay(database: str) -> 
         assert await prune(engine, Retention(most=0)) == 1
         await refresh(engine)
         assert await prune(engine, Retention(most=0)) == 1
-        assert [each.match for each in (await search(engine, Filter(), 5)).matches] == [cup.match]
+        assert [each.match for each in (await search_matches(engine, SearchFilter(), 5)).matches] == [
+            cup.match
+        ]
         await finish(engine, "cup")
         with anyio.fail_after(500):
             assert await prune(engine, Retention(most=0)) == 1

@@ -14,7 +14,7 @@ from arena.protocol.codes import EndReason
 from arena.server.store.database import Engine, open_store
 from arena.server.store.finished import MatchSummary
 from arena.server.store.schema import crosses, matches
-from arena.server.store.search import Filter, opening_of, scores, search
+from arena.server.store.search import SearchFilter, find_opening_key, load_scores, search_matches
 
 BOTS, MAPS, EVENTS, OPENINGS = ("anna", "bert", "carl"), ("m2", "usa"), ("e", "f"), ("aaaa", "bbbb", None)
 COUNT = 120
@@ -62,7 +62,7 @@ async def stored_rows(engine: Engine) -> list[dict[str, object]]:
     return rows
 
 
-def fits(row: dict[str, object], wanted: Filter) -> bool:
+def fits(row: dict[str, object], wanted: SearchFilter) -> bool:
     if row["finished"] is None:
         return False
     players = {row["maxie"], row["minnie"]}
@@ -91,7 +91,7 @@ def fits(row: dict[str, object], wanted: Filter) -> bool:
     return row["reason"] == wanted.result
 
 
-def combinations() -> Iterator[Filter]:
+def combinations() -> Iterator[SearchFilter]:
     for bot, opponent, map, game, event, opening in itertools.product(
         ("", "anna"), ("", "bert"), ("", "usa"), ("", "riskless"), ("", "e"), ("", "aaaa")
     ):
@@ -99,15 +99,17 @@ def combinations() -> Iterator[Filter]:
             continue
         results = ("maxie", "drawn", "armies", *(("won", "lost") if bot else ()))
         for result in ("", *results):
-            yield Filter(bot, opponent, map, game, event, opening, result)
+            yield SearchFilter(bot, opponent, map, game, event, opening, result)
 
 
-async def find_all(engine: Engine, wanted: Filter, limit: int, looked_through: int) -> list[MatchSummary]:
+async def find_all(
+    engine: Engine, wanted: SearchFilter, limit: int, looked_through: int
+) -> list[MatchSummary]:
     """Return all that fit, page by page."""
     shown: list[MatchSummary] = []
     place = None
     while True:
-        page = await search(engine, wanted, limit, place, looked_through)
+        page = await search_matches(engine, wanted, limit, place, looked_through)
         assert len(page.matches) <= limit
         shown += page.matches
         if page.next is None:
@@ -129,7 +131,7 @@ async def test_every_combination_finds_what_fits_the_newest_first(
 async def test_one_answer_looks_through_no_more_than_it_may(
     engine: Engine, stored_rows: list[dict[str, object]]
 ) -> None:
-    page = await search(engine, Filter(result=EndReason.CRASH.value), 5, looked_through=10)
+    page = await search_matches(engine, SearchFilter(result=EndReason.CRASH.value), 5, looked_through=10)
     assert page.matches == []
     assert page.next is not None
     newest = sorted(
@@ -145,19 +147,19 @@ async def test_the_score_of_one_bot_against_another_is_listed_by_game(engine: En
     ]
     async with engine.begin() as connection:
         await connection.execute(sa.insert(crosses), rows)
-    assert [(each.game, each.wins) for each in await scores(engine, "anna", "bert")] == [
+    assert [(each.game, each.wins) for each in await load_scores(engine, "anna", "bert")] == [
         ("riskless", 3),
         ("tictactoe", 4),
     ]
-    assert await scores(engine, "bert", "dora") == []
+    assert await load_scores(engine, "bert", "dora") == []
 
 
 async def test_a_match_says_which_opening_it_had(
     engine: Engine, stored_rows: list[dict[str, object]]
 ) -> None:
     for row in stored_rows[:5]:
-        assert await opening_of(engine, str(row["match"])) == row["opening"]
-    assert await opening_of(engine, "none") is None
+        assert await find_opening_key(engine, str(row["match"])) == row["opening"]
+    assert await find_opening_key(engine, "none") is None
 
 
 async def test_indices_are_used(engine: Engine, stored_rows: list[dict[str, object]]) -> None:
@@ -168,15 +170,15 @@ async def test_indices_are_used(engine: Engine, stored_rows: list[dict[str, obje
         engine.sync_engine, "before_cursor_execute", lambda *given: statements.append((given[2], given[3]))
     )
     for wanted, index in {
-        Filter("anna", "bert"): "pair",
-        Filter("anna", map="usa"): "maxie",
-        Filter(map="usa"): "map",
-        Filter(opening="aaaa", map="m2"): "opening",
-        Filter(event="e", bot="anna"): "event",
-        Filter(result="armies"): "finished",
+        SearchFilter("anna", "bert"): "pair",
+        SearchFilter("anna", map="usa"): "maxie",
+        SearchFilter(map="usa"): "map",
+        SearchFilter(opening="aaaa", map="m2"): "opening",
+        SearchFilter(event="e", bot="anna"): "event",
+        SearchFilter(result="armies"): "finished",
     }.items():
         statements.clear()
-        await search(engine, wanted, 5)
+        await search_matches(engine, wanted, 5)
         statement, given = next(each for each in statements if "LIMIT" in each[0])
         async with engine.connect() as connection:
             plan = (await connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {statement}", given)).all()

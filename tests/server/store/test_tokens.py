@@ -24,7 +24,7 @@ async def test_a_token_is_kept_as_its_hash_only(database: str) -> None:
 async def test_a_name_has_one_token_until_it_is_revoked(database: str) -> None:
     async with open_store(database) as engine:
         first = await tokens.create(engine, "anna", "bot")
-        with pytest.raises(TokenError, match="'anna' has a token"):
+        with pytest.raises(TokenError, match="'anna' already has a token"):
             await tokens.create(engine, "anna", "admin")
         await tokens.revoke(engine, "anna")
         second = await tokens.create(engine, "anna", "spectator")

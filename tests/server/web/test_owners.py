@@ -20,8 +20,8 @@ from arena.server.core.calendar import format_utc
 from arena.server.core.inputs import AnnounceEvent
 from arena.server.host import Host
 from arena.server.store import invitations, tokens
-from arena.server.store.database import now, open_store, writing
-from arena.server.store.events import ask
+from arena.server.store.database import now, open_store, transaction_writer
+from arena.server.store.events import send_request
 from arena.server.store.tokens import TokenChange
 from arena.server.web.routes import ROUTES
 from tests.server.peer import dial
@@ -75,7 +75,7 @@ async def test_an_owner_takes_rotates_and_retires_as_many_names_as_the_invitatio
     assert not await enters(host, "lion", codes["ada"]), "a code is no token"
     for name, why in {
         "tiger": "'tiger' is taken: choose another name",
-        "t\u0456ger": "'t\u0456ger' looks like 'tiger', which exists: take another name",
+        "t\u0456ger": "'t\u0456ger' looks like 'tiger', which exists: choose another name",
         "house-bob": "looks like a name of the server's own engines",
         " x": "' x' is not a valid name",
     }.items():
@@ -120,7 +120,7 @@ async def test_a_course_behind_one_address_opens_its_invitations_at_the_same_mom
 
 async def test_an_owner_enters_own_bots_in_an_event_and_withdraws_them(host: Host) -> None:
     plan = replace(ONCE, begins=TOMORROW, closes=TOMORROW, invited=("tiger", "lion", "wolf"))
-    assert await ask(host.engine, "", AnnounceEvent(plan))
+    assert await send_request(host.engine, "", AnnounceEvent(plan))
     tiger = basic("tiger", await tokens.create(host.engine, "tiger", "bot", "ada"))
     await tokens.create(host.engine, "lion", "bot", "ada")
     await tokens.create(host.engine, "bear", "bot", "ada")
@@ -148,7 +148,7 @@ async def test_an_owner_enters_own_bots_in_an_event_and_withdraws_them(host: Hos
         assert await post(host, f"me/{path}", tiger) == (409, why)
     assert (await post(host, "me/enter?event=cup&name=tiger", basic("tiger", "a guess")))[0] == 401
     soon = replace(plan, event="tea", uid="8", closes=1)
-    assert await ask(host.engine, "", AnnounceEvent(soon))
+    assert await send_request(host.engine, "", AnnounceEvent(soon))
     closed = "the entries of tea are closed: it is about to begin"
     assert await post(host, "me/enter?event=tea&name=tiger", tiger) == (409, closed)
 
@@ -163,7 +163,7 @@ async def test_nobody_changes_tokens_of_other_owners(host: Host) -> None:
             assert (status, told) == (409, f"'ada' has no bot '{name}'")
     status, told = await post(host, "token/create?name=bear", basic("tiger", secret))
     assert (status, told) == (409, "this invitation is no longer open: ask the host for a new one")
-    [bot] = (await invitations.owner_of(host.engine, "ada")).bots
+    [bot] = (await invitations.load_owner(host.engine, "ada")).bots
     assert bot.name == "tiger"
 
 
@@ -181,9 +181,9 @@ async def test_retired_names_are_bounded(database: str) -> None:
         for number in range(invitations.MAX_REVOKED):
             name = f"bot-{number + 100}"
             await register_name(engine, "ada", name)
-            assert (await invitations.owner_of(engine, "ada")).left == 0
+            assert (await invitations.load_owner(engine, "ada")).left == 0
             await tokens.revoke(engine, name)
-        assert (await invitations.owner_of(engine, "ada")).left == 0
+        assert (await invitations.load_owner(engine, "ada")).left == 0
 
 
 async def test_a_name_is_registered_only_in_a_store_with_the_names_among_which_it_was_free(
@@ -191,13 +191,13 @@ async def test_a_name_is_registered_only_in_a_store_with_the_names_among_which_i
 ) -> None:
     """Two servers on one store cannot both give away the last place, or two names that look alike."""
     async with open_store(database) as engine:
-        write = writing(engine)
+        write = transaction_writer(engine)
         await invitations.invite(engine, ["ada"], 1, 3600)
-        first, _ = await invitations.new_name(engine, "ada", "tiger")
-        second, _ = await invitations.new_name(engine, "ada", "t1ger")
+        first, _ = await invitations.check_new_name(engine, "ada", "tiger")
+        second, _ = await invitations.check_new_name(engine, "ada", "t1ger")
         assert await write(first.apply)
         assert not await write(second.apply)
-        [bot] = (await invitations.owner_of(engine, "ada")).bots
+        [bot] = (await invitations.load_owner(engine, "ada")).bots
         assert bot == first.token
 
 
@@ -208,8 +208,8 @@ async def test_a_token_is_changed_only_as_long_as_it_is_the_one_that_was_read(da
         assert before is not None
         rotated = replace(before, hash="1", rotated=now())
         revoked = replace(before, revoked=now())
-        assert await writing(engine)(TokenChange(before, rotated).apply)
-        assert not await writing(engine)(TokenChange(before, revoked).apply)
+        assert await transaction_writer(engine)(TokenChange(before, rotated).apply)
+        assert not await transaction_writer(engine)(TokenChange(before, revoked).apply)
         assert await tokens.find(engine, "tiger") == rotated
 
 

@@ -31,7 +31,7 @@ from arena.server.edge.responses import Response
 from arena.server.edge.work import WorkBudget
 from arena.server.host import Host
 from arena.server.metrics import Metrics
-from arena.server.store.database import close, make_engine, prepare, writing
+from arena.server.store.database import close, make_engine, prepare, transaction_writer
 from arena.server.store.readonly import open_readonly
 from arena.server.web.__main__ import MIN_CACHED, RequestHandler
 from arena.server.web.frames import LiveRequest, LiveResponse, PageRequest
@@ -78,7 +78,7 @@ async def pages(url: str) -> AsyncIterator[Pages]:
         Metrics(),
         WorkBudget(HostLimits(work_ms_per_second=1e6)),
         lambda: "",
-        write=writing(engine),
+        write=transaction_writer(engine),
     )
     yield pages
     pages.close()
@@ -186,13 +186,13 @@ async def test_it_ends_with_its_parent(url: str) -> None:
     code = f"""
 import asyncio, os
 from tests.server.web.test_page_process import (
-    About, HostLimits, Metrics, Nothing, Pages, WorkBudget, get, make_engine, writing
+    About, HostLimits, Metrics, Nothing, Pages, WorkBudget, get, make_engine, transaction_writer
 )
 
 async def main():
     engine = make_engine({url!r})
     work = WorkBudget(HostLimits(work_ms_per_second=1e6))
-    pages = Pages(About("test"), engine, Nothing(), Metrics(), work, lambda: "", write=writing(engine))
+    pages = Pages(About("test"), engine, Nothing(), Metrics(), work, lambda: "", write=transaction_writer(engine))
     print((await get(pages, "/api/maps"))[0], pages.process.pid, flush=True)
     os.kill(os.getpid(), 9)
 

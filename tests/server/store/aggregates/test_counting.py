@@ -15,8 +15,13 @@ from arena.rating.glicko import Rating
 from arena.rating.steps import Category, Rater, RatingStep, categories
 from arena.server.store.aggregates import counting
 from arena.server.store.aggregates.counting import refresh
-from arena.server.store.aggregates.recompute import step_of
-from arena.server.store.aggregates.standings import crosses, last_ratings, listed_categories, standings
+from arena.server.store.aggregates.recompute import step_from_row
+from arena.server.store.aggregates.standings import (
+    last_ratings,
+    listed_categories,
+    load_crosses,
+    load_standings,
+)
 from arena.server.store.database import open_store, reading
 from arena.server.store.schema import rating_steps
 from tests.properties import seeds
@@ -40,7 +45,7 @@ async def steps_in(engine: AsyncEngine) -> list[RatingStep]:
         rating_steps.c.arrival, rating_steps.c.time_control, rating_steps.c.seat
     )
     async with engine.connect() as connection:
-        return [step_of(row) for row in (await connection.execute(query)).all()]
+        return [step_from_row(row) for row in (await connection.execute(query)).all()]
 
 
 def steps_of(played: list[tuple[str, Record]]) -> list[RatingStep]:
@@ -132,7 +137,7 @@ async def test_a_time_that_is_yet_to_come_does_not_keep_the_count_from_ending(da
             await keep(engine, day(1, number), events(MINNIE_WINS))
             assert await refresh(engine) == 1
         assert await refresh(engine) == 0
-        (anna,) = [row for row in await standings(engine) if row.bot == "anna"]
+        (anna,) = [row for row in await load_standings(engine) if row.bot == "anna"]
     assert (anna.wins, anna.losses) == (1, counting.CHUNK + 1)
     assert anna.deviation < 350
 
@@ -146,7 +151,9 @@ async def test_each_of_many_bots_gets_its_own_rating(database: str) -> None:
         keys = [(Category("tictactoe"), name) for name in (*names, "nobody")]
         async with reading(engine) as connection:
             found = await connection.run_sync(last_ratings, keys)
-        rows = {row.bot: Rating(row.rating, row.deviation, row.volatility) for row in await standings(engine)}
+        rows = {
+            row.bot: Rating(row.rating, row.deviation, row.volatility) for row in await load_standings(engine)
+        }
     assert {bot: known.after() for (_, bot), known in found.items()} == rows
 
 
@@ -154,7 +161,7 @@ async def test_casual_and_unfinished_matches_do_not_count(database: str) -> None
     async with open_store(database) as engine:
         await keep(engine, day(1), events(MAXIE_WINS), rated=False)
         assert await refresh(engine) == 0
-        assert await standings(engine) == []
+        assert await load_standings(engine) == []
 
 
 async def test_the_table_counts_results_and_forfeits(database: str) -> None:
@@ -172,7 +179,7 @@ async def test_the_table_counts_results_and_forfeits(database: str) -> None:
         ):
             await keep(engine, day(1 + number), how)
         await refresh(engine)
-        rows = {row.bot: row for row in await standings(engine)}
+        rows = {row.bot: row for row in await load_standings(engine)}
     anna, bert = rows["anna"], rows["bert"]
     assert (anna.matches, anna.wins, anna.draws, anna.losses, anna.forfeits) == (5, 2, 1, 2, 1)
     assert (bert.matches, bert.wins, bert.draws, bert.losses, bert.forfeits) == (5, 2, 1, 2, 2)
@@ -192,13 +199,13 @@ async def test_a_rating_by_time_control_is_that_of_a_store_with_no_other_matches
                 await keep(each, day(1, number), how, maxie=maxie, minnie=minnie, time_control=time_control)
         await refresh(engine)
         await refresh(other)
-        rows = await standings(engine, "tictactoe", "", "0.1/move")
-        assert rows == await standings(other, "tictactoe")
-        assert rows != await standings(engine, "tictactoe")
-        assert await standings(engine, "tictactoe", "italy", "0.1/move") == []
+        rows = await load_standings(engine, "tictactoe", "", "0.1/move")
+        assert rows == await load_standings(other, "tictactoe")
+        assert rows != await load_standings(engine, "tictactoe")
+        assert await load_standings(engine, "tictactoe", "italy", "0.1/move") == []
         names = [row.bot for row in rows]
-        of_clock = await crosses(engine, Category("tictactoe", "", "0.1/move"), names)
-        assert of_clock == await crosses(other, Category("tictactoe"), names)
+        of_clock = await load_crosses(engine, Category("tictactoe", "", "0.1/move"), names)
+        assert of_clock == await load_crosses(other, Category("tictactoe"), names)
         listed = await listed_categories(engine, 5, since=LONG_AGO)
         assert {each.time_control: each.matches for each in listed} == {
             "0.1/move": sum(row.matches for row in rows),
@@ -212,6 +219,6 @@ async def test_the_table_is_by_game_and_can_be_of_one(database: str) -> None:
     async with open_store(database) as engine:
         await keep(engine, day(1), events(MINNIE_WINS))
         await refresh(engine)
-        assert [row.bot for row in await standings(engine)] == ["bert", "anna"]
-        assert [row.bot for row in await standings(engine, "tictactoe")] == ["bert", "anna"]
-        assert await standings(engine, "riskless") == []
+        assert [row.bot for row in await load_standings(engine)] == ["bert", "anna"]
+        assert [row.bot for row in await load_standings(engine, "tictactoe")] == ["bert", "anna"]
+        assert await load_standings(engine, "riskless") == []

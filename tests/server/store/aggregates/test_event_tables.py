@@ -12,8 +12,8 @@ from arena.server.store.aggregates.event_tables import (
     MAX_FULL_TABLE,
     MAX_PARTIAL_TABLE,
     EventCounts,
-    event_scores_of,
     events_with_matches,
+    load_event_scores,
 )
 from arena.server.store.archive import import_lines
 from arena.server.store.database import open_store
@@ -112,7 +112,7 @@ async def test_of_very_many_bots_those_are_told_that_have_played_most(database: 
     async with open_store(database) as engine:
         assert (await import_lines(engine, lines)).added == len(lines)
         await refresh(engine)
-        found = await event_scores_of(engine, "test")
+        found = await load_event_scores(engine, "test")
     assert found is not None
     assert found.counted == len(lines)
     assert len(found.bots) == MAX_PARTIAL_TABLE

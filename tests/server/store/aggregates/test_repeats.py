@@ -10,9 +10,9 @@ from arena.protocol.codes import EndReason
 from arena.protocol.record import Record, RecordedMove, Result
 from arena.protocol.values import Players
 from arena.server.store.aggregates.counting import refresh
-from arena.server.store.aggregates.standings import standings
+from arena.server.store.aggregates.standings import load_standings
 from arena.server.store.database import open_store
-from arena.server.store.finished import digest_of
+from arena.server.store.finished import match_digest
 from arena.server.store.schema import matches
 from tests.server.matches import record
 from tests.server.played import MAXIE_WINS, MINNIE_WINS, day, events, keep
@@ -22,7 +22,9 @@ PLAYED = msgspec.structs.replace(record(), moves=[RecordedMove(cell, 1.0) for ce
 
 def test_times_and_what_was_thought_make_no_other_match() -> None:
     slower = [msgspec.structs.replace(each, ms=99.0) for each in PLAYED.moves]
-    assert digest_of(msgspec.structs.replace(PLAYED, moves=slower, match="another")) == digest_of(PLAYED)
+    assert match_digest(msgspec.structs.replace(PLAYED, moves=slower, match="another")) == match_digest(
+        PLAYED
+    )
 
 
 @pytest.mark.parametrize(
@@ -37,7 +39,7 @@ def test_times_and_what_was_thought_make_no_other_match() -> None:
     ids=["moves", "seats", "bots", "setup", "end"],
 )
 def test_another_match_has_another_digest(other: Record) -> None:
-    assert digest_of(other) != digest_of(PLAYED)
+    assert match_digest(other) != match_digest(PLAYED)
 
 
 async def test_the_second_of_two_equal_matches_is_not_rated_and_stays_so_after_a_restart(
@@ -51,7 +53,7 @@ async def test_the_second_of_two_equal_matches_is_not_rated_and_stays_so_after_a
     async with open_store(database) as engine:
         await keep(engine, day(5), events(MAXIE_WINS), once=True)
         await refresh(engine)
-        assert {each.bot: each.matches for each in await standings(engine)} == {"anna": 3, "bert": 3}
+        assert {each.bot: each.matches for each in await load_standings(engine)} == {"anna": 3, "bert": 3}
         async with engine.connect() as connection:
             rated = (
                 await connection.execute(sa.select(matches.c.rated).order_by(matches.c.arrival))

@@ -17,21 +17,21 @@ from arena.server.store.aggregates.closing import CannotClose, close_season
 from arena.server.store.aggregates.counting import refresh
 from arena.server.store.aggregates.recompute import recompute
 from arena.server.store.aggregates.seasons import all_seasons
-from arena.server.store.aggregates.standings import StandingRow, crosses, standings, standings_of
-from arena.server.store.database import open_store, writing
-from arena.server.store.journal.load import accounts
+from arena.server.store.aggregates.standings import StandingRow, load_crosses, load_standings, standings_of
+from arena.server.store.database import open_store, transaction_writer
+from arena.server.store.journal.load import load_accounts
 from arena.server.store.queries import rating_tables
 from arena.server.store.retention import Retention, prune
 from arena.server.store.schema import matches
 from arena.server.store.schema import standings as standings_table
-from arena.server.store.search import scores
+from arena.server.store.search import load_scores
 from tests.server.played import MAXIE_WINS, MINNIE_WINS, NOBODY_WINS, day, events, keep
 
 NAMES = ["anna", "bert", "carl"]
 
 
 async def close(engine: AsyncEngine, name: str, game: str | None = None) -> list[str]:
-    return await writing(engine)(partial(close_season, name=name, game=game))
+    return await transaction_writer(engine)(partial(close_season, name=name, game=game))
 
 
 async def play(chance: random.Random, days: range, *engines: AsyncEngine) -> None:
@@ -58,36 +58,39 @@ async def test_a_season_begins_like_an_empty_store_and_keeps_the_tables_of_the_l
     async with open_store(database) as engine, open_store(other_database) as other:
         await play(chance, range(1, 12), engine)
         await refresh(engine)
-        before, crossed = await standings(engine), await crosses(engine, Category("tictactoe"), NAMES)
-        of_clock = await standings(engine, "tictactoe", "", "1+0.1")
+        before, crossed = (
+            await load_standings(engine),
+            await load_crosses(engine, Category("tictactoe"), NAMES),
+        )
+        of_clock = await load_standings(engine, "tictactoe", "", "1+0.1")
         assert await close(engine, "spring") == ["tictactoe"]
-        assert await standings(engine) == []
-        assert await standings(engine, season="spring") == before
-        assert (await accounts(engine, "", ["anna"]))["anna"].ratings == {}
+        assert await load_standings(engine) == []
+        assert await load_standings(engine, season="spring") == before
+        assert (await load_accounts(engine, "", ["anna"]))["anna"].ratings == {}
         await play(chance, range(12, 24), engine, other)
         await refresh(engine)
         await refresh(other)
-        now = await standings(engine)
-        assert now == await standings(other)
-        assert await standings(engine, "tictactoe", "", "1+0.1") == await standings(
+        now = await load_standings(engine)
+        assert now == await load_standings(other)
+        assert await load_standings(engine, "tictactoe", "", "1+0.1") == await load_standings(
             other, "tictactoe", "", "1+0.1"
         )
-        assert await standings(engine, season="spring") == before
-        assert await standings(engine, "tictactoe", "", "1+0.1", "spring") == of_clock
+        assert await load_standings(engine, season="spring") == before
+        assert await load_standings(engine, "tictactoe", "", "1+0.1", "spring") == of_clock
         tables = await rating_tables(engine, season="spring")
         assert tables.standings == before
         assert {(each.bot, each.opponent): each for each in tables.crosses["tictactoe"]} == {
             (each.bot, each.opponent): each for each in crossed
         }
         assert [each.time_control for each in tables.categories] == ["1+0.1"]
-        mine = await crosses(engine, Category("tictactoe", season=2), NAMES)
-        assert mine == await crosses(other, Category("tictactoe"), NAMES)
+        mine = await load_crosses(engine, Category("tictactoe", season=2), NAMES)
+        assert mine == await load_crosses(other, Category("tictactoe"), NAMES)
         async with engine.connect() as connection:
             assert await standings_of(connection, "anna") == [row for row in now if row.bot == "anna"]
         ratings = {row.bot: row.rating for row in now}
-        (anna,) = (await accounts(engine, "", ["anna"]))["anna"].ratings.values()
+        (anna,) = (await load_accounts(engine, "", ["anna"]))["anna"].ratings.values()
         assert anna.rating == ratings["anna"]
-        (score,) = await scores(engine, "anna", "bert")
+        (score,) = await load_scores(engine, "anna", "bert")
         both = [each for each in (*crossed, *mine) if (each.bot, each.opponent) == ("anna", "bert")]
         assert len(both) == 2
         assert (score.wins, score.losses) == (
@@ -101,7 +104,7 @@ async def test_matches_that_wait_to_be_counted_belong_to_the_season_that_is_clos
         for number in range(3):
             await keep(engine, day(1 + number), events(MAXIE_WINS), match=f"{number:032}")
         await close(engine, "spring")
-        assert [row.matches for row in await standings(engine, season="spring")] == [3, 3]
+        assert [row.matches for row in await load_standings(engine, season="spring")] == [3, 3]
         assert await refresh(engine) == 0
 
 
@@ -116,10 +119,10 @@ async def test_the_ratings_of_all_seasons_are_recomputed_with_and_without_their_
         await refresh(engine)
         assert (await recompute(engine)).matches == 16
         for kept in (12, 5, 0):
-            before = await standings(engine, season="spring"), await standings(engine)
+            before = await load_standings(engine, season="spring"), await load_standings(engine)
             await prune(engine, Retention(most=kept))
             assert (await recompute(engine)).matches == kept
-            assert (await standings(engine, season="spring"), await standings(engine)) == before
+            assert (await load_standings(engine, season="spring"), await load_standings(engine)) == before
         await play(chance, range(17, 21), engine)
         await refresh(engine)
         assert (await recompute(engine)).matches == 4
@@ -133,11 +136,14 @@ async def test_a_season_is_of_one_game_or_of_all_and_its_name_is_given_once(data
         await refresh(engine)
         await keep_riskless(engine)
         assert await close(engine, "spring", "riskless") == ["riskless"]
-        assert [row.game for row in await standings(engine)] == ["tictactoe"] * 2
+        assert [row.game for row in await load_standings(engine)] == ["tictactoe"] * 2
         with pytest.raises(CannotClose, match="no match of riskless was rated in this season"):
             await close(engine, "summer", "riskless")
         assert await close(engine, "spring") == ["tictactoe"], "riskless has no match in its season"
-        assert {row.game for row in await standings(engine, season="spring")} == {"riskless", "tictactoe"}
+        assert {row.game for row in await load_standings(engine, season="spring")} == {
+            "riskless",
+            "tictactoe",
+        }
         await keep(engine, day(2), events(MAXIE_WINS))
         with pytest.raises(CannotClose, match="tictactoe already has a season 'spring'"):
             await close(engine, "spring")
@@ -161,7 +167,7 @@ async def test_a_season_that_cannot_be_stored_whole_is_not_closed(tmp_path: Path
             counted = sa.select(sa.func.count()).where(matches.c.counted)
             assert await connection.scalar(counted) == 0, "neither are the matches counted"
         await refresh(engine)
-        assert [row.matches for row in await standings(engine, "tictactoe")] == [3, 3]
+        assert [row.matches for row in await load_standings(engine, "tictactoe")] == [3, 3]
 
 
 KILLED = """
@@ -174,7 +180,7 @@ import sqlalchemy as sa
 
 from arena.server.store.aggregates.closing import close_season
 from arena.server.store.aggregates.counting import refresh
-from arena.server.store.database import open_store, writing
+from arena.server.store.database import open_store, transaction_writer
 
 async def close(file, last):
     done = itertools.count(1)
@@ -185,7 +191,7 @@ async def close(file, last):
         sa.event.listen(engine.sync_engine, "before_cursor_execute", step)
         sa.event.listen(engine.sync_engine, "commit", step)
         await refresh(engine)
-        await writing(engine)(partial(close_season, name="spring"))
+        await transaction_writer(engine)(partial(close_season, name="spring"))
 
 folder, code = Path(sys.argv[1]), -9
 for last in itertools.count(1):
@@ -211,7 +217,7 @@ async def test_a_kill_at_any_step_of_the_closing_leaves_the_old_season_or_the_ne
     files = sorted(tmp_path.glob("*[0-9].db"), key=lambda file: int(file.stem))
     assert len(files) > 10
     async with open_store(f"sqlite:///{files[-1]}") as engine:
-        closed = await standings(engine, season="spring")
+        closed = await load_standings(engine, season="spring")
     assert [(row.game, row.matches) for row in closed] == [("riskless", 1)] + [("tictactoe", 2)] * 2
     kinds = set()
     for file in files:
@@ -220,7 +226,7 @@ async def test_a_kill_at_any_step_of_the_closing_leaves_the_old_season_or_the_ne
             kinds.add(len(names))
             await refresh(engine)
             assert names in ([], ["spring", "spring"])
-            assert (await standings(engine), await standings(engine, season="spring")) == (
+            assert (await load_standings(engine), await load_standings(engine, season="spring")) == (
                 ([], closed) if names else (closed, [])
             )
     assert kinds == {0, 2}

@@ -9,12 +9,12 @@ from arena.server.store.aggregates.counting import refresh
 from arena.server.store.aggregates.standings import (
     BOTS_AT_ONCE,
     StandingRow,
-    bases,
-    crosses,
-    games,
     last_ratings,
+    load_bases,
+    load_crosses,
+    load_standings,
+    rated_games,
     sort_standings,
-    standings,
     standings_of,
     store_bases,
 )
@@ -45,13 +45,13 @@ async def test_the_stored_table_equals_a_count_of_all_matches(database: str) -> 
             if chance.random() < 0.4:
                 await refresh(engine)
         await refresh(engine)
-        table = await standings(engine, "tictactoe")
-        found = await crosses(engine, Category("tictactoe"), ["anna", "bert", "carl"])
-        assert await games(engine) == ["tictactoe"]
+        table = await load_standings(engine, "tictactoe")
+        found = await load_crosses(engine, Category("tictactoe"), ["anna", "bert", "carl"])
+        assert await rated_games(engine) == ["tictactoe"]
         async with engine.connect() as connection:
             of_anna = await standings_of(connection, "anna")
         assert of_anna == [row for row in table if row.bot == "anna"]
-        assert await standings(engine, "tictactoe", most=2) == table[:2]
+        assert await load_standings(engine, "tictactoe", most=2) == table[:2]
     for cross in found:
         expected = [scored[cross.bot, cross.opponent, how] for how in ("win", "draw", "loss")]
         assert [cross.wins, cross.draws, cross.losses] == expected
@@ -71,7 +71,7 @@ async def test_the_last_ratings_of_more_bots_than_one_query_asks_for(database: s
     async with open_store(database) as engine, exclusive(engine) as connection:
         await connection.run_sync(store_bases, table)
         await connection.run_sync(store_bases, {keys[0]: CurrentRating(1700.0, 50.0, 0.06, day(2))})
-        kept = await connection.run_sync(bases)
+        kept = await connection.run_sync(load_bases)
         assert await connection.run_sync(last_ratings, keys) == {}
     assert kept == table | {keys[0]: CurrentRating(1700.0, 50.0, 0.06, day(2))}
     assert kept[keys[0]].after() == Rating(1700.0, 50.0, 0.06)

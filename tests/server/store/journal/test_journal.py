@@ -34,8 +34,8 @@ from arena.server.store.aggregates.counting import refresh
 from arena.server.store.database import close, make_engine, now, open_store, prepare
 from arena.server.store.journal.changes import Durable
 from arena.server.store.journal.journal import SLOW_SECONDS, Journal, open_journal
-from arena.server.store.journal.postgresql_writer import LET_NOBODY_COUNT
-from arena.server.store.journal.reader import events_of
+from arena.server.store.journal.postgresql_writer import LOCK_OUT_COUNTING
+from arena.server.store.journal.reader import load_events_of_match
 from arena.server.store.journal.sqlite_writer import WriterThread
 from arena.server.store.lease import Lease
 from testkit.stored import records_of
@@ -56,7 +56,7 @@ async def test_a_commit_is_visible_to_others_at_once(database: str) -> None:
         for seq, (at, event) in enumerate(happened):
             await journal.commit([happens(seq, event, at=at)])
             async with open_store(database) as other:
-                assert await events_of(other, MATCH) == happened[: seq + 1]
+                assert await load_events_of_match(other, MATCH) == happened[: seq + 1]
 
 
 async def test_a_commit_of_many_matches_is_one_transaction(database: str) -> None:
@@ -67,9 +67,11 @@ async def test_a_commit_of_many_matches_is_one_transaction(database: str) -> Non
             await journal.commit([happens(seq, match=each) for each in matches])
         await journal.commit([])
         for each in matches:
-            assert await events_of(engine, each) == [(seq, MatchOpened()) for seq in (1, 2, 3)]
+            assert await load_events_of_match(engine, each) == [(seq, MatchOpened()) for seq in (1, 2, 3)]
         await journal.commit([happens(seq, match=matches[0]) for seq in range(4, 1_205)])
-        assert await events_of(engine, matches[0]) == [(seq, MatchOpened()) for seq in range(1, 1_205)]
+        assert await load_events_of_match(engine, matches[0]) == [
+            (seq, MatchOpened()) for seq in range(1, 1_205)
+        ]
 
 
 async def test_nothing_of_a_commit_that_fails_is_there_and_the_next_one_goes_well(database: str) -> None:
@@ -144,8 +146,8 @@ async def test_a_commit_that_is_tried_again_changes_nothing(database: str) -> No
         for effects in (first, second, third):
             for _ in range(3):
                 await journal.commit(effects)
-        assert len(await events_of(engine, "a")) == 4
-        assert await events_of(engine, "b") == [(1, MatchOpened()), (2, MatchOpened())]
+        assert len(await load_events_of_match(engine, "a")) == 4
+        assert await load_events_of_match(engine, "b") == [(1, MatchOpened()), (2, MatchOpened())]
         assert await records_of(engine, "test") == [record("a")]
         async with engine.connect() as connection:
             arrivals = (await connection.execute(sa.select(schema.matches.c.arrival))).scalars().all()
@@ -162,7 +164,11 @@ async def test_a_turn_and_the_event_that_ends_it_are_one_row(database: str) -> N
         async with engine.connect() as connection:
             query = sa.select(schema.events.c.seq).order_by(schema.events.c.seq)
             assert (await connection.execute(query)).scalars().all() == [1, 3]
-        assert await events_of(engine, MATCH) == [(1, MatchOpened()), (7, TurnStarted(0, 5)), (9, moved)]
+        assert await load_events_of_match(engine, MATCH) == [
+            (1, MatchOpened()),
+            (7, TurnStarted(0, 5)),
+            (9, moved),
+        ]
 
 
 async def test_a_match_goes_on_in_the_journal_of_the_next_run_and_of_the_one_after(database: str) -> None:
@@ -174,7 +180,7 @@ async def test_a_match_goes_on_in_the_journal_of_the_next_run_and_of_the_one_aft
                 await journal.commit([happens(seq, ServerRecovered())])
         async with open_journal(engine) as journal:
             await journal.commit([ends(record(MATCH))])
-        assert await events_of(engine, MATCH) == [
+        assert await load_events_of_match(engine, MATCH) == [
             (1, MatchOpened()),
             (2, ServerRecovered()),
             (3, ServerRecovered()),
@@ -193,8 +199,8 @@ async def test_two_names_on_one_store_do_not_touch_each_others_matches(database:
             await south.commit([happens(20, match="n" * 32), ends(record("n" * 32))])  # it is none of its own
             await north.commit([ends(record("n" * 32))])
             await south.commit([happens(20, match="s" * 32)])
-        assert [at for at, _ in await events_of(engine, "n" * 32)] == list(range(1, 20))
-        assert [at for at, _ in await events_of(engine, "s" * 32)] == list(range(1, 21))
+        assert [at for at, _ in await load_events_of_match(engine, "n" * 32)] == list(range(1, 20))
+        assert [at for at, _ in await load_events_of_match(engine, "s" * 32)] == list(range(1, 21))
 
 
 async def test_a_match_that_is_taken_out_of_the_store_holds_up_no_other(database: str) -> None:
@@ -207,7 +213,10 @@ async def test_a_match_that_is_taken_out_of_the_store_holds_up_no_other(database
         await journal.commit([happens(2, match="a"), happens(2, match="b")])
         await journal.commit([happens(3, match="a")])
         await journal.commit([ends(record("a")), ends(record("b"))])
-        assert (await events_of(engine, "a"), len(await events_of(engine, "b"))) == ([], 2)
+        assert (await load_events_of_match(engine, "a"), len(await load_events_of_match(engine, "b"))) == (
+            [],
+            2,
+        )
         assert await records_of(engine, "test") == [record("b")]
 
 
@@ -215,7 +224,7 @@ async def test_a_match_that_is_over_gets_no_event_any_more(database: str) -> Non
     async with open_store(database) as engine, open_journal(engine) as journal:
         await journal.commit([opens(), happens(1), ends(record(MATCH))])
         await journal.commit([happens(2)])
-        assert await events_of(engine, MATCH) == [(1, MatchOpened())]
+        assert await load_events_of_match(engine, MATCH) == [(1, MatchOpened())]
 
 
 async def test_the_end_of_a_match_keeps_its_record_and_when_it_was(database: str) -> None:
@@ -340,7 +349,7 @@ async def test_a_commit_whose_task_is_cancelled_is_whole_or_not_there(database: 
                 await journal.commit([happens(seq), SaveSession("anna", bytes([seq]))])
         await journal.commit([happens(6), SaveSession("anna", b"\6")])
         assert (await journal.load("test")).sessions == {"anna": b"\6"}
-        assert (await events_of(engine, MATCH))[-1] == (6, MatchOpened())
+        assert (await load_events_of_match(engine, MATCH))[-1] == (6, MatchOpened())
 
 
 async def test_a_loop_of_commits_can_be_cancelled(database: str) -> None:
@@ -352,7 +361,7 @@ async def test_a_loop_of_commits_can_be_cancelled(database: str) -> None:
                 await journal.commit([happens(seq + 1)])
                 seq += 1
         assert scope.cancelled_caught
-        assert len(await events_of(engine, MATCH)) - seq in (0, 1)
+        assert len(await load_events_of_match(engine, MATCH)) - seq in (0, 1)
 
 
 # SQLite: what is done where
@@ -402,7 +411,7 @@ async def test_the_event_loop_waits_for_nobody_who_writes_the_same_file(tmp_path
                     # The other one goes on by the event loop alone: it could not, were it waited for there.
                     await anyio.sleep(0.01)
                     other.execute("COMMIT")
-        assert await events_of(engine, MATCH) == [(1, MatchOpened()), (2, MatchOpened())]
+        assert await load_events_of_match(engine, MATCH) == [(1, MatchOpened()), (2, MatchOpened())]
 
 
 async def test_calls_are_done_in_order_in_one_thread_and_raise_where_they_are_waited_for() -> None:
@@ -445,7 +454,7 @@ async def test_nobody_counts_while_a_number_of_arrival_is_given_that_is_not_ther
         await keep(engine, day(1), events(MAXIE_WINS))
         async with anyio.create_task_group() as tasks, engine.begin() as one, engine.begin() as other:
             for connection in (one, other):  # beside each other they may well do so
-                await connection.exec_driver_sql(LET_NOBODY_COUNT)
+                await connection.exec_driver_sql(LOCK_OUT_COUNTING)
             tasks.start_soon(count)
             with anyio.fail_after(500):
                 while not await somebody_waits(one):

@@ -11,10 +11,10 @@ from arena.rating.glicko import Rating
 from arena.server.core.effects import DeleteSession, SaveSession
 from arena.server.store import tokens
 from arena.server.store.aggregates.counting import refresh
-from arena.server.store.aggregates.standings import standings
+from arena.server.store.aggregates.standings import load_standings
 from arena.server.store.database import open_store
 from arena.server.store.journal.journal import open_journal
-from arena.server.store.journal.load import StoredAccount, accounts, load
+from arena.server.store.journal.load import StoredAccount, load, load_accounts
 from tests.server.journals import ends, happens, opens
 from tests.server.matches import record, terms
 from tests.server.played import MAXIE_WINS, day, events, keep
@@ -78,14 +78,14 @@ async def test_one_query_reads_the_accounts_of_a_crowd(database: str) -> None:
         await tokens.revoke(engine, "bert")
         await keep(engine, day(1), events(MAXIE_WINS))
         await refresh(engine)
-        rated = {row.bot: Rating(row.rating, row.deviation) for row in await standings(engine)}
+        rated = {row.bot: Rating(row.rating, row.deviation) for row in await load_standings(engine)}
         await journal.commit(
             [SaveSession("anna", b"1"), SaveSession("carl", b"2"), SaveSession("dora", b"3")]
         )
         await journal.commit([SaveSession("anna", b"4"), DeleteSession("dora")])
         requests: list[str] = []
         sa.event.listen(engine.sync_engine, "before_cursor_execute", lambda *told: requests.append(told[2]))
-        found = await accounts(engine, "north", ["anna", "bert", "carl", "dora", "eve", *crowd[:100]])
+        found = await load_accounts(engine, "north", ["anna", "bert", "carl", "dora", "eve", *crowd[:100]])
         assert len([each for each in requests if "UNION" in each]) == 1
         assert found.pop("anna") == StoredAccount(
             tokens.hash_token(opened), "bot", False, b"4", {"tictactoe": rated["anna"]}, "class"
@@ -96,6 +96,6 @@ async def test_one_query_reads_the_accounts_of_a_crowd(database: str) -> None:
         assert found.pop("dora") == StoredAccount()
         assert found.pop("eve") == StoredAccount(tokens.hash_token(watches), "spectator", owner="eve")
         assert found == {name: StoredAccount() for name in crowd[:100]}
-        assert set(await accounts(engine, "north", crowd)) == set(crowd)
-        assert (await accounts(engine, "south", ["anna"]))["anna"].session == b""
-        assert await accounts(engine, "north", []) == {}
+        assert set(await load_accounts(engine, "north", crowd)) == set(crowd)
+        assert (await load_accounts(engine, "south", ["anna"]))["anna"].session == b""
+        assert await load_accounts(engine, "north", []) == {}

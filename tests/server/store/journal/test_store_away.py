@@ -18,7 +18,7 @@ from arena.server.store.database import open_store
 from arena.server.store.journal import journal as journal_module
 from arena.server.store.journal.changes import Durable
 from arena.server.store.journal.journal import Journal, StoreAway, open_journal
-from arena.server.store.journal.reader import events_of
+from arena.server.store.journal.reader import load_events_of_match
 from tests.server.databases import Postgresql
 from tests.server.journals import MATCH, ends, happens, opens
 from tests.server.matches import record
@@ -87,7 +87,7 @@ async def test_commits_retried_while_the_database_was_down_become_durable(
         await asyncio.to_thread(own_postgresql.start)
         for _ in range(2):
             await at_last(journal, [happens(3), ends(record(MATCH))])
-        assert await events_of(engine, MATCH) == [(seq, MatchOpened()) for seq in (1, 2, 3)]
+        assert await load_events_of_match(engine, MATCH) == [(seq, MatchOpened()) for seq in (1, 2, 3)]
 
 
 async def test_the_journal_goes_on_after_the_database_has_thrown_it_out(postgresql_database: str) -> None:
@@ -100,7 +100,7 @@ async def test_the_journal_goes_on_after_the_database_has_thrown_it_out(postgres
                 )
             )
         assert await at_last(journal, [happens(2)]) <= 2
-        assert await events_of(engine, MATCH) == [(1, MatchOpened()), (2, MatchOpened())]
+        assert await load_events_of_match(engine, MATCH) == [(1, MatchOpened()), (2, MatchOpened())]
 
 
 async def test_nothing_that_was_told_is_lost_or_doubled_when_the_database_is_killed_again_and_again(
@@ -126,7 +126,7 @@ async def test_nothing_that_was_told_is_lost_or_doubled_when_the_database_is_kil
             await asyncio.to_thread(own_postgresql.start)
         tasks.cancel_scope.cancel()
     async with open_store(url) as engine:
-        times = [at for at, _ in await events_of(engine, MATCH)]
+        times = [at for at, _ in await load_events_of_match(engine, MATCH)]
     assert times[:told] == list(range(1, told + 1))
     assert len(times) - told in (0, 1), "the last one may be durable and not have been told yet"
 
@@ -140,7 +140,7 @@ async def test_a_commit_waits_for_a_database_that_stands_still_and_goes_on(
             tasks.start_soon(journal.commit, [happens(2)])
             assert await trouble(journal) == SLOW
     async with open_store(url) as engine:
-        assert await events_of(engine, MATCH) == [(1, MatchOpened()), (2, MatchOpened())]
+        assert await load_events_of_match(engine, MATCH) == [(1, MatchOpened()), (2, MatchOpened())]
 
 
 async def test_an_unanswered_commit_fails_and_load_decides_its_outcome(
@@ -154,7 +154,7 @@ async def test_an_unanswered_commit_fails_and_load_decides_its_outcome(
             (found,) = (await journal.load("test")).matches
             seq = len(found.events) + 1
             await at_last(journal, [happens(seq, at=77)])
-        assert await events_of(engine, MATCH) == [*found.events, (77, MatchOpened())]
+        assert await load_events_of_match(engine, MATCH) == [*found.events, (77, MatchOpened())]
 
 
 async def test_an_unavailable_database_is_noticed_without_any_match(own_postgresql: Postgresql) -> None:
@@ -197,7 +197,7 @@ async def test_commits_retried_while_the_disk_was_full_become_durable(tmp_path: 
             assert journal.outage().startswith("the store fails: ")
         await journal.commit(everything)
         assert journal.outage() == ""
-        assert await events_of(engine, MATCH) == [(1, MatchOpened()), (2, MatchOpened())]
+        assert await load_events_of_match(engine, MATCH) == [(1, MatchOpened()), (2, MatchOpened())]
 
 
 async def test_a_file_that_another_process_keeps_locked_is_away_and_not_lost(
