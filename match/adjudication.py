@@ -1,6 +1,6 @@
 """Adjudication: end a match early, decided after each move from the moves so far.
 
-The value of one bot counts only if its opponent's value agrees. Positions are solved by the rules of the game alone.
+The value of one bot counts only if its opponent's value agrees.
 """
 
 from __future__ import annotations
@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from arena.games.core import AnyGame, Player
 from arena.games.riskless import Armies
 from arena.match.repetition import RepetitionCounter
-from arena.match.solve import solve
 from arena.protocol.adjudication import REPETITION, TABLE, Adjudication
 from arena.protocol.record import RecordedMove
 from arena.solved.solution import Solution, solution_of, why_unsolved
@@ -30,7 +29,6 @@ class Adjudicator:
 
     def __init__(self, rules: Adjudication | None, game: AnyGame) -> None:
         self._rules = rules
-        self._game = game
         # Without the rule nothing is counted, to save memory.
         self._recurrence = (
             RepetitionCounter(game) if rules is not None and rules.repetition is not None else None
@@ -50,12 +48,11 @@ class Adjudicator:
         times = self._recurrence.add(position) if self._recurrence is not None else 1
         if times < self._least:
             return None
-        return adjudicate(self._rules, self._game, position, moves, times, self._solution)
+        return adjudicate(self._rules, position, moves, times, self._solution)
 
 
 def adjudicate(
     rules: Adjudication | None,
-    game: AnyGame,
     position: object,
     moves: Sequence[RecordedMove],
     times: int,
@@ -66,7 +63,7 @@ def adjudicate(
     times     number of times that the position has occurred in the match, this time included
     solution  solution of the game, if its map is solved
 
-    Repetition comes first, then proven results, then values on which both bots agree, and last the ply limit.
+    Repetition comes first, then the table of a solved map, then values on which both bots agree, and last the ply limit.
     """
     if rules is None:
         return None
@@ -76,8 +73,6 @@ def adjudicate(
     verdict = None
     if rules.table and solution is not None and isinstance(position, Armies):
         verdict = _by_tablebase(position, solution)
-    if verdict is None and rules.solve is not None:
-        verdict = _by_search(game, position, rules.solve)
     if verdict is None and not (rules.win is rules.draw is None or len(moves) < 2 * rules.moves):
         verdict = _by_agreement(rules, moves)
     if verdict is None and rules.limit is not None and len(moves) >= rules.limit:
@@ -97,14 +92,6 @@ def _by_tablebase(position: Armies, solution: Solution) -> Adjudicated | None:
         return None
     plies = solution.truth(position).plies
     return Adjudicated(winner, f"{TABLE}: {winner} forces a win in {plies} plies")
-
-
-def _by_search(game: AnyGame, position: object, nodes: int) -> Adjudicated | None:
-    proven = solve(game, position, nodes)
-    if proven is None:
-        return None
-    how = f"a win for {proven.winner}" if proven.winner else "a draw"
-    return Adjudicated(proven.winner, f"solved: {how} with best play")
 
 
 def _by_agreement(rules: Adjudication, moves: Sequence[RecordedMove]) -> Adjudicated | None:

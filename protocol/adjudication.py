@@ -17,9 +17,6 @@ TABLE = "table"
 REPETITION = "repetition"
 """Word that begins the detail of a match drawn by repetition; a colon follows it."""
 
-MAX_NODES = 2_000
-"""Maximum number of nodes to solve a position. The search takes about 25 ms, and the server does nothing else meanwhile."""
-
 
 class BadAdjudication(ValueError):
     """Raised when text or data is not a valid adjudication; names the wrong part and what would be right."""
@@ -38,8 +35,6 @@ class Adjudication(Struct, frozen=True, omit_defaults=True, forbid_unknown_field
     """Number of plies before which no draw is agreed."""
     limit: Annotated[int, Meta(ge=1, le=1_000_000)] | None = None
     """Number of plies after which the match is a draw."""
-    solve: Annotated[int, Meta(ge=1, le=MAX_NODES)] | None = None
-    """Number of nodes for solving the position after each move by searching it to the end of the game."""
     repetition: Annotated[int, Meta(ge=2, le=1000)] | None = None
     """The match is a draw when a position with the same player to move occurs this many times."""
     table: bool = False
@@ -47,7 +42,7 @@ class Adjudication(Struct, frozen=True, omit_defaults=True, forbid_unknown_field
 
     @classmethod
     def parse(cls, text: str) -> Adjudication | None:
-        """Parse adjudication rules such as `win=500,draw=20,moves=3,after=40,limit=200,solve=1000,repetition=3,table`.
+        """Parse adjudication rules such as `win=500,draw=20,moves=3,after=40,limit=200,repetition=3,table`.
 
         `table` is a flag: write `table`, or `table=none` to turn it off. Omitted rules are as in DEFAULT_RULES, and a
         rule set to `none` is off. Return None if `text` is just `none` or all rules are off. Raises BadAdjudication.
@@ -107,7 +102,7 @@ class Adjudication(Struct, frozen=True, omit_defaults=True, forbid_unknown_field
         )
 
 
-_SWITCHES = ("win", "draw", "limit", "solve", "repetition", TABLE)
+_SWITCHES = ("win", "draw", "limit", "repetition", TABLE)
 """Rules that can end a match, each independently of the others."""
 
 DEFAULT_RULES = Adjudication(repetition=3)

@@ -167,9 +167,7 @@ class LocalMatch:
             return Result(None, EndReason.PLY_LIMIT, EndReason.PLY_LIMIT.meaning)
         # Moves may have been taken back, so repetitions are counted again from the start.
         times = RepetitionCounter(game, self._positions).latest
-        verdict = adjudicate(
-            self._adjudication, game, self.position, self._recorded_moves, times, self._solution
-        )
+        verdict = adjudicate(self._adjudication, self.position, self._recorded_moves, times, self._solution)
         if verdict is None:
             return None
         return Result(_seat(verdict.winner), EndReason.ADJUDICATED, verdict.detail)

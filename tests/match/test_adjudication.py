@@ -39,8 +39,7 @@ def thought(*values: float | None) -> list[RecordedMove]:
 
 def winner(rules: Adjudication, *values: float | None) -> Any:
     """Return the winner by the values of all moves; False where the match goes on."""
-    game = game_of()
-    verdict = adjudicate(rules, game, game.start(), thought(*values), 1)
+    verdict = adjudicate(rules, game_of().start(), thought(*values), 1)
     return False if verdict is None else verdict.winner
 
 
@@ -76,8 +75,7 @@ def test_rules_that_end_a_match(
 
 
 def test_without_rules_nothing_ends() -> None:
-    game = game_of()
-    assert adjudicate(None, game, game.start(), thought(*[1e12] * 100), 9) is None
+    assert adjudicate(None, game_of().start(), thought(*[1e12] * 100), 9) is None
 
 
 @given(st.lists(VALUES, max_size=10), st.floats(0.1, 1000), st.integers(1, 4))
@@ -146,17 +144,10 @@ def test_the_end_of_the_game_goes_before_adjudication() -> None:
     assert referee.result.reason is EndReason.LINE
 
 
-def test_a_solved_position_comes_before_reported_values() -> None:
-    """X has a fork, whatever both bots say."""
-    rules = Adjudication(win=1, moves=1, solve=500)
-    referee, _, _ = refereed(rules, [(0, None), (1, None), (4, -5.0), (8, -5.0)])
-    assert referee.result == Finish(MAXIE, EndReason.ADJUDICATED, "solved: a win for maxie with best play")
-
-
 @given(
     st.permutations(range(9)),
     st.lists(st.sampled_from([None, -500.0, 0.0, 500.0]), min_size=9, max_size=9),
-    st.sampled_from([WIN, DRAW, Adjudication(limit=6), Adjudication(solve=300, draw=0, moves=1)]),
+    st.sampled_from([WIN, DRAW, Adjudication(limit=6), Adjudication(draw=0, moves=1)]),
     st.integers(0, 3),
 )
 def test_the_journal_and_the_record_lead_to_the_same_end(

@@ -178,13 +178,12 @@ def test_nothing_is_counted_without_the_rule() -> None:
         assert circling(rules).result is None
 
 
-def test_it_comes_before_a_proof_and_before_the_ply_limit() -> None:
+def test_it_comes_before_the_ply_limit() -> None:
     position = circling().position
-    game = circling().terms.game
-    every = Adjudication(repetition=3, limit=1, solve=2000)
+    every = Adjudication(repetition=3, limit=1)
     moves = [RecordedMove([0, 1], 0.0)] * 4
     for times in (2, 3, 4):
-        verdict = adjudicate(every, game, position, moves, times)
+        verdict = adjudicate(every, position, moves, times)
         assert verdict is not None
         assert verdict.detail.startswith("repetition:") is (times >= 3)
 
