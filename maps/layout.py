@@ -1,4 +1,4 @@
-"""Layout shared by both pictures of a map: extent, roads, crowding."""
+"""Layout shared by the pictures of a map: extent, roads, crowding."""
 
 from __future__ import annotations
 

@@ -16,11 +16,12 @@ from arena.games.catalogue import make_game
 from arena.games.core import GameError
 from arena.games.riskless import Riskless
 from arena.maps.chance import chance
+from arena.maps.mapfile import MapFile
+from arena.maps.picture import built_in_map, picture_of
 from arena.protocol.record import from_line
 from arena.protocol.values import Data, Players
 from arena.server.web import titles
 from arena.server.web.frames import AskLive, LiveRequest
-from arena.server.web.pictures.maps import built_in_map, picture_of
 
 HEADLINE = "Programs fight for maps. Watch them, or play one."
 PLAIN = f'<div class="pitch"><h1>{HEADLINE}</h1></div>'.encode()
@@ -91,7 +92,7 @@ def hero(hero_match: HeroMatch) -> bytes:
     share = chance(sums["maxie"] - sums["minnie"], name, game.map.armies_to_win)
     title = titles.map_title(name) if name else titles.GAMES["riskless"]
     live = ' data-live=""' if hero_match.live else ""
-    file = built_in_map(game)
+    file = built_in_map(game.map)
     # Preload the map, which the scripts request first to draw the same match.
     map_url = f"/api/map/{quote(file.map.name, safe='')}" if file else ""
     early = f'<link rel="preload" as="fetch" crossorigin="" href="{map_url}"/>' if map_url else ""
@@ -111,7 +112,7 @@ def hero(hero_match: HeroMatch) -> bytes:
         '<svg class="tug-bar" viewBox="0 0 100 4" preserveAspectRatio="none" aria-hidden="true">'
         f'<rect class="minnie" width="100" height="4"/><rect class="maxie" width="{100 * share:.1f}" height="4"/></svg></div>'
         '<div class="stage-board"><div class="stage-place"><div class="zoom"><div class="whole">'
-        f"{picture_of(game).svg(armies, label)}</div></div></div></div>"
+        f"{picture_of(MapFile(game.map)).svg(armies, label)}</div></div></div></div>"
         '<p class="story"></p></section><section class="wall"></section></div></div>'
     ).encode()
 

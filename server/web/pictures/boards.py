@@ -11,23 +11,11 @@ from arena.games.core import Game, Player
 from arena.games.hexapawn import Hexapawn
 from arena.games.riskless import Riskless
 from arena.games.tictactoe import TicTacToe
-from arena.server.web.pictures.maps import picture_of
+from arena.maps.mapfile import MapFile
+from arena.maps.picture import MAXIE, MINNIE, STYLE, picture_of
 
-MAXIE, MINNIE = "#1d47c2", "#f59b38"
 READABLE = 1.1
 """Minimum scale of marks, in pixels per unit."""
-STYLE = f"""<style>
-.sea {{ fill: #d3e3ee }} .coast {{ fill: #eceadf; stroke: #8da6b8; stroke-width: 5; stroke-linejoin: round }}
-.area-of {{ fill: #d6d4c8; stroke: #ffffff; stroke-width: 1.4 }} .area-of[data-owner="maxie"] {{ fill: #3d60c6 }}
-.area-of[data-owner="minnie"] {{ fill: url(#hatch) }} .hatch-ground {{ fill: #f4a853 }} .hatch-line {{ stroke: #cf6f0c; stroke-width: 2.2 }}
-.road {{ stroke: #141c26; stroke-opacity: .28; stroke-width: 1.4 }} .ferry {{ stroke: #51606f; stroke-opacity: .8; stroke-width: 2.4; stroke-dasharray: 1 6; stroke-linecap: round }}
-.empty {{ fill: #ffffff; stroke: #51606f; stroke-width: 2 }} .maxie {{ fill: {MAXIE}; stroke: #ffffff; stroke-width: 2 }}
-.minnie {{ fill: {MINNIE}; stroke: #241000; stroke-width: 2 }}
-.armies {{ font-size: 13px; font-weight: 700; fill: #ffffff; text-anchor: middle; stroke: none }} .armies[data-long] {{ font-size: 10.5px }}
-[data-owner="minnie"] > .armies {{ fill: #241000 }}
-.move {{ fill: none; stroke: #141c26; stroke-width: 6; stroke-linecap: round; stroke-linejoin: round }}
-</style>"""
-"""Colours of a map, equal to the light mode in `page/css/boards.css`."""
 LETTERS = {"X": Player.MAXIE, "O": Player.MINNIE, "W": Player.MAXIE, "B": Player.MINNIE}
 """Players by piece letter, in games whose boards consist of letters."""
 
@@ -70,7 +58,7 @@ def draw_position(game: Game[Any, Any], position: Any, box: Rectangle, move: Any
 
 
 def _draw_map(game: Riskless, position: Any, move: Any, box: Rectangle) -> DrawnPosition:
-    picture = picture_of(game)
+    picture = picture_of(MapFile(game.map))
     width, height = picture.size
     frame = _frame(width, height, box)
     size = max(1.0, READABLE / min(box.width / width, box.height / height))

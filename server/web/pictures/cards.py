@@ -10,7 +10,8 @@ from msgspec import Struct
 from arena.games.core import AnyGame
 from arena.games.riskless import Riskless
 from arena.maps.mapfile import MapFile
-from arena.server.web.pictures.boards import MAXIE, MINNIE, Rectangle, draw_position
+from arena.maps.picture import MAXIE, MINNIE
+from arena.server.web.pictures.boards import Rectangle, draw_position
 from arena.server.web.pictures.lettering import FONT, QUIET, text
 from arena.server.web.titles import map_title
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from xml.etree import ElementTree as ET
 
 import pytest
@@ -11,8 +12,9 @@ from arena.games.catalogue import KNOWN, make_game
 from arena.games.riskless import Riskless
 from arena.maps.cells import shipped_cells
 from arena.maps.loader import load_file
+from arena.maps.mapfile import MapFile
+from arena.maps.picture import picture_of
 from arena.server.web.pictures.boards import Rectangle, draw_position
-from arena.server.web.pictures.maps import picture_of
 from tests.games.own import EXAMPLES
 from tests.games.setups import random_match
 
@@ -45,11 +47,11 @@ def test_every_army_is_drawn_with_its_number_and_the_still_layer_is_independent_
 
 def test_land_is_that_of_the_shipped_map_and_a_map_that_was_changed_has_none() -> None:
     file = load_file("italy")
-    assert picture_of(Riskless(file.map)).cells == shipped_cells("italy")
-    before = Riskless.from_setup({**file.map.to_data(), "armies_to_win": file.map.armies_to_win + 1})
-    assert picture_of(before).file == file, "its picture is as it was"
-    places = [[x, y + 1] for x, y in file.map.places]
-    assert picture_of(Riskless.from_setup({**file.map.to_data(), "places": places})).cells is None
+    assert picture_of(MapFile(file.map)).cells == shipped_cells("italy")
+    before = replace(file.map, armies_to_win=file.map.armies_to_win + 1)
+    assert picture_of(MapFile(before)).file == file, "its picture is as it was"
+    places = tuple((x, y + 1) for x, y in file.map.places)
+    assert picture_of(MapFile(replace(file.map, places=places))).cells is None
 
 
 def test_the_move_that_led_to_a_position_is_an_arrow() -> None:

@@ -1,7 +1,7 @@
-"""SVG picture of a map with land, roads and armies, for the initial page, preview pictures and films.
+"""SVG picture of a map with land, roads and armies, for the initial page, preview pictures, films, files and notebooks.
 
 The layout equals `layOut` in `page/js/boards/geometry.js`. Colours come from CSS classes: on the page from its
-boards' styles, elsewhere from `boards.STYLE`.
+boards' styles, elsewhere from `STYLE`.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from html import escape
 
-from arena.games.riskless import Riskless
+from arena.games.board import RisklessMap
 from arena.maps.cells import Ring, shipped_cells, shipped_ferries
 from arena.maps.layout import Line, Point, nearest_pair, roads
 from arena.maps.loader import MapError, load_file, map_names
@@ -24,6 +24,19 @@ APART, WIDEST, NARROWEST, MARGIN, SHORE, RADIUS = 62.0, 1500.0, 300.0, 40.0, 16.
 They are the distance of the two closest places, the maximum and minimum width, the margins without land and around
 it, and the radius of a mark.
 """
+MAXIE, MINNIE = "#1d47c2", "#f59b38"
+STYLE = f"""<style>
+.sea {{ fill: #d3e3ee }} .coast {{ fill: #eceadf; stroke: #8da6b8; stroke-width: 5; stroke-linejoin: round }}
+.area-of {{ fill: #d6d4c8; stroke: #ffffff; stroke-width: 1.4 }} .area-of[data-owner="maxie"] {{ fill: #3d60c6 }}
+.area-of[data-owner="minnie"] {{ fill: url(#hatch) }} .hatch-ground {{ fill: #f4a853 }} .hatch-line {{ stroke: #cf6f0c; stroke-width: 2.2 }}
+.road {{ stroke: #141c26; stroke-opacity: .28; stroke-width: 1.4 }} .ferry {{ stroke: #51606f; stroke-opacity: .8; stroke-width: 2.4; stroke-dasharray: 1 6; stroke-linecap: round }}
+.empty {{ fill: #ffffff; stroke: #51606f; stroke-width: 2 }} .maxie {{ fill: {MAXIE}; stroke: #ffffff; stroke-width: 2 }}
+.minnie {{ fill: {MINNIE}; stroke: #241000; stroke-width: 2 }}
+.armies {{ font-size: 13px; font-weight: 700; fill: #ffffff; text-anchor: middle; stroke: none }} .armies[data-long] {{ font-size: 10.5px }}
+[data-owner="minnie"] > .armies {{ fill: #241000 }}
+.move {{ fill: none; stroke: #141c26; stroke-width: 6; stroke-linecap: round; stroke-linejoin: round }}
+</style>"""
+"""Colours of a map, equal to the light mode in `page/css/boards.css`."""
 HATCH = (
     '<defs><pattern id="hatch" width="7" height="7" patternUnits="userSpaceOnUse" patternTransform="rotate(45)">'
     '<rect class="hatch-ground" width="7" height="7"/><line class="hatch-line" x1="0" y1="0" x2="0" y2="7"/></pattern></defs>'
@@ -35,24 +48,24 @@ def _shipped_picture(name: str) -> MapPicture:
     return MapPicture(load_file(name), shipped_cells(name))
 
 
-def picture_of(game: Riskless) -> MapPicture:
-    """Return the picture of a game's map, with its land if it is a built-in map."""
-    file = built_in_map(game)
-    return MapPicture(MapFile(game.map), None) if file is None else _shipped_picture(file.map.name)
+def picture_of(file: MapFile) -> MapPicture:
+    """Return the picture of a map, with its land if it is a built-in map."""
+    built_in = built_in_map(file.map)
+    return MapPicture(file, None) if built_in is None else _shipped_picture(built_in.map.name)
 
 
-def built_in_map(game: Riskless) -> MapFile | None:
-    """Return the file of a game's map if it has the territories of a built-in map, or None. The goal may differ."""
-    name = game.map.name
+def built_in_map(map: RisklessMap) -> MapFile | None:
+    """Return the file of a map if it has the territories of a built-in map, or None. The goal may differ."""
+    name = map.name
     if name in map_names():
         try:
             file = load_file(name)
         except MapError:
             return None
         if (file.map.territories, file.map.neighbours, file.map.places) == (
-            game.map.territories,
-            game.map.neighbours,
-            game.map.places,
+            map.territories,
+            map.neighbours,
+            map.places,
         ):
             return file
     return None
@@ -95,7 +108,8 @@ class MapPicture:
         return self._frame[1:3]
 
     @cached_property
-    def _places(self) -> list[Point]:
+    def places(self) -> list[Point]:
+        """Return the middle of each territory's mark."""
         return [self._to_pixels(place) for place in self.file.map.places]
 
     def svg(self, armies: Sequence[int], label: str) -> str:
@@ -116,11 +130,11 @@ class MapPicture:
 
     def spots(self, armies: Sequence[int], size: float = 1.0) -> str:
         """Return the marks of all territories with their armies, `size` times as large as on the page."""
-        return "".join(_spot(at, n, size) for at, n in zip(self._places, armies, strict=True))
+        return "".join(_spot(at, n, size) for at, n in zip(self.places, armies, strict=True))
 
     def arrow(self, source: int, target: int, size: float = 1.0) -> str:
         """Return an arrow between the marks of two territories, or an empty text if the road wraps around the map."""
-        (x1, y1), (x2, y2) = self._places[source], self._places[target]
+        (x1, y1), (x2, y2) = self.places[source], self.places[target]
         length = math.hypot(x2 - x1, y2 - y1) or 1.0
         if self.file.wraps and length > self.size[0] / 2:
             return ""
@@ -156,13 +170,12 @@ class MapPicture:
         """Return all roads. On a map that wraps around, a long road leaves it and enters on the other side."""
         ferries = set() if self.cells is None else set(shipped_ferries(self.file.map.name))
         return "".join(
-            _road(line, ferry=(v, w) in ferries)
-            for v, w in roads(self.file.map)
-            for line in self._lines(v, w)
+            _road(line, ferry=(v, w) in ferries) for v, w in roads(self.file.map) for line in self.lines(v, w)
         )
 
-    def _lines(self, v: int, w: int) -> list[Line]:
-        a, b = sorted((self._places[v], self._places[w]))
+    def lines(self, v: int, w: int) -> list[Line]:
+        """Return the road between two territories as one line, or as two if it wraps around the map."""
+        a, b = sorted((self.places[v], self.places[w]))
         right = self.size[0]
         if not self.file.wraps or b[0] - a[0] <= right / 2:
             return [(a, b)]
