@@ -15,9 +15,10 @@ from arena.console import CommandError, DatabaseOption, JsonOption, print_table,
 from arena.rating.elo import Z95
 from arena.rating.standings import Row, ranks
 from arena.server.commands.in_store import DATABASE, in_store
+from arena.server.store.aggregates.counting import refresh
 from arena.server.store.database import Engine
 from arena.server.store.events import find_event
-from arena.server.store.queries import whole_table
+from arena.server.store.queries import event_table
 
 
 class Mark(Struct, frozen=True):
@@ -65,8 +66,11 @@ def marks(
     """
 
     async def read(engine: Engine) -> list[Row]:
+        await refresh(engine)
         stored = await find_event(engine, event)
-        return await whole_table(engine, event if stored is None else stored.state.plan.event)
+        name = event if stored is None else stored.state.plan.event
+        table = await event_table(engine, name, whole=True)
+        return [] if table is None else table.rows
 
     rows = in_store(db, read)
     if not rows:

@@ -124,16 +124,17 @@ async def rating_tables(
 
 
 async def event_table(
-    engine: AsyncEngine, event: str, bots: Collection[str] | None = None
+    engine: AsyncEngine, event: str, bots: Collection[str] | None = None, *, whole: bool = False
 ) -> EventTable | None:
     """Return the table of an event; None for an unknown event. It is empty while the first matches are in progress.
 
     The table lists all bots of an event with a plan. Of any other event it lists the bots with the most matches.
 
     bots: names of a ladder's bots; None for the bots of the stored plan
+    whole: True for all bots of any event
     """
     ladder = await find_plan(engine, event)
-    scores = await load_event_scores(engine, event, whole=ladder is not None)
+    scores = await load_event_scores(engine, event, whole=whole or ladder is not None)
     if scores is None:
         return EventTable(event, [], [], 0) if await is_in_progress(engine, event) else None
     if bots is None:
@@ -142,16 +143,6 @@ async def event_table(
     rows, bracket = await _ordered(engine, event, ladder, scores)
     crosses = _count_crosses(scores, {row.bot for row in rows[:MAX_CROSS_TABLE]})
     return EventTable(event, rows, crosses, scores.counted, bracket)
-
-
-async def whole_table(engine: AsyncEngine, event: str) -> list[Row]:
-    """Return the table of an event with all its bots, in the order of its format."""
-    records, ladder = await load_results(engine, event), await find_plan(engine, event)
-    planned_bots = () if ladder is None else tuple(ladder.plan.get("bots", ()))
-    names = {name for each in records.values() for name in (each.players.maxie, each.players.minnie)}
-    scores = EventScores(len(records), sorted(names), [(each, 1) for each in records.values()])
-    scores = _without_twins(scores, planned_bots)
-    return (await _ordered(engine, event, ladder, scores))[0]
 
 
 async def _ordered(

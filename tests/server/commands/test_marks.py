@@ -58,6 +58,13 @@ def test_marks_are_ranks_points_and_elo_against_the_anchor(
     assert (code, "event 'tea' has no finished matches" in err) == (1, True)
 
 
+def test_marks_stay_when_matches_are_removed(capsys: pytest.CaptureFixture[str], filled_store: str) -> None:
+    words = ("marks", "--event", "test", "--against", "bert", "--json", "-", "--db", filled_store)
+    before = run(capsys, *words)[:2]
+    assert run(capsys, "store", "prune", "--keep", "1", "--db", filled_store)[0] == 0
+    assert run(capsys, *words)[:2] == before
+
+
 def row_of(names: str, results: Sequence[tuple[str, str, Seat | None]]) -> list[Row]:
     scores = [
         (FinishedMatch("", "tictactoe", Players(a, b), Result(won, EndReason.LINE)), 1)
