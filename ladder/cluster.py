@@ -19,7 +19,7 @@ import anyio
 import anyio.abc
 import msgspec
 
-from arena.clock import MONOTONIC, Clock
+from arena.clock import MONOTONIC
 from arena.games.catalogue import KNOWN
 from arena.ladder.bots import BotRefused
 from arena.ladder.cluster_worker import PairDone, PairJob, play_pair, worker_threads
@@ -88,7 +88,6 @@ class ClusterRunner:
         patience: RestartPolicy | None = None,
         seconds_left: Callable[[], float] = lambda: math.inf,
         wait: float = 60,
-        clock: Clock = MONOTONIC,
     ) -> None:
         """Create a runner. Other arguments are as for ladder.runner.Runner.
 
@@ -109,7 +108,6 @@ class ClusterRunner:
         self._patience = patience or RestartPolicy()
         self._seconds_left = seconds_left
         self._wait = wait
-        self._clock = clock
         self._running = 0
         self._changed = anyio.Event()
         self._problem: BotRefused | ClusterLost | None = None
@@ -124,8 +122,8 @@ class ClusterRunner:
                 if not self._running and (seconds <= 0 or not schedule):
                     break
                 threads = await self._threads()
-                alone_since = None if threads else alone_since or self._clock.now()
-                if alone_since is not None and self._clock.now() - alone_since > self._wait:
+                alone_since = None if threads else alone_since or MONOTONIC.now()
+                if alone_since is not None and MONOTONIC.now() - alone_since > self._wait:
                     self._problem = ClusterLost(f"the cluster has had no worker for {self._wait:g} s")
                     break
                 while seconds > 0 and self._running < (min(self._concurrency, threads) or threads):

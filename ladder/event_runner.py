@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, Protocol
 
-from arena.clock import Clock
+from arena.clock import MONOTONIC
 from arena.games.catalogue import KNOWN
 from arena.ladder.bot_processes import BotProcesses, open_bot_processes
 from arena.ladder.bots import BotRefused, Bots
@@ -33,6 +33,9 @@ GRACE_MS = 2_000
 On one machine a broken connection means that the bot crashed, so its opponent need not wait long.
 """
 
+READY_MS = 30_000
+"""Time for a bot to prepare a match, in milliseconds. Compiling a search for the first time takes seconds."""
+
 CLUSTER_SECONDS = 10
 """Time for a cluster's scheduler to answer, in seconds."""
 
@@ -58,9 +61,7 @@ class EventRunner:
         stored: StoredLadder,
         file: RecordFile,
         enough: Callable[[], bool],
-        ready_ms: int,
         opened: Callable[[str], None],
-        clock: Clock,
     ) -> None:
         self._ladder = ladder
         self._watcher = watcher
@@ -68,9 +69,7 @@ class EventRunner:
         self._stored = stored
         self._file = file
         self._enough = enough
-        self._ready_ms = ready_ms
         self._opened = opened
-        self._clock = clock
 
     async def play_here(self, patience: RestartPolicy | None) -> None:
         """Start the bots of the plan on this machine and let them play."""
@@ -106,7 +105,7 @@ class EventRunner:
         self._watcher.notice(f"waiting for {awaited} at {host.url}")
         host.announce(stored.event, None)
         try:
-            bots = await gather(host, self._ladder.plan.game, dial_in, before, self._clock)
+            bots = await gather(host, self._ladder.plan.game, dial_in, before)
         except TooFewBots:
             host.announce_restart()  # connected bots keep trying, and return when the command is given again
             raise
@@ -146,7 +145,6 @@ class EventRunner:
                 grace_ms=GRACE_MS,
                 patience=patience,
                 seconds_left=self._seconds_left(),
-                clock=self._clock,
             )
             await runner.run(schedule, self._enough)
 
@@ -183,8 +181,8 @@ class EventRunner:
         await runner.run(schedule, self._enough)
 
     def _seconds_left(self) -> Callable[[], float]:
-        end = self._clock.now() + self._ladder.plan.seconds - self._stored.seconds
-        return lambda: end - self._clock.now()
+        end = MONOTONIC.now() + self._ladder.plan.seconds - self._stored.seconds
+        return lambda: end - MONOTONIC.now()
 
     def _pinning(self, bots: Bots) -> dict[str, Any]:
         ladder = self._ladder
@@ -200,7 +198,7 @@ class EventRunner:
             time_control=ladder.plan.time_control,
             odds=odds_of(ladder.plan.bots),
             margin_ms=ladder.plan.margin_ms,
-            ready_ms=self._ready_ms,
+            ready_ms=READY_MS,
             openings=ladder.openings,
             adjudication=ladder.plan.adjudication,
         )

@@ -17,7 +17,6 @@ from pathlib import Path
 import anyio
 from anyio.abc import TaskStatus
 
-from arena.clock import MONOTONIC, Clock
 from arena.ladder.bots import BotRefused
 from arena.ladder.cluster import ClusterLost
 from arena.ladder.event import Ladder
@@ -35,9 +34,6 @@ from arena.server.store.ladder_lock import CannotResume
 from arena.server.store.ladders import StoredLadder, claim, finish
 from arena.server.web.live import EventProgress
 
-READY_MS = 30_000
-"""Time for a bot to prepare a match, in milliseconds. Compiling a search for the first time takes seconds."""
-
 RECORDS = "ARENA_RECORDS"
 """Environment variable with the folder for records if --record names no file; by default the current folder."""
 
@@ -52,13 +48,11 @@ async def run_ladder(
     database: str | None = None,
     enough: Callable[[], bool] = lambda: False,
     patience: RestartPolicy | None = None,
-    ready_ms: int = READY_MS,
     dial_in: ExternalBotSettings | None = None,
     cluster: str | None = None,
     port: int = 0,
     opened: Callable[[str], None] = lambda _url: None,
     test: Sprt | None = None,
-    clock: Clock = MONOTONIC,
 ) -> None:
     """Play a ladder to its end, until `enough`, or until a signal stops it; `ladder` holds the results.
 
@@ -78,13 +72,11 @@ async def run_ladder(
         await tasks.start(_stop_on_signal, ladder, tasks.cancel_scope)
         try:
             async with (
-                _open(ladder, dial_in, database, port, test, clock) as host,
+                _open(ladder, dial_in, database, port, test) as host,
                 _claim(ladder, watcher, host, database, dial_in) as stored,
             ):
                 with RecordFile(_record_file(ladder, stored)) as file:
-                    organiser = EventRunner(
-                        ladder, watcher, host, stored, file, enough, ready_ms, opened, clock
-                    )
+                    organiser = EventRunner(ladder, watcher, host, stored, file, enough, opened)
                     if dial_in is not None:
                         await organiser.play_external(dial_in)
                     elif cluster is not None:
@@ -116,7 +108,6 @@ def _open(
     database: str | None,
     port: int,
     test: Sprt | None,
-    clock: Clock,
 ) -> AbstractAsyncContextManager[Host]:
     # A unique name: one process plays an event, but many events and a server may share a store.
     name = f"{ladder.kind} {uuid.uuid4().hex[:12]}"
@@ -133,7 +124,7 @@ def _open(
         grace_seconds=(GRACE_MS if dial_in is None else DIAL_IN_GRACE_MS) / 1000,
         adjudication=ladder.plan.adjudication,
     )
-    return open_host(settings, lasting=False, progress=progress, clock=clock)
+    return open_host(settings, lasting=False, progress=progress)
 
 
 @asynccontextmanager
