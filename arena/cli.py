@@ -50,7 +50,7 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {
         ),
         "kick": (
             "arena.server.commands.directives",
-            "Disconnect a bot now. It may return after ten seconds.",
+            "Disconnect a bot now. It may reconnect after ten seconds.",
         ),
         "ban": (
             "arena.server.commands.directives",

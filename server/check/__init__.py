@@ -4,6 +4,6 @@
                               |
                             stage -> processes.child: the bot's process
 
-It uses neither the referee nor the lobby: each check sends messages that a server might send, and checks the
-answers.
+The scripted server uses neither the referee nor the lobby: each check sends messages that a server might send, and checks
+the bot's answers.
 """

@@ -1,4 +1,4 @@
-"""Checks of a bot. Each plays one scene with the bot and raises Fault for a violation of PROTOCOL.md.
+"""Checks of a bot. Each plays one scene with the bot and raises ProtocolFault for a violation of PROTOCOL.md.
 
 The first line of a check's docstring is its requirement, which users see.
 """
@@ -24,24 +24,24 @@ from arena.server.check.scene import Scene
 from arena.server.check.stage import Stage
 
 QUICK = TimeControl(100, per_move=True)
-LONG_TIME_CONTROL = TimeControl(2000, per_move=True)
-GENEROUS_MS = 5000
-"""Margin of the checks that do not test time. It only ends matches of a bot that hangs."""
+SLOW = TimeControl(2000, per_move=True)
+GENEROUS_MARGIN_MS = 5000
+"""Margin of the checks that do not test time, in ms. Only a bot that hangs exceeds it."""
 SMALL_MAP, LONG_MAP = "path4", "ring:30"
-MOVES = 8
-"""Number of moves of the bot in an ordinary scene."""
-HISTORY = 300
+SCENE_MOVES = 8
+"""Number of the bot's moves in an ordinary scene."""
+LONG_MATCH_PLIES = 300
 """Number of plies played in a long match before the bot's first turn."""
 AWAY_SECONDS = 0.5
-"""Time for which a restarted server is unavailable."""
+"""Time for which a restarted server is unavailable, in seconds."""
 SETTLE_SECONDS = 0.15
-"""Time for which no message may arrive if none was requested."""
+"""Time for which the bot must stay silent if nothing was requested, in seconds."""
 PONG_SECONDS = 0.5
-"""Thinking time above which a ping must be answered before the move. A busy machine may cause shorter delays."""
+"""Thinking time above which a ping must be answered before the move, in seconds. A busy machine delays pongs too."""
 CLOSE_SECONDS = 2.0
-"""Time for a bot to answer the closing of its connection."""
-RUSH_SECONDS, RUSH = 1.0, 8
-"""Period after a goodbye, and number of connections in this period above which a bot reconnects too fast."""
+"""Time for a bot to complete the closing handshake, in seconds."""
+RUSH_SECONDS, MAX_RECONNECTS = 1.0, 8
+"""Period after the server's goodbye, in seconds, and the number of connections that a bot may open in it."""
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ class Exam:
 
     @property
     def games(self) -> list[str]:
-        """Return the games in the bot's hello."""
+        """Games that the bot plays, according to its hello."""
         hello = self.stage.hello
         return [name for name in KNOWN.names() if hello is None or not hello.games or name in hello.games]
 
@@ -67,8 +67,8 @@ class Exam:
         return make_setup(name, maps[0] if maps and map_ not in maps else map_)
 
     def scene(self, peer: CheckedBot, game: AnyGame | None = None, seat: Player = Player.MAXIE) -> Scene:
-        """Return a match with a generous clock."""
-        return Scene(peer, game or self.game(), seat, QUICK, GENEROUS_MS)
+        """Return a scripted match with a generous clock."""
+        return Scene(peer, game or self.game(), seat, QUICK, GENEROUS_MARGIN_MS)
 
 
 Check = Callable[[Exam], Awaitable[None]]
@@ -85,7 +85,7 @@ async def play(game: str, seat: Player, exam: Exam) -> None:
     """The bot must play a match in the given seat."""
     scene = exam.scene(await exam.stage.peer(), exam.game(game), seat)
     await scene.begin()
-    await scene.play_on(MOVES)
+    await scene.play_on(SCENE_MOVES)
     await scene.expect_silence(SETTLE_SECONDS)
 
 
@@ -159,19 +159,19 @@ async def catch_up(exam: Exam) -> None:
     await scene.begin()
     for _ in range(4):
         scene.reply()
-    await scene.play_on(MOVES)
+    await scene.play_on(SCENE_MOVES)
 
 
 async def long_match(exam: Exam) -> None:
     """The bot must be able to join a match after hundreds of plies."""
     scene = exam.scene(await exam.stage.peer(), exam.game("riskless", LONG_MAP))
     await scene.begin()
-    while len(scene.moves) < HISTORY and not scene.over:
+    while len(scene.moves) < LONG_MATCH_PLIES and not scene.over:
         scene.reply()
     # A random match may end earlier. Then use only its first plies, up to a turn of the bot.
     moves_so_far = scene.moves if not scene.over else scene.moves[: (len(scene.moves) - 20) // 2 * 2]
     scene.set_up(moves_so_far)
-    await scene.play_on(MOVES)
+    await scene.play_on(SCENE_MOVES)
 
 
 async def ended_in_thought(exam: Exam) -> None:
@@ -240,13 +240,13 @@ async def tiny_clock(exam: Exam) -> None:
     game = exam.game("riskless", "m1") if "riskless" in exam.games else exam.game()
     scene = Scene(await exam.stage.peer(), game, Player.MAXIE, exam.tiny, exam.margin_ms)
     await scene.begin()
-    await scene.play_on(MOVES)
+    await scene.play_on(SCENE_MOVES)
 
 
 async def alive(exam: Exam) -> None:
     """The bot must answer pings while it is thinking, not afterwards."""
     game = exam.game("riskless", "m1") if "riskless" in exam.games else exam.game()
-    scene = Scene(await exam.stage.peer(), game, Player.MAXIE, LONG_TIME_CONTROL, GENEROUS_MS)
+    scene = Scene(await exam.stage.peer(), game, Player.MAXIE, SLOW, GENEROUS_MARGIN_MS)
     await scene.begin()
     await scene.turn()
     # Wait before the ping, because a bot may read it together with the turn.
@@ -281,7 +281,7 @@ async def shut_down(exam: Exam) -> None:
         await closing
         raise ProtocolFault(f"the bot must complete the close handshake within {CLOSE_SECONDS:g} s")
     await MONOTONIC.sleep(RUSH_SECONDS)
-    if exam.stage.arrivals - arrivals > RUSH:
+    if exam.stage.arrivals - arrivals > MAX_RECONNECTS:
         raise ProtocolFault(
             f"the bot must retry with backoff, but connected {exam.stage.arrivals - arrivals} times"
             f" in {RUSH_SECONDS:g} s"
@@ -291,7 +291,7 @@ async def shut_down(exam: Exam) -> None:
 
 
 def schedule(exam: Exam) -> Iterator[tuple[str, str, Check | None]]:
-    """Yield the checks in order, as name, requirement and check; None for a check that does not apply to this bot.
+    """Yield the checks in order, as name, requirement and function; None for a check that does not apply to this bot.
 
     The handshake is first, because the other checks depend on the bot's hello. Checks that cost the bot its
     connection are last. `shut_down` is the first of these: pauses grow with every loss, and its pauses are the longest.
@@ -305,16 +305,16 @@ def schedule(exam: Exam) -> Iterator[tuple[str, str, Check | None]]:
                 partial(play, game, seat),
             )
     for check in (repeated, out_of_date, unknown_types, unknown_fields, unknown_errors, catch_up):
-        yield _name(check), _requirement(check), check
+        yield _check_name(check), _requirement(check), check
     yield "long match", _requirement(long_match), long_match if "riskless" in exam.games else None
-    yield _name(ended_in_thought), _requirement(ended_in_thought), ended_in_thought
+    yield _check_name(ended_in_thought), _requirement(ended_in_thought), ended_in_thought
     several = exam.stage.hello is not None and exam.stage.hello.matches > 1
     yield "two at once", _requirement(two_at_once), two_at_once if several else None
     for check in (tiny_clock, alive, shut_down, dropped, restarted):
-        yield _name(check), _requirement(check), check
+        yield _check_name(check), _requirement(check), check
 
 
-def _name(check: Check) -> str:
+def _check_name(check: Check) -> str:
     return getattr(check, "__name__", "").replace("_", " ")
 
 

@@ -1,4 +1,4 @@
-"""Connection of the bot under test, as seen by the scripted server."""
+"""Scripted server's side of the connection to the bot under test."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from arena.protocol.messages import ClientMessage, Hello, ServerMessage, Status,
 from arena.protocol.values import Limits
 
 FRAMES_KEPT = 8
-"""Number of recent frames shown with a fault."""
+"""Number of recent frames that are shown with a fault."""
 MAX_FRAME_TEXT = 160
 """Maximum number of characters shown of a frame."""
 HELLO_ALONE_SECONDS = 0.1
-"""Delay of the welcome, to check that the bot waits for it."""
+"""Delay of the welcome, in seconds, to check that the bot waits for it."""
 
 
 class ProtocolFault(Exception):
@@ -59,7 +59,7 @@ class Frames:
 
 
 class CheckedBot:
-    """Connection after the opening handshake. Every wait ends with a message or a Fault."""
+    """Connection after the opening handshake. Every wait ends with a message or a ProtocolFault."""
 
     def __init__(self, connection: ServerConnection, frames: Frames, patience: float) -> None:
         self.connection = connection
@@ -71,16 +71,16 @@ class CheckedBot:
         await self.send_data({**msgspec.to_builtins(message), **unknown})
 
     async def send_data(self, message: dict[str, Any]) -> None:
-        """Send a map. If the connection is closed, the map is dropped, and the next wait for the bot raises Fault."""
+        """Send a map as a message. If the connection is closed, drop it: the next wait for the bot raises ProtocolFault."""
         frame = msgpack.packb(message)
         self.frames.add("<", frame)
         try:
             await self.connection.send(frame)
         except ConnectionClosed:
-            self.frames.note("the connection was closed already")
+            self.frames.note("the connection was already closed")
 
     async def receive(self, awaited: str, seconds: float | None = None) -> tuple[ClientMessage, float]:
-        """Return the next message, and its arrival time in monotonic seconds. Raises Fault."""
+        """Return the next message, and its arrival time in monotonic seconds. Raises ProtocolFault."""
         message = await self.receive_within(awaited, self.patience if seconds is None else seconds)
         if message is None:
             raise ProtocolFault(
@@ -89,7 +89,7 @@ class CheckedBot:
         return message
 
     async def receive_within(self, awaited: str, seconds: float) -> tuple[ClientMessage, float] | None:
-        """Return the next message other than a status request, or None after `seconds`. Raises Fault."""
+        """Return the next message other than a status request; None after `seconds`. Raises ProtocolFault."""
         end = MONOTONIC.now() + seconds
         while True:
             try:
@@ -111,10 +111,10 @@ class CheckedBot:
                 return message, at
 
     async def welcome(self, session: str) -> Hello:
-        """Receive the bot's hello and send the welcome. Raises Fault."""
+        """Receive the bot's hello and send the welcome. Raises ProtocolFault."""
         hello, _ = await self.receive("hello")
         if not isinstance(hello, Hello):
-            raise ProtocolFault(f"the first message must be hello, not {_kind(hello)}")
+            raise ProtocolFault(f"the first message must be hello, not {_message_type(hello)}")
         if not hello.name.isprintable() or hello.name != hello.name.strip():
             raise ProtocolFault(
                 f"hello.name {hello.name!r} is not a valid name: use printable characters, without a space at either end"
@@ -123,13 +123,13 @@ class CheckedBot:
             raise ProtocolFault(f"hello.role must be bot, not {hello.role!r}")
         early = await self.receive_within("welcome", HELLO_ALONE_SECONDS)
         if early is not None:
-            raise ProtocolFault(f"{_kind(early[0])} must not be sent before the welcome")
+            raise ProtocolFault(f"{_message_type(early[0])} must not be sent before the welcome")
         limits = Limits(16_384, hello.matches, 10_000)
         await self.send(Welcome("arena check", hello.name, session, limits))
         return hello
 
     def drop(self) -> None:
-        """Cut the connection without a closing handshake."""
+        """Reset the connection without a closing handshake."""
         self.frames.note("the connection is cut")
         self.connection.transport.abort()
 
@@ -138,5 +138,5 @@ class CheckedBot:
         return f"({code}{f', {reason}' if reason else ''})"
 
 
-def _kind(message: ClientMessage) -> str:
+def _message_type(message: ClientMessage) -> str:
     return type(message).__name__.lower()

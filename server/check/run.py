@@ -18,13 +18,13 @@ Verdict = Literal["passed", "failed", "skipped"]
 BAD_USAGE = 2
 """Exit code of a program that rejects its arguments."""
 EXIT_SECONDS = 1.0
-"""Time after a failed check for the bot's process to end, so that its last output is complete."""
+"""Time for the bot's process to end after a failed check, in seconds, so that its last output is complete."""
 UNREACHED = "the bot could not be reached"
 """Reason shown for checks skipped after a failed handshake."""
 
 
 class UnknownCheck(ValueError):
-    """Raised when a requested check does not exist; one line with the existing ones."""
+    """Raised when a requested check does not exist; the message is one line with all names."""
 
 
 class BadCommand(ValueError):
@@ -40,7 +40,7 @@ class CheckResult(Struct, frozen=True):
     """Requirement of the check."""
     why: str = ""
     frames: list[str] = []
-    """Last frames before the fault: `>` from the bot, `<` to it."""
+    """Last frames before the fault: `>` from the bot, `<` to the bot."""
     printed: list[str] = []
     """Last output of the bot's process."""
 
@@ -57,10 +57,12 @@ async def examine(
     listening: Callable[[str], None] = lambda _url: None,
     found: Callable[[CheckResult], None] = lambda _finding: None,
 ) -> list[CheckResult]:
-    """Check a bot: a command that connects to ARENA_URL, or None for a bot that connects by itself.
+    """Check a bot, and return the results. `command` connects to ARENA_URL; None for a bot that is started elsewhere.
 
     patience: time limit for steps without a clock, in seconds
     only: names of checks to run besides the handshake; empty for all
+    listening: called with the server's URL
+    found: called with each result
 
     Raises UnknownCheck if `only` contains an unknown name, BadCommand if the bot's process prints one line and ends with
     exit code 2 instead of connecting, and OSError if the port cannot be used.

@@ -18,7 +18,7 @@ from arena.server.check.peer import CheckedBot, ProtocolFault
 
 
 class Scene:
-    """Scripted match. Every step that waits for the bot raises Fault if the bot violates the protocol."""
+    """Scripted match. Every step that waits for the bot raises ProtocolFault if the bot violates the protocol."""
 
     def __init__(
         self, peer: CheckedBot, game: AnyGame, seat: Player, control: TimeControl, margin_ms: int
@@ -45,7 +45,7 @@ class Scene:
 
     @property
     def start(self) -> Start:
-        """Return the start message."""
+        """The match's `start` message."""
         names = Players("checked", "script") if self.seat is Player.MAXIE else Players("script", "checked")
         ready_ms = int(1000 * self.peer.patience)
         return Start(
@@ -77,7 +77,7 @@ class Scene:
             break
         if not isinstance(message, Ready) or message.match != self.match:
             raise ProtocolFault(
-                f"the bot must answer the start with ready for its match, not {_short(message)}"
+                f"the bot must answer the start with ready for its match, not {_message_type(message)}"
             )
 
     async def turn(self, **unknown: object) -> None:
@@ -86,7 +86,7 @@ class Scene:
         await self.peer.send(self.turn_at(len(self.moves)), **unknown)
 
     def turn_at(self, ply: int) -> Turn:
-        """Return the turn message of a ply."""
+        """Return the `turn` message of a ply."""
         clocks = Clocks(self.control.base_ms, self.control.base_ms)
         return Turn(self.match, ply, self.moves[:ply], clocks, self.control.increment_ms)
 
@@ -105,7 +105,7 @@ class Scene:
                 f"the bot resigned at ply {len(self.moves)} of {self.game.name} as {self.seat}"
             )
         if not isinstance(message, Move):
-            raise ProtocolFault(f"the bot must answer the turn with a move, not {_short(message)}")
+            raise ProtocolFault(f"the bot must answer the turn with a move, not {_message_type(message)}")
         if message.match != self.match:
             raise ProtocolFault(f"the move must be for match {self.match}, not {message.match!r:.70}")
         self._reject_repeat(message)
@@ -120,7 +120,7 @@ class Scene:
         await self.peer.send(accepted, **unknown)
 
     def play(self, data: Data) -> None:
-        """Play a move of the bot. Raises Fault."""
+        """Play a move of the bot. Raises ProtocolFault."""
         try:
             self.position = self.game.play(self.position, self.game.move_from_data(data))
         except (IllegalMove, BadData) as error:
@@ -128,7 +128,7 @@ class Scene:
         self.moves.append(data)
 
     def set_up(self, moves: Sequence[Data]) -> None:
-        """Restart the match with these moves played. Raises Fault if one is illegal."""
+        """Restart the match with these moves played. Raises ProtocolFault if one is illegal."""
         self.position, self.moves = self.game.start(), []
         for move in moves:
             self.play(move)
@@ -138,13 +138,13 @@ class Scene:
         self.peer = peer
 
     def reply(self) -> None:
-        """Play a random move for the player to move, without asking the bot."""
+        """Play a random move for the player to move, whichever seat that is."""
         move = self._chance.choice(self.game.moves(self.position))
         self.position = self.game.successor(self.position, move)
         self.moves.append(self.game.move_to_data(move))
 
     async def exchange(self, **unknown: object) -> None:
-        """Play one move of the bot, after a random move if the other seat is to move."""
+        """Let the bot play one move, after a random move if the other seat is to move."""
         if not self.bots_turn:
             self.reply()
         if not self.over:
@@ -152,7 +152,7 @@ class Scene:
             await self.answer(**unknown)
 
     async def play_on(self, most: int) -> None:
-        """Play at most `most` moves of the bot, then end the match."""
+        """Let the bot play at most `most` moves, then end the match."""
         for _ in range(most):
             if self.over:
                 break
@@ -160,7 +160,7 @@ class Scene:
         await self.end()
 
     async def end(self, **unknown: object) -> None:
-        """Send the end of the match, by the rules or by the script's resignation."""
+        """Send the `end` of the match: the result by the rules, or the script's resignation."""
         outcome = self.game.outcome(self.position)
         winner = self.seat if outcome is None else outcome.winner
         reason = EndReason.RESIGNATION if outcome is None else EndReason.of(outcome.word)
@@ -169,13 +169,13 @@ class Scene:
         await self.peer.send(End(self.match, seat, reason, reason.meaning, self.moves, clocks), **unknown)
 
     async def expect_silence(self, seconds: float) -> None:
-        """Wait for `seconds`, during which only repeated messages may arrive. Raises Fault."""
+        """Wait for `seconds`, during which only repeated messages may arrive. Raises ProtocolFault."""
         until = MONOTONIC.now() + seconds
         while (seconds_left := until - MONOTONIC.now()) > 0:
             message = await self.peer.receive_within("silence", seconds_left)
             if message is not None and not self._repeats(message[0]):
                 self._reject_repeat(message[0])
-                raise ProtocolFault(f"{_short(message[0])} must not be sent unasked")
+                raise ProtocolFault(f"{_message_type(message[0])} must not be sent unasked")
 
     def _reject_repeat(self, message: object) -> None:
         if isinstance(message, Move) and message.match == self.match and message.ply < len(self.moves):
@@ -193,5 +193,5 @@ class Scene:
         return bool(self.moves[message.ply] == message.move)
 
 
-def _short(message: object) -> str:
+def _message_type(message: object) -> str:
     return f"{type(message).__name__.lower()}"

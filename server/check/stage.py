@@ -1,4 +1,4 @@
-"""Scripted server for one bot: it starts the bot if there is a command, and passes its connections to the checks."""
+"""Scripted server for one bot: it starts the bot, if given a command, and passes the bot's connections to the checks."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from arena.server.check.peer import CheckedBot, Frames, ProtocolFault
 from arena.server.processes.child import Child
 
 START_SECONDS = 60.0
-"""Minimum time for a program that was just started to connect: a busy machine loads it slowly."""
+"""Minimum time for a started program to connect, in seconds: a busy machine loads a program slowly."""
 MAX_QUEUED = 100
 """Maximum number of connections queued for the checks."""
 
 
 class Stage:
-    """Server for one bot under test. `peer` waits for its connection when first called."""
+    """Scripted server for one bot under test."""
 
     def __init__(
         self, command: Sequence[str] | None, patience: float, tasks: anyio.abc.TaskGroup, host: str, port: int
@@ -38,7 +38,7 @@ class Stage:
         self.arrivals = 0
         """Number of connections so far."""
         self.subject: Child | None = None
-        """Process of the bot."""
+        """Process of the bot; None if it was not started here."""
         self.url = ""
         self._command = command
         self._tasks = tasks
@@ -51,7 +51,7 @@ class Stage:
         self._put, self._queue = anyio.create_memory_object_stream[ServerConnection](MAX_QUEUED)
 
     async def listen(self) -> None:
-        """Listen; after the first time, on the same port. Raises OSError."""
+        """Listen, and after a crash listen on the same port again. Raises OSError."""
         self._server = await serve(
             self._arrive,
             self._host,
@@ -86,7 +86,10 @@ class Stage:
         self._peer = None
 
     async def peer(self) -> CheckedBot:
-        """Return the bot's connection, after the welcome. Raises Fault."""
+        """Return the bot's connection. If there is none, start the bot, wait for it, and send the welcome first.
+
+        Raises ProtocolFault.
+        """
         if self._peer is not None and self._peer.connection.close_code is None:
             return self._peer
         if self.subject is not None and self.subject.exit_code is not None:
@@ -103,7 +106,7 @@ class Stage:
         return self._peer
 
     async def reconnection(self) -> CheckedBot:
-        """Return the bot's new connection after a loss. It must use its session again. Raises Fault."""
+        """Return the bot's new connection after a loss. Raises ProtocolFault if the bot does not resume its session."""
         session, self._peer = self.session, None
         try:
             peer = await self.peer()
@@ -116,7 +119,7 @@ class Stage:
         return peer
 
     async def clear(self) -> None:
-        """End the bot's process and its connections."""
+        """Stop the bot's process, and drop its connections."""
         if self.subject is not None:
             await self.subject.stop()
             self.subject = None
@@ -128,7 +131,7 @@ class Stage:
         self._refused = ""
 
     async def close(self) -> None:
-        """Close the server and end the bot's process."""
+        """Close the server, and stop the bot's process."""
         with anyio.CancelScope(shield=True):
             await self.clear()
             await self.crash()
@@ -167,14 +170,14 @@ class Stage:
         self._refused = (
             f"the handshake offers the subprotocol {', '.join(offered) or 'none'}, not {SUBPROTOCOL}"
         )
-        return connection.respond(HTTPStatus.BAD_REQUEST, f"subprotocol {SUBPROTOCOL} is needed\n")
+        return connection.respond(HTTPStatus.BAD_REQUEST, f"the subprotocol {SUBPROTOCOL} is required\n")
 
 
 @asynccontextmanager
 async def open_stage(
     command: Sequence[str] | None, patience: float, host: str = "127.0.0.1", port: int = 0
 ) -> AsyncIterator[Stage]:
-    """Open a listening stage; with `command` None the bot connects by itself. Raises OSError."""
+    """Open a listening server for the block. If `command` is None, the bot is started elsewhere. Raises OSError."""
     async with anyio.create_task_group() as tasks:
         stage = Stage(command, patience, tasks, host, port)
         await stage.listen()

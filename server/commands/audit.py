@@ -33,15 +33,17 @@ def register(app: typer.Typer) -> None:
 def audit(
     event: Annotated[
         str | None,
-        typer.Option("--event", metavar="NAME", help="Only matches of this event; default: all matches."),
+        typer.Option(
+            "--event", metavar="NAME", help="Event whose matches are audited; default: all matches."
+        ),
     ] = None,
     db: DatabaseOption = DATABASE,
     json: JsonOption = None,
 ) -> None:
     """Show suspicious results, resignations and play.
 
-    These are improbable results, bots that resign to one opponent, and bots that play alike. A finding is a reason to look at
-    the matches of two bots, not a proof. `chance` is how often chance alone causes such a finding in a whole audit.
+    Suspicious are improbable results, bots that resign to one opponent, and bots that play alike. A finding is a reason to
+    look at the matches of two bots, not a proof. `chance` is how often chance alone causes such a finding in a whole audit.
 
     Example: arena audit --event weekly-2026-11-27
     """
@@ -60,7 +62,7 @@ def audit(
     elif findings:
         print_table(COLUMNS, map(_cells, findings))
     else:
-        err.print("nothing to look at")
+        err.print("nothing suspicious was found")
 
 
 def _cells(each: Finding) -> list[str]:

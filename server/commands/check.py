@@ -36,11 +36,13 @@ def register(app: typer.Typer) -> None:
 
 
 def check(
-    bot: Annotated[str, typer.Argument(help="A bot, as for `arena bot`: FILE.py or an engine.")] = "",
+    bot: Annotated[str, typer.Argument(help="Bot to check: FILE.py or an engine, as for `arena bot`.")] = "",
     program: Annotated[
         str,
         typer.Option(
-            "--exec", metavar="COMMAND", help="Program that plays over lines of JSON (docs/stdio.md)."
+            "--exec",
+            metavar="COMMAND",
+            help="Program that speaks JSON Lines over stdin and stdout (docs/stdio.md).",
         ),
     ] = "",
     command: Annotated[
@@ -52,7 +54,7 @@ def check(
         ),
     ] = "",
     dial_in: Annotated[
-        bool, typer.Option("--dial-in", help="Start no bot; wait for one to connect.")
+        bool, typer.Option("--dial-in", help="Wait for a bot to connect, and start none.")
     ] = False,
     host: Annotated[
         str, typer.Option("--host", metavar="ADDRESS", help="Address to listen on.")
@@ -68,7 +70,7 @@ def check(
             metavar="N",
             min=1,
             max=100_000,
-            help="Without a bot: number of random matches of each --game.",
+            help="Number of random matches to check each --game with, if no bot is given.",
         ),
     ] = 100,
     seed: SeedOption = 1,
@@ -92,13 +94,13 @@ def check(
 ) -> None:
     """Check that a bot follows the protocol.
 
-    A scripted server plays against it. Exits with 1 if a check fails.
+    A scripted server plays against the bot. The exit code is 1 if a check fails.
 
     For each failed check, the reason and the last frames are shown. --tc and --margin apply to the check with a
     tiny clock.
 
     With --game and no bot, the game itself is checked: random matches are played, and each position is tested for
-    the properties that every game must have. With a bot, the bot is also checked with that game.
+    the properties that every game must have. With --game and a bot, the bot is also checked with that game.
 
     Example: arena check my_bot.py
 
@@ -111,7 +113,9 @@ def check(
         return
     own = [word for spec in know_games(game) for word in ("--game", KNOWN.spec(spec))]
     if sum(map(bool, (bot, program, command, dial_in))) != 1:
-        raise UsageError("name a bot: FILE or ENGINE, --exec COMMAND, --command COMMAND, or --dial-in")
+        raise UsageError(
+            "give exactly one bot: FILE or ENGINE, --exec COMMAND, --command COMMAND, or --dial-in"
+        )
     try:
         tiny = TimeControl.parse(tc)
     except BadTimeControl as error:
@@ -135,7 +139,7 @@ def check(
             host=host,
             port=port,
             listening=lambda url: err.print(f"connect the bot to {url}") if dial_in else None,
-            found=lambda finding: None if finding.why == UNREACHED else err.print(_in_a_line(finding)),
+            found=lambda finding: None if finding.why == UNREACHED else err.print(_verdict_line(finding)),
         )
 
     try:
@@ -152,7 +156,7 @@ def check(
         _print(findings)
     failed = sum(finding.verdict == "failed" for finding in findings)
     if failed:
-        raise CommandError(f"{failed} of {len(findings)} checks failed: {_names(findings)}")
+        raise CommandError(f"{failed} of {len(findings)} checks failed: {_failed_names(findings)}")
 
 
 def _split(command: str) -> list[str]:
@@ -165,11 +169,11 @@ def _split(command: str) -> list[str]:
     return words
 
 
-def _in_a_line(finding: CheckResult) -> str:
+def _verdict_line(finding: CheckResult) -> str:
     return f"{finding.verdict}: {finding.check}"
 
 
-def _names(findings: Sequence[CheckResult]) -> str:
+def _failed_names(findings: Sequence[CheckResult]) -> str:
     return ", ".join(finding.check for finding in findings if finding.verdict == "failed")
 
 

@@ -14,12 +14,12 @@ from arena.games.catalogue import KNOWN
 from arena.games.core import GameError
 from arena.games.rule_check import RULES, BrokenRule, check_rules
 
-LAST = 12
-"""Number of last moves before a fault in the table. --json has all of them."""
+MAX_SHOWN_MOVES = 12
+"""Maximum number of moves shown before a fault, the last ones. --json has all moves."""
 
 
 class RuleFinding(Struct, frozen=True):
-    """Finding about one rule of one game."""
+    """Result of checking one rule of one game."""
 
     game: str
     check: str
@@ -32,11 +32,11 @@ class RuleFinding(Struct, frozen=True):
 
 
 def check_games(specs: Sequence[str], matches: int, seed: int, json: Path | None) -> None:
-    """Check the rules of these games, and show the findings.
+    """Check each game against the rules of all games, and show the findings.
 
-    Raises CommandError for a broken rule, UsageError for an unknown game.
+    Raises CommandError for a broken rule, and UsageError for an unknown game.
     """
-    findings = [finding for spec in specs for finding in _check(spec, matches, seed)]
+    findings = [finding for spec in specs for finding in _check_game(spec, matches, seed)]
     if json is not None:
         write_json(findings, json)
     else:
@@ -50,10 +50,10 @@ def check_games(specs: Sequence[str], matches: int, seed: int, json: Path | None
         names = ", ".join(each.check for each in failed)
         raise CommandError(f"{len(failed)} of {len(findings)} checks failed: {names}")
     games = " and ".join(dict.fromkeys(each.game for each in findings))
-    out.print(f"{games}: {matches} random matches, and nothing wrong was found")
+    out.print(f"{games}: no fault was found in {matches} random matches")
 
 
-def _check(spec: str, matches: int, seed: int) -> list[RuleFinding]:
+def _check_game(spec: str, matches: int, seed: int) -> list[RuleFinding]:
     try:
         game: Any = KNOWN.load(spec).from_setup({})
     except GameError as error:
@@ -63,8 +63,8 @@ def _check(spec: str, matches: int, seed: int) -> list[RuleFinding]:
     faults: dict[str, BrokenRule] = {each.rule: each for each in findings}
     if game.is_too_long(max(lengths, default=0)):
         err.print(
-            f"{spec}: warning: a random match took {max(lengths):,} plies, and is a draw after {game.ply_limit:,}:"
-            " raise ply_limit, or let the rules end it sooner"
+            f"{spec}: warning: a random match took {max(lengths):,} plies, but a match is a draw after {game.ply_limit:,}:"
+            " raise ply_limit, or let the rules end matches sooner"
         )
     return [
         RuleFinding(game.name, rule, "failed", requirement, faults[rule].why, list(faults[rule].moves))
@@ -75,5 +75,5 @@ def _check(spec: str, matches: int, seed: int) -> list[RuleFinding]:
 
 
 def _last_moves(moves: Sequence[str]) -> str:
-    last_moves = ", ".join(moves[-LAST:])
-    return f"{len(moves)} moves: … {last_moves}" if len(moves) > LAST else last_moves
+    last_moves = ", ".join(moves[-MAX_SHOWN_MOVES:])
+    return f"{len(moves)} moves: … {last_moves}" if len(moves) > MAX_SHOWN_MOVES else last_moves

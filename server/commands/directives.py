@@ -1,4 +1,4 @@
-"""`arena kick`, `ban` and `notice`: directives to all servers on a store, which apply them within a second."""
+"""`arena kick`, `ban` and `notice`: directives, which all servers on a store apply within a second."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from arena.server.store.tokens import is_name
 ForOption = Annotated[
     str, typer.Option("--for", metavar="TIME", help="Duration, e.g. 10m or 2h; ever for no end.")
 ]
-ReasonOption = Annotated[str, typer.Option("--reason", metavar="TEXT", help="Reason to tell the client.")]
+ReasonOption = Annotated[str, typer.Option("--reason", metavar="TEXT", help="Reason sent to the client.")]
 LiftOption = Annotated[bool, typer.Option("--lift", help="Lift the ban instead.", show_default=False)]
 
 
@@ -35,9 +35,9 @@ def kick(
     reason: ReasonOption = "the host has closed the connection",
     db: DatabaseOption = DATABASE,
 ) -> None:
-    """Disconnect a bot now. It may return after ten seconds.
+    """Disconnect a bot now. It may reconnect after ten seconds.
 
-    Its matches wait for it, as after any lost connection.
+    The bot's matches wait, as after any lost connection.
 
     Example: arena kick my-bot --reason "it stands still"
     """
@@ -55,15 +55,17 @@ def kick(
         return connected
 
     if in_store(db, work):
-        err.print(f"{name} is removed")
+        err.print(f"{name} is disconnected")
     else:
-        err.print(f"{name} is removed if it is connected: no server has answered yet")
+        err.print(f"{name} is disconnected if it was connected: no server has answered yet")
 
 
 def ban(
     subject: Annotated[
         str,
-        typer.Argument(metavar="NAME|ADDRESS", help="Name, address or network; without it, list the bans."),
+        typer.Argument(
+            metavar="NAME|ADDRESS", help="Name, address or network to ban; default: list the bans."
+        ),
     ] = "",
     reason: ReasonOption = "the host has banned it",
     seconds: ForOption = "ever",
@@ -86,18 +88,18 @@ def ban(
         ]
         print_table(dict.fromkeys(("banned", "until", "reason"), "left"), rows)
         return
-    kind, subject = _kind_of(subject)
+    kind, subject = _parse_subject(subject)
     if lifted:
         lift_directive(db, kind, subject)
         return
-    length, text = length_of(seconds), check_text(reason)
+    length, text = parse_duration(seconds), check_text(reason)
     in_store(db, lambda engine: issue(engine, kind, subject, text, length))
     err.print(f"{subject} is banned")
 
 
 def notice(
     text: Annotated[
-        str, typer.Argument(metavar="TEXT", help="Text of the notice; without it, show the current one.")
+        str, typer.Argument(metavar="TEXT", help="Text of the notice; default: show the current notice.")
     ] = "",
     seconds: ForOption = "1h",
     lifted: Annotated[bool, typer.Option("--lift", help="End the notice now.", show_default=False)] = False,
@@ -110,7 +112,7 @@ def notice(
     if lifted:
         lift_directive(db, "notice", "")
     elif text:
-        length, line = length_of(seconds), check_text(text)
+        length, line = parse_duration(seconds), check_text(text)
         in_store(db, lambda engine: issue(engine, "notice", "", line, length))
         err.print("the notice is sent")
     else:
@@ -130,8 +132,8 @@ def lift_directive(db: str | None, kind: Kind, subject: str) -> None:
     err.print(f"the ban of {subject} is lifted" if subject else "the notice is ended")
 
 
-def _kind_of(text: str) -> tuple[Kind, str]:
-    """Return the address, network or name in `text`, with its kind. Raises UsageError."""
+def _parse_subject(text: str) -> tuple[Kind, str]:
+    """Return the address, network or name in `text`, with its kind. Raises UsageError for other texts."""
     subject = parse_subject(text)
     if subject is None:
         raise UsageError(f"{text!r:.80} is not a valid name: write 1 to 64 printable characters")
@@ -143,8 +145,8 @@ def _require_name(text: str) -> None:
         raise UsageError(f"{text!r:.80} is not a valid name: write 1 to 64 printable characters")
 
 
-def length_of(text: str) -> float:
-    """Return the value of --for in seconds. Raises UsageError."""
+def parse_duration(text: str) -> float:
+    """Parse the value of --for. Return seconds. Raises UsageError."""
     try:
         return seconds_of(text)
     except ValueError as error:
@@ -152,7 +154,7 @@ def length_of(text: str) -> float:
 
 
 def check_text(text: str) -> str:
-    """Return `text` if it may be sent to clients. Raises UsageError."""
+    """Return `text`. Raises UsageError if it is too long or unprintable."""
     if len(text) > MAX_TEXT or not text.isprintable():
         raise UsageError(f"the text must have at most {MAX_TEXT} characters, all printable")
     return text

@@ -27,12 +27,13 @@ from arena.protocol.timecontrol import seconds_of
 from arena.rating.formats import ARENA, FORMATS
 from arena.rating.standings import ranks
 from arena.server.commands.in_store import DATABASE, in_store
-from arena.server.commands.pool import pool_of
+from arena.server.commands.pool import make_pool
 from arena.server.commands.settings_file import BadSetting
 from arena.server.core.calendar import (
     INTERVAL_DAYS,
     BadTime,
     event_name_on_date,
+    find_zone,
     format_utc,
     last_time,
     next_time,
@@ -46,7 +47,7 @@ from arena.server.store.events import RequestAnswer, all_events, find_event, is_
 from arena.server.store.queries import EventTable, event_table
 from arena.server.store.tokens import is_name
 
-OPENINGS = 64
+MAX_OPENINGS = 64
 """Maximum number of openings for each game and time control of an event."""
 
 NameArgument = Annotated[str, typer.Argument(metavar="NAME", help="Name of the event.")]
@@ -54,7 +55,9 @@ BotArgument = Annotated[str, typer.Argument(metavar="BOT", help="Name of the bot
 ServerOption = Annotated[
     str,
     typer.Option(
-        "--server", metavar="NAME", help="Server to address, by its setting `server.name`, if it has one."
+        "--server",
+        metavar="NAME",
+        help="Server of the event, by its setting `server.name`; default: the unnamed one.",
     ),
 ]
 
@@ -74,7 +77,7 @@ def new(
     name: NameArgument,
     at: Annotated[
         str,
-        typer.Option("--at", metavar="TIME", help='Start: "Fri 20:00", 20:00, or "2026-11-27 20:00".'),
+        typer.Option("--at", metavar="TIME", help='Start time: "Fri 20:00", 20:00, or "2026-11-27 20:00".'),
     ],
     closes: Annotated[
         str,
@@ -96,7 +99,7 @@ def new(
     ] = "swiss",
     rounds: RoundsOption = 7,
     lasts: Annotated[
-        str, typer.Option("--for", metavar="TIME", help="With --format arena: duration of the event.")
+        str, typer.Option("--for", metavar="TIME", help="Duration of an event with --format arena.")
     ] = "60m",
     game: GameOption = "riskless",
     map: MapOption = DEFAULT_MAP,
@@ -107,7 +110,9 @@ def new(
     ] = "",
     rating: Annotated[
         str,
-        typer.Option("--rating", metavar="FROM-TO", help="Ratings that may enter, e.g. 1200-1800 or 1500-."),
+        typer.Option(
+            "--rating", metavar="FROM-TO", help="Range of ratings that may enter, e.g. 1200-1800 or 1500-."
+        ),
     ] = "",
     rated: Annotated[bool, typer.Option("--rated/--casual", help="Rate the matches.")] = True,
     hold_pool: Annotated[
@@ -116,7 +121,7 @@ def new(
     server: ServerOption = "",
     db: DatabaseOption = DATABASE,
 ) -> None:
-    """Announce an event. Bots enter with `arena bot --enter NAME`; those connected at the beginning play.
+    """Announce an event. Bots enter with `arena bot --enter NAME`. Those connected at the start play.
 
     A round is one pair of matches on each map. A weekly event keeps its local time when daylight saving time begins
     or ends.
@@ -130,13 +135,17 @@ def new(
     if every and every not in INTERVAL_DAYS:
         raise UsageError(f"--every: must be day or week, not {every!r:.40}")
     now = int(time.time())
+    option = "--zone"
     try:
+        find_zone(zone)
+        option = "--at"
         begins = next_time(at, zone, now)
+        option = "--closes"
         shut = last_time(closes, zone, begins) if closes else begins
     except BadTime as error:
-        raise UsageError(f"--at, --closes, --zone: {error}") from None
+        raise UsageError(f"{option}: {error}") from None
     if begins <= now:
-        raise UsageError(f"--at: {at} is over")
+        raise UsageError(f"--at: {at} is in the past")
     again = Recurrence(at, closes, zone, INTERVAL_DAYS[every]) if every else None
     plan = EventPlan(
         event=event_name_on_date(name, again, begins) if again else name,
@@ -146,13 +155,13 @@ def new(
         closes=shut,
         format=format,
         rounds=rounds,
-        minutes=_minutes(lasts) if format == ARENA else 0,
-        starts=_starts(game, map, tc),
+        minutes=_parse_minutes(lasts) if format == ARENA else 0,
+        starts=_parse_starts(game, map, tc),
         margin_ms=margin,
         rated=rated,
         hold_pool=hold_pool,
         invited=tuple(each.strip() for each in invite.split(",") if each.strip()),
-        ratings=_ratings(rating),
+        ratings=_parse_ratings(rating),
         again=again,
     )
 
@@ -161,17 +170,17 @@ def new(
             raise CommandError(f"an event called {plan.event} exists: choose another name")
         return await send_request(engine, server, AnnounceEvent(plan))
 
-    _print_reply(in_store(db, announce, make=True), f"it {_announced_times(plan)}")
+    _print_answer(in_store(db, announce, make=True), f"it {_announced_times(plan)}")
 
 
 def list_(db: DatabaseOption = DATABASE, json: JsonOption = None) -> None:
-    """List the events, the latest last.
+    """List all events, the latest last.
 
     Example: arena event list
     """
     states = in_store(db, all_events)
     if json is not None:
-        write_json([_summary(state) for state in states], json)
+        write_json([_event_json(state) for state in states], json)
         return
     rows = [
         [plan.event, state.phase, format_utc(plan.begins), plan.format, str(len(state.bots))]
@@ -198,7 +207,7 @@ def show(name: NameArgument, db: DatabaseOption = DATABASE, json: JsonOption = N
     rows = table.rows if table is not None else []
     if json is not None:
         bracket = table.bracket if table is not None else []
-        write_json(_summary(state) | {"bots": state.bots, "table": rows, "bracket": bracket}, json)
+        write_json(_event_json(state) | {"bots": state.bots, "table": rows, "bracket": bracket}, json)
         return
     plan = state.plan
     err.print(
@@ -225,7 +234,7 @@ def show(name: NameArgument, db: DatabaseOption = DATABASE, json: JsonOption = N
 
 
 def pause(name: NameArgument, server: ServerOption = "", db: DatabaseOption = DATABASE) -> None:
-    """Start no more matches of an event until it is resumed. Matches in play continue.
+    """Start no more matches of an event until it is resumed. Matches in progress continue.
 
     Example: arena event pause weekly
     """
@@ -269,7 +278,7 @@ def enter(
 def withdraw(
     name: NameArgument, bot: BotArgument, server: ServerOption = "", db: DatabaseOption = DATABASE
 ) -> None:
-    """Withdraw a bot from an event. It loses its remaining matches.
+    """Withdraw a bot from an event. The bot loses its remaining matches.
 
     Example: arena event withdraw weekly my-bot
     """
@@ -277,19 +286,21 @@ def withdraw(
 
 
 def _send_request(db: str | None, server: str, request: ControlEvent) -> None:
-    _print_reply(in_store(db, lambda engine: send_request(engine, server, request)), "")
+    _print_answer(in_store(db, lambda engine: send_request(engine, server, request)), "")
 
 
-def _print_reply(reply: RequestAnswer | None, more: str) -> None:
+def _print_answer(reply: RequestAnswer | None, more: str) -> None:
     if reply is None:
-        err.print(f"no server has answered yet; the next one on this store will{f'; {more}' if more else ''}")
+        err.print(
+            f"no server has answered yet; the next one on this store will do it{f'; {more}' if more else ''}"
+        )
     elif reply.done:
         err.print(f"{reply.text}{f'; {more}' if more else ''}")
     else:
         raise CommandError(reply.text)
 
 
-def _summary(state: EventState) -> dict[str, object]:
+def _event_json(state: EventState) -> dict[str, object]:
     plan = state.plan
     return {
         "event": plan.event,
@@ -314,19 +325,19 @@ def _announced_times(plan: EventPlan) -> str:
     return f"begins at {format_utc(plan.begins)}{closes}"
 
 
-def _starts(game: str, map: str, tc: str) -> tuple[PoolGame, ...]:
+def _parse_starts(game: str, map: str, tc: str) -> tuple[PoolGame, ...]:
     maps = tuple(each.strip() for each in map.split(","))
     try:
-        games = pool_of(PoolSettings(games=(game,), maps=maps, time_controls=(tc,))).games
+        games = make_pool(PoolSettings(games=(game,), maps=maps, time_controls=(tc,))).games
     except BadSetting as error:
         option = {"games": "--game", "maps": "--map", "time_controls": "--tc"}.get(
             error.key.rpartition(".")[2], ""
         )
         raise UsageError(f"{option}: {error.why}") from None
-    return tuple(PoolGame(each.game, each.time_control, each.openings[:OPENINGS]) for each in games)
+    return tuple(PoolGame(each.game, each.time_control, each.openings[:MAX_OPENINGS]) for each in games)
 
 
-def _minutes(text: str) -> int:
+def _parse_minutes(text: str) -> int:
     try:
         seconds = seconds_of(text)
     except ValueError as error:
@@ -336,7 +347,7 @@ def _minutes(text: str) -> int:
     return round(seconds / 60)
 
 
-def _ratings(text: str) -> tuple[int, int]:
+def _parse_ratings(text: str) -> tuple[int, int]:
     least, _, highest = text.partition("-")
     if not all(part.isdecimal() or not part for part in (least, highest)) or (text and "-" not in text):
         raise UsageError(f"--rating: write 1200-1800, 1500- or -1800, not {text!r:.40}")

@@ -23,9 +23,9 @@ from arena.protocol.adjudication import BadAdjudication
 from arena.protocol.record import Record, to_line
 from arena.server.cluster.bus import BusError
 from arena.server.cluster.core_link import Superseded
-from arena.server.commands.pool import pool_of
+from arena.server.commands.pool import make_pool
 from arena.server.commands.serving import StopSignals, serve_until_signal
-from arena.server.commands.settings_file import BadSetting, BadSettings, GivenOption, load
+from arena.server.commands.settings_file import BadSetting, BadSettings, GivenOption, load_settings
 from arena.server.core.settings import OPEN_EVENT, Pool
 from arena.server.edge import log as logs
 from arena.server.host import Host, open_host
@@ -40,13 +40,13 @@ from arena.server.store.retention import BadRetention
 
 log = logging.getLogger("arena.settings")
 
-AGAIN_SECONDS = 0.25
+STANDBY_PAUSE_SECONDS = 0.25
 """Pause before a core that no longer leads becomes a standby."""
 
 
 @dataclass(frozen=True)
 class HostPlan:
-    """Settings, and the parts of a host built from them."""
+    """Settings of a host, and the parts built from them."""
 
     settings: Settings
     pool: Pool | None
@@ -63,17 +63,17 @@ def read_plan(file: Path | None, options: Sequence[GivenOption]) -> HostPlan:
 
     Raises BadSettings, and CommandError for an unusable certificate.
     """
-    loaded = load(file, options)
+    loaded = load_settings(file, options)
     settings = loaded.settings
     try:
-        pool = pool_of(settings.pool)
+        pool = make_pool(settings.pool)
         _check_rules(settings, pool)
         _check_store(settings)
         _check_proxies(settings)
         _check_origins(settings)
         _check_webhooks(settings.webhooks)
-        house = _house(settings.house)
-        tls = tls_of(settings.tls)
+        house = _make_house_plan(settings.house)
+        tls = make_tls_context(settings.tls)
     except BadSetting as bad:
         raise loaded.explain(bad) from None
     return HostPlan(settings, pool if settings.pool.matchmaker else None, house, tls)
@@ -83,7 +83,7 @@ class Hosting:
     """Host with its current settings."""
 
     def __init__(self, file: Path | None, options: Sequence[GivenOption], plan: HostPlan) -> None:
-        """Prepare to host by `plan`; `file` and `options` are read again on SIGHUP."""
+        """Prepare to host by `plan`. On SIGHUP, `file` and `options` are read again."""
         self.settings = plan.settings
         self._file = file
         self._options = options
@@ -110,7 +110,7 @@ class Hosting:
             err.print(f"the page is at {running.url.replace('ws', 'http', 1)}")
             if running.resumed:
                 grace = self.settings.matches.grace_seconds
-                err.print(f"going on with {running.resumed} matches; their bots have {grace:g} s to return")
+                err.print(f"continuing {running.resumed} matches; their bots have {grace:g} s to reconnect")
             try:
                 await serve_until_signal(running, stop)
             finally:
@@ -146,7 +146,7 @@ class Hosting:
                     if not (isinstance(error, StoreError | BusError) or is_transient(error)):
                         raise
                     log.warning("%s; trying again", failure_reason(error) or error)
-                await MONOTONIC.sleep(AGAIN_SECONDS)
+                await MONOTONIC.sleep(STANDBY_PAUSE_SECONDS)
 
     async def _lead(self) -> None:
         async with open_leader(
@@ -172,9 +172,9 @@ class Hosting:
                     self._apply(plan)
 
     def _apply(self, plan: HostPlan) -> None:
-        """Apply the changes that need no restart, and log which need a restart and which do not."""
+        """Apply the changed settings that need no restart, and log which were applied and which need a restart."""
         changed = [key for key in TYPES if plan.settings.get(key) != self.settings.get(key)]
-        applied = [key for key in changed if key in RELOADED and not self._turns_tls(key, plan)]
+        applied = [key for key in changed if key in RELOADED and not self._switches_tls(key, plan)]
         for key in applied:
             self.settings.set(key, plan.settings.get(key))
         self._pool = plan.pool
@@ -189,12 +189,12 @@ class Hosting:
             ", ".join(postponed) or "none",
         )
 
-    def _turns_tls(self, key: str, plan: HostPlan) -> bool:
-        """Return True if a key turns TLS on or off, which a listening server cannot."""
+    def _switches_tls(self, key: str, plan: HostPlan) -> bool:
+        """Return True if a changed key turns TLS on or off, which needs a restart."""
         return key.startswith("tls.") and (self._tls is None or plan.tls is None)
 
     async def _print_result(self, record: Record) -> None:
-        """Print the result of a match, and append its record to the file."""
+        """Print the result of a match, and append its record to the file of `store.record`, if one is set."""
         result, players = record.result, record.players
         winner = f"{result.winner} wins" if result.winner else "draw"
         # Written directly, because the console's layout would cost as much as some moves of the match.
@@ -207,8 +207,8 @@ class Hosting:
                 await lines.write(to_line(record) + "\n")
 
 
-def tls_of(tls: TlsSettings) -> ssl.SSLContext | None:
-    """Return the TLS context, or None without a certificate. Raises BadSetting, and CommandError for an unusable file."""
+def make_tls_context(tls: TlsSettings) -> ssl.SSLContext | None:
+    """Return the TLS context; None without a certificate. Raises BadSetting, and CommandError for an unusable file."""
     if not tls.cert and not tls.key:
         return None
     if not tls.key:
@@ -221,15 +221,15 @@ def tls_of(tls: TlsSettings) -> ssl.SSLContext | None:
 
 
 def load_certificate(context: ssl.SSLContext, tls: TlsSettings) -> None:
-    """Use this certificate for new connections. Raises CommandError."""
+    """Use the certificate in `tls` for new connections. Raises CommandError."""
     try:
         context.load_cert_chain(tls.cert, tls.key)
     except (OSError, ssl.SSLError) as error:
         raise CommandError(f"cannot use {tls.cert} with {tls.key}: {error.strerror or error}") from None
 
 
-def _house(house: HouseSettings) -> HousePlan:
-    """Return the plan of the house. Engines that the host lists are tested at the start. Raises BadSetting."""
+def _make_house_plan(house: HouseSettings) -> HousePlan:
+    """Return the plan of the house. Engines other than the default ones are tested at the start. Raises BadSetting."""
     try:
         engines = parse_engines(",".join(house.engines) if house.engines else NONE)
     except BadHouse as error:
@@ -245,28 +245,30 @@ def _check_rules(settings: Settings, pool: Pool) -> None:
     except BadAdjudication as error:
         raise BadSetting("matches.adjudicate", str(error)) from None
     for each in pool.games:
-        lacking = lacks_table(rules, each.game)
-        if lacking is not None:
-            raise BadSetting("matches.adjudicate", lacking)
+        why = lacks_table(rules, each.game)
+        if why is not None:
+            raise BadSetting("matches.adjudicate", why)
 
 
 def _check_store(settings: Settings) -> None:
-    """Raise BadSetting for settings of the store, the bus and the processes that do not fit together."""
+    """Raise BadSetting if the settings of the store, the bus and the processes contradict each other."""
     store = settings.store
     place = settings.server
     several = (
         "server.role" if place.role is not Role.ALL else "server.processes" if place.processes > 1 else ""
     )
     if several and (not store.url or sqlite_file(store.url) is not None):
-        raise BadSetting(several, "edges and cores share a PostgreSQL: set store.url = postgresql://…")
+        raise BadSetting(
+            several, "edges and cores share one PostgreSQL database: set store.url = postgresql://…"
+        )
     if place.role is not Role.ALL and not settings.bus.url:
-        raise BadSetting("server.role", "edges and cores need a NATS: set bus.url = nats://HOST:4222")
+        raise BadSetting("server.role", "edges and cores need a NATS server: set bus.url = nats://HOST:4222")
     if place.role is not Role.ALL and place.processes > 1:
-        raise BadSetting("server.role", "several processes have their roles already: leave it out")
+        raise BadSetting("server.role", "leave it out: with server.processes > 1, each process gets its role")
     if settings.bus.url and not several:
-        raise BadSetting("bus.url", "one process needs no NATS: set server.role, or leave it out")
+        raise BadSetting("bus.url", "leave it out, or set server.role: one process needs no NATS server")
     if store.archive and not store.keep:
-        raise BadSetting("store.archive", "set store.keep too, as 90d or 1000000")
+        raise BadSetting("store.archive", "set store.keep too, for example to 90d or 1000000")
     archive = Path(store.archive)
     if store.archive and archive.exists() and not archive.is_dir():
         raise BadSetting("store.archive", f"{archive} is not a folder")

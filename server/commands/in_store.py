@@ -1,4 +1,4 @@
-"""Code shared by commands that work on a store."""
+"""Open a store for a command."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from arena.console import CommandError
 from arena.server.store.database import Engine, StoreError, open_store, sqlite_file
 
 DATABASE = "sqlite:///arena.db"
-"""Default store, also of `arena serve`."""
+"""Default database URL, also of `arena serve`."""
 
 T = TypeVar("T")
 
@@ -23,7 +23,7 @@ def in_store(db: str | None, work: Callable[[Engine], Awaitable[T]], *, make: bo
     """
     url = db or DATABASE
     if not make:
-        check_there(url)
+        require_file(url)
 
     async def main() -> T:
         async with open_store(url) as engine:
@@ -35,7 +35,7 @@ def in_store(db: str | None, work: Callable[[Engine], Awaitable[T]], *, make: bo
         raise CommandError(str(error)) from None
 
 
-def check_there(url: str) -> None:
+def require_file(url: str) -> None:
     """Raise CommandError if the file of an SQLite store does not exist."""
     file = sqlite_file(url)
     if file is not None and not file.exists():

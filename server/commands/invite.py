@@ -16,9 +16,9 @@ from arena.server.commands.in_store import DATABASE, in_store
 from arena.server.store.invitations import invite
 from arena.server.store.tokens import TokenError
 
-MOST = 10_000
+MAX_OWNERS = 10_000
 HEADERS = frozenset({"name", "owner"})
-"""First cells of a roster that are a header, in lower case."""
+"""Texts of a roster's first cell, in lower case, with which the first row is a header."""
 
 
 def register(app: typer.Typer) -> None:
@@ -28,7 +28,8 @@ def register(app: typer.Typer) -> None:
 
 def invite_command(
     owner: Annotated[
-        list[str] | None, typer.Argument(metavar="[OWNER]...", help="Names of the owners; or use --roster.")
+        list[str] | None,
+        typer.Argument(metavar="[OWNER]...", help="Names of the owners, unless --roster is given."),
     ] = None,
     roster: Annotated[
         Path | None,
@@ -39,7 +40,7 @@ def invite_command(
         ),
     ] = None,
     bots: Annotated[
-        int, typer.Option("--bots", metavar="N", min=1, max=100, help="Number of bots per owner.")
+        int, typer.Option("--bots", metavar="N", min=1, max=100, help="Maximum number of bots per owner.")
     ] = 1,
     expires: Annotated[
         str, typer.Option("--expires", metavar="TIME", help="Validity of the links, e.g. 12h or 14d.")
@@ -59,9 +60,9 @@ def invite_command(
 
     Example: arena invite --roster roster.csv --bots 2 --url https://arena.example --csv links.csv
     """
-    people = list(dict.fromkeys([*(owner or ()), *(_people(roster) if roster else ())]))
-    if not 1 <= len(people) <= MOST:
-        raise UsageError(f"name 1 to {MOST} people, or give a --roster")
+    people = list(dict.fromkeys([*(owner or ()), *(_read_roster(roster) if roster else ())]))
+    if not 1 <= len(people) <= MAX_OWNERS:
+        raise UsageError(f"name 1 to {MAX_OWNERS} owners, as arguments or in a --roster")
     try:
         days = expires.removesuffix("d")
         seconds = 86_400.0 * int(days) if days != expires and days.isdecimal() else seconds_of(expires)
@@ -70,11 +71,11 @@ def invite_command(
         raise UsageError(f"--expires: {expires!r:.40} is not a duration: write 12h or 14d") from None
     except TokenError as error:
         raise CommandError(str(error)) from None
-    write_text(_as_csv(codes, url), csv)
+    write_text(_links_csv(codes, url), csv)
     err.print(f"{len(codes)} links, each for {bots} name{'s' if bots > 1 else ''}")
 
 
-def _people(roster: Path) -> list[str]:
+def _read_roster(roster: Path) -> list[str]:
     try:
         text = roster.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
@@ -83,7 +84,7 @@ def _people(roster: Path) -> list[str]:
     return names[1:] if names and names[0].casefold() in HEADERS else names
 
 
-def _as_csv(codes: dict[str, str], url: str) -> str:
+def _links_csv(codes: dict[str, str], url: str) -> str:
     text = StringIO()
     writer = csv.writer(text, lineterminator="\n")
     # Addresses for bots begin with ws or wss.

@@ -1,4 +1,4 @@
-"""Cluster on one machine for `server.processes`: several edges behind one port, and a core."""
+"""Cluster on one machine, for `server.processes`: several edges behind one port, and a core."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ from arena.server.store.database import StoreError
 log = logging.getLogger("arena.processes")
 
 BACKOFF_SECONDS = 0.5
-"""Pause before an ended server is restarted. It doubles with each consecutive early end."""
+"""Pause before an ended process is restarted, in seconds. It doubles with each consecutive early end."""
 BACKOFF_LIMIT = 15.0
 LASTING_SECONDS = 10.0
-"""Uptime in seconds after which the pause is reset."""
-FIRST_SECONDS = 60.0
-"""Maximum time until the first edge listens."""
+"""Uptime after which the pause before a restart is reset, in seconds."""
+START_SECONDS = 60.0
+"""Maximum time until the first edge listens, in seconds."""
 POLL_SECONDS = 0.05
 
 
@@ -49,23 +49,23 @@ class ServerProcess:
     process: subprocess.Popen[bytes] | None = None
 
     def start(self) -> None:
-        """Start the process under a supervisor, so that it never outlives this one."""
+        """Start the process under a supervisor, so that it never outlives this process."""
         command = supervised_command(*self.command, niceness=0)
         self.process = subprocess.Popen(command, stdin=subprocess.PIPE, env=self.environment)  # noqa: S603  the command line of this program
 
     @property
     def code(self) -> int | None:
-        """Return the exit code, or None while the process runs."""
+        """Exit code of the process; None while it runs."""
         if self.process is None:
             raise RuntimeError(f"{self.name} was never started")
         return self.process.poll()
 
-    def tell(self, number: int) -> None:
+    def send_signal(self, number: int) -> None:
         """Send a signal to the process."""
         if self.process is not None and self.process.poll() is None:
             self.process.send_signal(number)
 
-    async def ended(self) -> int:
+    async def wait(self) -> int:
         """Wait for the end of the process, and return its exit code."""
         while (code := self.code) is None:  # polled, because the end of a process sets no event
             await MONOTONIC.sleep(POLL_SECONDS)
@@ -80,30 +80,30 @@ class ServerProcess:
 
 
 def serve_processes(settings: Settings, *, reloads: bool) -> Never:
-    """Run the servers as child processes until stopped.
+    """Run the core and the edges as child processes until stopped.
 
-    reloads: True to forward SIGHUP, so that the servers reload their settings; otherwise SIGHUP ends this process
+    reloads: True to forward SIGHUP, so that the processes reload their settings; otherwise SIGHUP ends this process
 
-    Raises CommandError, and typer.Exit when the servers have ended.
+    Raises CommandError, and typer.Exit when all processes have ended.
     """
     place = settings.server
     try:
-        with closing(_reserve(place.host, place.port)) as reserved:
+        with closing(_reserve_port(place.host, place.port)) as reserved:
             anyio.run(_prepare_store, settings)
-            code = anyio.run(_serve, settings, reserved.getsockname()[1], reloads)
+            code = anyio.run(_run_children, settings, reserved.getsockname()[1], reloads)
     except (NoNats, StoreError) as error:
         raise CommandError(str(error)) from None
     raise typer.Exit(code)
 
 
 async def _prepare_store(settings: Settings) -> None:
-    """Create the tables of an empty store, so that a problem is reported once for all processes."""
+    """Open and prepare the store once, so that a problem is reported only once for all processes."""
     async with AsyncExitStack() as stack:
         await open_store(stack, settings)
 
 
-def _reserve(host: str, port: int) -> socket.socket:
-    """Reserve the port that the servers share, with a socket that does not listen. Raises CommandError."""
+def _reserve_port(host: str, port: int) -> socket.socket:
+    """Reserve the port that the edges share, with a socket that does not listen. Raises CommandError."""
     try:
         family, kind, protocol, _, address = socket.getaddrinfo(
             host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
@@ -120,16 +120,16 @@ def _reserve(host: str, port: int) -> socket.socket:
     return listener
 
 
-async def _serve(settings: Settings, port: int, reloads: bool) -> int:  # noqa: FBT001  anyio.run takes no keywords
+async def _run_children(settings: Settings, port: int, reloads: bool) -> int:  # noqa: FBT001  anyio.run takes no keywords
     place, secure = settings.server, bool(settings.tls.cert)
     host, count = place.host, place.processes
     stops = {signal.SIGINT, signal.SIGTERM}
     async with _bus_environment(settings.bus.url) as (address, environment):
-        core = ServerProcess("the core", _command(Role.CORE, port, 0, address), environment)
+        core = ServerProcess("the core", _child_command(Role.CORE, port, 0, address), environment)
         edges = [
             ServerProcess(
                 f"edge {number + 1}",
-                _command(Role.EDGE, port, _metrics_port(place, number), address),
+                _child_command(Role.EDGE, port, _metrics_port(place, number), address),
                 environment,
             )
             for number in range(count)
@@ -149,18 +149,18 @@ async def _serve(settings: Settings, port: int, reloads: bool) -> int:  # noqa: 
                         if number in stops:
                             break
                         for each in children:
-                            each.tell(number)
+                            each.send_signal(number)
                 async with cancelled_at_exit() as tasks:
 
                     async def forward_signals() -> None:
                         async for again in signals:
                             for each in children:
-                                each.tell(again)
+                                each.send_signal(again)
 
                     tasks.start_soon(forward_signals)
                     for each in children:
-                        each.tell(number)
-                    codes = [await each.ended() for each in children]
+                        each.send_signal(number)
+                    codes = [await each.wait() for each in children]
                 # A process that got the signal before it had a handler was ended by the signal, which is no error.
                 return max(0 if code == 128 + number else code for code in codes)
         finally:
@@ -172,7 +172,7 @@ def _metrics_port(place: ServerSettings, number: int) -> int:
     return place.metrics_port + number if place.metrics_port else 0
 
 
-def _command(role: Role, port: int, metrics_port: int, bus: str) -> list[str]:
+def _child_command(role: Role, port: int, metrics_port: int, bus: str) -> list[str]:
     """Return the command line of one process: this process's own command line, with the settings of `role`."""
     own = {
         "server.role": role.value,
@@ -188,7 +188,7 @@ def _command(role: Role, port: int, metrics_port: int, bus: str) -> list[str]:
 
 @asynccontextmanager
 async def _bus_environment(bus: str) -> AsyncIterator[tuple[str, dict[str, str]]]:
-    """Yield the address of the bus, and the environment for the processes that use it."""
+    """Yield the URL of NATS and the environment of the processes that use it; start a private NATS server if `bus` is empty."""
     if bus:
         yield bus, dict(os.environ)
         return
@@ -198,12 +198,12 @@ async def _bus_environment(bus: str) -> AsyncIterator[tuple[str, dict[str, str]]
 
 
 async def _start_all(children: Sequence[ServerProcess], host: str, port: int) -> int | None:
-    """Start all processes, and wait until an edge listens. If a process ends before that, return its exit code."""
+    """Start all processes, and wait until an edge listens. Return the exit code of a process that ends before that."""
     core, *edges = children
     core.start()
     for each in edges:
         each.start()
-    with anyio.move_on_after(FIRST_SECONDS):
+    with anyio.move_on_after(START_SECONDS):
         while True:
             codes = [each.code for each in children if each.code is not None]
             if codes:
@@ -222,13 +222,13 @@ def _local_address(host: str) -> str:
 
 
 async def _restart_always(child: ServerProcess, clock: Clock = MONOTONIC) -> None:
-    """Restart the server whenever it ends, until cancelled."""
+    """Restart a process whenever it ends, until cancelled."""
     pause = BACKOFF_SECONDS
     while True:
         began = clock.now()
-        code = await child.ended()
+        code = await child.wait()
         pause = BACKOFF_SECONDS if clock.now() - began > LASTING_SECONDS else min(2 * pause, BACKOFF_LIMIT)
-        log.warning("%s ended with %d; it is started again in %g s", child.name, code, pause)
+        log.warning("%s ended with exit code %d; restarting it in %g s", child.name, code, pause)
         await clock.sleep(pause)
         child.close()
         child.start()

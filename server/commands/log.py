@@ -30,7 +30,7 @@ from arena.server.commands.in_store import DATABASE, in_store
 from arena.server.web.credentials import basic
 from arena.server.web.match_log import LogNotFound, MatchLog, match_log
 
-MAX_ANSWER = 64 * 1024 * 1024
+MAX_ANSWER_BYTES = 64 * 1024 * 1024
 """Maximum size of a server's answer, in bytes."""
 
 COLUMNS: dict[str, Justify] = {
@@ -58,14 +58,17 @@ def log(
     ] = "",
     db: DatabaseOption = None,
     url: Annotated[
-        str, typer.Option("--url", metavar="URL", help="Ask this server as a player, e.g. ws://HOST:PORT.")
+        str,
+        typer.Option(
+            "--url", metavar="URL", help="Server to ask instead of a database, e.g. ws://HOST:PORT."
+        ),
     ] = "",
     name: Annotated[
-        str, typer.Option("--name", metavar="NAME", envvar="ARENA_NAME", help="With --url: name of the bot.")
+        str, typer.Option("--name", metavar="NAME", envvar="ARENA_NAME", help="Name of the bot, with --url.")
     ] = "",
     token: Annotated[
         str,
-        typer.Option("--token", metavar="TOKEN", envvar="ARENA_TOKEN", help="With --url: token of the name."),
+        typer.Option("--token", metavar="TOKEN", envvar="ARENA_TOKEN", help="Token of the bot, with --url."),
     ] = "",
     account: BotFileOption = None,
     game: OwnGamesOption = None,
@@ -73,10 +76,10 @@ def log(
 ) -> None:
     """Show a match from a server's journal, move by move.
 
-    Shows why a bot lost.
+    The table shows why a bot lost.
 
     For each move: the time that the bot had, used and was credited, and its remaining time, in ms; the received
-    message; and the error, if any. The engines are shown above, with options and threads, if the bots reported
+    message; and the error, if any. The engines are shown above the table, with options and threads, if the bots reported
     them. A host can read any match from the database. The owner of a bot can ask the server for that bot's matches.
 
     Example: arena log 3f2a --bot my-bot --db sqlite:///arena.db
@@ -127,7 +130,7 @@ def _fetch(url: str, match: str, name: str, token: str) -> MatchLog:
     where = f"{'https' if scheme == 'wss' else 'http'}://{rest.rstrip('/')}/api/log/{quote(match, safe='')}"
     request = Request(where, headers={"Authorization": basic(name, token)})  # noqa: S310 - http or https, see above
     try:
-        return msgspec.json.decode(fetch(url, request, MAX_ANSWER), type=MatchLog)
+        return msgspec.json.decode(fetch(url, request, MAX_ANSWER_BYTES), type=MatchLog)
     except msgspec.DecodeError as error:
         raise CommandError(f"{url} did not answer with a match log: {error}") from None
 

@@ -60,14 +60,16 @@ def prune_command(
     archive: Annotated[
         Path | None,
         typer.Option(
-            "--archive", metavar="FOLDER", help="Folder to archive removed matches in; default: delete them."
+            "--archive",
+            metavar="FOLDER",
+            help="Folder for archive files of removed matches; default: delete the matches.",
         ),
     ] = None,
     db: DatabaseOption = DATABASE,
 ) -> None:
     """Remove the oldest finished matches, or move them to files that `arena import` can read.
 
-    Age is the order in which the store received matches. Ratings and tables are not changed. A server may use the
+    The oldest matches are those that the store received first. Ratings and tables are not changed. A server may use the
     store meanwhile. The setting `store.keep` of `arena serve` does the same every hour.
 
     Example: arena store prune --keep 90d --archive old
@@ -82,7 +84,7 @@ def prune_command(
             raise CommandError(str(error)) from None
 
     removed = in_store(db, work)
-    err.print(f"{removed:,} matches are {'removed' if archive is None else f'in {archive}'}")
+    err.print(f"{removed:,} matches are {'removed' if archive is None else f'archived in {archive}'}")
 
 
 def _retention(keep: str, archive: Path | None) -> Retention:
@@ -96,7 +98,7 @@ def _retention(keep: str, archive: Path | None) -> Retention:
 
 
 def vacuum_command(db: DatabaseOption = DATABASE) -> None:
-    """Pack all finished matches, and return the space of removed ones to the disk.
+    """Pack all finished matches, and give the space of removed ones back to the disk.
 
     No server may use the store meanwhile. SQLite needs free space for a second copy of the store while it works.
 

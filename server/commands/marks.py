@@ -1,4 +1,4 @@
-"""`arena marks`: an event as a table for giving marks."""
+"""`arena marks`: table of an event for giving marks."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from arena.server.store.queries import event_table
 
 
 class Mark(Struct, frozen=True):
-    """Row of a bot."""
+    """Row of a bot in the table."""
 
     rank: int
     bot: str
@@ -35,7 +35,7 @@ class Mark(Struct, frozen=True):
     above: float
     """Probability, 0 to 1, that the bot is stronger than the anchor."""
     forfeits: int
-    """Number of matches lost by a failure of the bot, time, an illegal move, or absence."""
+    """Number of matches lost by a crash, on time, by an illegal move, or by absence."""
 
 
 def register(app: typer.Typer) -> None:
@@ -44,7 +44,7 @@ def register(app: typer.Typer) -> None:
 
 
 def marks(
-    event: Annotated[str, typer.Option("--event", metavar="NAME", help="Event of a server or a ladder.")],
+    event: Annotated[str, typer.Option("--event", metavar="NAME", help="Name of an event or a ladder.")],
     against: Annotated[
         str,
         typer.Option("--against", metavar="BOT", help="Anchor: the bot that all others are compared with."),
@@ -75,11 +75,11 @@ def marks(
     rows = in_store(db, read)
     if not rows:
         raise CommandError(f"event {event!r:.80} has no finished matches")
-    graded = marks_of(rows, against)
+    graded = make_marks(rows, against)
     if json is not None:
         write_json(graded, json)
     if csv is not None:
-        write_text(as_csv(graded), csv)
+        write_text(marks_csv(graded), csv)
     if json is None and csv is None:
         columns = dict.fromkeys(
             ("#", "bot", "points", "games", "Elo", "± 95 %", "above", "forfeits"), "right"
@@ -87,17 +87,17 @@ def marks(
         print_table(columns | {"bot": "left"}, [_cells(each) for each in graded])  # type: ignore[arg-type]
 
 
-def marks_of(rows: list[Row], against: str) -> list[Mark]:
-    """Return the marks of an event from its table. Raises CommandError if the anchor is not in it."""
+def make_marks(rows: list[Row], against: str) -> list[Mark]:
+    """Return the marks of an event from its table. Raises CommandError if the anchor is not in the table."""
     anchor = next((row for row in rows if row.bot == against), None)
     if anchor is None:
         raise CommandError(
-            f"{against!r:.80} has played no match of the event: enter it with `arena event enter`"
+            f"{against!r:.80} has played no match of the event: name a bot that has, or use `arena event enter`"
         )
-    return [_mark(rank, row, anchor) for rank, row in zip(ranks(rows), rows, strict=True)]
+    return [_make_mark(rank, row, anchor) for rank, row in zip(ranks(rows), rows, strict=True)]
 
 
-def _mark(rank: int, row: Row, anchor: Row) -> Mark:
+def _make_mark(rank: int, row: Row, anchor: Row) -> Mark:
     # The errors are relative to the average rating, so their sum is a conservative estimate.
     elo, error = row.elo - anchor.elo, (row.elo_error**2 + anchor.elo_error**2) ** 0.5
     if row is anchor:
@@ -107,7 +107,7 @@ def _mark(rank: int, row: Row, anchor: Row) -> Mark:
     return Mark(rank, row.bot, row.points, row.games, elo, error, above, forfeits)
 
 
-def as_csv(marks: list[Mark]) -> str:
+def marks_csv(marks: list[Mark]) -> str:
     """Return the marks as CSV, with the field names as header."""
     text = StringIO()
     writer = csv.writer(text, lineterminator="\n")

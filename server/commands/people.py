@@ -1,4 +1,4 @@
-"""`arena owner`, `arena rename` and `arena forget`: manage people and names while servers use the store."""
+"""`arena owner`, `arena rename` and `arena forget`: manage owners and names while servers use the store."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from arena.server.commands.directives import (
     LiftOption,
     ReasonOption,
     check_text,
-    length_of,
     lift_directive,
+    parse_duration,
 )
 from arena.server.commands.in_store import DATABASE, in_store
 from arena.server.core.inputs import RenameEntry
@@ -27,9 +27,9 @@ from arena.server.store.people import NameInEvent, NameInUse
 from arena.server.store.tokens import TokenError
 
 LOOK_SECONDS = 2.0
-"""Time after which every server has noticed a removal."""
+"""Time within which every server notices a ban, in seconds."""
 WAIT_SECONDS = 60.0
-"""Maximum wait for a removed name's match in play."""
+"""Maximum wait for a banned name's matches in progress, in seconds."""
 
 OwnerArgument = Annotated[
     str, typer.Argument(metavar="OWNER", help="Owner name, as shown by `arena owner list`.")
@@ -72,7 +72,7 @@ def list_(db: DatabaseOption = DATABASE, json: JsonOption = None) -> None:
 def hide(owner: OwnerArgument, db: DatabaseOption = DATABASE) -> None:
     """Replace the names of all bots of an owner with meaningless ones.
 
-    Tables, records and previews show the new names, and the bots use them from then on. `arena rename` undoes it.
+    Tables, records and previews show the new names, and the bots use them from then on. `arena rename` restores a name.
 
     Example: arena owner hide ada
     """
@@ -81,7 +81,7 @@ def hide(owner: OwnerArgument, db: DatabaseOption = DATABASE) -> None:
         lines = next((each for each in await people.list_owners(engine) if each.owner == owner), None)
         names = [] if lines is None else [*lines.bots, *lines.retired]
         if not names:
-            raise CommandError(f"{owner!r:.80} has no bots: `arena owner list` shows who has")
+            raise CommandError(f"{owner!r:.80} has no bots: `arena owner list` shows all owners")
         changes = []
         for name in names:
             other = people.hidden_name()
@@ -108,7 +108,7 @@ def ban(
     if lifted:
         lift_directive(db, "owner", owner)
         return
-    length, text = length_of(seconds), check_text(reason)
+    length, text = parse_duration(seconds), check_text(reason)
     in_store(db, lambda engine: issue(engine, "owner", owner, text, length))
     err.print(f"{owner} and all bots of {owner} are banned")
 
@@ -120,14 +120,14 @@ def rename(
 ) -> None:
     """Rename a bot with its token, ratings, records and logs.
 
-    A connected bot is disconnected, and loses a match in play. The old name stays taken. A bot in an event that has
-    begun is renamed after its end.
+    A connected bot is disconnected, and loses a match in progress. The old name stays taken. A bot in an event that has
+    begun can be renamed when the event is over.
 
     Example: arena rename wolf tiger
     """
     message = f"this name is {other!r:.80} now"
     count = in_store(db, lambda engine: _rename(engine, name, other, message))
-    err.print(f"{name} is {other} now, with {count} matches")
+    err.print(f"{name} is renamed to {other}, with {count} matches")
 
 
 def forget_command(
@@ -137,24 +137,28 @@ def forget_command(
     """Delete a name's token, sessions and logs, and rename its records.
 
     With the last bot of an owner, invitations and bans of the owner are deleted too. NAME may be an owner without bots.
-    Ratings and tables stay, under the new name. Backups, archives and files of records are not changed.
+    Ratings and tables stay, under the new name. Backups, archives and record files are not changed.
 
     Example: arena forget my-bot
     """
 
     async def work(engine: Engine) -> tuple[str, int]:
-        deleted = await _when_idle(engine, name, "the host deletes it", lambda: people.forget(engine, name))
+        deleted = await _run_when_idle(
+            engine, name, "the host deletes it", lambda: people.forget(engine, name)
+        )
         await _rename_entries(engine, name, "")
         return deleted
 
     other, count = in_store(db, work)
-    err.print(f"{name} is deleted; its {count} matches are those of {other}")
+    err.print(f"{name} is deleted; its {count} matches now belong to {other}")
 
 
 async def _rename(engine: Engine, name: str, other: str, message: str) -> int:
-    """Rename a bot with its bans, and return the number of its matches. Raises CommandError."""
+    """Rename a bot and its bans, and return the number of its matches. Raises CommandError."""
     banned = await _is_banned(engine, name)
-    count = await _when_idle(engine, name, "the host renames it", lambda: people.rename(engine, name, other))
+    count = await _run_when_idle(
+        engine, name, "the host renames it", lambda: people.rename(engine, name, other)
+    )
     await _rename_entries(engine, name, other)
     if not banned:
         await lift(engine, "name", other)
@@ -164,7 +168,7 @@ async def _rename(engine: Engine, name: str, other: str, message: str) -> int:
 
 
 async def _rename_entries(engine: Engine, name: str, other: str) -> None:
-    """Rename a bot in the events that have not begun; with an empty new name, remove it. Servers do so when they run."""
+    """Request from servers to rename a bot in events that have not begun, or to remove it if `other` is empty."""
     for server in await people.servers_with_entry(engine, name):
         await events.send_request(engine, server, RenameEntry(name, other))
 
@@ -173,8 +177,11 @@ async def _is_banned(engine: Engine, name: str) -> bool:
     return any((each.kind, each.subject) == ("name", name) for each in await in_force(engine))
 
 
-async def _when_idle(engine: Engine, name: str, why: str, work: Callable[[], Awaitable[T]]) -> T:
-    """Refuse a name, and run `work` once it has no match in play. A ban in force stays. Raises CommandError."""
+async def _run_when_idle(engine: Engine, name: str, why: str, work: Callable[[], Awaitable[T]]) -> T:
+    """Ban a name, and run `work` once the name has no match in progress. Then lift the ban. Raises CommandError.
+
+    A ban that was already in force stays.
+    """
     try:
         await people.check_events(engine, name)
     except NameInEvent as error:

@@ -23,17 +23,17 @@ T = TypeVar("T")
 SHIPPED, NONE = "shipped", "none"
 MAX_PLIES = 100
 MAX_RANDOM_OPENINGS = 1_000
-"""Maximum number of random openings for each start."""
-INSTEAD = (2, 3, 4, 6, 8)
-"""Plies of random openings to try if a game or map has no built-in openings."""
-ENOUGH = 20
-"""Number of openings at which no more plies are tried. With 20, two deterministic bots play 40 different games."""
+"""Number of random openings that are drawn for each game and map."""
+FALLBACK_PLIES = (2, 3, 4, 6, 8)
+"""Lengths of random openings, in plies, to try in turn if a game or map has no built-in openings."""
+ENOUGH_OPENINGS = 20
+"""Number of different openings with which a length suffices. With 20, two deterministic bots play 40 matches."""
 
 
-def pool_of(pool: PoolSettings) -> Pool:
-    """Return the matchmaker's pool. Raises BadSetting."""
+def make_pool(pool: PoolSettings) -> Pool:
+    """Build the matchmaker's pool. Raises BadSetting."""
     return Pool(
-        games=games_of(pool),
+        games=make_pool_games(pool),
         margin_ms=pool.margin_ms,
         ready_ms=round(1000 * pool.ready_seconds),
         rated=pool.rated,
@@ -41,20 +41,20 @@ def pool_of(pool: PoolSettings) -> Pool:
     )
 
 
-def games_of(pool: PoolSettings) -> tuple[PoolGame, ...]:
-    """Return every game on every map with every time control. Raises BadSetting."""
+def make_pool_games(pool: PoolSettings) -> tuple[PoolGame, ...]:
+    """Return each game on each map with each time control. Raises BadSetting."""
     times = _parse_all("pool.time_controls", pool.time_controls, TimeControl.parse)
     games = _parse_all("pool.games", pool.games, KNOWN.register)
-    starts = [start for game in games for start in _starts(game, pool)]
+    starts = [start for game in games for start in _games_by_map(game, pool)]
     return tuple(
         PoolGame(game, time, tuple(openings))
         for map, game in starts
-        for openings in [_openings(game, map, pool.openings)]
+        for openings in [_read_openings(game, map, pool.openings)]
         for time in times
     )
 
 
-def _starts(game: str, pool: PoolSettings) -> list[tuple[str, AnyGame]]:
+def _games_by_map(game: str, pool: PoolSettings) -> list[tuple[str, AnyGame]]:
     """Return the maps of a game, each with the game on it.
 
     A game without maps has one start with an empty map name.
@@ -65,23 +65,23 @@ def _starts(game: str, pool: PoolSettings) -> list[tuple[str, AnyGame]]:
 
 
 def _parse_all(key: str, words: Sequence[str], parse: Callable[[str], T]) -> list[T]:
-    """Parse all words, which must be different. Raises BadSetting."""
+    """Parse each word. Raises BadSetting for an invalid word, no word, or a repeated one."""
     if not words or not all(words) or len(set(words)) < len(words):
-        raise BadSetting(key, "expected one or more, each once")
+        raise BadSetting(key, "expected one or more different values")
     try:
         return [parse(word) for word in words]
     except (GameError, MapError, BadTimeControl) as error:
         raise BadSetting(key, str(error)) from None
 
 
-def _openings(game: AnyGame, map: str, openings: str) -> Sequence[Opening]:
+def _read_openings(game: AnyGame, map: str, openings: str) -> Sequence[Opening]:
     try:
-        return _openings_by(game, map, openings)
+        return _choose_openings(game, map, openings)
     except BadOpenings as error:
         raise BadSetting("pool.openings", str(error)) from None
 
 
-def _openings_by(game: AnyGame, map: str, openings: str) -> Sequence[Opening]:
+def _choose_openings(game: AnyGame, map: str, openings: str) -> Sequence[Opening]:
     if openings == NONE:
         return ((),)
     if openings == SHIPPED:
@@ -97,11 +97,11 @@ def _openings_by(game: AnyGame, map: str, openings: str) -> Sequence[Opening]:
 
 
 def _fallback_openings(game: AnyGame) -> tuple[Opening, ...]:
-    """Return the random openings of the shortest length that has enough of them, or of the length that has the most."""
+    """Return random openings of the shortest length with enough different ones, or of the length with the most."""
     best: tuple[Opening, ...] = ()
-    for plies in INSTEAD:
+    for plies in FALLBACK_PLIES:
         best = max(best, _random_openings(game, plies), key=len)
-        if len(best) >= ENOUGH:
+        if len(best) >= ENOUGH_OPENINGS:
             break
     return best
 

@@ -54,17 +54,26 @@ def register(app: typer.Typer) -> None:
 def ratings(
     game: GameOption = None,
     map_: Annotated[
-        str, typer.Option("--map", metavar="MAP", help="Ratings on this map; needs --tc.", show_default=False)
+        str,
+        typer.Option(
+            "--map", metavar="MAP", help="Show ratings on this map; needs --tc.", show_default=False
+        ),
     ] = "",
     tc: Annotated[
         str,
         typer.Option(
-            "--tc", metavar="TC", help="Ratings with this time control; default: all.", show_default=False
+            "--tc",
+            metavar="TC",
+            help="Show ratings with this time control; default: all.",
+            show_default=False,
         ),
     ] = "",
     again: Annotated[
         bool,
-        typer.Option("--recompute", help="Recompute all ratings from the journal, and compare."),
+        typer.Option(
+            "--recompute",
+            help="Recompute all ratings from the journal, and compare them with the stored ones.",
+        ),
     ] = False,
     all_: Annotated[
         bool, typer.Option("--all", help="Include bots without a rated match for a month.")
@@ -83,14 +92,14 @@ def ratings(
     """
     name = None if game is None else game_named(game)
     if map_ and not tc:
-        raise UsageError("--map: give --tc, too: a rating is of one map with one time control")
+        raise UsageError("--map: give --tc too, because a rating on a map is for one time control")
 
     async def work(engine: Engine) -> tuple[list[StandingRow], RecomputedRatings | None]:
         await refresh(engine)
         try:
             totals = await recompute(engine) if again else None
         except RatingsDiffer as error:
-            raise CommandError(f"the ratings cannot be recomputed: {error}") from None
+            raise CommandError(f"the stored ratings do not follow from the journal: {error}") from None
         return await load_standings(engine, name, map_, tc, since=None if all_ else activity_cutoff()), totals
 
     rows, totals = in_store(db, work)
@@ -105,7 +114,7 @@ def ratings(
 
 
 def show_ratings(standings: list[StandingRow], json: Path | None) -> None:
-    """Print ratings as a table, or write them as JSON."""
+    """Print ratings as a table; with `json`, write them to that file as JSON."""
     if json is not None:
         write_json([to_builtins(each) | {"provisional": each.glicko.provisional} for each in standings], json)
     else:

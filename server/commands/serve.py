@@ -15,7 +15,7 @@ from arena.server.cluster.bus import BusError
 from arena.server.commands.hosting import Hosting, read_plan
 from arena.server.commands.local_cluster import serve_processes
 from arena.server.commands.serving import StopSignals
-from arena.server.commands.settings_file import BadSettings, GivenOption, example, given_by_set
+from arena.server.commands.settings_file import BadSettings, GivenOption, example_file, parse_set_options
 from arena.server.edge import interpreter
 from arena.server.edge import log as logs
 from arena.server.host import CannotListen
@@ -90,7 +90,7 @@ def serve(
     Example: arena serve --host 0.0.0.0 --map world --tc 10+0.1
     """
     if example_config:
-        typer.echo(example(), nl=False)
+        typer.echo(example_file(), nl=False)
         return
     words = {
         "--host": ("server.host", host),
@@ -107,7 +107,7 @@ def serve(
     }
     shortcuts = [GivenOption(option, key, text) for option, (key, text) in words.items() if text is not None]
     try:
-        options = [*shortcuts, *given_by_set(set or ())]
+        options = [*shortcuts, *parse_set_options(set or ())]
         plan = read_plan(file, options)
     except BadSettings as error:
         raise UsageError(str(error)) from None

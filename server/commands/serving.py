@@ -1,4 +1,4 @@
-"""Stop signals of `arena serve`, and the wait for running matches."""
+"""Stop signals of `arena serve`, and the wait for matches in progress."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class StopSignals:
 
     def __init__(self) -> None:
         self.received = False
-        """True if a waiting task has received a signal."""
+        """True once a call of `wait` or `wait_again` has received a signal."""
         self._open = ExitStack()
         self._coming: AsyncIterator[signal.Signals] | None = None
 
@@ -44,13 +44,15 @@ class StopSignals:
 
 
 async def serve_until_signal(running: Host, stop: StopSignals) -> None:
-    """Wait for SIGINT or SIGTERM, and then for matches to end within the drain time."""
+    """Wait for SIGINT or SIGTERM, and then up to `server.drain_seconds` for matches to end."""
     await stop.wait()
     drain = running.settings.server.drain_seconds
     with closing(stop):  # from now on another signal ends the process immediately
         if not running.matches:
             return
-        err.print(f"stopping: {running.matches} matches may end within {drain:g} s; again to stop at once")
+        err.print(
+            f"stopping: waiting {drain:g} s for {running.matches} matches; send the signal again to stop at once"
+        )
         async with anyio.create_task_group() as tasks:
 
             async def exit_on_second_signal() -> None:

@@ -23,7 +23,7 @@ HEAD = """\
 
 
 class BadSetting(ValueError):
-    """Raised when a key is unknown or its value unusable; the message is a one-line reason."""
+    """Raised when a setting's key is unknown or its value invalid; the message is a one-line reason."""
 
     def __init__(self, key: str, why: str) -> None:
         super().__init__(f"{key}: {why}")
@@ -32,7 +32,7 @@ class BadSetting(ValueError):
 
 
 class BadSettings(Exception):
-    """Raised when settings are unusable; one line with the file, line and key, or the option, and a valid form."""
+    """Raised when settings are invalid; one line with the place (file, line and key, or option) and a valid form."""
 
 
 @dataclass(frozen=True)
@@ -47,26 +47,26 @@ class GivenOption:
 
 @dataclass(frozen=True)
 class LoadedSettings:
-    """Settings, with the location (file or option) of each."""
+    """Settings, with the place where each was set: the file or an option."""
 
     settings: Settings
     file: Path | None
     text: str
-    """Text of the file."""
+    """Text of the file; empty without a file."""
     options: Mapping[str, str]
-    """Option that set a key, by key."""
+    """Options that set keys, by key."""
 
     def explain(self, bad: BadSetting) -> BadSettings:
-        """Return the error with the location of its key: file and line, or option."""
+        """Return an error that also names the place of the key: file and line, or option."""
         if bad.key in self.options:
             return BadSettings(f"{self.options[bad.key]}: {bad.why}")
-        line = _line_of(self.text, bad.key.split("."))
+        line = _find_line(self.text, bad.key.split("."))
         return BadSettings(f"{self.file}:{line}: {bad}" if line else str(bad))
 
 
-def load(file: Path | None, options: Sequence[GivenOption]) -> LoadedSettings:
+def load_settings(file: Path | None, options: Sequence[GivenOption]) -> LoadedSettings:
     """Read settings: defaults, overridden by the file, overridden by options. Raises BadSettings."""
-    text, tables = "" if file is None else _read(file), {}
+    text, tables = "" if file is None else _read_text(file), {}
     try:
         tables = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
@@ -74,7 +74,7 @@ def load(file: Path | None, options: Sequence[GivenOption]) -> LoadedSettings:
     loaded = LoadedSettings(Settings(), file, text, {each.key: each.option for each in options})
     overridden = {each.key for each in options}
     try:
-        for key, value in _entries(tables):
+        for key, value in _read_entries(tables):
             if key not in overridden:
                 loaded.settings.set(key, _convert(key, value, TYPES[key]))
         for each in options:
@@ -85,8 +85,8 @@ def load(file: Path | None, options: Sequence[GivenOption]) -> LoadedSettings:
     return loaded
 
 
-def given_by_set(texts: Sequence[str]) -> Iterator[GivenOption]:
-    """Yield the settings of `--set section.key=value`. Raises BadSettings."""
+def parse_set_options(texts: Sequence[str]) -> Iterator[GivenOption]:
+    """Parse values of --set, such as `server.port=8765`. Raises BadSettings."""
     for each in texts:
         key, equals, text = each.partition("=")
         if not equals:
@@ -94,8 +94,8 @@ def given_by_set(texts: Sequence[str]) -> Iterator[GivenOption]:
         yield GivenOption(f"--set {key.strip()}", key.strip(), text.strip())
 
 
-def example() -> str:
-    """Return a file of all keys with their defaults, each below its description."""
+def example_file() -> str:
+    """Return the text of a settings file with all keys and their defaults, each below its description."""
     settings, lines = Settings(), [HEAD]
     for section in fields(settings):
         table = getattr(settings, section.name)
@@ -103,11 +103,14 @@ def example() -> str:
         for each in fields(table):
             _, about = get_args(each.type)
             reload = " (reload)" if f"{section.name}.{each.name}" in RELOADED else ""
-            lines += [f"# {about.description}{reload}", f"{each.name} = {_toml(getattr(table, each.name))}"]
+            lines += [
+                f"# {about.description}{reload}",
+                f"{each.name} = {_toml_text(getattr(table, each.name))}",
+            ]
     return "\n".join(lines) + "\n"
 
 
-def _read(file: Path) -> str:
+def _read_text(file: Path) -> str:
     try:
         return file.read_text(encoding="utf-8")
     except OSError as error:
@@ -116,14 +119,14 @@ def _read(file: Path) -> str:
         raise BadSettings(f"{file}: not UTF-8 text") from None
 
 
-def _entries(tables: dict[str, Any]) -> Iterator[tuple[str, Any]]:
-    """Yield the keys and values of a file. Raises BadSetting."""
+def _read_entries(tables: dict[str, Any]) -> Iterator[tuple[str, Any]]:
+    """Yield the keys and values in a file's sections. Raises BadSetting."""
     sections = Settings.__struct_fields__
     for section, table in tables.items():
         if not isinstance(table, dict):
             known = section in sections
             raise BadSetting(
-                section, f"expected a section, as [{section}]" if known else _unknown(section, ())
+                section, f"expected a section, as [{section}]" if known else _unknown_key_text(section, ())
             )
         if section not in sections:
             raise BadSetting(section, f"unknown section; {hint(section, sections)}")
@@ -137,12 +140,15 @@ def _check_known(key: str) -> None:
     if key not in TYPES:
         section, _, name = key.partition(".")
         raise BadSetting(
-            key, _unknown(name, [each.partition(".")[2] for each in TYPES if each.startswith(f"{section}.")])
+            key,
+            _unknown_key_text(
+                name, [each.partition(".")[2] for each in TYPES if each.startswith(f"{section}.")]
+            ),
         )
 
 
-def _unknown(name: str, beside: Sequence[str]) -> str:
-    """Return why a key is unknown, with the most similar key of its section or of all sections."""
+def _unknown_key_text(name: str, beside: Sequence[str]) -> str:
+    """Return a reason for an unknown key, with the most similar key of its section or of all sections."""
     elsewhere = {key.partition(".")[2]: key for key in TYPES}
     near = None if nearest(name, beside) else nearest(name, elsewhere)
     if near:
@@ -151,7 +157,7 @@ def _unknown(name: str, beside: Sequence[str]) -> str:
 
 
 def _convert(key: str, value: Any, type: Any, *, strict: bool = True) -> Any:
-    """Convert a value to its type and check its range. Raises BadSetting."""
+    """Convert a value to the type of its key, and check the range. Raises BadSetting."""
     plain = get_args(type)[0]
     choices = list(map(str, plain)) if isinstance(plain, EnumType) else list(get_args(plain))
     if (isinstance(plain, EnumType) or get_origin(plain) is Literal) and value not in choices:
@@ -179,8 +185,8 @@ def _parse(key: str, text: str, type: Any) -> Any:
         raise BadSetting(key, 'expected a list, as a,b or ["a", "b"]') from None
 
 
-def _line_of(text: str, path: Sequence[str]) -> int:
-    """Return the line on which the statement of a key begins, or 0 if no line has it.
+def _find_line(text: str, path: Sequence[str]) -> int:
+    """Return the number of the line on which a key's statement begins; 0 if there is none.
 
     The statement ends with the first line up to which the text is valid TOML with the key.
     """
@@ -198,8 +204,8 @@ def _line_of(text: str, path: Sequence[str]) -> int:
     return 0
 
 
-def _toml(value: object) -> str:
+def _toml_text(value: object) -> str:
     """Return a value in TOML syntax."""
     if isinstance(value, tuple):
-        return f"[{', '.join(map(_toml, value))}]"
+        return f"[{', '.join(map(_toml_text, value))}]"
     return msgspec.json.encode(value).decode()

@@ -15,7 +15,7 @@ import msgspec
 import typer
 
 from arena.console import CommandError, DatabaseOption, OwnGamesOption, err, know_games
-from arena.server.commands.in_store import DATABASE, check_there, in_store
+from arena.server.commands.in_store import DATABASE, in_store, require_file
 from arena.server.store.archive import export_lines, import_lines, read_lines
 from arena.server.store.backup import StoreCounts, backup, restore
 from arena.server.store.database import Engine, StoreError
@@ -42,19 +42,19 @@ def backup_command(
     The copy holds matches, journals, tokens and ratings.
 
     The file is an SQLite store, whichever database it comes from: `arena serve --db` opens it directly, and `arena
-    restore` copies it into another. It reveals all matches, but no tokens.
+    restore` copies it into another. It contains all matches, but tokens only as hashes.
 
     Example: arena backup --db postgresql://arena@db/arena arena-2026-11-20.db
     """
     url = db or DATABASE
-    check_there(url)
+    require_file(url)
     try:
         contents = anyio.run(backup, url, file)
     except StoreError as error:
         raise CommandError(str(error)) from None
     except OSError as error:
         raise CommandError(f"cannot write {file}: {error.strerror}") from None
-    err.print(f"{file}: {_words(contents)}")
+    err.print(f"{file}: {_counts_text(contents)}")
 
 
 def restore_command(
@@ -63,7 +63,7 @@ def restore_command(
 ) -> None:
     """Restore a backup into an empty database.
 
-    SQLite and PostgreSQL both work. Nothing is restored if anything fails.
+    The database may be SQLite or PostgreSQL. If anything fails, nothing is restored.
 
     Example: arena restore --db postgresql://arena@db/arena arena-2026-11-20.db
     """
@@ -72,7 +72,7 @@ def restore_command(
             contents = in_store(db, lambda engine: restore(engine, file), make=True)
     except OSError as error:
         raise CommandError(f"cannot read {file}: {error.strerror}") from None
-    err.print(f"restored {_words(contents)}")
+    err.print(f"restored {_counts_text(contents)}")
 
 
 def export_command(
@@ -84,7 +84,7 @@ def export_command(
     ] = None,
     owner: Annotated[
         str | None,
-        typer.Option("--owner", metavar="NAME", help="Export everything stored about this owner's bots."),
+        typer.Option("--owner", metavar="NAME", help="Export all that is stored about this owner's bots."),
     ] = None,
     db: DatabaseOption = DATABASE,
 ) -> None:
@@ -105,7 +105,7 @@ def export_command(
     async def work(engine: Engine) -> int:
         count = 0
         bots = () if owner is None else await names_of_owner(engine, owner)
-        with _whole_file(file) if to_file else nullcontext() as stream:
+        with _replace_file(file) if to_file else nullcontext() as stream:
             if owner is not None:
                 data = {"owner": owner, "names": bots} | await stored_data(engine, bots)
                 typer.echo(msgspec.json.encode(data).decode(), file=stream)
@@ -119,7 +119,7 @@ def export_command(
 
 
 @contextmanager
-def _whole_file(path: Path) -> Iterator[TextIO]:
+def _replace_file(path: Path) -> Iterator[TextIO]:
     """Open a temporary file, and move it to `path` when it is complete. Raises CommandError."""
     part = path.with_name(f".{path.name}.part")
     try:
@@ -148,9 +148,9 @@ def import_command(
 ) -> None:
     """Check records by the rules, and add them to a database.
 
-    Each match is replayed first. Importing a file twice changes nothing.
+    Each match is replayed first. Importing a file again changes nothing.
 
-    A line is reported and left out if it is not a record, breaks the rules, has an impossible time, or differs from
+    A line is left out and reported if it is not a record, breaks the rules, has an impossible time, or differs from
     the stored match of the same id. All other lines are imported. Matches count for ratings only with --trust.
 
     Example: arena import --db sqlite:///arena.db ladder.jsonl
@@ -182,5 +182,5 @@ def _open_records(file: Path) -> BufferedIOBase:
     return gzip.open(file) if packed else file.open("rb")
 
 
-def _words(contents: StoreCounts) -> str:
+def _counts_text(contents: StoreCounts) -> str:
     return f"matches: {contents.matches}, finished: {contents.finished}, tokens: {contents.tokens}"

@@ -1,4 +1,4 @@
-"""`arena token`: manage the tokens with which names connect."""
+"""`arena token`: manage the tokens with which bots and spectators connect."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from arena.server.commands.in_store import DATABASE, in_store
 from arena.server.store import tokens
 from arena.server.store.tokens import TokenError
 
-NameArgument = Annotated[str, typer.Argument(metavar="NAME", help="Name that the token is for.")]
+NameArgument = Annotated[str, typer.Argument(metavar="NAME", help="Name for which the token is valid.")]
 T = TypeVar("T")
 
 
@@ -42,13 +42,13 @@ def create(
 ) -> None:
     """Create a token for a name, and show it. Only its hash is stored, so it is never shown again.
 
-    A server on the same database accepts it immediately. Owners take turns in the pool, and bots of one owner never
+    Servers on the same database accept the token immediately. Owners take turns in the pool, and bots of one owner never
     meet in a rated match.
 
     Example: arena token create my-bot --db sqlite:///arena.db
     """
     token = in_store(
-        db, lambda engine: _with_explanation(tokens.create(engine, name, role, owner)), make=True
+        db, lambda engine: _as_command_error(tokens.create(engine, name, role, owner)), make=True
     )
     _show(name, token)
 
@@ -68,23 +68,23 @@ def list_(db: DatabaseOption = DATABASE, json: JsonOption = None) -> None:
 
 
 def rotate(name: NameArgument, db: DatabaseOption = DATABASE) -> None:
-    """Create a new token for a name, and show it. The old token is no longer valid.
+    """Create a new token for a name, and show it. The old token becomes invalid.
 
     Example: arena token rotate my-bot
     """
-    _show(name, in_store(db, lambda engine: _with_explanation(tokens.rotate(engine, name))))
+    _show(name, in_store(db, lambda engine: _as_command_error(tokens.rotate(engine, name))))
 
 
 def revoke(name: NameArgument, db: DatabaseOption = DATABASE) -> None:
-    """Revoke the token of a name. Running servers disconnect it within a second.
+    """Revoke the token of a name. Running servers disconnect the name within a second.
 
     Example: arena token revoke my-bot
     """
-    in_store(db, lambda engine: _with_explanation(tokens.revoke(engine, name)))
+    in_store(db, lambda engine: _as_command_error(tokens.revoke(engine, name)))
     err.print(f"the token of {name} is revoked")
 
 
-async def _with_explanation(work: Awaitable[T]) -> T:
+async def _as_command_error(work: Awaitable[T]) -> T:
     try:
         return await work
     except TokenError as error:

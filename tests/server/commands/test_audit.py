@@ -29,4 +29,4 @@ def test_suspicious_results_are_listed_for_the_host(
     code, out, _ = run(capsys, "audit", "--db", database)
     assert "6 of 6 losses by resignation, 0 of 6 to all others" in out
     code, out, err = run(capsys, "audit", "--event", "none", "--db", database)
-    assert (code, "nothing to look at" in out + err) == (0, True)
+    assert (code, "nothing suspicious was found" in out + err) == (0, True)

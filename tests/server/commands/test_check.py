@@ -94,8 +94,8 @@ def test_an_unknown_check_is_refused_with_the_valid_ones() -> None:
 @pytest.mark.parametrize(
     ("told", "arguments"),
     [
-        ("name a bot", ()),
-        ("name a bot", ("random", "--dial-in")),
+        ("give exactly one bot", ()),
+        ("give exactly one bot", ("random", "--dial-in")),
         ("--tc", ("random", "--tc", "soon")),
         ("is not a valid command line", ("--command", "'")),
         ("write the program", ("--command", " ")),

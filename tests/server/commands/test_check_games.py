@@ -14,7 +14,7 @@ def test_a_right_game_passes_every_check(tmp_path: Path) -> None:
     result = arena("check", "--game", f"{nim(tmp_path)}:Nim", "--matches", "5")
     assert result.code == 0, result
     assert result.stdout.count("passed") == len(RULES)
-    assert "nim: 5 random matches, and nothing wrong was found" in result.stdout
+    assert "nim: no fault was found in 5 random matches" in result.stdout
 
 
 def test_a_wrong_game_fails_with_the_observation_and_its_moves(tmp_path: Path) -> None:
@@ -44,4 +44,4 @@ def test_a_match_that_the_limit_of_plies_draws_is_warned_of(tmp_path: Path) -> N
     file = nim(tmp_path, ('name = "nim"', 'name = "nim"\n    ply_limit = 2'))
     result = arena("check", "--game", str(file), "--matches", "5")
     assert result.code == 0, result
-    assert "plies, and is a draw after 2: raise ply_limit" in result.stderr
+    assert "plies, but a match is a draw after 2: raise ply_limit" in result.stderr

@@ -27,7 +27,7 @@ async def test_each_person_of_a_roster_has_a_link(database: str, tmp_path: Path)
 @pytest.mark.parametrize(
     ("words", "why"),
     [
-        ((), "name 1 to 10000 people"),
+        ((), "name 1 to 10000 owners"),
         (("--roster", "nowhere.csv"), "--roster: cannot read nowhere.csv"),
         (("ada", "--expires", "soon"), "--expires: 'soon' is not a duration"),
     ],

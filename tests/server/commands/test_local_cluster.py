@@ -183,7 +183,7 @@ def test_a_store_that_cannot_be_shared_is_told(tmp_path: Path) -> None:
     result = arena(*SERVE, "--set=server.processes=2", folder=tmp_path)
     assert result.code == 2
     assert result.stderr == (
-        "arena: --set server.processes: edges and cores share a PostgreSQL: set store.url = postgresql://…\n"
+        "arena: --set server.processes: edges and cores share one PostgreSQL database: set store.url = postgresql://…\n"
     )
 
 

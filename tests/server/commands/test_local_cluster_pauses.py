@@ -22,7 +22,7 @@ class Ending:
         self._lasts = iter(lasts)
         self.began = [CLOCK.now()]
 
-    async def ended(self) -> int:
+    async def wait(self) -> int:
         await CLOCK.sleep(next(self._lasts, math.inf))
         return 1
 

@@ -67,7 +67,7 @@ def test_prune_removes_and_vacuum_packs_and_gives_back(
     code, out, err = run(
         capsys, "store", "prune", "--keep", "2", "--archive", str(folder), "--db", filled_store
     )
-    assert (code, out, err) == (0, "", f"3 matches are in {folder}\n")
+    assert (code, out, err) == (0, "", f"3 matches are archived in {folder}\n")
     (file,) = folder.iterdir()
     code, out, err = run(capsys, "store", "vacuum", "--db", filled_store)
     assert code == 0

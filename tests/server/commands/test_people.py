@@ -66,7 +66,7 @@ async def test_a_connected_name_is_removed_and_deleted_while_the_server_runs(
         await play(host, anna, bert)
         await command("export", str(file), "--owner", "ada")
         told = await command("forget", "anna")
-        assert "anna is deleted; its 1 matches are those of deleted-" in told.stderr
+        assert "anna is deleted; its 1 matches now belong to deleted-" in told.stderr
         assert (await anna.hear(Error)).code is Code.REMOVED
     kept, *matches = map(json.loads, file.read_text().splitlines())
     assert (kept["owner"], kept["names"], kept["tokens"][0]["name"]) == ("ada", ["ada", "anna"], "anna")
@@ -100,7 +100,7 @@ async def test_a_bot_gets_another_name_and_then_one_that_says_nothing_while_the_
             return " ".join([(await get(host, f"/{path}"))[2].decode() for path in paths])
 
         assert "anna" in await shown()
-        assert (await run(database, "rename", "anna", "wolf")).stderr == "anna is wolf now, with 1 matches\n"
+        assert (await run(database, "rename", "anna", "wolf")).stderr == "anna is renamed to wolf, with 1 matches\n"
         error = await anna.hear(Error)
         # A busy server may look only when the name has changed.
         assert (error.code, error.detail) in [
@@ -151,7 +151,7 @@ async def test_a_name_in_play_is_changed_when_its_match_is_over(database: str) -
         tasks.start_soon(host.play, spec("anna", "bert", ready=2000))
         await anna.hear(Start)
         await bert.hear(Start)
-        assert "anna is wolf now, with 1 matches" in (await run(database, "rename", "anna", "wolf")).stderr
+        assert "anna is renamed to wolf, with 1 matches" in (await run(database, "rename", "anna", "wolf")).stderr
 
 
 async def test_a_bot_of_a_weekly_event_is_renamed_and_deleted_before_the_event_begins(database: str) -> None:
@@ -196,7 +196,7 @@ def test_whom_nobody_knows_is_said_in_one_line(database: str) -> None:
     arena("token", "create", "anna", "--db", database)
     fails("'bert' is not a bot with an owner", 1, "rename", "bert", "wolf", "--db", database)
     fails(
-        "'bert' has no bots: `arena owner list` shows who has", 1, "owner", "hide", "bert", "--db", database
+        "'bert' has no bots: `arena owner list` shows all owners", 1, "owner", "hide", "bert", "--db", database
     )
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from arena.match.openings import position_after
-from arena.server.commands.pool import ENOUGH, INSTEAD, games_of
+from arena.server.commands.pool import ENOUGH_OPENINGS, FALLBACK_PLIES, make_pool_games
 from arena.server.commands.settings_file import BadSetting
 from arena.server.settings import PoolSettings
 
@@ -21,7 +21,7 @@ def pool(games: str, maps: str, times: str, openings: str) -> PoolSettings:
 
 
 def test_every_game_on_every_map_at_every_time() -> None:
-    courses = games_of(pool("riskless,tictactoe", "m1,m2", "10+0.1,0.1/move", "none"))
+    courses = make_pool_games(pool("riskless,tictactoe", "m1,m2", "10+0.1,0.1/move", "none"))
     assert sorted(map(str, courses)) == [
         "riskless on m1 at 0.1/move",
         "riskless on m1 at 10+0.1",
@@ -35,7 +35,7 @@ def test_every_game_on_every_map_at_every_time() -> None:
 
 @pytest.mark.parametrize("openings", ["shipped", "3"])
 def test_openings_can_be_played_and_differ(openings: str) -> None:
-    (course,) = games_of(pool("riskless", "m2", "1+0", openings))
+    (course,) = make_pool_games(pool("riskless", "m2", "1+0", openings))
     assert len(set(map(repr, course.openings))) == len(course.openings) > 10
     for opening in course.openings:
         assert course.game.outcome(position_after(course.game, opening)) is None
@@ -43,22 +43,22 @@ def test_openings_can_be_played_and_differ(openings: str) -> None:
 
 @pytest.mark.parametrize(("game", "map"), [("riskless", "grid:3x3"), ("tictactoe", ""), ("hexapawn", "")])
 def test_a_map_without_openings_begins_with_random_plies(game: str, map: str) -> None:
-    (course,) = games_of(pool(game, map, "1+0", "shipped"))
-    assert len(course.openings) >= ENOUGH
-    assert {len(opening) for opening in course.openings} <= set(INSTEAD)
+    (course,) = make_pool_games(pool(game, map, "1+0", "shipped"))
+    assert len(course.openings) >= ENOUGH_OPENINGS
+    assert {len(opening) for opening in course.openings} <= set(FALLBACK_PLIES)
 
 
 def test_no_opening_of_a_file_is_how_another_one_begins(tmp_path: Path) -> None:
     file = tmp_path / "openings.txt"
     file.write_text("a1\na1, b2\na1, b2\nb2, a1\na1, c3, b2\n")
-    (course,) = games_of(pool("tictactoe", "", "1+0", str(file)))
+    (course,) = make_pool_games(pool("tictactoe", "", "1+0", str(file)))
     assert [len(opening) for opening in course.openings] == [2, 2, 3]
 
 
 def test_a_file_of_openings(tmp_path: Path) -> None:
     file = tmp_path / "openings.txt"
     file.write_text("a1, b2\n")
-    (course,) = games_of(pool("tictactoe", "", "1+0", str(file)))
+    (course,) = make_pool_games(pool("tictactoe", "", "1+0", str(file)))
     assert len(course.openings) == 1
 
 
@@ -76,5 +76,5 @@ def test_a_file_of_openings(tmp_path: Path) -> None:
 )
 def test_an_invalid_value_is_refused_with_its_key(options: tuple[str, str, str, str], key: str) -> None:
     with pytest.raises(BadSetting) as told:
-        games_of(pool(*options))
+        make_pool_games(pool(*options))
     assert told.value.key == key

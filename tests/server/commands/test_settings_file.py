@@ -10,7 +10,13 @@ from pathlib import Path
 import pytest
 
 from arena.server.commands.hosting import read_plan
-from arena.server.commands.settings_file import BadSettings, GivenOption, example, given_by_set, load
+from arena.server.commands.settings_file import (
+    BadSettings,
+    GivenOption,
+    example_file,
+    load_settings,
+    parse_set_options,
+)
 from arena.server.settings import RELOADED, TYPES, LogFormat, Settings
 from tests.bots.command_line import arena
 
@@ -22,23 +28,23 @@ def refusal(tmp_path: Path, text: str, options: Sequence[str] = ()) -> str:
     file = tmp_path / "arena.toml"
     file.write_text(text)
     with pytest.raises(BadSettings) as refused:
-        read_plan(file, list(given_by_set(options)))
+        read_plan(file, list(parse_set_options(options)))
     line = str(refused.value).replace(str(file), "FILE")
     assert "\n" not in line
     return line
 
 
 def test_without_a_file_all_is_as_by_default() -> None:
-    assert load(None, ()).settings == Settings()
+    assert load_settings(None, ()).settings == Settings()
 
 
 def test_the_example_has_every_key_and_loads_as_the_defaults(tmp_path: Path) -> None:
     file = tmp_path / "arena.toml"
-    file.write_text(example())
-    assert load(file, ()).settings == Settings()
-    tables = tomllib.loads(example())
+    file.write_text(example_file())
+    assert load_settings(file, ()).settings == Settings()
+    tables = tomllib.loads(example_file())
     assert {f"{section}.{key}" for section, table in tables.items() for key in table} == set(TYPES)
-    described = re.findall(r"^# .+\n(?=\w+ = )", example(), re.MULTILINE)
+    described = re.findall(r"^# .+\n(?=\w+ = )", example_file(), re.MULTILINE)
     assert len(described) == len(TYPES)
     assert sum(line.endswith("(reload)\n") for line in described) == len(RELOADED)
 
@@ -52,8 +58,8 @@ def test_a_file_stands_over_the_defaults_and_options_over_the_file(tmp_path: Pat
     file.write_text(
         'server.anyone = true\n[pool]\nmaps = ["world", "usa"]\npause_seconds = 1\n[log]\nformat = "json"\n'
     )
-    given = [GivenOption("--map", "pool.maps", "m1,m2"), *given_by_set(["pool.pause_seconds=0.5"])]
-    settings = load(file, given).settings
+    given = [GivenOption("--map", "pool.maps", "m1,m2"), *parse_set_options(["pool.pause_seconds=0.5"])]
+    settings = load_settings(file, given).settings
     assert settings.server.anyone
     assert settings.pool.maps == ("m1", "m2")
     assert settings.pool.pause_seconds == 0.5
@@ -75,7 +81,7 @@ def test_a_file_stands_over_the_defaults_and_options_over_the_file(tmp_path: Pat
     ],
 )
 def test_an_option_writes_a_value_of_its_keys_type(text: str, key: str, value: object) -> None:
-    assert load(None, list(given_by_set([text]))).settings.get(key) == value
+    assert load_settings(None, list(parse_set_options([text]))).settings.get(key) == value
 
 
 @pytest.mark.parametrize(
@@ -104,7 +110,7 @@ def test_an_option_writes_a_value_of_its_keys_type(text: str, key: str, value: o
         ('[pool]\ngames = ["chess"]\n', "FILE:2: pool.games: no game is called 'chess'"),
         ('[pool]\nrated = true\nmaps = ["atlantis"]\n', "FILE:3: pool.maps: atlantis: no such map"),
         ('[pool]\ntime_controls = ["soon"]\n', "FILE:2: pool.time_controls: 'soon' is not a time control"),
-        ('[pool]\nmaps = ["m1", "m1"]\n', "FILE:2: pool.maps: expected one or more, each once"),
+        ('[pool]\nmaps = ["m1", "m1"]\n', "FILE:2: pool.maps: expected one or more different values"),
         ('[pool]\nopenings = "0"\n', "FILE:2: pool.openings: expected shipped, none, 1 to 100 random plies"),
         ('[matches]\nadjudicate = "x=1"\n', "FILE:2: matches.adjudicate: unknown rule 'x'"),
         ('[server]\nproxies = ["all"]\n', "FILE:2: server.proxies: 'all' does not appear to be"),
@@ -119,8 +125,8 @@ def test_an_option_writes_a_value_of_its_keys_type(text: str, key: str, value: o
         ('[store]\nkeep = "9h"\n', "FILE:2: store.keep: '9h' is not a retention: write a number of matches"),
         ('[store]\narchive = "x"\n', "FILE:2: store.archive: set store.keep too"),
         ('[store]\nkeep = "9"\narchive = "arena.toml"\n', "FILE:3: store.archive: "),
-        ("[server]\nprocesses = 2\n", "FILE:2: server.processes: edges and cores share a PostgreSQL"),
-        ('[bus]\nurl = "nats://x"\n', "FILE:2: bus.url: one process needs no NATS"),
+        ("[server]\nprocesses = 2\n", "FILE:2: server.processes: edges and cores share one PostgreSQL database"),
+        ('[bus]\nurl = "nats://x"\n', "FILE:2: bus.url: leave it out, or set server.role"),
         ('[tls]\ncert = "x.pem"\n', "FILE:2: tls.cert: set tls.key too"),
     ],
 )
@@ -148,10 +154,10 @@ def test_an_error_names_the_option(option: str, line: str, tmp_path: Path) -> No
 
 def test_a_file_that_cannot_be_read_is_told(tmp_path: Path) -> None:
     with pytest.raises(BadSettings, match=r"none\.toml: No such file"):
-        load(tmp_path / "none.toml", ())
+        load_settings(tmp_path / "none.toml", ())
     (tmp_path / "bytes.toml").write_bytes(b"\xff")
     with pytest.raises(BadSettings, match=r"bytes\.toml: not UTF-8"):
-        load(tmp_path / "bytes.toml", ())
+        load_settings(tmp_path / "bytes.toml", ())
 
 
 SHOWN = re.findall(
@@ -166,7 +172,7 @@ SHIPPED = [file.read_text(encoding="utf-8") for file in sorted((ROOT / "docker")
 def test_the_files_of_the_guide_and_of_the_containers_are_taken(text: str, tmp_path: Path) -> None:
     file = tmp_path / "arena.toml"
     file.write_text(text)
-    assert load(file, ()).settings != Settings()
+    assert load_settings(file, ()).settings != Settings()
 
 
 def test_there_are_such_files() -> None:
@@ -182,4 +188,4 @@ def test_the_help_fits_on_a_screen(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_the_example_is_printed() -> None:
-    assert arena("serve", "--example-config").stdout == example()
+    assert arena("serve", "--example-config").stdout == example_file()
