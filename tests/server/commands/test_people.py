@@ -100,7 +100,9 @@ async def test_a_bot_gets_another_name_and_then_one_that_says_nothing_while_the_
             return " ".join([(await get(host, f"/{path}"))[2].decode() for path in paths])
 
         assert "anna" in await shown()
-        assert (await run(database, "rename", "anna", "wolf")).stderr == "anna is renamed to wolf, with 1 matches\n"
+        assert (
+            await run(database, "rename", "anna", "wolf")
+        ).stderr == "anna is renamed to wolf, with 1 matches\n"
         error = await anna.hear(Error)
         # A busy server may look only when the name has changed.
         assert (error.code, error.detail) in [
@@ -151,7 +153,10 @@ async def test_a_name_in_play_is_changed_when_its_match_is_over(database: str) -
         tasks.start_soon(host.play, spec("anna", "bert", ready=2000))
         await anna.hear(Start)
         await bert.hear(Start)
-        assert "anna is renamed to wolf, with 1 matches" in (await run(database, "rename", "anna", "wolf")).stderr
+        assert (
+            "anna is renamed to wolf, with 1 matches"
+            in (await run(database, "rename", "anna", "wolf")).stderr
+        )
 
 
 async def test_a_bot_of_a_weekly_event_is_renamed_and_deleted_before_the_event_begins(database: str) -> None:
@@ -196,7 +201,13 @@ def test_whom_nobody_knows_is_said_in_one_line(database: str) -> None:
     arena("token", "create", "anna", "--db", database)
     fails("'bert' is not a bot with an owner", 1, "rename", "bert", "wolf", "--db", database)
     fails(
-        "'bert' has no bots: `arena owner list` shows all owners", 1, "owner", "hide", "bert", "--db", database
+        "'bert' has no bots: `arena owner list` shows all owners",
+        1,
+        "owner",
+        "hide",
+        "bert",
+        "--db",
+        database,
     )
 
 

@@ -125,7 +125,10 @@ def test_an_option_writes_a_value_of_its_keys_type(text: str, key: str, value: o
         ('[store]\nkeep = "9h"\n', "FILE:2: store.keep: '9h' is not a retention: write a number of matches"),
         ('[store]\narchive = "x"\n', "FILE:2: store.archive: set store.keep too"),
         ('[store]\nkeep = "9"\narchive = "arena.toml"\n', "FILE:3: store.archive: "),
-        ("[server]\nprocesses = 2\n", "FILE:2: server.processes: edges and cores share one PostgreSQL database"),
+        (
+            "[server]\nprocesses = 2\n",
+            "FILE:2: server.processes: edges and cores share one PostgreSQL database",
+        ),
         ('[bus]\nurl = "nats://x"\n', "FILE:2: bus.url: leave it out, or set server.role"),
         ('[tls]\ncert = "x.pem"\n', "FILE:2: tls.cert: set tls.key too"),
     ],
