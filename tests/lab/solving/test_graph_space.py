@@ -1,14 +1,12 @@
 """Games solved through their interface by the steps that solve maps: known results."""
 
 from concurrent.futures import ThreadPoolExecutor
-from typing import cast
 
 import pytest
 
-from arena.games.core import MAXIE, MINNIE, AnyGame
+from arena.games.core import MAXIE, MINNIE
 from arena.games.hexapawn import Hexapawn
 from arena.games.tictactoe import TicTacToe
-from arena.match.solve import solve as forced
 from arena.solved.truth import Truth, Value
 from tests.lab.solving.graph_space import TooMany, solve_game
 
@@ -35,11 +33,7 @@ def test_hexapawn_is_lost_for_the_first_player_as_gardner_found(
     game = Hexapawn(width, height)
     with ThreadPoolExecutor(1) as workers:
         solution = solve_game(game, workers)
-    found = solution[game.start()]
-    assert found == truth
-    proven = forced(cast("AnyGame", game), game.start(), 2000)
-    assert proven is not None
-    assert proven.winner is MINNIE
+    assert solution[game.start()] == truth
 
 
 def test_a_game_of_too_many_positions_is_refused() -> None:
