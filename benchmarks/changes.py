@@ -4,7 +4,7 @@
 
 A complete server runs in this process, on SQLite on a disk, with in-memory transports; the client's part is included. The
 page process, which checks and prepares every change, is another process and not included. Work at fixed intervals is left
-out, except for the entries of events, which wait for it. The exit code is 1 if an answer has another status than expected.
+out. The exit code is 1 if an answer has another status than expected.
 """
 
 from __future__ import annotations
@@ -15,7 +15,6 @@ import statistics
 import sys
 import tempfile
 import time
-from collections.abc import Mapping
 
 import uvloop
 
@@ -63,15 +62,13 @@ CHANGES = {
     "`/api/host`, kick": ("tower", "/api/host?do=kick&name=bot-{}"),
     "`/api/host`, ban and lift": ("tower", "/api/host?do=ban&name=bob", "/api/host?do=lift&name=bob"),
     "`/api/host`, notice": ("tower", "/api/host?do=notice&text=At+eight"),
-}
-"""Secret and targets of each kind of request."""
-ENTRIES = {
     "`/api/me/enter` and `withdraw`": (
         "ada",
         "/api/me/enter?event=cup&name=lion",
         "/api/me/withdraw?event=cup&name=lion",
-    )
+    ),
 }
+"""Secret and targets of each kind of request."""
 EXPECTED = {
     "`/healthz`, which is no POST: connection and refusal alone": 405,
     "`/api/join`, a name that is taken": 409,
@@ -107,16 +104,13 @@ async def measure(times: int, names: int) -> Figures:
             )
             if await send_request(store, "", AnnounceEvent(plan)) is None:
                 raise TimeoutError
-            entries = await _measure(host, ENTRIES, {"ada": ada}, times)
             vars(requests)["LOOK_SECONDS"] = LONG_SECONDS
-            return await _measure(host, CHANGES, {"ada": ada, "code": code, "tower": tower}, times) | entries
+            return await _measure(host, {"ada": ada, "code": code, "tower": tower}, times)
 
 
-async def _measure(
-    host: Host, kinds: Mapping[str, tuple[str, ...]], secrets: dict[str, str], times: int
-) -> Figures:
+async def _measure(host: Host, secrets: dict[str, str], times: int) -> Figures:
     found: Figures = {}
-    for what, (secret, *targets) in kinds.items():
+    for what, (secret, *targets) in CHANGES.items():
         spent = []
         for number in range(times + 1):
             for target in targets:

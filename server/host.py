@@ -54,17 +54,10 @@ from arena.server.shell.ratings import Ratings
 from arena.server.shell.requests import HostRequests
 from arena.server.shell.shell import MatchNotStarted, Shell
 from arena.server.shell.webhooks import Webhooks
-from arena.server.store.database import (
-    Engine,
-    Write,
-    error_line,
-    make_engine,
-    prepare,
-    sqlite_file,
-    transaction_writer,
-)
+from arena.server.store.database import Engine, error_line, make_engine, prepare, sqlite_file
 from arena.server.store.database import close as close_engine
 from arena.server.store.directives import in_force_with_names
+from arena.server.store.events import MakeChange, change_maker
 from arena.server.store.finished import load_record
 from arena.server.store.journal.journal import Journal, open_journal
 from arena.server.store.lease import LEASE_SECONDS, LeaseLost
@@ -160,7 +153,7 @@ class CoreHost:
         )
         self.missed = MissedResults(stored, self.shell, clock)
         self.ratings = Ratings(engine, journal, self.shell, clock)
-        self.requests = HostRequests(engine, settings.server.name, self.shell, clock, journal.foreign_version)
+        self.requests = HostRequests(engine, settings.server.name, self.shell, clock, journal)
         self.maintenance = Maintenance(engine, journal, settings.store.retention, clock)
         hook = settings.webhooks
         self.webhooks = Webhooks(hook.url, hook.secret, self.shell, time.time, clock) if hook.url else None
@@ -469,7 +462,7 @@ async def open_host(
             house=house,
             secure=tls is not None,
             trouble=core.outage,
-            write=core.journal.write_foreign,
+            make_change=core.requests.make,
             progress=progress,
             lag=core.lag,
             foreign_version=core.journal.foreign_version,
@@ -500,7 +493,7 @@ async def enter_edge(
     house: HousePlan,
     secure: bool,
     trouble: Callable[[], str],
-    write: Write | None = None,
+    make_change: MakeChange | None = None,
     progress: Progress = no_event,
     lag: LoopLag | None = None,
     foreign_version: Callable[[], Awaitable[int]] | None = None,
@@ -510,7 +503,7 @@ async def enter_edge(
 
     store            database for the pages
     secure           True if the edge itself speaks TLS
-    write            writes to the store; None if there is no journal in this process
+    make_change      makes a change that the page process has prepared; None if there is no core in this process
     trouble          returns the reason that no match can begin now; empty if matches can begin
     lag              meter of the event loop's lag, to share with a core; None for a new one
     foreign_version  returns `Journal.foreign_version`, if there is a journal in this process
@@ -539,7 +532,7 @@ async def enter_edge(
         metrics,
         edge.work,
         trouble,
-        write=write or transaction_writer(store),
+        make_change=make_change or change_maker(store),
         progress=progress,
         origins=settings.server.origins,
         clock=clock,

@@ -43,7 +43,14 @@ from arena.server.core.inputs import AnnounceEvent, ControlEvent
 from arena.server.core.settings import PoolGame
 from arena.server.settings import PoolSettings
 from arena.server.store.database import Engine
-from arena.server.store.events import RequestAnswer, all_events, find_event, is_event_name_taken, send_request
+from arena.server.store.events import (
+    RequestAnswer,
+    all_events,
+    entry_request,
+    find_event,
+    is_event_name_taken,
+    send_request,
+)
 from arena.server.store.queries import EventTable, event_table
 from arena.server.store.tokens import is_name
 
@@ -272,7 +279,7 @@ def enter(
 
     Example: arena event enter weekly house-greedy
     """
-    _send_request(db, server, ControlEvent(name, "enter", bot))
+    _print_answer(in_store(db, lambda engine: _enter(engine, server, name, bot)), "")
 
 
 def withdraw(
@@ -283,6 +290,10 @@ def withdraw(
     Example: arena event withdraw weekly my-bot
     """
     _send_request(db, server, ControlEvent(name, "withdraw", bot))
+
+
+async def _enter(engine: Engine, server: str, name: str, bot: str) -> RequestAnswer | None:
+    return await send_request(engine, server, await entry_request(engine, name, bot))
 
 
 def _send_request(db: str | None, server: str, request: ControlEvent) -> None:

@@ -7,7 +7,7 @@ forfeits it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from urllib.parse import quote
 
 from msgspec import UNSET, UnsetType
@@ -149,7 +149,7 @@ class Events:
                 case AnnounceEvent():
                     answer = self._announce(command.request)
                 case ControlEvent():
-                    answer = self._control(command.request, command.ratings)
+                    answer = self._control(command.request)
                 case RenameEntry():
                     answer = self._rename(command.request)
                 case FindClient():
@@ -172,13 +172,13 @@ class Events:
         event = self._events[state.plan.event] = Event(StoredEvent(state, []))
         self._save(event)
 
-    def _control(self, command: ControlEvent, ratings: Mapping[str, float]) -> str:
+    def _control(self, command: ControlEvent) -> str:
         event = self._find(command.event, command.to, command.bot, by_host=True)
         if event is None:
             raise EventRefused(f"no event {command.event!r:.70} is open or in progress")
         match command.to:
             case "enter":
-                rating = self._rating(event, command.bot, ratings.get(event.plan.game, UNRATED))
+                rating = self._rating(event, command.bot, command.ratings.get(event.plan.game, UNRATED))
                 event.enter(command.bot, rating, by_host=True)
                 done = f"{command.bot} is in {event.name}"
             case "withdraw":

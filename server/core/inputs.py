@@ -157,6 +157,8 @@ class ControlEvent(Struct, frozen=True, tag="steer"):
     to: EventAction
     bot: str = ""
     """Bot to enter or withdraw."""
+    ratings: dict[str, float] = {}
+    """Stored ratings by game of the bot to enter, which may be disconnected."""
 
 
 class RenameEntry(Struct, frozen=True, tag="rename"):
@@ -181,8 +183,6 @@ class HostCommand(Struct, frozen=True, tag="asked"):
 
     number: int
     request: HostRequest
-    ratings: dict[str, float] = {}
-    """Stored ratings by game of the bot that the request enters in an event; it may be disconnected."""
 
 
 class StoreRecovered(Struct, frozen=True, tag="store_back"):

@@ -1,15 +1,24 @@
-"""Requests of the host's commands: each is passed from the store to the core, whose answer is stored."""
+"""Requests of the host's commands and of owners' pages: each is passed to the core, and its answer is returned or stored."""
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+import asyncio
 from typing import TYPE_CHECKING
 
 from anyio.lowlevel import checkpoint
 
 from arena.clock import Clock
+from arena.server.core.effects import CommandAnswered
+from arena.server.core.inputs import ControlEvent, HostCommand
 from arena.server.store.database import Engine, error_line
-from arena.server.store.events import pending_requests
+from arena.server.store.events import (
+    NewRequest,
+    PreparedChange,
+    RequestAnswer,
+    pending_requests,
+    require_answer,
+)
+from arena.server.store.journal.journal import Journal
 
 if TYPE_CHECKING:
     from arena.server.shell.shell import Shell
@@ -20,29 +29,49 @@ LOOK_SECONDS = 1.0
 
 
 class HostRequests:
-    """Task that passes the requests of the host's commands to one server's core. It is active only while `run` runs."""
+    """Requests to one server. Those in the store are handled while `run` runs."""
 
-    def __init__(
-        self,
-        engine: Engine,
-        server: str,
-        shell: Shell,
-        clock: Clock,
-        foreign_version: Callable[[], Awaitable[int]],
-    ) -> None:
-        """Set up the task. `foreign_version` returns a number that changes when another process writes to the store."""
+    def __init__(self, engine: Engine, server: str, shell: Shell, clock: Clock, journal: Journal) -> None:
         self._engine = engine
         self._server = server
         self._shell = shell
         self._clock = clock
-        self._foreign_version = foreign_version
+        self._journal = journal
+        self._number = 0
+        """Number of the last request that is not in the store. These are negative."""
+        self._waiting: dict[int, asyncio.Future[RequestAnswer]] = {}
+        shell.on(CommandAnswered, self._take_answer)
+
+    async def make(self, change: PreparedChange) -> bool | RequestAnswer:
+        """Make a change that the page process has prepared: `events.MakeChange`."""
+        if isinstance(change, NewRequest):
+            if change.server != self._server:
+                return await require_answer(self._engine, change)
+            return await self._ask_core(change.request)
+        return await self._journal.write_foreign(change.apply)
+
+    async def _ask_core(self, request: ControlEvent) -> RequestAnswer:
+        """Return the core's answer to a request, once it is durable. If cancelled, the core may carry it out all the same."""
+        self._number -= 1
+        number = self._number
+        self._waiting[number] = asyncio.get_running_loop().create_future()
+        try:
+            self._shell.submit(HostCommand(number, request))
+            return await self._waiting[number]
+        finally:
+            del self._waiting[number]
+
+    def _take_answer(self, answered: CommandAnswered) -> None:
+        waiter = self._waiting.get(answered.number)
+        if waiter is not None and not waiter.done():
+            waiter.set_result(RequestAnswer(answered.answer, answered.done))
 
     async def run(self) -> None:
         """Pass new requests to the core, until cancelled. A rebuilt core gets all unanswered requests again."""
         core, handled = self._shell.core, set[int]()
         last_change: int | None = None
         while True:
-            version = await self._foreign_version()
+            version = await self._journal.foreign_version()
             if version == last_change and self._shell.core is core:
                 await self._clock.sleep(LOOK_SECONDS)
                 continue

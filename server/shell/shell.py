@@ -393,7 +393,7 @@ class Shell:
             elif kind is Publish:
                 for edge in effect.edges:  # type: ignore[union-attr]
                     outboxes.setdefault(edge, []).append(effect)  # type: ignore[arg-type]
-            elif kind not in DURABLE:
+            else:
                 for handler in self._handlers.get(kind, ()):
                     handler(effect)
         for edge, messages in outboxes.items():

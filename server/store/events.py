@@ -6,7 +6,8 @@ state. The results are in the rows of its matches.
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Awaitable, Callable
+from typing import Any, Protocol
 
 import msgspec
 import sqlalchemy as sa
@@ -172,35 +173,30 @@ async def is_event_name_taken(engine: AsyncEngine, name: str) -> bool:
 
 ANSWER_SECONDS = 5.0
 """Time to wait for a server's answer, in seconds."""
+FIRST_LOOK_SECONDS = 0.05
+"""Time before the first check for an answer, in seconds. Each later interval is twice as long as the one before."""
 
 
 class RequestAnswer(Struct, frozen=True):
-    """Answer of a server to a command."""
+    """Answer of a server to a request."""
 
     text: str
     done: bool
 
 
+class StoreChange(Protocol):
+    """Change of the store that the page process has prepared."""
+
+    def apply(self, connection: sa.Connection) -> bool:
+        """Make the change in a transaction. Return False if the store has changed meanwhile, and change nothing."""
+        ...
+
+
 class NewRequest(Struct, frozen=True, tag="request"):
-    """Change that stores a request to a server."""
+    """Request to the server that plays an event."""
 
     server: str
     request: ControlEvent
-
-    def apply(self, connection: sa.Connection) -> int:
-        """Store the request, and return its number."""
-        return _store_request(connection, self.server, self.request)
-
-
-class AnsweredRequest(Struct, frozen=True, tag="answered"):
-    """Change that deletes a request whose answer was received."""
-
-    number: int
-
-    def apply(self, connection: sa.Connection) -> bool:
-        """Delete the request. Return True."""
-        connection.execute(_DELETE_REQUEST, {"of": self.number})
-        return True
 
 
 def _store_request(connection: sa.Connection, server: str, request: HostRequest) -> int:
@@ -214,23 +210,43 @@ async def send_request(engine: AsyncEngine, server: str, request: HostRequest) -
     """Send a request to a server, and return the answer; None if none comes within `ANSWER_SECONDS`."""
     async with engine.begin() as connection:
         number = await connection.run_sync(_store_request, server, request)
-    reply = await wait_answer(engine, number)
+    reply = await _wait_answer(engine, number)
     if reply is not None:
         async with engine.begin() as connection:
-            await connection.run_sync(AnsweredRequest(number).apply)
+            await connection.execute(_DELETE_REQUEST, {"of": number})
     return reply
 
 
-async def wait_answer(engine: AsyncEngine, number: int) -> RequestAnswer | None:
-    """Wait for the answer to a request, and return it; None if none comes within `ANSWER_SECONDS`."""
-    until = MONOTONIC.now() + ANSWER_SECONDS
+async def _wait_answer(engine: AsyncEngine, number: int) -> RequestAnswer | None:
+    until, pause = MONOTONIC.now() + ANSWER_SECONDS, FIRST_LOOK_SECONDS
     while MONOTONIC.now() < until:
+        await MONOTONIC.sleep(pause)
+        pause *= 2
         async with database.reading(engine) as connection:
             row = (await connection.execute(_REPLY, {"of": number})).one_or_none()
         if row is not None and row.answer is not None:
             return RequestAnswer(row.answer, bool(row.done))
-        await MONOTONIC.sleep(0.1)
     return None
+
+
+def change_maker(engine: AsyncEngine) -> MakeChange:
+    """Return a `MakeChange` for a process without a core."""
+    write = database.transaction_writer(engine)
+
+    async def make(change: PreparedChange) -> bool | RequestAnswer:
+        if isinstance(change, NewRequest):
+            return await require_answer(engine, change)
+        return await write(change.apply)
+
+    return make
+
+
+async def require_answer(engine: AsyncEngine, asked: NewRequest) -> RequestAnswer:
+    """Send a request through the store, and return its answer. Raises TimeoutError."""
+    reply = await send_request(engine, asked.server, asked.request)
+    if reply is None:
+        raise TimeoutError
+    return reply
 
 
 async def is_connected(engine: AsyncEngine, name: str) -> bool | None:
@@ -243,8 +259,18 @@ async def is_connected(engine: AsyncEngine, name: str) -> bool | None:
     return None if None in replies else False
 
 
+PreparedChange = StoreChange | NewRequest
+MakeChange = Callable[[PreparedChange], Awaitable[bool | RequestAnswer]]
+"""Function that makes a prepared change, or passes on a request and returns its answer. Raises TimeoutError."""
 _REPLY = sa.select(requests.c.answer, requests.c.done).where(requests.c.number == sa.bindparam("of"))
 _DELETE_REQUEST = sa.delete(requests).where(requests.c.number == sa.bindparam("of"))
+
+
+async def entry_request(engine: AsyncEngine, event: str, bot: str) -> ControlEvent:
+    """Return the request to enter a bot in an event, with the bot's stored ratings."""
+    async with database.reading(engine) as connection:
+        rated = await standings_of(connection, bot)
+    return ControlEvent(event, "enter", bot, {each.game: each.rating for each in rated})
 
 
 async def pending_requests(engine: AsyncEngine, server: str) -> list[HostCommand]:
@@ -252,14 +278,5 @@ async def pending_requests(engine: AsyncEngine, server: str) -> list[HostCommand
     query = sa.select(requests.c.number, requests.c.request)
     query = query.where(requests.c.server == server, requests.c.answer.is_(None)).order_by(requests.c.number)
     async with database.reading(engine) as connection:
-        return [
-            await _make_command(connection, row.number, _request.decode(row.request))
-            for row in (await connection.execute(query)).all()
-        ]
-
-
-async def _make_command(connection: AsyncConnection, number: int, request: HostRequest) -> HostCommand:
-    if not isinstance(request, ControlEvent) or request.to != "enter":
-        return HostCommand(number, request)
-    rated = await standings_of(connection, request.bot)
-    return HostCommand(number, request, {each.game: each.rating for each in rated})
+        rows = (await connection.execute(query)).all()
+    return [HostCommand(row.number, _request.decode(row.request)) for row in rows]

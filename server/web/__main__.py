@@ -116,7 +116,7 @@ class RequestHandler:
             case "/api/host":
                 return await self._host.answer(route_match.parameters, question.authorization)
             case _ if route.post:
-                return await self._owners.answer(route_match, question.authorization, question.sent)
+                return await self._owners.answer(route_match, question.authorization)
             case "/api/game/":
                 return await board(route_match.name, route_match.query)
             case "/api/advice/" | "/api/review" | "/api/review/" if not self._guests:

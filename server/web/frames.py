@@ -19,7 +19,7 @@ from arena.protocol.messages import ListedBot, View
 from arena.server.edge.page_client import ConnectedClient
 from arena.server.edge.responses import Response
 from arena.server.store.directives import EndedDirective, NewDirective
-from arena.server.store.events import AnsweredRequest, NewRequest
+from arena.server.store.events import NewRequest
 from arena.server.store.invitations import NewName
 from arena.server.store.tokens import TokenChange
 from arena.server.web.live import EventProgress
@@ -41,8 +41,8 @@ class PageSetup(Struct, frozen=True, tag="setup"):
     templates: Templates
 
 
-Change = TokenChange | NewName | NewDirective | EndedDirective | NewRequest | AnsweredRequest
-"""Change of the store that the page process has checked and prepared. The process that serves matches makes it."""
+Change = TokenChange | NewName | NewDirective | EndedDirective | NewRequest
+"""Change that the page process has checked and prepared. The process that serves matches makes it."""
 
 
 class PageRequest(Struct, frozen=True, tag="question"):
@@ -58,8 +58,6 @@ class PageRequest(Struct, frozen=True, tag="question"):
     """Scheme and host of the request; empty if unknown."""
     authorization: str = ""
     """Authorization header, for answers that depend on it."""
-    sent: int = 0
-    """Number of the `NewRequest` that an earlier answer to this question has asked for; 0 if there is none."""
 
 
 class LiveRequest(Struct, frozen=True, tag="wanted"):

@@ -20,7 +20,7 @@ from arena.server.edge.responses import Response
 from arena.server.store import database, events, invitations, tokens
 from arena.server.store.database import Engine
 from arena.server.store.directives import owner_ban_reason
-from arena.server.store.events import AnsweredRequest, NewRequest
+from arena.server.store.events import NewRequest
 from arena.server.store.tokens import Token, TokenChange, TokenError
 from arena.server.web.credentials import bearer, is_valid, name_and_secret
 from arena.server.web.frames import Change, Prepared
@@ -72,11 +72,8 @@ class Owners:
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
 
-    async def answer(self, route_match: RouteMatch, authorization: str, sent: int = 0) -> Response | Prepared:
-        """Return the answer to a POST, with its change if it has any. Without a valid secret the status is 401.
-
-        sent: number of the request to the server of an event, after the first answer has asked for it; else 0
-        """
+    async def answer(self, route_match: RouteMatch, authorization: str) -> Response | Prepared:
+        """Return the answer to a POST, with its change if it has any. Without a valid secret the status is 401."""
         name = route_match.parameters.get("name", "")
         owner = await self._owner(route_match.route, authorization)
         if owner is None:
@@ -89,16 +86,11 @@ class Owners:
         try:
             if "event" in route_match.parameters:
                 to: EventAction = "enter" if route_match.route == "/api/me/enter" else "withdraw"
-                if not sent:
-                    request = await self._new_request(to, route_match.parameters["event"], owner, name)
-                    return Prepared(responses.text("asked"), request)
-                reply = await events.wait_answer(self._engine, sent)
-                if reply is None:
-                    raise TimeoutError
-                answer = (
-                    responses.json(await self._bots(owner)) if reply.done else responses.conflict(reply.text)
-                )
-                return Prepared(answer, AnsweredRequest(sent))
+                event = route_match.parameters["event"]
+                request = await self._new_request(to, event, owner, name)
+                before = await self._bots(owner)
+                after = [_changed(each, to, name) if each.event == event else each for each in before.events]
+                return Prepared(responses.json(replace(before, events=after)), request)
             if name:
                 change, token = await self._change(route_match.route, owner, name)
                 return Prepared(responses.json(NewToken(name, token)), change)
@@ -125,6 +117,8 @@ class Owners:
             raise EventRefused(f"no event {event!r:.70} is open or in progress")
         if entries.phase == "open" and format_utc(entries.plan.closes) <= database.now():
             raise EventRefused(f"the entries of {event} are closed: it is about to begin")
+        if action == "enter":
+            return NewRequest(entries.server, await events.entry_request(self._engine, event, bot))
         return NewRequest(entries.server, ControlEvent(event, action, bot))
 
     async def _own(self, owner: str, name: str) -> Token:
@@ -158,3 +152,9 @@ class Owners:
             for each in await events.unfinished_entries(self._engine)
         ]
         return OwnBots(owner, bots, line.left, line.until, coming)
+
+
+def _changed(event: OwnEvent, action: EventAction, bot: str) -> OwnEvent:
+    """Return an event after a bot has entered it or was withdrawn."""
+    others = [each for each in event.bots if each != bot]
+    return replace(event, bots=[*others, bot] if action == "enter" else others)

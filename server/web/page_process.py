@@ -35,6 +35,8 @@ AT_ONCE = 6
 """Number of answers made in parallel, in addition to one slow answer."""
 START_SECONDS = 120.0
 """Time limit of the start, in seconds."""
+WAIT_SECONDS = 45.0
+"""Longest time that a request waits for a start, in addition to its own limit, in seconds."""
 OVERDUE_SECONDS = 5.0
 """Time beyond a request's limit after which the page process counts as hung and is killed."""
 PAUSE_SECONDS = 5.0
@@ -55,7 +57,7 @@ class PageProcess:
         self._progress = progress
         self._clock = clock
         self._quick, self._long = RequestQueue(AT_ONCE, clock), RequestQueue(1, clock)
-        self._starting = anyio.Lock()
+        self._starting: asyncio.Task[_Child] | None = None
         self._child: _Child | None = None
         self._ready_at = 0.0
         """Earliest time of the next start, in seconds of the clock."""
@@ -75,7 +77,7 @@ class PageProcess:
         end = self._clock.now() + route.seconds
         turns = self._long if route.long else self._quick
         try:
-            async with turns.slot(address, route.cost, end - self._clock.now()):
+            async with turns.slot(address, route.cost, route.seconds):
                 if disconnected():
                     return None
                 seconds = end - self._clock.now()
@@ -86,13 +88,23 @@ class PageProcess:
             raise ServerBusy("too many requests: try again") from None
 
     async def _running(self) -> _Child:
-        async with self._starting:
+        """Return the process once it has started. The start goes on if the caller gives up. Raises ServerBusy."""
+        if self._starting is None:
             if self._child is not None:
                 return self._child
             if self._refuses():
                 raise ServerBusy("the page process is unavailable: try again")
+            self._starting = asyncio.create_task(self._start())
+        try:
+            with anyio.fail_after(WAIT_SECONDS):
+                return await asyncio.shield(self._starting)
+        except TimeoutError:
+            raise ServerBusy("the page process is starting: try again") from None
+
+    async def _start(self) -> _Child:
+        try:
             ours, theirs = socket.socketpair()
-            with theirs, anyio.CancelScope(shield=True):
+            with theirs:
                 # In a thread, because starting a process may take some milliseconds.
                 process = await anyio.to_thread.run_sync(partial(_start, theirs))
             reader, writer = await asyncio.open_connection(sock=ours)
@@ -106,6 +118,8 @@ class PageProcess:
             if late.cancelled_caught:
                 child.kill()
             return child
+        finally:
+            self._starting = None
 
     def _refuses(self) -> bool:
         return self._closed or self._clock.now() < self._ready_at

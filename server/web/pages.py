@@ -17,7 +17,6 @@ from functools import partial
 from http import HTTPStatus
 
 import anyio
-import msgspec
 from msgspec import Struct
 
 from arena.clock import MONOTONIC, Clock
@@ -31,8 +30,8 @@ from arena.server.edge.responses import Answer, Response
 from arena.server.edge.work import WorkBudget
 from arena.server.failed_logins import FailedLogins
 from arena.server.metrics import Metrics
-from arena.server.store.database import Engine, Write, error_line
-from arena.server.store.events import NewRequest
+from arena.server.store.database import Engine, error_line
+from arena.server.store.events import MakeChange, NewRequest, RequestAnswer
 from arena.server.web import link_previews
 from arena.server.web.frames import PageRequest, PageResponse, PageSetup
 from arena.server.web.live import LiveData, Progress, no_event
@@ -86,7 +85,7 @@ class Pages:
         work: WorkBudget,
         trouble: Callable[[], str],
         *,
-        write: Write,
+        make_change: MakeChange,
         progress: Progress = no_event,
         origins: Collection[str] = (),
         clock: Clock = MONOTONIC,
@@ -96,13 +95,13 @@ class Pages:
         store: the store, whose URL is passed to the page process
         work: request budgets of addresses
         trouble: returns the reason why no match can begin now; empty if all is well
-        write: makes a change of the store
+        make_change: makes a change that the page process has prepared
         progress: returns the progress of an event played by this server
         origins: sites whose pages may read JSON answers; `*` for all
         """
         self._about = about
         self._store = store.url.render_as_string(hide_password=False)
-        self._write = write
+        self._make_prepared = make_change
         # A change locks the store exclusively, so one is made at a time.
         self._changes = RequestQueue(1, clock, CHANGES_OF_ADDRESS)
         self._metrics = metrics
@@ -267,17 +266,16 @@ class Pages:
         If somebody else has changed the store meanwhile, it prepares the change again.
         """
         question = PageRequest(0, route_match, gzip=False, seconds=route.seconds, authorization=secret)
-        abandoned = request.abandoned
         while True:
-            reply = await self.process.ask(question, address, route, abandoned)
+            reply = await self.process.ask(question, address, route, request.abandoned)
             if reply is None or reply.change is None:
                 return self._response(reply, route_match)
-            with anyio.CancelScope(shield=True):
-                done = await self._write(reply.change.apply)
-            if isinstance(reply.change, NewRequest):
-                # The client may leave, but the answer to this request must be deleted.
-                question, abandoned = msgspec.structs.replace(question, sent=done), lambda: False
-            elif done:
+            # A change of the store is waited for; a request to the core need not be.
+            with anyio.CancelScope(shield=not isinstance(reply.change, NewRequest)):
+                done = await self._make_prepared(reply.change)
+            if isinstance(done, RequestAnswer) and not done.done:
+                return responses.conflict(done.text)
+            if done:
                 return self._response(reply, route_match)
 
     async def _make(

@@ -486,8 +486,8 @@ def test_a_bot_is_renamed_and_removed_in_all_events_that_have_not_begun() -> Non
 def test_a_bot_that_is_away_is_entered_by_its_stored_rating() -> None:
     arena = Arena()
     ask(arena, AnnounceEvent(plan(ratings=(1600, 1800))))
-    arena.give(HostCommand(1, ControlEvent("cup", "enter", "anna"), {"tictactoe": 1700.0, "riskless": 900.0}))
+    arena.give(HostCommand(1, ControlEvent("cup", "enter", "anna", {"tictactoe": 1700.0, "riskless": 900.0})))
     assert arena.of(CommandAnswered)[-1].done
-    arena.give(HostCommand(2, ControlEvent("cup", "enter", "bert"), {"riskless": 1700.0}))
+    arena.give(HostCommand(2, ControlEvent("cup", "enter", "bert", {"riskless": 1700.0})))
     told = arena.of(CommandAnswered)[-1].answer
     assert told == "cup is open to ratings of 1600 to 1800, but 'bert' is rated 1500"

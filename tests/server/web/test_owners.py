@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from time import monotonic
-from typing import Any
 from urllib.parse import quote
 
 import anyio
@@ -17,11 +15,12 @@ from msgspec.structs import replace
 from arena.protocol.codes import Code
 from arena.protocol.messages import EnterEvent, Error, Hello, Welcome
 from arena.server.core.calendar import format_utc
-from arena.server.core.inputs import AnnounceEvent
+from arena.server.core.inputs import AnnounceEvent, HostCommand
 from arena.server.host import Host
+from arena.server.shell import requests
 from arena.server.store import invitations, tokens
 from arena.server.store.database import now, open_store, transaction_writer
-from arena.server.store.events import send_request
+from arena.server.store.events import PreparedChange, RequestAnswer, send_request
 from arena.server.store.tokens import TokenChange
 from arena.server.web.routes import ROUTES
 from tests.server.peer import dial
@@ -153,6 +152,20 @@ async def test_an_owner_enters_own_bots_in_an_event_and_withdraws_them(host: Hos
     assert await post(host, "me/enter?event=tea&name=tiger", tiger) == (409, closed)
 
 
+async def test_an_entry_reaches_its_event_at_once(host: Host, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert await send_request(host.engine, "", AnnounceEvent(replace(ONCE, begins=TOMORROW, closes=TOMORROW)))
+
+    async def pending_requests(*_: object) -> list[HostCommand]:
+        return []
+
+    monkeypatch.setattr(requests, "pending_requests", pending_requests)
+    tiger = basic("tiger", await tokens.create(host.engine, "tiger", "bot", "ada"))
+    cup = {"event": "cup", "state": "open", "begins": format_utc(TOMORROW)}
+    for action, bots in (("enter", ["tiger"]), ("withdraw", []), ("enter", ["tiger"])):
+        told = await post_done(host, f"me/{action}?event=cup&name=tiger", tiger)
+        assert told["events"] == [cup | {"bots": bots}]
+
+
 async def test_nobody_changes_tokens_of_other_owners(host: Host) -> None:
     secret = await tokens.create(host.engine, "tiger", "bot", "ada")
     await tokens.create(host.engine, "wolf", "bot", "bob")
@@ -216,15 +229,15 @@ async def test_a_token_is_changed_only_as_long_as_it_is_the_one_that_was_read(da
 async def test_a_change_is_prepared_again_if_the_store_has_changed_meanwhile(host: Host) -> None:
     codes = await invitations.invite(host.engine, ["ada"], 2, 3600)
     pages = pages_of(host)
-    write, changed = pages._write, list[str]()
+    make, changed = pages._make_prepared, list[str]()
 
-    async def write_late(work: Callable[[Any], Any]) -> Any:
+    async def make_late(change: PreparedChange) -> bool | RequestAnswer:
         """Let another name be registered before the first change."""
         if not changed:
             changed.append(await tokens.create(host.engine, "bear", "bot", "bob"))
-        return await write(work)
+        return await make(change)
 
-    pages._write = write_late
+    pages._make_prepared = make_late
     assert await enters(host, "tiger", await token(host, "join?name=tiger", f"Bearer {codes['ada']}"))
     assert changed
 

@@ -31,8 +31,10 @@ from arena.server.edge.responses import Response
 from arena.server.edge.work import WorkBudget
 from arena.server.host import Host
 from arena.server.metrics import Metrics
-from arena.server.store.database import close, make_engine, prepare, transaction_writer
+from arena.server.store.database import close, make_engine, prepare
+from arena.server.store.events import change_maker
 from arena.server.store.readonly import open_readonly
+from arena.server.web import page_process
 from arena.server.web.__main__ import MIN_CACHED, RequestHandler
 from arena.server.web.frames import LiveRequest, LiveResponse, PageRequest
 from arena.server.web.pages import About, Pages
@@ -78,7 +80,7 @@ async def pages(url: str) -> AsyncIterator[Pages]:
         Metrics(),
         WorkBudget(HostLimits(work_ms_per_second=1e6)),
         lambda: "",
-        write=transaction_writer(engine),
+        make_change=change_maker(engine),
     )
     yield pages
     pages.close()
@@ -136,6 +138,20 @@ async def test_matches_are_played_while_a_question_waits(host: Host) -> None:
     assert [each["match"] for each in json.loads(body)["matches"]] == [match]
 
 
+async def test_no_request_waits_for_a_slow_start_which_goes_on(
+    pages: Pages, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as impatient:
+        impatient.setattr(page_process, "WAIT_SECONDS", 0.0)
+        for _ in range(2):
+            assert await get(pages, "/api/maps") == (503, "the page process is starting: try again\n")
+    while pages.process.pid is None:
+        await anyio.sleep(0.01)
+    pid = pages.process.pid
+    assert (await get(pages, "/api/maps"))[0] == 200
+    assert pages.process.pid == pid
+
+
 async def test_a_page_process_that_is_killed_is_started_again(
     pages: Pages, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -186,13 +202,13 @@ async def test_it_ends_with_its_parent(url: str) -> None:
     code = f"""
 import asyncio, os
 from tests.server.web.test_page_process import (
-    About, HostLimits, Metrics, Nothing, Pages, WorkBudget, get, make_engine, transaction_writer
+    About, HostLimits, Metrics, Nothing, Pages, WorkBudget, get, make_engine, change_maker
 )
 
 async def main():
     engine = make_engine({url!r})
     work = WorkBudget(HostLimits(work_ms_per_second=1e6))
-    pages = Pages(About("test"), engine, Nothing(), Metrics(), work, lambda: "", write=transaction_writer(engine))
+    pages = Pages(About("test"), engine, Nothing(), Metrics(), work, lambda: "", make_change=change_maker(engine))
     print((await get(pages, "/api/maps"))[0], pages.process.pid, flush=True)
     os.kill(os.getpid(), 9)
 
