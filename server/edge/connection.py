@@ -15,6 +15,7 @@ import logging
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, cast
 
+from websockets.exceptions import InvalidMessage
 from websockets.http11 import Request as HttpRequest
 from websockets.protocol import State
 from websockets.server import ServerProtocol
@@ -43,7 +44,7 @@ DIRECT = frozenset({ADMITTED, CLOSED})
 """States of a session in which a piece is parsed immediately, if its address has a token."""
 END_OF_REQUEST = b"\r\n\r\n"
 """End of a request's last header, followed by an empty line."""
-ANSWER_SECONDS = 60.0
+ANSWER_SECONDS = 180.0
 """Longest time to prepare the answer to a plain request. Pages have shorter limits of their own."""
 CLOSE_SECONDS = 2.0
 """Longest time for the closing handshake, in which the peer can still read the last messages."""
@@ -318,7 +319,11 @@ class Connection(asyncio.BufferedProtocol):
         self._protocol.receive_data(data)
         for event in self._protocol.events_received():
             self._take_request(cast("HttpRequest", event))
-        self._write_out(self._protocol.data_to_send())
+        writes, wrong = self._protocol.data_to_send(), self._protocol.handshake_exc
+        if isinstance(wrong, InvalidMessage):  # the library has refused it without an answer
+            self._respond(handshake.refuse_unreadable(wrong.__cause__), last=True)
+        else:
+            self._write_out(writes)
         return CONNECTION_COST if end >= 0 and is_first else 0.0
 
     def _take_request(self, event: HttpRequest) -> None:

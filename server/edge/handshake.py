@@ -41,6 +41,13 @@ def refuse_unless_get(request: Request) -> Response | None:
     return None if request.method == "GET" else method_not_allowed("GET")
 
 
+def refuse_unreadable(why: BaseException | None) -> Response:
+    """Return the response that refuses a request that cannot be read, for example because it has a body."""
+    return text(
+        f"this request cannot be read ({why!s:.100}): write HTTP/1.1, without a body", HTTPStatus.BAD_REQUEST
+    )
+
+
 def refuse_without_subprotocol(request: Request) -> Response | None:
     """Return the response that refuses a client without this server's subprotocol; None if the client offers it."""
     offered = request.words("Sec-WebSocket-Protocol")

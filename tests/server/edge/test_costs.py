@@ -7,7 +7,10 @@ from pathlib import Path
 from typing import get_args
 
 from arena.protocol.messages import ClientMessage
+from arena.server.edge import connection
 from arena.server.edge.costs import MESSAGE_COSTS, OUT_OF_PLACE_COSTS
+from arena.server.web import page_process
+from arena.server.web.routes import ROUTES
 
 TABLE = re.findall(
     r"^\| `([a-z_]+)` \| ([\d,]+) \|", (Path(__file__).parents[3] / "SECURITY.md").read_text(), re.MULTILINE
@@ -22,6 +25,11 @@ def test_security_tells_what_every_message_costs() -> None:
     costs = {name: int(cost.replace(",", "")) for name, cost in TABLE}
     messages = {str(kind.__struct_config__.tag): cost for kind, cost in MESSAGE_COSTS.items()}
     assert costs == messages
+
+
+def test_every_page_answers_before_its_connection_gives_up() -> None:
+    longest = max(route.seconds for route in ROUTES.values())
+    assert longest + page_process.WAIT_SECONDS + page_process.OVERDUE_SECONDS < connection.ANSWER_SECONDS
 
 
 def test_free_messages_cost_something_outside_a_match() -> None:

@@ -150,6 +150,7 @@ async def test_a_head_is_answered_without_a_body_and_ends_the_connection() -> No
     "request_",
     [
         get("/a", "Content-Length: 3") + b"abc",
+        get("/a", "Content-Length: 9000", method="POST") + 9000 * b"a",
         get("/a", "Transfer-Encoding: chunked") + b"0\r\n\r\n",
         get("/a", "no colon"),
         b"nonsense\r\n\r\n",
@@ -157,11 +158,14 @@ async def test_a_head_is_answered_without_a_body_and_ends_the_connection() -> No
     ],
 )
 @virtual
-async def test_a_body_or_an_invalid_request_closes_the_connection(request_: bytes) -> None:
+async def test_a_body_or_an_invalid_request_is_refused_and_closes_the_connection(request_: bytes) -> None:
     async with site() as (arena, pages):
         peer = Peer(arena.edge)
         peer.wire.arrive(get("/first") + request_ + get("/hidden"))
         assert await answer(peer) == (200, b"/first\n", False)
+        status, body, closes = await answer(peer)
+        assert (status, closes, body.count(b"\n")) == (400, True, 1)
+        assert body.endswith(b"write HTTP/1.1, without a body\n")
         assert await read_to_end(peer) == b""
         assert pages.paths == ["/first"]
 
