@@ -16,7 +16,7 @@ import anyio
 import pytest
 
 from arena.server.cluster.bus import MAX_PAYLOAD, BusError
-from arena.server.cluster.nats import NatsBus, open_nats
+from arena.server.cluster.nats import WAITING_BYTES, NatsBus, open_nats
 from testkit.line import ForwarderProcess
 from testkit.nats_server import NatsServer, running_nats
 from testkit.parts import requires
@@ -98,23 +98,27 @@ async def test_a_nats_that_falls_silent_is_lost_and_the_event_loop_goes_on(
                 frozen.__enter__()
             else:
                 await asyncio.to_thread(line.order, "cut")
-            refused, longest = 0, 0.0
+            refused, accepted, longest = 0, 0, 0.0
             # More than everything between can hold: whoever publishes waits for nothing all the same.
             while bus.connected:
                 before = time.monotonic()
-                refused += not bus.publish("a", b"x" * 100_000)
+                if bus.publish("a", b"x" * 100_000):
+                    accepted += 100_000
+                else:
+                    refused += 1
                 longest = max(longest, time.monotonic() - before)
                 await anyio.sleep(0.001)
                 assert time.monotonic() - began < 150
             assert longest < 5
             assert refused
+            # The client buffers 2 MiB, and 2 MiB more while its transport waits. The rest is in buffers of the kernel.
+            assert accepted < WAITING_BYTES + 64 * 2**20
             if how == "frozen":
                 frozen.__exit__(None, None, None)
             else:
                 await asyncio.to_thread(line.order, "mend")
-            await until(lambda: bus.connected)
-            await until(lambda: bus.publish("a", b"last"))
-            await until(lambda: bool(payloads) and payloads[-1] == b"last")
+            # On a busy machine the new connection may be lost too, with what it carries.
+            await until(lambda: bus.publish("a", b"last") and bool(payloads) and payloads[-1] == b"last")
 
 
 async def test_an_answer_that_comes_after_its_time_does_no_harm(
