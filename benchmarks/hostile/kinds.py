@@ -15,6 +15,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from urllib.parse import urlsplit
 
+from arena.server.web.credentials import basic
 from benchmarks.hostile.stranger import (
     KNOCK_SECONDS,
     Stranger,
@@ -137,9 +138,9 @@ def gets(
 
         async def once() -> None:
             number = next(numbers)
-            credentials = who(client.world, number) if who else ""
+            authorization = who(client.world, number) if who else ""
             target = make(client.world, number)
-            await get(client.world.url, client.source, target, client.tally, credentials, method)
+            await get(client.world.url, client.source, target, client.tally, authorization, method)
 
         await again_and_again(once, client.tally)
 
@@ -353,7 +354,7 @@ def _one_of(choices: Sequence[str], number: int) -> str:
 
 def _credentials(world: Subjects, number: int) -> str:
     name = world.own[number % len(world.own)][1]
-    return f"{name}:{world.tokens[name]}"
+    return basic(name, world.tokens[name])
 
 
 def _posts(target: str) -> Kind:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import base64
 import itertools
 import struct
 import time
@@ -186,13 +185,12 @@ async def open_socket(url: str, source: str) -> tuple[asyncio.StreamReader, asyn
 
 
 async def get(
-    url: str, source: str, path: str, tally: TrafficCounts, credentials: str = "", method: str = "GET"
+    url: str, source: str, path: str, tally: TrafficCounts, authorization: str = "", method: str = "GET"
 ) -> bytes:
     """Send a plain request, count its answer, and return the body. Raises OSError; EOFError if there is no answer."""
     reader, writer = await open_socket(url, source)
     try:
-        basic = base64.b64encode(credentials.encode()).decode()
-        allowed = f"Authorization: Basic {basic}\r\n" if credentials else ""
+        allowed = f"Authorization: {authorization}\r\n" if authorization else ""
         tally.sent += 1
         host = urlsplit(url).netloc
         head = f"{method} {path} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n{allowed}\r\n"

@@ -6,7 +6,7 @@ from arena.server.edge.connection import CLOSE_SECONDS
 from arena.server.edge.costs import MESSAGE_COSTS
 from arena.server.edge.limits import HostLimits
 from arena.server.web.routes import ROUTES
-from benchmarks.hostile.honest import Window
+from benchmarks.hostile.honest import Window, p99, p99_of_runs
 from benchmarks.hostile.kinds import (
     ALL,
     ATTACKERS,
@@ -18,13 +18,13 @@ from benchmarks.hostile.kinds import (
     control_of,
 )
 from benchmarks.hostile.rounds import (
-    MAX_NEAR,
+    MAX_OVER,
     MAX_SECONDS,
     RoundResults,
     Turns,
     attack_seconds,
     faults,
-    near,
+    over,
     section,
 )
 from benchmarks.hostile.stranger import MESSAGES_AT_ONCE, MESSAGES_PER_SECOND, Pace, TrafficCounts
@@ -53,11 +53,11 @@ def test_each_kind_has_a_control_that_connects_or_stays_connected_as_it_does() -
         assert bool(CONTROLS[control_of(kind)].role) is bool(kind.role)
 
 
-def turns(*ratios: float, memory: int = 100, sent: int = 1) -> Turns:
-    quiet = Window(2.0, 1.0, 0.2)
+def turns(*ratios: float, memory: int = 100, sent: int = 1, whole: float = 1.0) -> Turns:
+    quiet = Window(2.0, 4.0, 1.0, 0.2)
     return Turns(
         [quiet] * len(ratios),
-        [Window(2.0 * ratio, ratio, 0.4) for ratio in ratios],
+        [Window(2.0 * ratio, 4.0 * whole, ratio, 0.4) for ratio in ratios],
         [TrafficCounts(sent=sent, answered=sent)] * len(ratios),
         [(100, memory)] * len(ratios),
         [10] * len(ratios),
@@ -84,17 +84,32 @@ def test_a_kind_is_compared_with_its_own_control_but_never_gains_by_one_that_cos
     assert outcome.over_control("browse").median == pytest.approx(1.2)
     assert [each.partition(":")[0] for each in faults(outcome)] == ["GET /", "GET /tv/"]
     text = section(outcome, 3.5, 8).markdown()
-    assert "| `GET /` | 2.0 | 4.8 | 2.40 | 1.60 |" in text
-    assert "| `control: connections` | 2.0 | 3.0 | 1.50 (1.40 to 1.60, n = 3) |  |" in text
+    assert "| `GET /` | 2.0 | 4.8 | 2.40 | 1.60 | 1.00 |" in text
+    assert "| `control: connections` | 2.0 | 3.0 | 1.50 (1.40 to 1.60, n = 3) |  | 1.00 |" in text
 
 
-def test_the_kinds_near_the_bound_have_more_rounds_and_not_all_where_they_are_many() -> None:
-    assert near(RoundResults({"a": turns(1.4), "b": turns(1.6), "c": turns(3.0)}, memory=1), "abc") == [
-        "c",
-        "b",
-    ]
+def test_the_kinds_over_a_bound_have_more_rounds_and_not_all_where_they_are_many() -> None:
+    some = {"a": turns(1.4), "b": turns(1.6), "c": turns(3.0), "d": turns(1.0, whole=2.5)}
+    assert over(RoundResults(some, memory=1), "abcd") == ["c", "d", "b"]
     many = RoundResults({str(number): turns(2.0 + number) for number in range(40)}, memory=1)
-    assert near(many, many.turns) == [str(number) for number in range(39, 39 - MAX_NEAR, -1)]
+    assert over(many, many.turns) == [str(number) for number in range(39, 39 - MAX_OVER, -1)]
+
+
+def test_a_pause_of_the_machine_decides_no_percentile_but_slow_moves_throughout_do() -> None:
+    quiet = [float(number % 10) for number in range(1000)]
+    assert p99_of_runs(quiet) == 9.0
+    assert p99_of_runs([*quiet[:500], *12 * [50.0], *quiet[500:]]) == 9.0
+    assert p99([*quiet[:500], *12 * [50.0], *quiet[500:]]) == 50.0
+    assert p99_of_runs([30.0 if number % 50 == 7 else each for number, each in enumerate(quiet)]) == 30.0
+    assert p99_of_runs([1.0, 5.0]) == 1.0, "fewer moves than a run"
+
+
+def test_pauses_in_every_round_are_a_fault() -> None:
+    recurring, once = turns(1.0, 1.0, whole=2.1), turns(1.0, 1.0)
+    once.hostile[0] = Window(2.0, 100.0, 1.0, 0.4)
+    assert faults(RoundResults({"browse": once}, memory=100)) == []
+    told = "browse: p99 of all moves is 2.10 times the control's in each round"
+    assert faults(RoundResults({"browse": recurring}, memory=100)) == [told]
 
 
 def test_names_that_stay_in_the_store_are_a_fault() -> None:
