@@ -14,11 +14,29 @@ PROMISES = re.findall(
 )
 
 
-@pytest.mark.parametrize("number", range(len(PROMISES)))
-def test_each_promise_names_the_tests_that_hold_it(number: int) -> None:
-    match = re.search(r"\((`[^)]+`)\)$", PROMISES[number])
-    assert match is not None, PROMISES[number]
-    for path in re.findall(r"`([^`]+)`", match[1]):
+LIMITS = re.findall(
+    r"^(?:- )?(\*\*(?!Many).+)$",
+    SECURITY.partition("## Cost of requests")[2].partition("\n## ")[0],
+    re.MULTILINE,
+)
+THREATS = re.findall(
+    r"^\|.+\| ([^|]+) \|$", SECURITY.partition("| tested in |\n| --- | --- | --- | --- |\n")[2], re.MULTILINE
+)
+
+
+@pytest.mark.parametrize("number", range(len(PROMISES + LIMITS)))
+def test_each_promise_and_each_limit_names_the_tests_that_hold_it(number: int) -> None:
+    assert re.search(r"\(`[^)]+`\)$", (PROMISES + LIMITS)[number]), (PROMISES + LIMITS)[number]
+
+
+def test_each_threat_names_its_tests() -> None:
+    assert len(THREATS) > 40
+    for tests in THREATS:
+        assert re.fullmatch(r"`[^`]+`(, `[^`]+`)*", tests), tests
+
+
+def test_all_tests_and_benchmarks_that_are_named_exist() -> None:
+    for path in re.findall(r"`((?:tests|benchmarks)/[^`]+)`", SECURITY):
         assert (ROOT / path).exists(), path
 
 

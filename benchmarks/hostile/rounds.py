@@ -41,6 +41,8 @@ MOST_MEDIAN = 1.5
 """Factor by which it may grow in the median of a kind's rounds."""
 MORE_ROUNDS = 4
 CONTROL_ROUNDS = 5
+LONG_SECONDS = 60.0
+"""Length of a hostile period from which one round of each kind and each control is enough."""
 MAX_OVER = 15
 """Number of kinds that get more rounds, highest ratios first."""
 MAX_MEMORY = 1.2
@@ -229,7 +231,7 @@ async def _run(
                 rounds = Rounds(server, strangers, outcome, seconds, clients)
                 for kind in kinds:
                     await rounds.play(kind)
-                for kind in over(outcome, kinds):
+                for kind in over(outcome, kinds) if seconds < LONG_SECONDS else ():
                     for _ in range(MORE_ROUNDS):
                         await rounds.play(kind)
                 if not options:
@@ -317,7 +319,7 @@ class Rounds:
         size = round(busiest.bytes / busiest.sent)
         pause = ADDRESSES * self._clients * self._seconds / busiest.sent
         turns = self._outcome.controls.setdefault(control, Turns())
-        for _ in range(CONTROL_ROUNDS):
+        for _ in range(CONTROL_ROUNDS if self._seconds < LONG_SECONDS else 1):
             await self._play(control, turns, ADDRESSES, self._clients, url=f"{url}/{size}", pause=pause)
 
     async def _play(self, kind: str, turns: Turns, addresses: int, clients: int, **more: object) -> None:
