@@ -1,4 +1,4 @@
-"""The server and account of a bot in its bot.toml file, as read by `arena bot`, `log` and `replay`."""
+"""Server and account of a bot, as `arena bot`, `log` and `replay` read them from its bot.toml file."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 
 
 class BadBotFile(ValueError):
-    """Raised when a bot.toml has no valid account; the message is one line with the valid form."""
+    """Raised when a bot.toml has no valid account; the message is one line that says what is wrong."""
 
 
 @dataclass(frozen=True)
@@ -36,20 +36,20 @@ def read_account(path: Path) -> Account:
     for key in ("url", "name"):
         if not values[key]:
             raise BadBotFile(f"{path}: {key} is missing")
-    return Account(values["url"], values["name"], token_of(path, values["token-file"], values["token-env"]))
+    return Account(values["url"], values["name"], read_token(path, values["token-file"], values["token-env"]))
 
 
-def token_of(path: Path, file: str, variable: str) -> str:
-    """Return a bot's token from `file` or from the environment `variable`; empty if both are empty.
+def read_token(path: Path, file: str, variable: str) -> str:
+    """Return the token of the bot whose bot.toml is at `path`. Raises BadBotFile.
 
-    The token is not in the bot.toml itself, because that file may be shared. A relative `file` is found next to `path`.
-    Raises BadBotFile.
+    The token is in `file`, or in the environment variable `variable`; it is empty if both arguments are empty. The
+    bot.toml itself does not contain the token, so it can be shared. A relative `file` is relative to the bot.toml's folder.
     """
     if file and variable:
-        raise BadBotFile(f"{path}: give token-file or token-env, not both")
+        raise BadBotFile(f"{path}: set token-file or token-env, not both")
     if variable:
         if variable not in os.environ:
-            raise BadBotFile(f"{path}: token-env: {variable} is not in the environment")
+            raise BadBotFile(f"{path}: token-env: the environment variable {variable} is not set")
         return os.environ[variable].strip()
     if not file:
         return ""

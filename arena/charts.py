@@ -1,4 +1,4 @@
-"""Charts as SVG: a plotting area and the lines, curves, dots and labels drawn on it."""
+"""Charts as SVG: a plotting area, and lines, curves, dots and labels to draw on it."""
 
 from __future__ import annotations
 
@@ -9,31 +9,31 @@ from html import escape
 
 @dataclass(frozen=True)
 class Area:
-    """Plotting area of a chart: its edges in drawing units, and the values at these edges."""
+    """Plotting area of a chart: the positions of its edges in SVG units, and the data values at the edges."""
 
     left: float
     right: float
     top: float
     bottom: float
     across: tuple[float, float]
-    """Values at the left and right edge."""
+    """Data values at the left and right edge."""
     down: tuple[float, float]
-    """Values at the bottom and top edge."""
+    """Data values at the bottom and top edge."""
 
     def x(self, value: float) -> float:
-        """Return the horizontal position of `value`."""
+        """Return the horizontal SVG position of the data value `value`."""
         low, high = self.across
         return self.left + (self.right - self.left) * (value - low) / ((high - low) or 1)
 
     def y(self, value: float) -> float:
-        """Return the vertical position of `value`."""
+        """Return the vertical SVG position of the data value `value`."""
         low, high = self.down
         return self.bottom - (self.bottom - self.top) * (value - low) / ((high - low) or 1)
 
     def curve(
         self, points: Iterable[tuple[float, float]], colour: str, width: float, more: str = "", tip: str = ""
     ) -> str:
-        """Return a curve that joins `points` by straight lines; `more` holds further SVG attributes."""
+        """Return a line chart through `points`; `tip` is its tooltip, and `more` holds further SVG attributes."""
         path = " ".join(f"{self.x(a):.1f},{self.y(b):.1f}" for a, b in points)
         return f'<polyline points="{path}" fill="none" stroke="{colour}" stroke-width="{width:g}"{more}>{_tooltip(tip)}</polyline>'
 
@@ -49,14 +49,14 @@ def line(x1: float, y1: float, x2: float, y2: float, colour: str, width: float =
 
 
 def text(x: float, y: float, words: str, colour: str = "black", anchor: str = "start", more: str = "") -> str:
-    """Return a text placed at `x` according to `anchor`; `more` holds further SVG attributes."""
+    """Return a text of which the `anchor` (start, middle or end) is at `x`; `more` holds further SVG attributes."""
     return (
         f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}" fill="{colour}"{more}>{escape(words)}</text>'
     )
 
 
 def dot(x: float, y: float, radius: float, colour: str, tip: str = "") -> str:
-    """Return a filled circle; `tip` is the text that a browser shows when the pointer rests on it."""
+    """Return a filled circle; `tip` is its tooltip."""
     return f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{radius:g}" fill="{colour}">{_tooltip(tip)}</circle>'
 
 

@@ -93,8 +93,8 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {
 }
 """Commands by group, each with its module and its line in `arena --help`.
 
-The line repeats the first line of the command's own help, so that `arena --help` and the completion of names load no
-modules.
+The line is the same as the first line of the command's own help. It is repeated here so that `arena --help` and shell
+completion need not load the module.
 """
 
 COMMANDS = {name: entry for group in GROUPS.values() for name, entry in group.items()}
@@ -106,9 +106,9 @@ EXTRAS: dict[str, str] = {
     "distributed": "cluster",
     "nats": "bus",
 }
-"""Extra that installs a package which a plain `pip install riskless-arena` leaves out.
+"""Extra of riskless-arena that installs each optional package, by the name under which the package is imported.
 
-`numpy` belongs to two extras; a command that needs the server extra fails on SQLAlchemy first.
+`numpy` belongs to two extras, but a command that needs the server extra fails on SQLAlchemy first.
 """
 
 
@@ -122,18 +122,18 @@ class GroupedCommands(TyperGroup):
 
 
 class LazyCommand(TyperCommand):
-    """Placeholder for a command: its module is loaded when it is called or when its options are completed."""
+    """Placeholder for a command, whose module is loaded when the command is called or its options are completed."""
 
     def __init__(self, name: str) -> None:
         super().__init__(name, help=COMMANDS[name][1], rich_markup_mode=None)
 
     def make_context(self, info_name: str | None, args: list[str], parent: Any = None, **extra: Any) -> Any:
-        """Load the command itself and return its context, so that it replaces this placeholder."""
+        """Load the real command and return its context, which takes the place of this one."""
         return load(str(self.name)).make_context(info_name, args, parent, **extra)
 
 
 def load(name: str) -> Any:
-    """Return the command called `name` from its module. Raises KeyError if there is none."""
+    """Import the command called `name`, and return it. Raises KeyError if there is none."""
     app = _app()
     import_module(COMMANDS[name][0]).register(app)
     if signal.getsignal(signal.SIGINT) is _leave:
@@ -142,7 +142,7 @@ def load(name: str) -> Any:
 
 
 def build() -> TyperGroup:
-    """Return the `arena` command with all subcommands, none of which is loaded yet."""
+    """Return the `arena` command with placeholders for all subcommands."""
     group = _group(_app())
     for name in COMMANDS:
         group.add_command(LazyCommand(name))
@@ -196,14 +196,14 @@ def _print_version(wanted: bool) -> None:  # noqa: FBT001 - typer passes it by p
 def _leave(_number: int, _frame: object) -> None:
     """Exit at once on Ctrl-C while a command is being loaded.
 
-    An exception could come up within the import system, which would print and forget it.
+    An exception instead could be raised within the import system, which would print it and go on.
     """
     os.write(2, b"arena: stopped\n")
     os._exit(130)
 
 
 def _ignore_interrupts(arguments: list[str] | None) -> None:
-    """Ignore further Ctrl-C while the command ends, if the command is the whole process."""
+    """Ignore further Ctrl-C while the process exits. `arguments` are given only by callers within a longer process."""
     if arguments is None:
         signal.signal(signal.SIGINT, signal.SIG_IGN)
 

@@ -1,7 +1,7 @@
 """The clock: the only module that reads the machine's time and waits.
 
-Classes receive a `Clock` in their constructor. Waits and time limits follow the running event loop. Tests use a loop
-with virtual time and its clock (`testkit.virtual_time.CLOCK`), so hours pass in milliseconds.
+Classes receive a `Clock` in their constructor. Waits and time limits use the time of the running event loop. Tests use
+an event loop with virtual time and its clock (`testkit.virtual_time.CLOCK`), so that hours pass in milliseconds.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ class Clock:
         now_ns: Callable[[], int] = time.monotonic_ns,
         worked_ns: Callable[[], int] = time.thread_time_ns,
     ) -> None:
-        """Read the time from `now_ns`, and CPU time from `worked_ns`: of this thread unless given."""
+        """Read the time from `now_ns`, and the CPU time from `worked_ns`; by default, that of the calling thread."""
         self.now_ns = now_ns
         self.worked_ns = worked_ns
 
@@ -29,20 +29,20 @@ class Clock:
         return self.now_ns() / 1e9
 
     def sleep(self, seconds: float) -> Coroutine[Any, Any, None]:
-        """Wait for `seconds`; 0 only lets other tasks run."""
+        """Wait for `seconds`. With 0, let other tasks run once."""
         return asyncio.sleep(seconds)
 
     def call_later(self, seconds: float, call: Callable[..., object], *arguments: Any) -> asyncio.TimerHandle:
-        """Call `call` after `seconds`, unless the returned handle is cancelled."""
+        """Schedule `call(*arguments)` after `seconds`. Cancel the returned handle to prevent the call."""
         return asyncio.get_running_loop().call_later(seconds, call, *arguments)
 
 
 MONOTONIC = Clock()
-"""The machine's clock, on the scale of `time.monotonic()`."""
+"""The machine's clock, `time.monotonic_ns()`."""
 
 
 def seconds_left() -> float:
-    """Return the seconds until the running task's time limit; infinity if it has none."""
+    """Return the seconds until the time limit of the running task; infinity if the task has none."""
     import anyio  # noqa: PLC0415  commands that only search read the time too, and start without it
 
     return anyio.current_effective_deadline() - anyio.current_time()

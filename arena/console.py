@@ -23,13 +23,13 @@ from arena.games.core import GameError
 
 
 class CommandError(Exception):
-    """Raised when a command fails; the message is one line that says what, where, and what to do. Exit code 1."""
+    """Raised when a command fails. The message is one line: what is wrong, where, and what to do. Exit code 1."""
 
     exit_code = 1
 
 
 class UsageError(CommandError):
-    """Raised when a command is called wrongly, as with an unknown engine, map or option value. Exit code 2."""
+    """Raised when a command is called wrongly, for example with an unknown engine, map or option value. Exit code 2."""
 
     exit_code = 2
 
@@ -48,7 +48,7 @@ OwnGamesOption = Annotated[
         "--game",
         metavar="FILE.py:Class",
         envvar="ARENA_GAME",
-        help="Your own game, as FILE.py:Class; repeatable.",
+        help="Your own game, as FILE.py:Class; may be given several times.",
     ),
 ]
 MapOption = Annotated[
@@ -59,7 +59,7 @@ TimeOption = Annotated[
 ]
 MarginOption = Annotated[
     int,
-    typer.Option("--margin", metavar="MS", min=0, max=60_000, help="Network allowance on the clock, in ms."),
+    typer.Option("--margin", metavar="MS", min=0, max=60_000, help="Network allowance on each move, in ms."),
 ]
 RoundsOption = Annotated[
     int,
@@ -73,14 +73,16 @@ ConcurrencyOption = Annotated[
         "--concurrency",
         metavar="N",
         min=0,
-        help="Number of parallel matches; 0 for as many as the cores allow.",
+        help="Number of parallel matches; 0: as many as the cores allow.",
     ),
 ]
 SeedOption = Annotated[int, typer.Option("--seed", metavar="N", help="Random seed.")]
 RecordOption = Annotated[
     Path | None,
     typer.Option(
-        "--record", metavar="FILE", help="Write the matches to this file, one JSON object per line."
+        "--record",
+        metavar="FILE",
+        help="Write the matches to this file as records, one JSON object per line.",
     ),
 ]
 DatabaseOption = Annotated[
@@ -91,24 +93,24 @@ AdjudicateOption = Annotated[
     typer.Option(
         "--adjudicate",
         metavar="RULES",
-        help="Rules that end matches early, e.g. repetition=3,limit=200, or none (docs/ladders.md).",
+        help="Rules for ending matches early, e.g. repetition=3,limit=200, or none (docs/ladders.md).",
     ),
 ]
 JsonOption = Annotated[
     Path | None,
     typer.Option(
-        "--json", metavar="FILE", help="Write the table to this file as JSON; - for standard output."
+        "--json", metavar="FILE", help="Write the result to this file as JSON; - for standard output."
     ),
 ]
 
 out = Console(markup=False, emoji=False, highlight=False, soft_wrap=True)
-"""Console for results (standard output). Text is printed as it is: a name may hold brackets, a line may be long."""
+"""Console for results (standard output). It prints text unchanged: a name may contain brackets, a line may be long."""
 err = Console(stderr=True, markup=False, emoji=False, highlight=False, soft_wrap=True)
 """Console for progress and errors (standard error)."""
 
 
-def game_named(spec: str) -> str:
-    """Return the name of the game that `--game` means, and register it in this process. Raises UsageError."""
+def register_game(spec: str) -> str:
+    """Register the game that the option `--game` names, and return its name. Raises UsageError."""
     try:
         return KNOWN.register(spec)
     except GameError as error:
@@ -117,21 +119,21 @@ def game_named(spec: str) -> str:
 
 BotFileOption = Annotated[
     Path | None,
-    typer.Option("--as", metavar="BOT.TOML", help="Read server, name and token from this bot.toml."),
+    typer.Option("--as", metavar="BOT.TOML", help="Read the server, name and token from this bot.toml."),
 ]
 
 
-def account_of(path: Path) -> Account:
-    """Return the account in the bot.toml file at `path`. Raises UsageError if it cannot be read."""
+def load_account(path: Path) -> Account:
+    """Return the account in the bot.toml that the option `--as` names. Raises UsageError if it has no valid account."""
     try:
         return read_account(path)
     except BadBotFile as error:
         raise UsageError(f"--as: {error}") from None
 
 
-def know_games(specs: list[str] | None) -> list[str]:
-    """Return the names of the games that `--game` means, and register them in this process. Raises UsageError."""
-    return [game_named(spec) for spec in specs or ()]
+def register_games(specs: list[str] | None) -> list[str]:
+    """Register the games that the options `--game` name, and return their names. Raises UsageError."""
+    return [register_game(spec) for spec in specs or ()]
 
 
 def is_given(context: typer.Context, name: str) -> bool:
@@ -141,7 +143,7 @@ def is_given(context: typer.Context, name: str) -> bool:
 
 
 def write_json(data: Any, path: Path) -> None:
-    """Write `data` (plain, or msgspec structs) as indented JSON to `path`; `-` is standard output. Raises CommandError."""
+    """Write plain data or msgspec structs to `path` as indented JSON; `-` is standard output. Raises CommandError."""
     write_text(msgspec.json.format(msgspec.json.encode(data), indent=2).decode() + "\n", path)
 
 
@@ -159,13 +161,13 @@ def write_text(text: str, path: Path) -> None:
 Justify = Literal["left", "right"]
 
 WIDE = 400
-"""Width of a table without a terminal, in characters."""
+"""Width of a table that is not printed on a terminal, in characters."""
 
 
 def print_table(columns: Mapping[str, Justify], rows: Iterable[Sequence[str]]) -> None:
-    """Print a table: drawn on a terminal; otherwise plain, without line breaks, as valid Markdown.
+    """Print a table to standard output: drawn on a terminal, otherwise as Markdown without line breaks.
 
-    columns: headings with the alignment of their cells
+    columns  alignment of each column, by heading
     """
     table = Table(box=box.SIMPLE_HEAD if out.is_terminal else box.MARKDOWN, pad_edge=not out.is_terminal)
     for heading, side in columns.items():
@@ -179,7 +181,7 @@ def print_table(columns: Mapping[str, Justify], rows: Iterable[Sequence[str]]) -
 
 
 def print_plain(table: Table, console: Console) -> None:
-    """Print a table without line breaks, so that its Markdown stays valid."""
+    """Print a table as Markdown. Its cells are not wrapped, so that the Markdown stays valid."""
     wide = Console(file=StringIO(), width=WIDE, markup=False, emoji=False)
     with wide.capture() as captured:
         wide.print(table)

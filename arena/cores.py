@@ -1,7 +1,7 @@
-"""CPU cores that this process may use, limited by its affinity and its control groups, and CPU time of a container.
+"""CPU cores that this process may use, given its affinity and its control groups; also the CPU time of a container.
 
-A quota is CPU time per period and is rounded down to whole cores: a thread beyond the quota would stop for the rest of
-every period. A quota below one core counts as one core.
+A control group's quota is CPU time per period. It is rounded down to whole cores, because one more thread would be
+stopped for part of every period. A quota below one core counts as one core.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ MOUNTS = Path("/proc/self/mountinfo")
 
 @dataclass(frozen=True)
 class Mount:
-    """Mount point of a control group tree."""
+    """Mount point of a tree of control groups."""
 
     root: PurePosixPath
-    """Group that is visible at `point`; in a container this may be below the root of the tree."""
+    """Group that is mounted at `point`; in a container this may not be the root of the tree."""
     point: Path
     unified: bool
-    """True for version 2, in which one tree has all controllers."""
+    """True for version 2 of control groups, in which one tree has all controllers."""
 
 
 def cores(
@@ -36,9 +36,9 @@ def cores(
 ) -> list[int]:
     """Return the numbers of the cores that this process may use, in ascending order; at least one.
 
-    affinity  cores that the process may run on; None: ask the system
+    affinity  cores on which the process may run; None asks the system
     cgroup    file that lists the process's control groups
-    mounts    file that lists the mounts; if it or `cgroup` cannot be read, there is no quota
+    mounts    file that lists the mounts; if it or `cgroup` cannot be read, no quota is applied
     """
     every = sorted(_affinity() if affinity is None else affinity)
     return every[: max(1, math.floor(min(len(every), quota(cgroup, mounts))))]
@@ -53,10 +53,10 @@ def quota(cgroup: Path = CGROUP, mounts: Path = MOUNTS) -> float:
 
 
 def used_ms(container: str, cgroup: Path, mounts: Path = MOUNTS) -> float | None:
-    """Return the CPU time that a container has used, in ms; None if it has ended or cannot be seen from here.
+    """Return the CPU time that a container has used, in ms; None if it has ended or its control group is not visible.
 
-    container  id of the container, which the name of its control group contains
-    cgroup     file that lists the control groups of a process of the container
+    container  id of the container, which is part of its control group's name
+    cgroup     file that lists the control groups of a process in the container
     """
     for mount, path in _groups(cgroup, mounts, "cpuacct"):
         if container in path:
@@ -72,7 +72,7 @@ def _affinity() -> list[int]:
 
 
 def _groups(cgroup: Path, mounts: Path, controller: str) -> Iterator[tuple[Mount, str]]:
-    """Yield the groups of a process that have this controller, each with its mount point; none if a file is missing."""
+    """Yield the mount point and the path of each group of a process that has this controller; none if a file is missing."""
     try:
         cgroups, mounted = cgroup.read_text(), mounts.read_text()
     except OSError:  # not Linux, or the process has ended
@@ -102,7 +102,7 @@ def _unescape(text: str) -> str:
 
 
 def _folders(mount: Mount, path: str) -> Iterator[Path]:
-    """Yield the visible folders of a group and of its parents, since each may set its own limit."""
+    """Yield the folders of a group and of its visible parents, each of which may set its own limit."""
     group = PurePosixPath(path)
     # A group outside the mounted part appears as the root of the mount, as in a container with version 1.
     inside = group.relative_to(mount.root) if group.is_relative_to(mount.root) else PurePosixPath()

@@ -1,4 +1,4 @@
-"""Requests by HTTP, for commands that ask a server."""
+"""HTTP requests of commands that read from a server."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from urllib.request import Request, urlopen
 from arena.console import CommandError
 
 SECONDS = 20.0
-"""Maximum time without a byte of the answer."""
+"""Maximum time to wait for the next byte of an answer, in seconds."""
 
 
 def fetch(server: str, request: Request, most_bytes: int) -> bytes:
-    """Return a server's answer to a request, cut after `most_bytes`. Raises CommandError, which names `server`."""
+    """Return the body of a server's answer, cut off after `most_bytes`. Raises CommandError, which names `server`."""
     try:
         with urlopen(request, timeout=SECONDS) as answer:  # noqa: S310 - http or https, as the callers write it
             body: bytes = answer.read(most_bytes)

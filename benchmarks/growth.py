@@ -122,13 +122,13 @@ def report(beside: Sequence[Beside], stores: Sequence[OnStore], note: str) -> st
         "## As the server grows",
         "",
         (
-            "CPU of a move is the server's CPU time in µs, with bots that play as fast as they can: the median, with the smallest "
-            "and the greatest value in brackets.\n\n"
+            "*CPU of a move* is the server's CPU time in µs per move, with bots that play as fast as they can: the median, with "
+            "the smallest and the greatest value in brackets.\n\n"
             f"- In the first table, {PLAYING} connections play; all others are idle and only answer pings.\n"
             f"- In the second table, {PLAYERS} connections play. With PostgreSQL, the CPU time of the database's own processes is "
             "not included.\n"
-            "- *Start* is the time in seconds until the server listens. *After a kill* is the same with matches in progress, which "
-            "then continue."
+            "- *Start* is the time in seconds until the server listens. *After a kill* is the same time after the server was "
+            "killed during matches, which then continue."
         ),
         "",
         "| connections | CPU of a move | moves/s |",

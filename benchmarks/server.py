@@ -91,9 +91,9 @@ async def _run(seconds: float, rounds: int, most: int) -> str:
     flat, ratios = await asyncio.to_thread(flat_lines, seconds, rounds)
     lines = [
         (
-            f"`make bench-server`, on {os.cpu_count()} cores with the load on the same machine "
-            f"(load average before: {load:.1f}). Journal on, SQLite. Bots play one fixed match of "
-            f"{len(script())} plies on `{MAP}` repeatedly."
+            f"Measured by `make bench-server` on {os.cpu_count()} cores, with the load generator on the same machine "
+            f"(load average before the run: {load:.1f}). The journal is on, in SQLite. Bots play one fixed match of "
+            f"{len(script())} plies on `{MAP}` again and again."
         ),
         "",
         *flat,
@@ -110,9 +110,9 @@ async def _run(seconds: float, rounds: int, most: int) -> str:
 async def _paced_lines(seconds: float, most: int) -> list[str]:
     lines = [
         "## At a given rate: arrival to announcement, and memory",
-        "As many idle connections as playing ones are open. With ten, their memory is too small to measure.",
+        "For each playing connection, one idle connection is open too. The memory of ten connections is too small to measure.",
         "",
-        "| playing | moves/s asked | moves/s | p50 ms | p99 ms | p99.9 ms | false forfeits | KiB an idle one | KiB a playing one more |",
+        "| playing | moves/s asked | moves/s | p50 ms | p99 ms | p99.9 ms | false forfeits | KiB per idle connection | KiB more per playing connection |",
         "| --- | --- | --- | --- | --- | --- | --- | --- | --- |",
     ]
     paced = None

@@ -136,7 +136,7 @@ def _planted() -> str:
         rows.append(f"| {name} | {result.plan.seed} | {cpu:.1f} | {result.seconds:.0f} | {failure} |")
     return "\n".join(
         [
-            "`testkit/simulation/planted.py` describes each defect. Seeds from 1 on are run until one fails; *CPU s* includes all of them.",
+            "`testkit/simulation/planted.py` describes each defect. The simulation runs with seed 1, 2, 3 … until one fails; *CPU s* is the CPU time of all these runs.",
             "",
             "| defect | seed | CPU s | fails after, simulated s | failure |",
             "| --- | --- | --- | --- | --- |",

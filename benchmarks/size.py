@@ -178,13 +178,14 @@ def report(measured: Sequence[StoreLatencies], note: str) -> str:
         "## Many finished matches",
         "",
         (
-            f"The stores hold finished matches of {PLIES} plies with the bots' thinking, played by {BOTS} bots and many guests in"
-            f" {LADDERS // 5 + 1} events. PostgreSQL has its default settings.\n\n"
-            f"- {AT_ONCE} clients ask a question at the same time, each about another bot, match or place. They ask again as soon"
-            f" as the server has rested after its answers. The rests limit all answers to {SHARE:.0%} of the server's time.\n"
+            f"The stores hold finished matches of {PLIES} plies, including the analysis that the bots sent. {BOTS} bots and many"
+            f" guests have played them in {LADDERS // 5 + 1} events. PostgreSQL has its default settings.\n\n"
+            f"- A row is a kind of request. {AT_ONCE} clients send it at the same time, each about another bot, match or place."
+            " They send the next one as soon as the server has rested after its answers. The rests limit all answers to"
+            f" {SHARE:.0%} of the server's time.\n"
             "- A cell holds p50, p95 and the slowest of the first six answers, in milliseconds from the connection to the last byte."
-            f" p50 and p95 are those of at least {ROUNDS * AT_ONCE} answers. Before the first six, nothing has been read.\n"
-            "- Two questions are always the same. The server caches their answers for a second or more."
+            f" p50 and p95 are those of at least {ROUNDS * AT_ONCE} answers. Nothing has been read from the store before the first six.\n"
+            "- Two kinds of request are always the same. The server caches the answers to them for a second or more."
         ),
     ]
     for store in dict.fromkeys(each.store for each in measured):

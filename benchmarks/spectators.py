@@ -159,7 +159,7 @@ def main() -> None:
             "## Spectators",
             (
                 f"Two bots that think for {1000 * PAUSE:.0f} ms play matches of {len(longest())} plies, alternately without and "
-                f"with {arguments.spectators} spectators. The spectators connect at the start and read everything. They use the same "
+                f"with {arguments.spectators} spectators. The spectators connect at the start and read everything that they are sent. They use the same "
                 "two cores as the server and the bots. p99 is the 99th percentile of the time from sending a move to the opponent's turn, as the "
                 "bots see it."
             ),

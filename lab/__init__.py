@@ -1,1 +1,1 @@
-"""Tools for authors of bots and maps: tune weights, solve small maps, make openings, measure and draw maps."""
+"""Tools for authors of bots and maps: tuning of weights, solving of small maps, making of openings, measuring of maps."""

@@ -1,7 +1,7 @@
-"""Fair starts: a measure of how far a start favours one side, and a search for one that favours neither.
+"""Fair starts: a measure of the advantage that a start gives to one side, and a search for a fair start.
 
-A start is two sets of territories, Maxie's and Minnie's. Only the graph is considered. The numbers of armies and Maxie's
-first move are left to the convention that Minnie has one army more.
+A start is two sets of territories, Maxie's and Minnie's. Only the graph is considered, not the armies: by convention
+Minnie gets one army more, because Maxie moves first.
 """
 
 from __future__ import annotations
@@ -11,11 +11,11 @@ from collections.abc import Iterator, Sequence
 from arena.games.graph import Graph
 
 Side = tuple[int, ...]
-"""Territories that a player starts with, in ascending order."""
+"""Territories that a player holds at the start, in ascending order."""
 
 
 def distances(graph: Graph) -> list[list[int]]:
-    """Return the number of moves from each territory to each other one. The graph must be connected. O(V E)."""
+    """Return the number of roads on the shortest way between every two territories of a connected graph, in O(V E)."""
     return [_distances_from(graph, v) for v in range(len(graph))]
 
 
@@ -32,18 +32,18 @@ def _distances_from(graph: Graph, start: int) -> list[int]:
 
 
 class Balance:
-    """Measure of starts on one connected graph. Creating it costs O(V E), a measurement O(V × territories)."""
+    """Measure of starts on a connected graph. Creating it takes O(V E) time; measuring a start, O(V × its territories)."""
 
     def __init__(self, graph: Graph) -> None:
         self.graph = graph
         self.far = distances(graph)
 
     def imbalance(self, maxie: Sequence[int], minnie: Sequence[int]) -> int:
-        """Return the advantage of one side at a start: 0 is even, and each point is one road or territory too many.
+        """Return the imbalance of a start: 0 if both sides are equal, and more the more they differ.
 
-        It is the sum of four differences: the roads that leave each side's territories; the territories at
-        each distance from a side; the territories that are nearer to one side than to the other; the
-        distances from each of a side's territories to its nearest enemy, in order.
+        It is the sum of four differences between the sides: in roads from their territories; in the number of territories
+        at each distance from them; in the number of territories nearer to them than to the other side; and, in ascending
+        order, in the distances from each of their territories to the nearest enemy territory.
         """
         from_maxie = self._nearest(maxie)
         from_minnie = self._nearest(minnie)
@@ -62,12 +62,12 @@ class Balance:
         return [min(far) for far in zip(*(self.far[v] for v in side), strict=True)]
 
     def propose(self, each: int) -> tuple[Side, Side]:
-        """Return a start with `each` territories per side, no two of them adjacent, and a small imbalance.
+        """Return a start with a small imbalance: `each` territories per side, of which no two are adjacent.
 
-        For every territory as the first one, spread 2 × `each` territories as far apart as possible, divide them
-        between the sides, then exchange single ones while that lowers the imbalance. The best result wins, among
-        equals the widest spread, then the earliest. Nothing is random: the same graph gives the same
-        start. Maxie has the lowest territory. Raises ValueError if 2 × `each` territories do not fit.
+        For every territory as the first one, spread 2 × `each` territories as far apart as possible, divide them between
+        the sides, and exchange single territories while that lowers the imbalance. Choose the start with the least
+        imbalance, among equals the most widely spread. Nothing is random: the same graph gives the same start. Maxie has
+        the territory with the lowest number. Raises ValueError if 2 × `each` territories do not fit.
         """
         proposals = []
         for first in range(len(self.graph)):
@@ -75,7 +75,7 @@ class Balance:
             if spread is not None:
                 proposals.append(self._descend(tuple(spread[0::2]), tuple(spread[1::2])))
         if not proposals:
-            raise ValueError(f"the map has no room for 2 × {each} territories that are not adjacent")
+            raise ValueError(f"the map has no 2 × {each} territories of which no two are adjacent")
         _, _, maxie, minnie = min(proposals)
         sides = sorted((tuple(sorted(maxie)), tuple(sorted(minnie))))
         return sides[0], sides[1]

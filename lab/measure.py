@@ -1,10 +1,9 @@
-"""Measurements of maps: share of decided matches, lead changes, and other properties of their matches.
+"""Measurements of maps by self-play: share of decided matches, lead changes, and other properties of the matches.
 
-Equal searchers play each other, and strong searchers play weak ones. Every move has a fixed number of nodes, and no
-clock is read: the same map, evaluator and seed give the same figures on every machine. The setting `foresee` of the
-searchers is off, because it saves time in exchange for nodes, and here the number of nodes is fixed. A match begins
-after a few random plies, or after an opening of a file. Two equal searchers answer alike in either seat, so one match from
-an opening is enough. Searchers of different strength play it twice, with swapped seats.
+Equal searchers play each other, and strong searchers play weak ones. Every move has a fixed number of nodes, and no clock
+is read, so the same map, evaluator and seed give the same figures on every machine. The searchers' setting `foresee` is
+off, because it costs nodes to save time. A match begins after a few random plies, or with an opening from a file. Equal
+searchers play one match from each opening. Searchers of different strength play two, with swapped seats.
 """
 
 from __future__ import annotations
@@ -28,11 +27,11 @@ from arena.lab.processes import in_processes
 from arena.lab.selfplay import (
     NodeSearcher,
     PlayedMatch,
-    gap,
+    gap_to_median,
     make_searcher,
-    opening,
     play,
     points_of,
+    random_start,
     reply_chances,
 )
 from arena.match.openings import Opening, position_after
@@ -40,9 +39,9 @@ from arena.rating.elo import Z95
 from arena.rating.pentanomial import Counts, Difference, difference, moments, pair_counts
 
 STRENGTHS = (500, 4_000, 32_000)
-"""Nodes per move of searchers that play against equals."""
+"""Nodes per move of the searchers that play against equal ones."""
 STRONG, WEAK = 4_000, 500
-"""Nodes per move of two searchers whose strengths are compared."""
+"""Nodes per move of the strong and the weak searcher, which play against each other."""
 PLIES = range(4, 10)
 """Numbers of random plies before a match, used in turn.
 
@@ -51,23 +50,23 @@ of the others. So both players must have the first move equally often.
 """
 TABLE_MB = 4
 CHUNK = 10
-"""Number of openings per task. A task creates its own searchers, which takes less than a tenth of its time."""
+"""Number of openings per task. Creating the searchers of a task takes less than a tenth of its time."""
 
 
 LEAD = 0.55
-"""Chance of winning from which a player leads."""
+"""Winning chance from which on a player is said to lead."""
 
 
 @dataclass(frozen=True)
 class MatchCourse:
-    """Events worth watching in one match.
+    """Properties of one match.
 
     moves         number of moves after the opening
-    lead_changes  number of changes of the leader; with a chance of less than LEAD, no player leads
+    lead_changes  number of changes of the leader; a player leads with a winning chance of at least LEAD
     comeback      True if the player behind at half time won; None if nobody won, or nobody was behind
-    pokes         number of moves that take a territory which both of the last two moves took
-    gap           chance by which the best move of the middle position is better than the median one; None in a match
-                  without moves
+    pokes         number of moves that take a territory which each of the two moves before took too
+    gap           difference in winning chance between the best and the median move of the middle position; None in a
+                  match without moves
     """
 
     moves: int
@@ -78,7 +77,7 @@ class MatchCourse:
 
 
 def match_course(game: Riskless, match: PlayedMatch, searcher: NodeSearcher, nodes: int) -> MatchCourse:
-    """Return the course of a match. Each move of the middle position is searched with `nodes` nodes."""
+    """Return the course of a match. Each move in the middle position is searched with `nodes` nodes."""
     # The last move of a line biases an estimate towards the player who makes it; the mean of two plies removes the bias.
     chances = [chance(game, round((one.value + other.value) / 2)) for one, other in pairwise(match.reports)]
     leads = [
@@ -90,7 +89,9 @@ def match_course(game: Riskless, match: PlayedMatch, searcher: NodeSearcher, nod
         comeback = (chances[middle] > 0.5) != (match.winner is Player.MAXIE)
     chance_gap = None
     if match.positions:
-        chance_gap = gap(reply_chances(game, searcher, match.positions[len(match.positions) // 2], nodes))
+        chance_gap = gap_to_median(
+            reply_chances(game, searcher, match.positions[len(match.positions) // 2], nodes)
+        )
     return MatchCourse(
         moves=len(match.reports),
         lead_changes=sum(one is not other for one, other in pairwise(leads)),
@@ -101,7 +102,7 @@ def match_course(game: Riskless, match: PlayedMatch, searcher: NodeSearcher, nod
 
 
 def _pokes(match: PlayedMatch) -> int:
-    """Return the number of moves that take a territory which both of the last two moves took."""
+    """Return the number of moves that take a territory which each of the two moves before took too."""
     pokes = [
         report.move[1] if position.armies[report.move[0]] * position.armies[report.move[1]] < 0 else None
         for position, report in zip(match.positions, match.reports, strict=True)
@@ -121,9 +122,10 @@ class Mean:
 
 
 def share(count: float, of: int, variance: float | None = None) -> Mean:
-    """Return `count` as a share of `of`, with its error; by default the variance of a yes-no question.
+    """Return `count` / `of` with its error. `variance` is that of one outcome; by default, outcomes are 0 or 1.
 
-    The error is computed as if two more had been counted on either side, so that it is not 0 if all are equal.
+    The error is computed as if four more outcomes had been seen, two of them 1, so that it is not 0 if all are equal
+    (Agresti and Coull 1998).
     """
     near = (count + 2) / (of + 4)
     spread = near * (1 - near) if variance is None else variance
@@ -187,12 +189,12 @@ class EqualResults:
 
     @property
     def pokes(self) -> float:
-        """Share of moves that take a territory back and forth."""
+        """Share of moves that take a territory which each of the two moves before took too."""
         return sum(each.pokes for each in self.courses) / max(1, sum(each.moves for each in self.courses))
 
     @property
     def gap(self) -> float:
-        """Mean gap between the best and the median move, in chance of winning."""
+        """Mean difference in winning chance between the best and the median move; 0 without any move."""
         gaps = [each.gap for each in self.courses if each.gap is not None]
         return sum(gaps) / len(gaps) if gaps else 0.0
 
@@ -228,17 +230,17 @@ class StrengthSignal:
 
     @property
     def difference(self) -> Difference:
-        """Return the Elo advantage of the strong searcher. There must be at least one pair."""
+        """Elo advantage of the strong searcher. Raises ValueError without a pair."""
         elo = difference(self.counts)
         if elo is None:
-            raise ValueError("no pair was played")
+            raise ValueError("there is no Elo difference, because no pair was played")
         return elo
 
     @property
     def pairs_needed(self) -> float:
-        """Return the number of pairs at which the 95 % interval of the score just excludes one half.
+        """Number of pairs at which the 95 % interval of the score just excludes one half.
 
-        Infinite if the strong searcher is not ahead.
+        Infinity if the strong searcher is not ahead.
         """
         counts: Sequence[float] = self.counts
         if sum(1 for n in counts if n) == 1:
@@ -259,13 +261,13 @@ class MeasuredMap:
 
 @dataclass(frozen=True)
 class _Task:
-    """Matches from some openings, given by number. The searchers `one` and `other` differ for a signal.
+    """Task for one process: matches between searchers of `one` and `other` nodes per move.
 
-    Number i is opening i of the list `starts`, or 4 to 9 random plies drawn by `seed` if there is no list.
+    openings  numbers of the openings: i is `starts[i]`, or 4 to 9 random plies chosen by `seed` and i if `starts` is None
     """
 
     game: str
-    """Game as `KNOWN.spec` names it: Riskless or a subclass."""
+    """Spec of the game, from `KNOWN.spec`: Riskless or a subclass."""
     map: RisklessMap
     evaluator: str
     one: int
@@ -295,13 +297,14 @@ def measure(
     openings: Sequence[Opening] | None = None,
     progress: Callable[[int], None] = lambda _: None,
 ) -> Iterator[MeasuredMap]:
-    """Measure each map in turn, with `matches` at each strength and half as many pairs for the signal.
+    """Yield the measurements of each map: `matches` between equal searchers of each strength, and half as many pairs
+    between the strong and the weak searcher.
 
-    game       Riskless, or a subclass as `KNOWN.spec` names it
-    openings   openings of a single map, at least one for each match; default: random plies
+    game       spec of the game, from `KNOWN.spec`: Riskless or a subclass
+    openings   openings for a single map, at least one for each match; by default random plies
     progress   called with the number of matches played since the last call
 
-    Raises BadWeights, and ValueError for a map of Riskless that the compiled engine cannot hold.
+    Raises BadWeights, and ValueError for a Riskless map that is too large for the compiled engines.
     """
     # The longest tasks come first, so that no process waits for one of them at the end.
     plan = [(nodes, nodes, matches) for nodes in reversed(strengths)] + [(STRONG, WEAK, max(1, matches // 2))]
@@ -366,7 +369,7 @@ def _matches(task: _Task, game: Riskless, one: NodeSearcher, other: NodeSearcher
     ends = []
     for number in task.openings:
         if task.starts is None:
-            start = opening(game, random.Random(f"{task.seed}/{number}"), PLIES[number % len(PLIES)])
+            start = random_start(game, random.Random(f"{task.seed}/{number}"), PLIES[number % len(PLIES)])
         else:
             start = position_after(game, task.starts[number])
         seatings = [{Player.MAXIE: one, Player.MINNIE: other}]

@@ -1,12 +1,12 @@
-"""Openings worth playing: random ones without those that are decided or after which the reply hardly matters.
+"""Openings worth playing: random openings, except those already decided or in which the reply hardly matters.
 
-Every second opening is one ply longer, so that both players have the first move after it equally often. The value of a
-search alone does not show that an opening is even: of 200 openings that a search of 8,000 nodes called even on italy, Maxie
-won 62 % between equal engines with 4,000 nodes a move. So equal engines also play four matches from each opening, and each
-player must win two.
+Every second opening is one ply longer, so that each player moves first after half of them. The value of a search alone
+does not show that an opening is even: on italy, a search of 8,000 nodes called 200 openings even, but between equal
+engines with 4,000 nodes per move Maxie won 62 % of the matches from them. So equal engines also play four matches from
+each opening, and each player must win two.
 
-Every search has a fixed number of nodes on one thread, and no clock is read: the same map, rules and seed give the same
-openings on every machine, with any number of processes.
+Every search has a fixed number of nodes and one thread, and no clock is read. So the same map, rules and seed give the
+same openings on every machine, with any number of processes.
 """
 
 from __future__ import annotations
@@ -24,38 +24,38 @@ from arena.games.board import RisklessMap
 from arena.games.core import Game, Player
 from arena.games.riskless import Armies, Move, Riskless
 from arena.lab.processes import in_processes
-from arena.lab.selfplay import gap, play, points_of, reply_chances, settled_value
+from arena.lab.selfplay import gap_to_median, play, points_of, reply_chances, settled_value
 from arena.match.openings import Opening, position_after, random_opening
 
 TABLE_MB = 1
 REPLIES_SHARE = 4
-"""Factor by which the search of a reply has fewer nodes than the search of the opening."""
+"""Divisor of the number of nodes for the search of each reply."""
 PLAYOUT_SHARES = (16, 8, 4, 2)
-"""Factor by which the searches of each match from an opening have fewer nodes than the search of the opening."""
+"""Divisors of the number of nodes per move, one for each match from an opening."""
 CHUNK = 16
-"""Number of openings per task. A task creates its own searcher, which takes less than a tenth of its time."""
+"""Number of openings per task. Creating the searcher of a task takes less than a tenth of its time."""
 BARREN = 1_000
-"""Number of repeated random openings in a row after which (almost) no new ones are left."""
+"""Number of random openings in a row without a new position after which the search for openings ends."""
 
 
 @dataclass(frozen=True)
 class Criteria:
-    """Bounds for keeping an opening, in chances of winning from 0 to 1."""
+    """Tests that an opening must pass, and the searches for them. Winning chances are from 0 to 1."""
 
     evaluator: str
     exact: bool
     nodes: int
     window: float
-    """Maximum distance of Maxie's chance from one half."""
+    """Maximum distance of Maxie's winning chance from one half."""
     gap: float
-    """Minimum advantage of the best reply over the median one."""
+    """Minimum difference in winning chance between the best and the median reply."""
     depth: int = 100
     """Maximum depth of a search, in plies."""
 
 
 @dataclass(frozen=True)
 class KeptOpening:
-    """An accepted opening, Maxie's chance after it, and the gap between the best and the median reply."""
+    """An opening that passed the tests, Maxie's winning chance, and the gap between the best and the median reply."""
 
     opening: Opening
     chance: float
@@ -72,14 +72,14 @@ def make_openings(
     processes: int = 1,
     progress: Callable[[int], None] = lambda _: None,
 ) -> Generator[KeptOpening, None, None]:
-    """Yield accepted openings of `plies` and `plies + 1` moves by turns, in an order determined by `seed`.
+    """Yield openings that pass the tests, alternately of `plies` and of `plies + 1` moves; `seed` chooses them.
 
-    They lead to different positions.
+    They lead to different positions. The caller closes the generator when it has enough.
 
-    tries      maximum number of different openings that are judged
-    progress   called with the number of openings judged since the last call
+    tries      maximum number of different openings that are tested
+    progress   called with the number of openings tested since the last call
 
-    The caller stops when it has enough. Raises BadWeights, and ValueError for a map that the compiled engine cannot hold.
+    Raises BadWeights, and ValueError for a map that is too large for the compiled engines.
     """
     drawn = islice(_distinct_openings(map, plies, seed), tries)
     chunks = iter(lambda: tuple(islice(drawn, CHUNK)), ())
@@ -97,7 +97,10 @@ def make_openings(
 
 
 def _distinct_openings(map: RisklessMap, plies: int, seed: int) -> Iterator[Opening]:
-    """Yield random openings of `plies` and `plies + 1` moves by turns, until hardly any new final position is found."""
+    """Yield random openings that lead to different positions, alternately of `plies` and of `plies + 1` moves.
+
+    Ends when hardly any new position is found.
+    """
     game = Riskless(map)
     positions: set[object] = set()
     barren = 0
@@ -113,7 +116,7 @@ def _distinct_openings(map: RisklessMap, plies: int, seed: int) -> Iterator[Open
 
 
 def _judge(map: RisklessMap, criteria: Criteria, openings: Sequence[Opening]) -> list[KeptOpening]:
-    """Return the openings that meet the criteria."""
+    """Return the openings that pass the tests."""
     game = Riskless(map)
     settings = Settings(table_mb=TABLE_MB, exact=criteria.exact, foresee=False)
     searcher = Searcher(game, weights_for(game, criteria.evaluator), settings)
@@ -132,7 +135,7 @@ def _judge_opening(
     even = chance(game, settled_value(searcher, position, criteria.nodes, criteria.depth))
     if abs(even - 0.5) > criteria.window:
         return None
-    median_gap = gap(
+    median_gap = gap_to_median(
         reply_chances(game, searcher, position, max(1, criteria.nodes // REPLIES_SHARE), criteria.depth)
     )
     if median_gap < criteria.gap or not _splits_matches(game, searcher, criteria, position):

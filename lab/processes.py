@@ -1,4 +1,4 @@
-"""Work in several processes, with results in the order of the tasks."""
+"""Parallel calls of a function in several processes, with the results in order."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ Part = TypeVar("Part", bound=tuple[Any, ...])
 def in_processes(
     function: Callable[..., R], parts: Iterable[Part], processes: int
 ) -> Generator[tuple[Part, R], None, None]:
-    """Yield each part, the arguments of one call, with the function's result, in the order of `parts`.
+    """Call `function(*part)` for each part, and yield each part with the result, in the order of `parts`.
 
-    Parts are taken as needed, two for each process. With one process, all work is done in the current one. Close the
-    generator to drop unfinished work.
+    At most two parts per process are taken ahead. With `processes` = 1, the calls are made in the current process. Close
+    the generator to cancel the remaining calls.
     """
     if processes == 1:
         for part in parts:

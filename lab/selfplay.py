@@ -1,7 +1,6 @@
-"""Matches of searchers in one process, for learning weights and for comparing settings.
+"""Matches of searchers against each other in one process, for learning weights and for comparing settings.
 
-A pair is two matches from the same opening with swapped seats. An opening is a few random plies
-from the start; both searchers of a pair begin with empty tables.
+A pair is two matches from the same opening with swapped seats. In each match, both searchers begin with empty tables.
 """
 
 from __future__ import annotations
@@ -26,29 +25,29 @@ from arena.match.repetition import RepetitionCounter
 from arena.protocol.adjudication import DEFAULT_RULES, REPETITION
 
 ATTEMPTS = 20
-"""Number of random openings tried before a shorter one is used."""
+"""Number of random openings tried before a shorter opening is used."""
 CUT = "cut"
-"""Reason of a match that was stopped because it took too long."""
+"""Reason for the end of a match that was stopped at its maximum number of plies."""
 
 
 class NodeSearcher(Protocol):
-    """Search of one game with a limit of nodes. It remembers positions between searches."""
+    """Searcher of one game with a limit of nodes per search. It keeps a table of positions between searches."""
 
     def deepen(self, position: Any, *, max_depth: int, max_nodes: int) -> Iterator[Report[Any]]:
-        """Yield reports as `bots.search.deepening.deepen` does."""
+        """Search a position with growing depth, and yield a report for each depth, as `bots.search.deepening.deepen`."""
 
     def clear(self) -> None:
-        """Forget all positions."""
+        """Clear the table of positions."""
 
     def close(self) -> None:
-        """End the searcher, which cannot be used afterwards."""
+        """Free the searcher's resources; it cannot be used afterwards."""
 
 
 class PythonSearcher:
-    """Alpha-beta of a game that has no compiled search, such as a subclass of Riskless."""
+    """Alpha-beta searcher in Python, for games without a compiled search, such as a subclass of Riskless."""
 
     def __init__(self, game: Game[Any, Any], evaluator: str) -> None:
-        """Raises BadWeights."""
+        """Create a searcher with the evaluator called `evaluator`. Raises BadWeights."""
         self._game = game
         self._evaluator = evaluator_for(game, evaluator)
         self.clear()
@@ -64,22 +63,22 @@ class PythonSearcher:
 
 
 def make_searcher(game: Game[Any, Any], evaluator: str, settings: Settings) -> NodeSearcher:
-    """Return the compiled searcher of a game, or one in Python if it has none. Raises BadWeights.
+    """Return the compiled searcher of a game, or a PythonSearcher if the game has none. Raises BadWeights.
 
-    settings   of the compiled searcher
+    settings  settings of the compiled searcher
     """
     if not fits(game):
         return PythonSearcher(game, evaluator)
     return Searcher(game, weights_for(game, evaluator), settings)
 
 
-def spend(searcher: NodeSearcher, position: Any, nodes: int) -> Report[Any]:
-    """Return the last report of a search of `nodes` nodes."""
+def search(searcher: NodeSearcher, position: Any, nodes: int) -> Report[Any]:
+    """Search a position with `nodes` nodes, and return the last report."""
     return list(searcher.deepen(position, max_depth=MAX_DEPTH, max_nodes=nodes))[-1]
 
 
 def random_position(game: Riskless, rng: random.Random) -> Armies:
-    """Return an unfinished position with armies anywhere; usually the player who is ahead wins the match."""
+    """Return an unfinished position with random armies on random territories. One player is usually far ahead."""
     cap = game.map.territory_cap
     while True:
         empty = rng.uniform(0.1, 0.6)
@@ -93,19 +92,17 @@ def random_position(game: Riskless, rng: random.Random) -> Armies:
 
 @dataclass(frozen=True)
 class PlayedMatch:
-    """A match: winner and reason of the end, and each position with the search report for it."""
+    """A finished match: its winner (None for a draw), and each position in which a move was made, with its report."""
 
     winner: Player | None
     reason: str
-    """Reason for the end: a reason of the game, or REPETITION or CUT."""
+    """Reason for the end: a word of the game, REPETITION or CUT."""
     positions: tuple[Any, ...]
     reports: tuple[Report[Any], ...]
 
 
-def opening(game: Game[Any, Any], rng: random.Random, plies: int) -> Any:
-    """Return an unfinished position after `plies` random plies, or after half as many plies if most matches are
-    shorter.
-    """
+def random_start(game: Game[Any, Any], rng: random.Random, plies: int) -> Any:
+    """Return an unfinished position after `plies` random plies; after half as many if random matches are too short."""
     while True:
         for _ in range(ATTEMPTS):
             position = game.start()
@@ -126,9 +123,9 @@ def play(
     nodes: int | Mapping[Player, int],
     longest: int = 1 << 30,
 ) -> PlayedMatch:
-    """Play one match from `start`. It is a draw after `longest` plies, or by the default rule of repetition.
+    """Play one match from `start`. It is drawn after `longest` plies, and by the default rule of repetition.
 
-    nodes   nodes per move, for both players or for each
+    nodes  nodes per move, for both players or by player
     """
     position = start
     repetitions = RepetitionCounter(game)
@@ -141,7 +138,7 @@ def play(
         if repetitions.add(position) == DEFAULT_RULES.repetition:
             return PlayedMatch(None, REPETITION, tuple(positions), tuple(reports))
         player = game.player(position)
-        report = spend(seats[player], position, each[player])
+        report = search(seats[player], position, each[player])
         positions.append(position)
         reports.append(report)
         position = game.successor(position, report.move)
@@ -150,7 +147,7 @@ def play(
     return PlayedMatch(outcome.winner, outcome.word, tuple(positions), tuple(reports))
 
 
-def pair(
+def play_pair(
     game: Game[Any, Any], start: Any, one: NodeSearcher, other: NodeSearcher, nodes: int
 ) -> tuple[float, float]:
     """Play two matches from `start` with swapped seats, and return the points of `one` as Maxie and as Minnie."""
@@ -162,9 +159,9 @@ def pair(
 
 
 def settled_value(searcher: NodeSearcher, position: Any, nodes: int, depth: int = MAX_DEPTH) -> int:
-    """Return the mean value of the last two depths of a search; a decided value is returned unchanged.
+    """Return the mean of a search's values at its last two depths, or the last value if it is decided.
 
-    Estimates alternate with the parity of the depth, because either player can have the last move.
+    Estimates alternate between odd and even depths, because each favours the player who makes the last move.
     """
     reports = searcher.deepen(position, max_depth=depth, max_nodes=nodes)
     values = [each.value for each in reports if each.finished][-2:]
@@ -174,7 +171,7 @@ def settled_value(searcher: NodeSearcher, position: Any, nodes: int, depth: int 
 def reply_chances(
     game: Game[Any, Any], searcher: NodeSearcher, position: Any, nodes: int, depth: int = MAX_DEPTH
 ) -> list[float]:
-    """Return the mover's chances of winning after each move, the best first; each move is searched separately."""
+    """Return the mover's winning chances after each move, the best first. Each move is searched by itself."""
     player = game.player(position)
     values = []
     for move in game.moves(position):
@@ -189,11 +186,11 @@ def reply_chances(
     return sorted((each if player is Player.MAXIE else 1 - each for each in chances), reverse=True)
 
 
-def gap(chances: Sequence[float]) -> float:
-    """Return the chance by which the best reply is better than the median one; 0 if there is only one reply."""
+def gap_to_median(chances: Sequence[float]) -> float:
+    """Return the difference between the best and the median of `chances`, which are in descending order."""
     return chances[0] - chances[len(chances) // 2]
 
 
 def points_of(winner: Player | None, seat: Player) -> float:
-    """Return the points of the player in a seat: 1, ½ or 0."""
+    """Return the points that the player in `seat` gets in a match with this winner: 1, ½ or 0."""
     return 0.5 if winner is None else float(winner is seat)

@@ -1,12 +1,12 @@
-"""Maps by name for learning and measuring: any map with another cap or goal, and random planar maps.
+"""Maps for learning and measuring: any map with another cap or goal, and random planar maps.
 
-    world                   a map as `maps.loader` finds it
-    world:cap=20            with another cap; the goal stays the same share of the map's capacity
-    world:cap=20,goal=150   with another goal too
-    planar:24:7             the 7th random planar map of 24 territories; numbers can be added in the same way
+    world                   the map that `maps.loader` finds under this name
+    world:cap=20            the same map with another cap; the goal stays the same share of the map's capacity
+    world:cap=20,goal=150   the same map with another cap and another goal
+    planar:24:7             the 7th random planar map of 24 territories; :cap=N,goal=N can follow
 
-`arena tune` learns from TRAINING by default. No fit has seen HELD_OUT, which shows the value of
-weights elsewhere: half of the built-in maps, and rings, grids and planar maps of other sizes with three caps.
+`arena tune` learns from TRAINING by default. Weights are measured on HELD_OUT, from which none were learnt: half of the
+built-in maps, and rings, grids and planar maps of other sizes with three caps.
 """
 
 from __future__ import annotations
@@ -50,17 +50,19 @@ HELD_OUT = (
 
 
 def variant(name: str) -> RisklessMap:
-    """Return the map called `name`, which also becomes the map's name. Raises MapError."""
+    """Return the map with a name as described above; `name` also becomes the map's name. Raises MapError."""
     base, colon, numbers = name.rpartition(":")
     if "=" not in numbers or numbers.endswith(".toml"):
         return _base(name)
     if not colon:
-        raise MapError(f"{name:.60}", "", f"no such map: it must be {FORM}")
+        raise MapError(f"{name:.60}", "", f"no such map; the name must be {FORM}")
     changes = {}
     for part in numbers.split(","):
         key, _, number = part.partition("=")
         if key not in ("cap", "goal") or key in changes or not (number.isascii() and number.isdecimal()):
-            raise MapError(f"{name:.60}", "", f"{part:.20} is not a valid number of a map: it must be {FORM}")
+            raise MapError(
+                f"{name:.60}", "", f"{part:.20} is not a valid cap or goal; the name must be {FORM}"
+            )
         changes[key] = int(number)
     try:
         return replace(_with_numbers(_base(base), changes.get("cap"), changes.get("goal")), name=name)
@@ -69,7 +71,7 @@ def variant(name: str) -> RisklessMap:
 
 
 def _with_numbers(map: RisklessMap, cap: int | None, goal: int | None) -> RisklessMap:
-    """Return the map with another cap or goal; with only another cap the goal stays the same share. Raises BadMap."""
+    """Return the map with another cap or goal; None keeps the cap, and the goal's share of the capacity. Raises BadMap."""
     if cap is None and goal is None:
         return map
     cap = map.territory_cap if cap is None else cap
@@ -84,7 +86,7 @@ def _base(name: str) -> RisklessMap:
     size, _, number = name.removeprefix(PLANAR).partition(":")
     if not all(each.isascii() and each.isdecimal() and len(each) <= 6 for each in (size, number)):
         raise MapError(
-            f"{name:.60}", "", "no such map: a random planar map is planar:SIZE:NUMBER, as in planar:24:7"
+            f"{name:.60}", "", "no such map; a random planar map is planar:SIZE:NUMBER, as in planar:24:7"
         )
     try:
         return planar(int(size), int(number))
@@ -95,15 +97,15 @@ def _base(name: str) -> RisklessMap:
 SIZES = range(5, 65)
 WIDTH, HEIGHT = 100, 60
 STARTS = 100
-"""Number of starts tried for a random planar map; the fairest is used."""
+"""Number of random starts tried for a random planar map; the fairest is used."""
 
 
 def planar(size: int, number: int) -> RisklessMap:
     """Return the `number`-th random planar map of `size` territories (5 to 64): a Gabriel graph of random points.
 
-    Two points are joined if the disc with their distance as diameter contains no third one (Gabriel and Sokal 1969). Such a
-    graph is planar and connected, with some 3.5 roads per territory, straits and dead ends. A host generates none for
-    clients, since it costs O(size³). Raises ValueError for another size.
+    Two points are joined if the disc whose diameter is the line between them contains no third point (Gabriel and Sokal
+    1969). Such a graph is planar and connected, and each territory has about 3.5 roads. Servers do not offer these maps to
+    clients, since generating one takes O(size³) time. Raises ValueError for another size.
     """
     if size not in SIZES:
         raise ValueError(f"a random planar map must have {SIZES[0]} to {SIZES[-1]} territories, not {size}")
@@ -125,7 +127,7 @@ def planar(size: int, number: int) -> RisklessMap:
 
 
 def _is_gabriel_edge(places: Sequence[tuple[float, float]], v: int, w: int) -> bool:
-    """Return True if the disc with the distance of two points as diameter contains no other point."""
+    """Return True if the disc whose diameter is the line between the points v and w contains no other point."""
     (x, y), (a, b) = places[v], places[w]
     return all(
         (p - x) * (p - a) + (q - y) * (q - b) >= 0 for u, (p, q) in enumerate(places) if u not in (v, w)
@@ -135,9 +137,9 @@ def _is_gabriel_edge(places: Sequence[tuple[float, float]], v: int, w: int) -> b
 def _fair_start(
     near: Sequence[Sequence[int]], each: int, rng: random.Random
 ) -> tuple[Sequence[int], Sequence[int]]:
-    """Return the fairest of some starts, Maxie's and Minnie's territories.
+    """Return the fairest of STARTS random starts: Maxie's and Minnie's territories.
 
-    Each side has up to `each` territories, and no two of all are adjacent.
+    Each side has at most `each` territories, and no two territories of the start are adjacent.
     """
     balance = Balance(near)
     starts = []

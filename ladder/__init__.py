@@ -1,1 +1,1 @@
-"""Events of many matches: their plans, openings, runners and reports."""
+"""Ladders and matches of bots on one machine or a cluster: plans, openings, runners and reports."""

@@ -1,8 +1,7 @@
-"""Bots of an event as processes on this machine: free, starting, or lost.
+"""Bots of an event as processes on this machine.
 
-A bot process plays one match at a time. If more matches run in parallel than there are
-bots for, each bot gets twins: `greedy`, `greedy#2`. So matches run in parallel on separate cores,
-and a crash costs only one match.
+A process plays one match at a time. If more matches run in parallel than there are bots for, each bot gets several
+processes, its twins: `greedy`, `greedy#2`. So parallel matches run on separate cores, and a crash costs only one match.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ from arena.server.processes.bot_process import BotProcess, BotProgram, BotState,
 
 
 class BotProcesses:
-    """Processes of all bots. Made by `open_bot_processes`."""
+    """Processes of all bots of an event. Created by `open_bot_processes`."""
 
     def __init__(self, host: Host, processes: dict[str, list[BotProcess]], patience: RestartPolicy) -> None:
         self._host = host
@@ -30,7 +29,7 @@ class BotProcesses:
         self._event = anyio.Event()
 
     def reserve(self, bot: str) -> str | None:
-        """Reserve a connected and free process of the bot and return its name; None if there is none."""
+        """Reserve a process of the bot that is connected and free, and return its name; None if there is none."""
         for process in self._processes[bot]:
             if process.state is BotState.UP and process.name not in self._playing:
                 self._playing.add(process.name)
@@ -39,11 +38,11 @@ class BotProcesses:
         return None
 
     def release(self, name: str) -> None:
-        """Release a reserved process that was not used."""
+        """Release a reserved process that played no match."""
         self._playing.discard(name)
 
     def finish_match(self, bot: str, name: str, *, answered: bool | None, gave_up: str = "") -> None:
-        """Release the process after a match. `answered` is True if it made a move, None if it never had a turn."""
+        """Release the process after a match. The arguments are as in `ladder.bots.Bots`."""
         self._playing.discard(name)
         process = next(each for each in self._processes[bot] if each.name == name)
         if gave_up:
@@ -59,7 +58,7 @@ class BotProcesses:
         return max(self._host.threads_of(process.name) for process in self._processes[bot])
 
     def process_of(self, name: str) -> int | None:
-        """Return the process id for a reserved name; None if it has none."""
+        """Return the process id of the process called `name`; None if it is not running."""
         return next((each.process for each in self._all_processes() if each.name == name), None)
 
     def is_lost(self, bot: str) -> bool:
@@ -76,14 +75,14 @@ class BotProcesses:
         self._event = anyio.Event()
 
     def check(self) -> None:
-        """Raise BotRefused if a bot could not be started, so that the event ends."""
+        """Raise BotRefused if a bot cannot be started; the event then ends."""
         for bot, twins in self._processes.items():
             for process in twins:
                 if process.refusal is not None:
                     raise BotRefused(f"bot {bot}: {process.refusal}")
 
     async def settle(self) -> None:
-        """Wait until every bot has connected or failed, for a limited time. Raises BotRefused."""
+        """Wait until every process has connected or failed, for a limited time. Raises BotRefused."""
         with anyio.move_on_after(self._patience.settle):
             self.check()
             while any(process.state is BotState.STARTING for process in self._all_processes()):
@@ -105,24 +104,24 @@ async def open_bot_processes(
     games: Sequence[str] = (),
     notice: Callable[[str], None],
 ) -> AsyncIterator[BotProcesses]:
-    """Start `twins` processes of each bot, and end all of them when the block is left for any reason.
+    """Start `twins` processes of each bot, and end all of them at the end of the block.
 
-    games   custom games that the bots need, as `arena bot --game` takes them
-    notice  called for every crash, hang and loss, and for the first resignations, with a line that names the bot
-            and the bot's last output below it
+    games   custom games that the bots need, as FILE.py:Class
+    notice  called for each crash, hang and lost bot, and for the first resignations; the text names the bot and ends with
+            the last lines of its output
     """
     patience = patience or RestartPolicy()
     processes: dict[str, list[BotProcess]] = {}
-    fleet = BotProcesses(host, processes, patience)
+    started = BotProcesses(host, processes, patience)
     for bot in bots:
         names = [bot.name, *(f"{bot.name}#{number}" for number in range(2, twins(bot) + 1))]
         processes[bot.name] = [
             BotProcess(
-                BotProgram(name, command(bot, host.url, name, games), host.url, folder),
+                BotProgram(name, start_command(bot, host.url, name, games), host.url, folder),
                 host,
                 patience,
                 notice,
-                fleet.notify_changed,
+                started.notify_changed,
             )
             for name in names
         ]
@@ -130,11 +129,11 @@ async def open_bot_processes(
         for process in (each for group in processes.values() for each in group):
             tasks.start_soon(process.run)
         try:
-            yield fleet
+            yield started
         finally:
             tasks.cancel_scope.cancel()
 
 
-def command(bot: BotPlan, url: str, name: str, games: Sequence[str] = ()) -> tuple[str, ...]:
-    """Return the command that starts the bot. The token is in the environment, so that other users cannot see it."""
+def start_command(bot: BotPlan, url: str, name: str, games: Sequence[str] = ()) -> tuple[str, ...]:
+    """Return the command that starts the bot. It does not contain the token, which other users could see there."""
     return bot.command if bot.engine is None else engine_command(bot.engine, url, name, games)

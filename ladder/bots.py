@@ -1,4 +1,4 @@
-"""Interface of an event's bots for the runner, whether they are started on this machine or connect by themselves."""
+"""Interface through which the runner uses the bots of an event."""
 
 from __future__ import annotations
 
@@ -6,29 +6,29 @@ from typing import Protocol
 
 
 class BotRefused(Exception):
-    """Raised when a bot cannot be started, as with an unknown engine or a missing file; the message is the bot's own."""
+    """Raised when a bot cannot be started, for example with an unknown engine; the message is what the bot printed."""
 
 
 class Bots(Protocol):
-    """The bots of an event. `ladder.bot_processes.BotProcesses` starts them here; `ladder.external_bots.ExternalBots`
-    connect by themselves.
+    """Bots of an event: started on this machine (`ladder.bot_processes.BotProcesses`), or connecting by themselves
+    (`ladder.external_bots.ExternalBots`).
     """
 
     def reserve(self, bot: str) -> str | None:
-        """Reserve the bot and return the name of its connection, or None if it is not connected and free."""
+        """Reserve a free connection of the bot and return the connection's name; None if the bot has none."""
 
     def release(self, name: str) -> None:
-        """Release a reserved connection that was not used."""
+        """Release a reserved connection that played no match."""
 
     def finish_match(self, bot: str, name: str, *, answered: bool | None, gave_up: str = "") -> None:
         """Release the connection after a match.
 
-        answered  True if the bot made a move; None if it had no chance to
-        gave_up   `resigned` or `crashed`, or empty
+        answered  True if the bot made a move, False if it made none when it had to, None if it never had to
+        gave_up   `resigned` or `crashed` if the bot ended the match so; otherwise empty
         """
 
     def announced_threads(self, bot: str) -> int:
-        """Return the number of search threads that the bot announced for a match; 0 if none."""
+        """Return the number of search threads that the bot announced; 0 if it announced none."""
 
     def is_lost(self, bot: str) -> bool:
         """Return True if the bot will never play again."""
@@ -37,4 +37,4 @@ class Bots(Protocol):
         """Wait until a bot becomes free, connects, returns, or is lost."""
 
     def check(self) -> None:
-        """Raise BotRefused if a bot could not be started, so that the event ends."""
+        """Raise BotRefused if a bot cannot be started; the event then ends."""

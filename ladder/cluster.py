@@ -1,8 +1,8 @@
-"""Distribution of a ladder's pairs over the workers of a running Dask cluster (the extra `cluster`).
+"""Distribution of a ladder's pairs over the workers of a running Dask cluster (needs the extra `cluster`).
 
-A worker plays a pair on its own host (ladder.cluster_worker) and answers with the records. Each record is checked
-against the rules here, and only this process writes to the store. If a worker dies, the cluster gives its pair to
-another one. A pair that is lost for good is void, and is started again like any void match.
+A worker plays a pair on a server of its own (ladder.cluster_worker) and returns the records. This process checks each
+record against the rules, and it alone writes to the store. If a worker dies, the cluster gives its pair to another
+worker. If no worker completes a pair, its matches are void, and are played again like any void match.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ import msgspec
 from arena.clock import MONOTONIC
 from arena.games.catalogue import KNOWN
 from arena.ladder.bots import BotRefused
-from arena.ladder.cluster_worker import PairDone, PairJob, play_pair, worker_threads
+from arena.ladder.cluster_worker import PairJob, PairResult, play_pair, worker_threads
 from arena.ladder.event_terms import EventTerms, longest_seconds
 from arena.ladder.plan import BotPlan
 from arena.ladder.runner import MatchHost
@@ -38,10 +38,10 @@ if TYPE_CHECKING:
     from distributed import Client
 
 LOOK_SECONDS = 2.0
-"""Interval for counting workers while nothing else happens, in seconds."""
+"""Interval at which the workers are counted while nothing else happens, in seconds."""
 
 WORKERS_TRIED = 4
-"""Number of workers tried for a pair if they die: the first, and the cluster's `allowed-failures`."""
+"""Number of workers to which a pair is given if they die: the first, and the cluster's `allowed-failures` more."""
 
 
 class ClusterLost(Exception):
@@ -52,7 +52,7 @@ class ClusterLost(Exception):
 async def open_cluster(address: str, seconds: float) -> AsyncIterator[Client]:
     """Connect to the scheduler at `address` for the duration of the block. Raises ClusterLost.
 
-    seconds   time for the scheduler to answer
+    seconds  maximum time to wait for the scheduler's answer
     """
     from distributed import Client  # noqa: PLC0415  an extra, and slow to import
 
@@ -91,9 +91,9 @@ class ClusterRunner:
     ) -> None:
         """Create a runner. Other arguments are as for ladder.runner.Runner.
 
-        concurrency    number of pairs in parallel; 0 for one per thread of the workers
-        folder         folder of the bots' files; None for the current one
-        wait           time that the cluster may be without any worker, in seconds
+        concurrency    number of pairs in parallel; 0: one per thread of the workers
+        folder         folder of the bots' files; None for the current folder
+        wait           maximum time without any worker, in seconds
         """
         self._client = client
         self._host = host
@@ -111,17 +111,20 @@ class ClusterRunner:
         self._running = 0
         self._changed = anyio.Event()
         self._problem: BotRefused | ClusterLost | None = None
-        """Reason why the event cannot continue. Matches in play are then dropped, and played when it is resumed."""
+        """Error that stops the event, or None. Matches in play are then dropped; a resumed event plays them again."""
 
     async def run(self, schedule: Schedule, enough: Callable[[], bool] = lambda: False) -> None:
-        """Play all matches of the schedule, or until `enough`. Raises BotRefused, ClusterLost."""
+        """Play the matches of the schedule until all are played or `enough` returns True.
+
+        Raises BotRefused, ClusterLost.
+        """
         alone_since: float | None = None
         async with anyio.create_task_group() as tasks:
             while not enough() and self._problem is None:
                 seconds = self._seconds_left()
                 if not self._running and (seconds <= 0 or not schedule):
                     break
-                threads = await self._threads()
+                threads = await self._count_threads()
                 alone_since = None if threads else alone_since or MONOTONIC.now()
                 if alone_since is not None and MONOTONIC.now() - alone_since > self._wait:
                     self._problem = ClusterLost(f"the cluster has had no worker for {self._wait:g} s")
@@ -139,7 +142,7 @@ class ClusterRunner:
         if self._problem is not None:
             raise self._problem  # raised outside the group, which would wrap it
 
-    async def _threads(self) -> int:
+    async def _count_threads(self) -> int:
         """Return the number of threads of all workers. Each thread plays one pair at a time."""
         try:
             return sum((await self._client.nthreads()).values())
@@ -156,21 +159,21 @@ class ClusterRunner:
         terms = self._terms
         threads = worker_threads([self._bots[bot] for bot in (pairings[0][1].maxie, pairings[0][1].minnie)])
         each_terms = {
-            match: terms.of_match(
+            match: terms.match_terms(
                 match,
                 pairing,
                 pairing.maxie,
                 pairing.minnie,
-                threads.limits(pairing.maxie, pairing.minnie, _no_threads),
+                threads.limits(pairing.maxie, pairing.minnie, _unknown_threads),
             )
             for match, pairing in pairings
         }
         limit = WORKERS_TRIED * (
             self._patience.settle + sum(map(longest_seconds, each_terms.values())) + terms.slack_seconds
         )
-        answer, why = PairDone(), f"no worker was done with it after {limit:.0f} s"
+        answer, why = PairResult(), f"no worker completed the pair within {limit:.0f} s"
         with anyio.move_on_after(limit):
-            answer, why = await self._run_job(self._job(pairings, each_terms))
+            answer, why = await self._run_job(self._make_job(pairings, each_terms))
         if self._problem is not None:
             return
         for text in answer.notices:
@@ -183,7 +186,7 @@ class ClusterRunner:
                     record = check_record(answers[match], each_terms[match])
                 except BadRecord as error:
                     record = self._record_without_moves(
-                        match, pairing, f"a worker's record is wrong: {error}"
+                        match, pairing, f"the worker's record is invalid: {error}"
                     )
             await self._host.store_record(each_terms[match], record)
             if schedule.record_result(pairing, record):
@@ -194,9 +197,9 @@ class ClusterRunner:
         self._changed.set()
 
     def _record_without_moves(self, match: str, pairing: Pairing, why: str) -> Record:
-        return self._terms.unplayed(match, pairing, Result(None, EndReason.SERVER_FAULT, why))
+        return self._terms.unplayed_record(match, pairing, Result(None, EndReason.SERVER_FAULT, why))
 
-    def _job(self, pairings: list[tuple[str, Pairing]], each_terms: Mapping[str, Terms]) -> PairJob:
+    def _make_job(self, pairings: list[tuple[str, Pairing]], each_terms: Mapping[str, Terms]) -> PairJob:
         terms = each_terms[pairings[0][0]]
         pair = pairings[0][1].pair
         return PairJob(
@@ -209,35 +212,36 @@ class ClusterRunner:
             patience=self._patience,
         )
 
-    async def _run_job(self, job: PairJob) -> tuple[PairDone, str]:
-        """Return a worker's answer to a job and an explanation for missing records; the answer is empty if no worker
-        answers.
-        """
+    async def _run_job(self, job: PairJob) -> tuple[PairResult, str]:
+        """Return a worker's result, empty if no worker returns one, and the reason for which records may be missing."""
         # A new key each time: the cluster must not answer with the result of an earlier attempt.
         future = self._client.submit(play_pair, job, key=f"arena-pair-{uuid.uuid4().hex}", pure=False)
         try:
-            answer: PairDone = await future.result()
+            answer: PairResult = await future.result()
         except BotRefused as refused:
             self._problem = refused
             self._changed.set()
-            return PairDone(), str(refused)
+            return PairResult(), str(refused)
         except CancelledError as error:
             # Only the client itself cancels it, when it loses its scheduler.
             self._fail(error)
-            return PairDone(), str(error)
+            return PairResult(), str(error)
         except Exception as error:  # noqa: BLE001  any error on another machine makes the pair void, with the reason
             why = str(error).splitlines() or [""]
-            return PairDone(), f"the cluster did not play it: {type(error).__name__}: {why[0]}"
-        return answer, "the worker was stopped before it"
+            return PairResult(), f"the cluster did not play the match: {type(error).__name__}: {why[0]}"
+        return answer, "the worker was stopped before the match"
 
 
-def _no_threads(_bot: str) -> int:
-    """Return 0: bots started on workers do not report their search threads to this process."""
+def _unknown_threads(_bot: str) -> int:
+    """Return 0, because bots on workers do not report their search threads to this process."""
     return 0
 
 
 def next_pair(schedule: Schedule) -> list[tuple[str, Pairing]]:
-    """Take and return the next match that can start, together with the other match of its pair if that remains."""
+    """Start the next match of the schedule and the other match of its pair. Return those that remain, with their ids.
+
+    The list has two matches, one if the other is already played, or none if no match can start.
+    """
     pairs: list[tuple[str, Pairing]] = []
     while heads := [each for each in schedule.startable() if not pairs or each.pair == pairs[0][1].pair]:
         pairs.append((schedule.id_of(heads[0]), heads[0]))
@@ -246,7 +250,7 @@ def next_pair(schedule: Schedule) -> list[tuple[str, Pairing]]:
 
 
 def check_record(line: str, terms: Terms) -> Record:
-    """Return the record in a worker's answer. Raises BadRecord if it is of another match or breaks the rules."""
+    """Return the record in a worker's answer. Raises BadRecord if it belongs to another match or breaks the rules."""
     record = from_line(line)
     expected = {
         "match": terms.match,
@@ -261,9 +265,9 @@ def check_record(line: str, terms: Terms) -> Record:
     }
     for name, value in expected.items():
         if getattr(record, name) != value:
-            raise BadRecord(f"its {name} differs from the match's")
+            raise BadRecord(f"{name} of the record differs from the match")
     opening = tuple(each.move for each in record.moves if each.opening)
     if record.moves and list(opening) != list(terms.opening):
-        raise BadRecord("it does not begin with the opening")
+        raise BadRecord("the record does not begin with the opening of the match")
     verify(record)
     return record

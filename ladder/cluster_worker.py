@@ -1,7 +1,7 @@
-"""Worker of a cluster: play one pair of a ladder on a host of this worker.
+"""Worker of a cluster: it plays one pair of a ladder's matches on a server of its own.
 
-The job contains everything that the worker needs, and the answer all results. Only the ladder's process writes to the
-event's store.
+The job contains everything that the worker needs, and the result all records. Only the ladder's process writes to the
+store of the event.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from arena.ladder.bot_processes import open_bot_processes
 from arena.ladder.bots import BotRefused
 from arena.ladder.event_terms import EventTerms
 from arena.ladder.openings import ListedOpenings
-from arena.ladder.plan import BotPlan, odds_of
+from arena.ladder.plan import BotPlan, own_time_controls
 from arena.ladder.runner import Runner
-from arena.ladder.threads import Threads
+from arena.ladder.threads import ThreadAllocation
 from arena.match.terms import Terms, from_json
 from arena.protocol.record import Record, to_line
 from arena.rating.pairing import Pairing
@@ -32,7 +32,7 @@ from arena.server.processes.bot_process import RestartPolicy
 from arena.server.settings import private_settings
 
 _OPENING = Lock()
-"""Lock held while a host is opened, because the migration library handles one store at a time per process."""
+"""Lock held while a server is opened, because the migration library handles one store at a time per process."""
 
 
 @dataclass(frozen=True)
@@ -40,33 +40,33 @@ class PairJob:
     """The remaining matches of one pair of bots."""
 
     terms: str
-    """Terms of the first remaining match, written by `match.terms.to_json`. The other match differs in id and seats
-    only.
+    """Terms of the first remaining match, written by `match.terms.to_json`. The other match has another id and swapped
+    seats.
     """
     matches: tuple[tuple[str, Pairing], ...]
-    """Remaining matches with their ids, in playing order."""
+    """Remaining matches with their ids, in the order in which they are played."""
     bots: tuple[BotPlan, ...]
     folder: str
-    """Folder of the bots' files, if the worker has one."""
+    """Folder of the bots' files; if it does not exist on the worker, the worker's current folder is used."""
     patience: RestartPolicy
     games: tuple[str, ...] = ()
-    """Games from files that the ladder knows, as `FILE.py:Class`."""
+    """Custom games that the ladder has loaded, as `FILE.py:Class`."""
     rules: str = ""
-    """Digest of the rules of the pair's game; empty for a game of the project."""
+    """Digest of the rules of the pair's game; empty for a built-in game."""
 
 
 @dataclass
-class PairDone:
-    """Result of a pair."""
+class PairResult:
+    """Result of a pair: the records, and problems of the bots."""
 
     records: list[str] = field(default_factory=list)
     """Records of the played matches, one line each."""
     notices: list[str] = field(default_factory=list)
-    """Problems of the bots, as reported to the ladder's watcher."""
+    """Crashes and other problems of the bots, as texts for the ladder's observer."""
 
 
-def play_pair(job: PairJob) -> PairDone:
-    """Play the matches of a job one after another. Raises BotRefused."""
+def play_pair(job: PairJob) -> PairResult:
+    """Play the matches of a job one after another. Raises BotRefused if a game or a bot cannot be loaded."""
     folder = Path(job.folder)
     try:
         games = [_local_spec(spec) for spec in job.games]
@@ -82,13 +82,13 @@ def play_pair(job: PairJob) -> PairDone:
 
 
 def _local_spec(spec: str) -> str:
-    """Return the game's file on this machine: at the ladder's path, or else in the worker's folder."""
+    """Return the game's spec with its file on this machine: at the same path, or else in the worker's current folder."""
     file, name = split_spec(spec)
     return spec if Path(file).is_file() else f"{Path(file).name}:{name}"
 
 
-async def _play(job: PairJob, match_terms: Terms, games: Sequence[str], folder: Path | None) -> PairDone:
-    answer, refused = PairDone(), None
+async def _play(job: PairJob, match_terms: Terms, games: Sequence[str], folder: Path | None) -> PairResult:
+    answer, refused = PairResult(), None
 
     def played(_pairing: Pairing, record: Record) -> None:
         answer.records.append(to_line(record))
@@ -99,7 +99,7 @@ async def _play(job: PairJob, match_terms: Terms, games: Sequence[str], folder: 
             host = await stack.enter_async_context(
                 open_host(private_settings(grace_seconds=match_terms.grace_ms / 1000))
             )
-        fleet = await stack.enter_async_context(
+        processes = await stack.enter_async_context(
             open_bot_processes(
                 host,
                 job.bots,
@@ -110,22 +110,24 @@ async def _play(job: PairJob, match_terms: Terms, games: Sequence[str], folder: 
             )
         )
         try:
-            await fleet.settle()
+            await processes.settle()
             terms = _event_terms(match_terms, job.bots)
-            await Runner(host, fleet, terms, worker_threads(job.bots), played).run(_GivenMatches(job.matches))
+            await Runner(host, processes, terms, worker_threads(job.bots), played).run(
+                _AssignedMatches(job.matches)
+            )
         except BotRefused as error:
-            refused = error  # raised outside the fleet's task group, which would wrap it
+            refused = error  # raised outside the task group of the processes, which would wrap it
     if refused is not None:
         raise refused
     return answer
 
 
-def worker_threads(bots: Sequence[BotPlan]) -> Threads:
-    """Return the threads for one match at a time on one core; a bot with a set number of threads keeps it.
+def worker_threads(bots: Sequence[BotPlan]) -> ThreadAllocation:
+    """Return the thread allocation for one match at a time on one core; a bot whose plan sets threads keeps them.
 
-    The number of parallel pairs is set when the worker is started, so the free cores of its machine are unknown here.
+    Other pairs may run on the same machine, so its free cores are unknown.
     """
-    return Threads(bots, cores=1, by_hand=1)
+    return ThreadAllocation(bots, cores=1, by_hand=1)
 
 
 def _event_terms(terms: Terms, bots: Sequence[BotPlan]) -> EventTerms:
@@ -133,7 +135,7 @@ def _event_terms(terms: Terms, bots: Sequence[BotPlan]) -> EventTerms:
         event=terms.event,
         starts=(terms.game,),
         time_control=terms.time_control,
-        odds=odds_of(bots),
+        odds=own_time_controls(bots),
         margin_ms=terms.margin_ms,
         ready_ms=terms.ready_ms,
         openings=ListedOpenings([[terms.opening]]),
@@ -141,11 +143,11 @@ def _event_terms(terms: Terms, bots: Sequence[BotPlan]) -> EventTerms:
     )
 
 
-class _GivenMatches:
-    """Matches scheduled by the ladder's process, which also decides whether void ones are played again."""
+class _AssignedMatches:
+    """Matches of a job, as a MatchQueue."""
 
     def __init__(self, matches: Sequence[tuple[str, Pairing]]) -> None:
-        # This host has only one start, so its index is 0 here, unlike in the event.
+        # The terms of this worker have only one start, so its index is 0, unlike in the event.
         self._remaining = {
             replace(pairing, pair=replace(pairing.pair, start=0)): match for match, pairing in matches
         }
@@ -162,7 +164,7 @@ class _GivenMatches:
         return self._remaining[pairing]
 
     def start(self, head: Pairing) -> None:
-        """Mark the next match as started."""
+        """Mark the match `head` as started."""
         del self._remaining[head]
 
     def record_result(self, _pairing: Pairing, _record: Record) -> bool:

@@ -1,4 +1,4 @@
-"""A ladder as an event: its plan, its schedule, and the matches played so far."""
+"""State of a ladder: its plan, its schedule, and the matches played so far."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from arena.games.core import AnyGame
 from arena.games.loading import is_file_spec, split_spec
 from arena.ladder.openings import NoOpenings, Openings
 from arena.ladder.pinning import cores_for_bots
-from arena.ladder.plan import BotPlan, LadderPlan, odds_of
+from arena.ladder.plan import BotPlan, LadderPlan, own_time_controls
 from arena.ladder.runner import with_bot_names
-from arena.ladder.threads import Threads
+from arena.ladder.threads import ThreadAllocation
 from arena.maps.openings import shipped_openings
 from arena.maps.setup import has_maps
 from arena.protocol.record import Record
@@ -32,18 +32,18 @@ from arena.server.store.ladder_lock import short_digest
 
 @dataclass
 class Ladder:
-    """Plan of a ladder and the matches played so far."""
+    """A ladder, or a match of two bots: its plan, its schedule, and the matches played so far."""
 
     plan: LadderPlan
     starts: Sequence[AnyGame]
     record: Path | None = None
-    """File to which finished matches are appended, one a line; None for a file named after the start of the event."""
+    """File to which finished matches are appended, one a line; None to name the file after the start of the event."""
     kind: str = "ladder"
     openings: Openings = field(default_factory=NoOpenings)
     machine: Sequence[int] = field(default_factory=cores)
-    """Numbers of the machine's cores."""
+    """Numbers of the cores that this process may use."""
     named: bool = True
-    """True if the event was given a name; otherwise the last unnamed event is resumed."""
+    """True if the user named the event. If False, a store resumes its last event without a user's name."""
     schedule: Schedule | None = None
     played: list[tuple[Pairing, Record]] = field(default_factory=list)
     resumed: int = 0
@@ -68,11 +68,9 @@ class Ladder:
         self.plan = replace(self.plan, bots=tuple(BotPlan(name) for name in names))
 
     def begin(self, event: UUID, done: Mapping[str, Record] | None = None) -> list[Record]:
-        """Create the schedule without the matches that are already finished.
+        """Create the schedule without the matches in `done`. Return the void ones among them, which are played again.
 
-        done   finished matches by id, in the order of finishing
-
-        Returns the records of void matches that are to be played again.
+        done  finished matches by id, in the order in which they finished
         """
         plan = self.plan
         format = make_format(plan.format, self.bots, plan.rounds, len(self.starts), plan.seed)
@@ -83,7 +81,7 @@ class Ladder:
         return again
 
     def add(self, pairing: Pairing, record: Record) -> None:
-        """Count a finished match."""
+        """Add a finished match."""
         self.played.append((pairing, record))
 
     def stop(self) -> None:
@@ -99,9 +97,7 @@ class Ladder:
         return [record for _, record in self.played]
 
     def table(self) -> list[Row]:
-        """Return the table of the bots, in the order of the format or by rating. Between two bots, Elo is computed from
-        pairs.
-        """
+        """Return the table of the bots, in the order of the format. In a match of two bots, Elo comes from the pairs."""
         rows = table(self.bots, self.records)
         if self.schedule is not None:
             rows = in_format_order(rows, self.schedule.format)
@@ -114,13 +110,13 @@ class Ladder:
         return format.bracket() if isinstance(format, Knockout) else []
 
     def pairs(self) -> Counts:
-        """Number of pairs in which the first of two bots scored 0, ½, 1, 1½ and 2 points."""
+        """Return the numbers of pairs in which the first of two bots scored 0, ½, 1, 1½ and 2 points."""
         return pair_counts(pair_scores(self.bots[0], self.played))
 
     @property
-    def threads(self) -> Threads:
+    def threads(self) -> ThreadAllocation:
         """Threads of each bot, and the number of matches in parallel."""
-        return Threads(self.plan.bots, len(self.cores), self.plan.concurrency, self.matches)
+        return ThreadAllocation(self.plan.bots, len(self.cores), self.plan.concurrency, self.matches)
 
     @property
     def concurrency(self) -> int:
@@ -129,16 +125,16 @@ class Ladder:
 
     @property
     def cores(self) -> list[int]:
-        """Numbers of the cores that bots think on."""
+        """Numbers of the cores on which the bots search."""
         return cores_for_bots(list(self.machine)) if self.plan.pin else list(self.machine)
 
     @property
     def matches(self) -> int | None:
-        """Total number of matches, as far as known; None for an endless event."""
+        """Total number of matches; 0 before `begin`, None for an event without a fixed number of rounds."""
         return self.schedule.matches if self.schedule is not None else 0
 
     def identity(self) -> dict[str, Any]:
-        """Return the settings that must be the same to resume the event, as plain data with readable keys."""
+        """Return the settings that a command must share with an event to resume it, as plain data with readable keys."""
         plan = self.plan
         return {
             "game": plan.game,
@@ -147,11 +143,11 @@ class Ladder:
             # Events of the project's games are stored without digests of rules, as they always were.
             **({"rules": rules} if any(rules := [KNOWN.rules(start) for start in self.starts]) else {}),
             "bots": {bot.name: bot.description for bot in plan.bots},
-            **({"files": files} if (files := _files(plan.bots, plan.folder or Path())) else {}),
+            **({"files": files} if (files := _file_digests(plan.bots, plan.folder or Path())) else {}),
             "format": plan.format,
             "rounds": plan.rounds,
             "time control": str(plan.time_control),
-            **({"time odds": odds} if (odds := odds_of(plan.bots)) else {}),
+            **({"time odds": odds} if (odds := own_time_controls(plan.bots)) else {}),
             "margin": plan.margin_ms,
             "openings": self._openings_identity(),
             "adjudication": str(plan.adjudication) if plan.adjudication else None,
@@ -159,7 +155,7 @@ class Ladder:
         }
 
     def _openings_identity(self) -> int | str:
-        """Return the openings for `identity`: the number of random plies, or a digest of the files with openings."""
+        """Return the openings for `identity`: a number of random plies, or a digest of the openings' files."""
         plan = self.plan
         if isinstance(plan.openings, int):
             return plan.openings
@@ -172,9 +168,9 @@ class Ladder:
         return short_digest(texts) if any(texts) else 0
 
 
-def _files(bots: Sequence[BotPlan], folder: Path) -> dict[str, str]:
-    """Return digests of the bots' files by name, so that an edited bot counts as another one and results are not mixed."""
-    files = {bot.name: folder / file for bot in bots if bot.engine and (file := _file_of(bot.engine))}
+def _file_digests(bots: Sequence[BotPlan], folder: Path) -> dict[str, str]:
+    """Return a digest of each bot's file, by bot. An event with an edited file is not resumed, so results do not mix."""
+    files = {bot.name: folder / file for bot in bots if bot.engine and (file := _engine_file(bot.engine))}
     return {
         name: short_digest(file.read_bytes().decode("latin-1"))
         for name, file in files.items()
@@ -182,7 +178,7 @@ def _files(bots: Sequence[BotPlan], folder: Path) -> dict[str, str]:
     }
 
 
-def _file_of(engine: str) -> str:
+def _engine_file(engine: str) -> str:
     """Return the path of an engine's file; empty if it has none."""
     if engine.startswith(SUBMISSION):
         return engine.removeprefix(SUBMISSION).partition(BOX_IMAGE)[0]

@@ -1,4 +1,4 @@
-"""Running of a ladder: start or gather its bots, and play its schedule here or on a cluster."""
+"""Running of a ladder: start its bots or wait for them, and play its schedule on this machine or on a cluster."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from arena.ladder.event import Ladder
 from arena.ladder.event_terms import EventTerms
 from arena.ladder.external_bots import ExternalBotSettings, TooFewBots, gather
 from arena.ladder.pinning import Pinning
-from arena.ladder.plan import odds_of
+from arena.ladder.plan import own_time_controls
 from arena.ladder.record_file import RecordFile
 from arena.ladder.runner import Runner
 from arena.protocol.record import Record
@@ -28,35 +28,32 @@ from arena.server.processes.bot_process import RestartPolicy
 from arena.server.store.ladders import StoredLadder, set_bots
 
 GRACE_MS = 2_000
-"""Time for a bot to return, in milliseconds.
-
-On one machine a broken connection means that the bot crashed, so its opponent need not wait long.
-"""
+"""Time for a disconnected bot to return, in ms. It is short: on one machine, a lost connection means a crash."""
 
 READY_MS = 30_000
-"""Time for a bot to prepare a match, in milliseconds. Compiling a search for the first time takes seconds."""
+"""Time for a bot to get ready for a match, in ms. Compiling a search for the first time takes seconds."""
 
 CLUSTER_SECONDS = 10
-"""Time for a cluster's scheduler to answer, in seconds."""
+"""Maximum time to wait for the answer of a cluster's scheduler, in seconds."""
 
 
 class ProgressObserver(Protocol):
     """Observer of a ladder's progress."""
 
     def played(self, ladder: Ladder, record: Record) -> None:
-        """Report a finished match that the ladder has already counted."""
+        """Report a finished match, which `ladder` already contains."""
 
     def notice(self, text: str) -> None:
-        """Report a bot that crashed, hung or was lost: a line that names it, and its last output below."""
+        """Report a text about the event, such as a bot's crash with the last lines of its output."""
 
 
 class EventRunner:
-    """One run of a ladder on a host. Raises the errors listed in `ladder.play.run_ladder`."""
+    """One run of a ladder on a server. Its methods raise the errors listed in `ladder.play.run_ladder`."""
 
     def __init__(
         self,
         ladder: Ladder,
-        watcher: ProgressObserver,
+        observer: ProgressObserver,
         host: Host,
         stored: StoredLadder,
         file: RecordFile,
@@ -64,7 +61,7 @@ class EventRunner:
         opened: Callable[[str], None],
     ) -> None:
         self._ladder = ladder
-        self._watcher = watcher
+        self._observer = observer
         self._host = host
         self._stored = stored
         self._file = file
@@ -72,7 +69,7 @@ class EventRunner:
         self._opened = opened
 
     async def play_here(self, patience: RestartPolicy | None) -> None:
-        """Start the bots of the plan on this machine and let them play."""
+        """Start the bots of the plan on this machine, and play the schedule."""
         ladder = self._ladder
         schedule = self._resume()
         if self._is_finished(schedule):
@@ -85,34 +82,34 @@ class EventRunner:
             folder=ladder.plan.folder,
             patience=patience,
             games=KNOWN.specs(),
-            notice=self._watcher.notice,
-        ) as fleet:
+            notice=self._observer.notice,
+        ) as processes:
             try:
-                await fleet.settle()
+                await processes.settle()
                 self._opened(self._host.url)
-                await self._run(schedule, fleet)
+                await self._run(schedule, processes)
             except BotRefused as error:
-                refused = error  # raised outside the fleet's task group, which would wrap it
+                refused = error  # raised outside the task group of the processes, which would wrap it
         if refused is not None:
             raise refused
 
-    async def play_external(self, dial_in: ExternalBotSettings) -> None:
-        """Wait for bots that connect by themselves, and play them."""
+    async def play_external(self, external: ExternalBotSettings) -> None:
+        """Wait for bots that connect by themselves, and play the schedule."""
         host, stored = self._host, self._stored
         self._opened(host.url)
         before = list(stored.plan.get("bots", ()))
-        awaited = ", ".join(before) if before else f"{dial_in.bots} bots or more"
-        self._watcher.notice(f"waiting for {awaited} at {host.url}")
+        awaited = ", ".join(before) if before else f"{external.bots} bots or more"
+        self._observer.notice(f"waiting for {awaited} at {host.url}")
         host.announce(stored.event, None)
         try:
-            bots = await gather(host, self._ladder.plan.game, dial_in, before)
+            bots = await gather(host, self._ladder.plan.game, external, before)
         except TooFewBots:
-            host.announce_restart()  # connected bots keep trying, and return when the command is given again
+            host.announce_restart()  # connected bots keep trying, and reconnect when the command runs again
             raise
         self._ladder.set_bots(bots.names)
         host.announce(stored.event, bots.names)
         if bots.missed:
-            self._watcher.notice(f"{bots.missed}: the others begin")
+            self._observer.notice(f"{bots.missed}: the others begin")
         if stored.plan and not before:
             await set_bots(host.engine, stored.event, bots.names)
         schedule = self._resume()
@@ -125,7 +122,7 @@ class EventRunner:
         )
 
     async def play_on_cluster(self, address: str, patience: RestartPolicy | None) -> None:
-        """Play on the workers of the cluster with the scheduler at `address`, which start the plan's bots."""
+        """Play the schedule on the workers of the cluster whose scheduler is at `address`; they start the bots."""
         plan = self._ladder.plan
         schedule = self._resume()
         if self._is_finished(schedule):
@@ -139,7 +136,7 @@ class EventRunner:
                 {bot.name: bot for bot in plan.bots},
                 self._record_match,
                 again=self._record_void,
-                notice=self._watcher.notice,
+                notice=self._observer.notice,
                 concurrency=plan.concurrency,
                 folder=plan.folder,
                 grace_ms=GRACE_MS,
@@ -149,7 +146,7 @@ class EventRunner:
             await runner.run(schedule, self._enough)
 
     def _resume(self) -> Schedule:
-        """Write the store's finished matches to the file, and return the remaining schedule."""
+        """Return the schedule without the matches that the store has; add those missing in the record file to it."""
         ladder, stored = self._ladder, self._stored
         again = ladder.begin(stored.uid, stored.done)
         if ladder.schedule is None:
@@ -158,13 +155,13 @@ class EventRunner:
         self._file.complete([*again, *ladder.records])
         if ladder.resumed:
             of = f" of {ladder.matches}" if ladder.matches is not None else ""
-            self._watcher.notice(
+            self._observer.notice(
                 f"event {stored.event} goes on: {ladder.resumed}{of} matches were played before"
             )
         return ladder.schedule
 
     def _is_finished(self, schedule: Schedule) -> bool:
-        """Return True if nothing is left to play."""
+        """Return True if no match is left to play, or no time."""
         return not schedule or self._enough() or self._stored.seconds >= self._ladder.plan.seconds
 
     async def _run(self, schedule: Schedule, bots: Bots) -> None:
@@ -196,7 +193,7 @@ class EventRunner:
             event=ladder.plan.event,
             starts=ladder.starts,
             time_control=ladder.plan.time_control,
-            odds=odds_of(ladder.plan.bots),
+            odds=own_time_controls(ladder.plan.bots),
             margin_ms=ladder.plan.margin_ms,
             ready_ms=READY_MS,
             openings=ladder.openings,
@@ -206,9 +203,9 @@ class EventRunner:
     def _record_match(self, pairing: Pairing, finished: Record) -> None:
         self._file.write(finished)
         self._ladder.add(pairing, finished)
-        self._watcher.played(self._ladder, finished)
+        self._observer.played(self._ladder, finished)
 
     def _record_void(self, pairing: Pairing, void: Record) -> None:
         self._file.write(void)
         why = void.result.detail
-        self._watcher.notice(f"{pairing.maxie} against {pairing.minnie} is void, and played again: {why}")
+        self._observer.notice(f"{pairing.maxie} against {pairing.minnie} is void, and played again: {why}")

@@ -1,4 +1,4 @@
-"""Terms shared by all matches of an event, and the terms and time limit of one match."""
+"""Terms shared by all matches of an event, and the time limit of a match."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from arena.protocol.values import Players
 from arena.rating.pairing import Pairing
 
 LONG_MATCH = 1000
-"""Assumed number of plies of a match without a ply limit, for its time limit."""
+"""Number of plies assumed for a match without a ply limit when its time limit is computed."""
 
 
 @dataclass(frozen=True)
@@ -26,18 +26,18 @@ class EventTerms:
 
     event: str
     starts: Sequence[AnyGame]
-    """Games with their setups; a pair refers to one by index."""
+    """Games with their setups, to which pairings refer by index."""
     time_control: TimeControl
     margin_ms: int
     ready_ms: int
     openings: Openings = field(default_factory=NoOpenings)
     adjudication: Adjudication | None = None
     odds: Mapping[str, str] = field(default_factory=dict)
-    """Time controls of bots that have their own, by the names in the plan."""
+    """Time controls of bots that differ from `time_control`, by the bots' names in the plan."""
     slack_seconds: float = 60
-    """Time beyond a match's clocks after which its host counts as failed, in seconds."""
+    """Time after the longest possible duration of a match at which the match is given up as void, in seconds."""
 
-    def of_match(
+    def match_terms(
         self, match: str, pairing: Pairing, maxie: str, minnie: str, thread_limits: ThreadLimits
     ) -> Terms:
         """Return the terms of one match between bots connected under the names `maxie` and `minnie`."""
@@ -51,12 +51,12 @@ class EventTerms:
             margin_ms=self.margin_ms,
             ready_ms=self.ready_ms,
             thread_limits=thread_limits,
-            opening=self.openings.of(pairing.pair.round, pairing.pair.start),
+            opening=self.openings.opening(pairing.pair.round, pairing.pair.start),
             adjudication=self.adjudication,
         )
 
-    def unplayed(self, match: str, pairing: Pairing, result: Result) -> Record:
-        """Return the record of a match without moves."""
+    def unplayed_record(self, match: str, pairing: Pairing, result: Result) -> Record:
+        """Return the record of a match with this result that was not played."""
         game = self.starts[pairing.pair.start]
         return Record(
             format=FORMAT,
@@ -79,7 +79,7 @@ class EventTerms:
 
 
 def longest_seconds(terms: Terms) -> float:
-    """Return the longest possible duration of the match, in seconds."""
+    """Return the longest possible duration of a match by its clocks, in seconds."""
     limit = terms.game.setup().get("ply_limit")
     plies = limit if isinstance(limit, int) else LONG_MATCH
     clocks = plies * terms.margin_ms

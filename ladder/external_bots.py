@@ -1,7 +1,7 @@
 """Bots of an event that connect by themselves, from other machines or containers.
 
-The runner uses them in the same way as `ladder.bot_processes.BotProcesses` (ladder.bots.Bots). Nothing is started or restarted here, so
-a bot that stays away or never answers is lost when its time is up.
+The runner uses them through the same interface as bots that the ladder starts (ladder.bots.Bots). The ladder cannot
+restart them, so a bot that stays away, or loses several matches without a move, is lost.
 """
 
 from __future__ import annotations
@@ -16,38 +16,38 @@ from arena.clock import MONOTONIC, Clock
 from arena.server.host import Host
 
 ANOTHER_EVENT = "with Docker Compose, EVENT=NAME docker compose up begins another event"
-"""Advice for hosts that start such a ladder in containers, if an event cannot be resumed."""
+"""Advice for users of Docker Compose whose event cannot be resumed."""
 
 
-LEAST = 2
-"""Minimum number of bots to begin with after the wait."""
+MIN_BOTS = 2
+"""Minimum number of bots with which a ladder begins after the waiting time."""
 
 
 class TooFewBots(Exception):
-    """Raised when too few bots connected; the message is one line that names those that did."""
+    """Raised when too few bots connected; the message is one line that names the bots."""
 
 
 @dataclass(frozen=True)
 class ExternalBotSettings:
-    """Address for external bots, and waiting times in seconds."""
+    """Address at which a ladder waits for external bots, and its waiting times in seconds."""
 
     host: str
     port: int
     bots: int
-    """Minimum number of bots."""
+    """Number of bots to wait for."""
     wait: float = 60
-    """Time to wait for the bots, in seconds."""
+    """Maximum time to wait for the bots."""
     settle: float = 5
-    """Time without a new bot, in seconds, after which the ladder begins if enough bots are connected."""
+    """Time without a new bot after which the ladder begins, if `bots` are connected."""
     away: float = 30
-    """Time of absence, in seconds, after which a bot is lost once the ladder has begun."""
+    """Time without a connection after which a bot is lost."""
     silent_matches: int = 2
-    """Number of consecutive matches lost on time without a move, after which a bot is given up."""
+    """Number of consecutive matches without any move after which a bot is lost."""
 
 
 @dataclass
 class ExternalBot:
-    """State of a connected bot."""
+    """State of an external bot."""
 
     lost: bool = False
     """True if the bot will never play again."""
@@ -69,12 +69,12 @@ class ExternalBot:
         self.playing = False
 
     def record_match(self, most: int, *, answered: bool) -> None:
-        """Record whether the bot made a move in its last match. After `most` silent matches in a row it is lost."""
+        """Record whether the bot made a move in its last match. It is lost after `most` matches in a row without one."""
         self._silent = 0 if answered else self._silent + 1
         self.lost = self.lost or self._silent >= most
 
     def record_presence(self, now: float, most: float, *, here: bool) -> None:
-        """Record whether the bot is connected at `now`. After `most` seconds without a connection it is lost."""
+        """Record whether the bot is connected at `now`. It is lost after `most` seconds without a connection."""
         if here:
             self._away_since = None
         elif self._away_since is None:
@@ -85,24 +85,24 @@ class ExternalBot:
 
 @dataclass
 class ExternalBots:
-    """All bots that connected, by name. Made by `gather`."""
+    """Bots that connected to a ladder by themselves. Created by `gather`."""
 
     _host: Host
     _game: str
-    _dial_in: ExternalBotSettings
+    _settings: ExternalBotSettings
     _bots: dict[str, ExternalBot] = field(default_factory=dict)
     _event: anyio.Event = field(default_factory=anyio.Event)
     _clock: Clock = MONOTONIC
     missed: str = ""
-    """Missing bots in one clause; empty if all came."""
+    """Text that says which bots are missing; empty if none is."""
 
     @property
     def names(self) -> list[str]:
-        """Return the connected bots sorted by name, since their order of arrival has no meaning."""
+        """Return the names of the bots in alphabetical order, since their order of arrival has no meaning."""
         return sorted(self._bots)
 
     def reserve(self, bot: str) -> str | None:
-        """Reserve the bot and return its name, or None if it is not connected and free."""
+        """Reserve the bot and return its name; None if it is away, playing or lost."""
         each = self._bots[bot]
         if not each.free:
             return None
@@ -110,7 +110,7 @@ class ExternalBots:
         return bot
 
     def release(self, name: str) -> None:
-        """Release a reserved bot that was not used."""
+        """Release a reserved bot that played no match."""
         self._bots[name].release()
 
     def finish_match(
@@ -121,14 +121,14 @@ class ExternalBots:
         answered: bool | None,
         gave_up: str = "",  # noqa: ARG002  the bot's output is on its owner's machine
     ) -> None:
-        """Release the bot after a match. `answered` is True if it made a move, None if it never had a turn."""
+        """Release the bot after a match. The arguments are as in `ladder.bots.Bots`."""
         self.release(name)
         if answered is not None:
-            self._bots[bot].record_match(self._dial_in.silent_matches, answered=answered)
+            self._bots[bot].record_match(self._settings.silent_matches, answered=answered)
         self._wake()
 
     def announced_threads(self, bot: str) -> int:
-        """Return the number of search threads that the bot announced; 0 if none."""
+        """Return the number of search threads that the bot announced; 0 if it announced none."""
         return self._host.threads_of(bot)
 
     def is_lost(self, bot: str) -> bool:
@@ -140,7 +140,7 @@ class ExternalBots:
         await self._event.wait()
 
     def check(self) -> None:
-        """Do nothing, because the bots are not started by this process."""
+        """Do nothing, because this process does not start the bots."""
 
     def _wake(self) -> None:
         self._event.set()
@@ -148,7 +148,7 @@ class ExternalBots:
 
     @asynccontextmanager
     async def track_presence(self) -> AsyncIterator[None]:
-        """Track which bots leave and return, for the duration of the block."""
+        """Record which bots disconnect and reconnect, for the duration of the block."""
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(self._watch)
             try:
@@ -161,7 +161,7 @@ class ExternalBots:
             here = _connected_bots(self._host, self._game)
             now = self._clock.now()
             for name, bot in self._bots.items():
-                bot.record_presence(now, self._dial_in.away, here=name in here)
+                bot.record_presence(now, self._settings.away, here=name in here)
             self._wake()
             # There is no event when a bot leaves; its match, if it has one, ends by its own deadlines.
             with anyio.move_on_after(1):
@@ -169,21 +169,21 @@ class ExternalBots:
 
 
 async def gather(
-    host: Host, game: str, dial_in: ExternalBotSettings, names: Sequence[str] = (), clock: Clock = MONOTONIC
+    host: Host, game: str, settings: ExternalBotSettings, names: Sequence[str] = (), clock: Clock = MONOTONIC
 ) -> ExternalBots:
-    """Wait for bots that play `game`; with `names`, only for these.
+    """Wait for bots that play `game`, and return them. Given `names`, wait only for these bots.
 
-    After the wait the event begins with the connected bots, if there are at least two. Raises TooFewBots.
+    If some bots are missing after the waiting time, return the others. Raises TooFewBots if fewer than two connected.
     """
     here: set[str] = set()
-    with anyio.move_on_after(dial_in.wait):
-        while not (here >= set(names) if names else len(here) >= dial_in.bots):
-            here = await _next(host, game, here)
-    with anyio.move_on_after(dial_in.wait):
+    with anyio.move_on_after(settings.wait):
+        while not (here >= set(names) if names else len(here) >= settings.bots):
+            here = await _wait_different(host, game, here)
+    with anyio.move_on_after(settings.wait):
         while (
             not names
-            and len(here) >= dial_in.bots
-            and (more := await _new_bots(host, game, here, dial_in.settle))
+            and len(here) >= settings.bots
+            and (more := await _new_bots(host, game, here, settings.settle))
         ):
             here |= more
     here |= _connected_bots(host, game)
@@ -191,29 +191,29 @@ async def gather(
     if names:
         here &= set(names)
         if away := set(names) - here:
-            missed = f"of the event's bots {', '.join(sorted(away))} did not come within {dial_in.wait:g} s"
-    elif len(here) < dial_in.bots:
-        missed = f"{len(here)} of {dial_in.bots} bots came within {dial_in.wait:g} s"
-    if len(here) < LEAST:
-        came = ", ".join(sorted(here)) or "none"
-        way_on = f"let them come, or name another event with --event; {ANOTHER_EVENT}" if names else came
-        raise TooFewBots(f"{missed}: {way_on}")
+            missed = f"these bots of the event did not connect within {settings.wait:g} s: {', '.join(sorted(away))}"
+    elif len(here) < settings.bots:
+        missed = f"{len(here)} of {settings.bots} bots connected within {settings.wait:g} s"
+    if len(here) < MIN_BOTS:
+        if names:
+            raise TooFewBots(f"{missed}; connect them, or name another event with --event; {ANOTHER_EVENT}")
+        raise TooFewBots(f"{missed}: {', '.join(sorted(here)) or 'none'}")
     bots = {name: ExternalBot() for name in names or here}
     for name, bot in bots.items():
-        bot.record_presence(clock.now(), dial_in.away, here=name in here)
-    return ExternalBots(host, game, dial_in, bots, _clock=clock, missed=missed)
+        bot.record_presence(clock.now(), settings.away, here=name in here)
+    return ExternalBots(host, game, settings, bots, _clock=clock, missed=missed)
 
 
-async def wait_without_playing(host: Host, game: str, dial_in: ExternalBotSettings) -> None:
+async def wait_without_playing(host: Host, game: str, settings: ExternalBotSettings) -> None:
     """Wait for bots as `gather` does, although nothing will be played.
 
-    Bots that find a server learn that the event is over; without one they would keep trying to connect.
+    A bot that connects is told that the event is over. Without a server it would keep trying to connect.
     """
-    with suppress(TooFewBots):  # connected bots are told when the host closes
-        await gather(host, game, dial_in)
+    with suppress(TooFewBots):  # connected bots are told when the server closes
+        await gather(host, game, settings)
 
 
-async def _next(host: Host, game: str, before: set[str]) -> set[str]:
+async def _wait_different(host: Host, game: str, before: set[str]) -> set[str]:
     """Wait until the connected bots differ from `before`, and return them."""
     while (here := _connected_bots(host, game)) == before:
         await host.wait_change()
@@ -221,7 +221,7 @@ async def _next(host: Host, game: str, before: set[str]) -> set[str]:
 
 
 async def _new_bots(host: Host, game: str, before: set[str], seconds: float) -> set[str]:
-    """Return newly connected bots that are not in `before`; empty if none connects within `seconds`."""
+    """Wait for connected bots that are not in `before`, and return them; empty if none connects within `seconds`."""
     with anyio.move_on_after(seconds):
         while not (new := _connected_bots(host, game) - before):
             await host.wait_change()

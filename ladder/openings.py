@@ -1,8 +1,8 @@
-"""The openings of an event, which begin the matches; the two matches of a pair share one. Pure.
+"""Openings of an event: the first moves of its matches, which the referee plays. Pure.
 
-Deterministic bots would repeat one match forever. So the first moves are made for them: from a list, as many maps
-provide, or random legal moves chosen by the seed, another opening in each round. All pairs of a round on one map
-share an opening, so that no pair gets an easier one.
+Without openings, deterministic bots would play the same match again and again. An opening is from a list, such as many
+maps provide, or consists of random moves chosen by the seed. Each round has another opening. All pairs of a round on the
+same map share it, so that no pair gets an easier one.
 """
 
 from __future__ import annotations
@@ -21,17 +21,17 @@ SHIPPED: Final = "shipped"
 """Option value for the built-in openings of each map."""
 
 ATTEMPTS = 64
-"""Number of random openings tried to find a new one.
+"""Number of random openings that are tried to find a new one.
 
-It is halved each time that none is found, because small games have only a few.
+It is halved each time that none is found, because small games have few openings.
 """
 
 
 class NoOpenings:
     """Empty openings: every match begins at the start of its game."""
 
-    def of(self, round: int, start: int) -> Opening:  # noqa: ARG002  the signature is common to all openings
-        """Return no moves."""
+    def opening(self, round: int, start: int) -> Opening:  # noqa: ARG002  the signature is common to all openings
+        """Return an empty opening."""
         return ()
 
 
@@ -46,8 +46,8 @@ class RandomOpenings:
         self._texts: list[set[str]] = [set() for _ in games]
         self._attempts = [ATTEMPTS for _ in games]
 
-    def of(self, round: int, start: int) -> Opening:
-        """Return the opening of a round (from 0) on a start, different from earlier rounds as long as possible."""
+    def opening(self, round: int, start: int) -> Opening:
+        """Return the opening of a round (from 0) on a start; as long as new ones are found, one not used before."""
         openings = self._openings[start]
         while len(openings) <= round:
             openings.append(self._draw(len(openings), start))
@@ -67,13 +67,13 @@ class RandomOpenings:
 
 
 class ListedOpenings:
-    """Openings from a list, one per round, repeated when the list ends."""
+    """Openings from a list, one per round; after the last, the list begins again."""
 
     def __init__(self, listed: Sequence[Sequence[Opening]]) -> None:
         self.listed = listed
-        """Openings of each start, in the order of rounds."""
+        """List of openings for each start, in the order of rounds."""
 
-    def of(self, round: int, start: int) -> Opening:
+    def opening(self, round: int, start: int) -> Opening:
         """Return the opening of a round (from 0) on a start."""
         openings = self.listed[start]
         return openings[round % len(openings)]
@@ -83,9 +83,9 @@ Openings = NoOpenings | RandomOpenings | ListedOpenings
 
 
 def openings_of_maps(maps: Sequence[str], games: Sequence[AnyGame], seed: int) -> ListedOpenings:
-    """Return the built-in openings of these maps, in an order chosen by `seed`. A map without any gets an empty opening.
+    """Return the openings shipped with these maps, in an order chosen by `seed`. A map without any gets an empty opening.
 
-    Raises BadOpenings for a file made for another version of its map.
+    Raises BadOpenings if a file of openings was made for another version of its map.
     """
     return ListedOpenings(
         [_built_in_openings(name, game, seed) for name, game in zip(maps, games, strict=True)]
@@ -103,9 +103,9 @@ def _built_in_openings(name: str, game: AnyGame, seed: int) -> Sequence[Opening]
 
 
 def read_openings(path: Path, games: Sequence[AnyGame]) -> ListedOpenings:
-    """Read openings from a file: one per line, as moves in the notation of `arena play`, separated by commas.
+    """Read openings from a file. A line has one opening: moves in the notation of `arena play`, separated by commas.
 
-    Blank lines and comments after # are skipped. A line `fingerprint: …` identifies the map for which they were made.
-    Raises BadOpenings.
+    Blank lines and comments after # are skipped. A line `fingerprint: …` identifies the map of the openings. Raises
+    BadOpenings.
     """
     return ListedOpenings(read(path, games))

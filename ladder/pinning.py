@@ -1,8 +1,8 @@
-"""Cores for the bots of running matches: assign them to matches, and keep the bots' processes on them.
+"""Pinning: each running match gets cores, and the processes of its bots are kept on them.
 
-The two bots of a match think in turns, so they share the match's cores, unless there are enough for each
-bot to have its own. With more than two cores, one is left to the server. With one or two, the server shares them
-and has priority (server.processes.supervisor).
+The two bots of a match search in turns, so they share the cores of the match, unless there are enough cores for each bot
+to have its own. On a machine with more than two cores, one is left to the server. On a smaller one the server shares the
+cores, and has priority (server.processes.supervisor).
 """
 
 from __future__ import annotations
@@ -13,16 +13,16 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 PASSES = 8
-"""Number of passes over the threads of a process; a later pass catches a thread that starts meanwhile."""
+"""Maximum number of passes over the threads of a process. Each pass pins the threads that started during the last."""
 
 
 def cores_for_bots(every: list[int]) -> list[int]:
-    """Return the cores for pinned bots. Of more than two cores the first is left to the server."""
+    """Return the cores for pinned bots: all of at most two cores; of more, all but the first, which the server has."""
     return every[1:] if len(every) > 2 else every
 
 
 def can_pin() -> bool:
-    """Return True if this system can pin processes to cores and list their threads."""
+    """Return True if this system can pin processes to cores, and can list their threads."""
     return (
         hasattr(os, "sched_setaffinity")
         and Path("/proc/self/task").is_dir()
@@ -31,13 +31,13 @@ def can_pin() -> bool:
 
 
 class Pinning:
-    """The cores of an event's running matches."""
+    """Assignment of cores to the running matches of an event."""
 
     def __init__(self, cores: Sequence[int], most: int, process_of: Callable[[str], int | None]) -> None:
         """Create the pinning of bots to `cores`.
 
-        most        maximum number of threads of all matches in play
-        process_of  returns the process id of a bot by its connection's name; None if it has none
+        most        maximum number of threads that all running matches use together
+        process_of  returns the process id of the bot with a connection's name; None if it has no process
         """
         self._load = dict.fromkeys(cores, 0)
         self._apart = len(cores) >= 2 * most
@@ -45,9 +45,9 @@ class Pinning:
 
     @contextmanager
     def keep_on_cores(self, names: Sequence[str], threads: int) -> Iterator[None]:
-        """Keep the named bots, which play a match, on cores for this many `threads`, for the duration of the block."""
+        """Pin the named bots, which play a match, to `threads` cores for the duration of the block."""
         groups = [[name] for name in names] if self._apart else [list(names)]
-        pinned = [(group, self._take(threads)) for group in groups]
+        pinned = [(group, self._assign_cores(threads)) for group in groups]
         try:
             for group, mine in pinned:
                 for name in group:
@@ -60,8 +60,8 @@ class Pinning:
                 for core in mine:
                     self._load[core] -= 1
 
-    def _take(self, threads: int) -> frozenset[int]:
-        """Return the least loaded cores, the lowest ones first among equals."""
+    def _assign_cores(self, threads: int) -> frozenset[int]:
+        """Assign and return the least loaded `threads` cores; among equals, those with the lowest numbers."""
         mine = frozenset(sorted(self._load, key=lambda core: (self._load[core], core))[:threads])
         for core in mine:
             self._load[core] += 1
@@ -69,7 +69,7 @@ class Pinning:
 
 
 def pin(process: int, cores: frozenset[int]) -> None:
-    """Keep all threads of a process and of its child processes on these cores permanently."""
+    """Pin all threads of a process, and of its child processes, to these cores."""
     for _ in range(PASSES):
         pinned_any = False
         for thread in _threads(process):
@@ -93,7 +93,7 @@ def _threads(process: int) -> list[int]:
 
 
 def _children(process: int) -> list[int] | None:
-    """Return the child processes of a process; None if the system does not list them."""
+    """Return the ids of a process's child processes; None if the system does not list them."""
     ids: list[int] = []
     complete = False
     with suppress(FileNotFoundError, ProcessLookupError):

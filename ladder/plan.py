@@ -1,4 +1,4 @@
-"""Plan of a ladder before anything runs, parsed from a file or a command line. Pure."""
+"""Plan of a ladder, parsed from a file or a command line. Pure."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ from arena.bots.api.options import (
 from arena.ladder.openings import SHIPPED
 from arena.maps.setup import DEFAULT_MAP
 from arena.protocol.adjudication import DEFAULT_RULES, Adjudication, BadAdjudication
-from arena.protocol.timecontrol import BadTimeControl, TimeControl, seconds_of
+from arena.protocol.timecontrol import BadTimeControl, TimeControl, parse_duration
 from arena.rating.formats import FORMATS
 
 NAME_LENGTH = 56
-"""Maximum length of a bot's name: the protocol's maximum, less room for the number of a second process."""
+"""Maximum length of a bot's name: the protocol's maximum of 64, less room for the suffix of a twin, such as `#2`."""
 
 EVENT_LENGTH = 100
 
@@ -36,51 +36,51 @@ MAX_OPENING_PLIES = 100
 
 DEFAULT_TIME = "0.01/move"
 DEFAULT_ROUNDS = 10
-"""Number of rounds that separates the five engines on the default map, within 90 s on two cores."""
+"""Default number of rounds: enough to rank the five default engines on the default map, in 90 s on two cores."""
 
 COMMAND = "command:"
-"""Prefix, in place of an engine, for the command line of a bot that connects by itself."""
+"""Prefix of a bot's spec that is the command line of a program that connects to the server by itself."""
 
 DEFAULT_ENGINES = ("random", "greedy", "minimax", "alphabeta", "jamboree")
 
 
 class BadLadder(ValueError):
-    """Raised for an invalid ladder; names the file, the key, the reason, and a valid form."""
+    """Raised for an invalid plan; the message names the file, the key, the reason and a valid form."""
 
 
 @dataclass(frozen=True)
 class BotPlan:
-    """A bot of the ladder: an engine of `arena bot`, or a command that connects by itself."""
+    """A bot of the ladder: an engine, or a command that connects to the server by itself."""
 
     name: str
     engine: str | None = None
-    """Bot as `arena bot` takes it: NAME, NAME:option=value, or a file."""
+    """Engine spec as for `arena bot` (NAME, NAME:option=value, a file, exec:COMMAND, …); None if `command` is given."""
     command: tuple[str, ...] = ()
-    """Program and its arguments; it finds ARENA_URL, ARENA_NAME and ARENA_TOKEN in its environment."""
+    """Program and arguments. The program reads ARENA_URL, ARENA_NAME and ARENA_TOKEN from its environment."""
     threads: int = 0
-    """Number of search threads; with more than one, fewer matches run in parallel. 0 for the engine's own choice."""
+    """Number of search threads; 0 if the engine chooses. With more than one, fewer matches run in parallel."""
 
     time_control: TimeControl | None = None
     """Time control of this bot if it differs from the ladder's (time odds)."""
 
     @property
     def description(self) -> str:
-        """Return a description of the engine; empty for a bot that connects by itself."""
+        """Engine spec or command line of the bot; empty for a bot that the ladder does not start."""
         return self.engine if self.engine is not None else " ".join(self.command)
 
     def required_threads(self, cores: int) -> int:
-        """Return the number of threads that the bot needs on `cores` cores; 0 if only the bot knows."""
+        """Return the number of threads that the bot needs on `cores` cores; 0 if only the bot itself knows it."""
         if self.threads or self.engine is None:
             return self.threads
         try:
             return threads_of(parse_spec(self.engine, ENGINES), cores)
-        except BadSpec:  # a file's bot, or an engine that reports the error itself
+        except BadSpec:  # a bot from a file, or an engine that will report the error itself
             return 1
 
 
 @dataclass(frozen=True)
 class LadderPlan:
-    """Plan of a whole ladder, before anything runs."""
+    """Plan of a ladder: its bots, game, maps, times and rules."""
 
     bots: tuple[BotPlan, ...]
     event: str = "ladder"
@@ -91,28 +91,28 @@ class LadderPlan:
     format: str = "round-robin"
     """Name of the format, one of rating.formats.FORMATS."""
     rounds: int | None = DEFAULT_ROUNDS
-    """Number of pairs of every two bots on each map; None to play until `seconds` have passed."""
+    """Number of pairs that every two bots play on each map; None to play until `seconds` have passed."""
     seconds: float = math.inf
-    """Time during which matches may begin, in seconds."""
+    """Time after which no more matches begin, in seconds."""
     openings: int | Path | Literal["shipped"] = SHIPPED
-    """Number of random plies before the bots begin, a file of openings, or the openings shipped with each map."""
+    """Openings: a number of random plies, a file, or `shipped`, the openings shipped with each map."""
     adjudication: Adjudication | None = DEFAULT_RULES
     concurrency: int = 0
-    """Number of matches in parallel; 0 for as many as the cores allow."""
+    """Number of matches in parallel; 0: as many as the cores allow."""
     pin: bool = False
     """True to pin the bots of a running match to their own cores."""
     seed: int = 1
     folder: Path | None = None
-    """Working folder of the bots: the folder of the ladder file; None for the current folder."""
+    """Working folder of the bots, which is the folder of the ladder file; None for the current folder."""
 
 
-def odds_of(bots: Iterable[BotPlan]) -> dict[str, str]:
-    """Return the time controls of bots whose time control differs from the ladder's, by name."""
+def own_time_controls(bots: Iterable[BotPlan]) -> dict[str, str]:
+    """Return the time controls of the bots that have their own (time odds), by name."""
     return {bot.name: str(bot.time_control) for bot in bots if bot.time_control is not None}
 
 
 def unique_bots(plans: Iterable[BotPlan]) -> tuple[BotPlan, ...]:
-    """Return the same bots under distinct names: the second `greedy` becomes `greedy-2`."""
+    """Return the bots with distinct names: a second `greedy` becomes `greedy-2`."""
     by_name: dict[str, BotPlan] = {}
     for plan in plans:
         name, number = plan.name, 1
@@ -124,10 +124,10 @@ def unique_bots(plans: Iterable[BotPlan]) -> tuple[BotPlan, ...]:
 
 
 def engine_bot(engine: str) -> BotPlan:
-    """Return the bot of an engine, named after its file or its engine.
+    """Return the bot with this spec, named after its engine or its file. Raises BadLadder.
 
-    The prefix `exec:` is for the command line of a program that plays by lines of JSON, `command:` for that of a program
-    that connects by itself, `image:` and `submit:` for a bot in a box. Raises BadLadder.
+    The prefix `exec:` is followed by the command line of a program that speaks JSON Lines over stdin and stdout;
+    `command:` by that of a program that connects to the server by itself; `image:` and `submit:` by a bot in a box.
     """
     if engine.startswith((IMAGE, SUBMISSION)):
         return BotPlan(allowed_name(box_name(engine)), engine)
@@ -140,7 +140,7 @@ def engine_bot(engine: str) -> BotPlan:
 
 
 def command_bot(line: str) -> BotPlan:
-    """Return the bot of a command line that connects by itself. Raises BadLadder."""
+    """Return the bot whose program, with this command line, connects to the server by itself. Raises BadLadder."""
     try:
         words = shlex.split(line)
     except ValueError as error:
@@ -153,58 +153,58 @@ def command_bot(line: str) -> BotPlan:
 
 
 def allowed_name(name: str) -> str:
-    """Return `name` if it is valid for a bot in a ladder, or else a valid name close to it."""
+    """Return `name`, changed as little as necessary to be valid for a bot in a ladder."""
     printed = "".join(char if char.isprintable() and char != "#" else "?" for char in name)
     return printed[:NAME_LENGTH].strip() or "?"
 
 
 def _program_name(words: Sequence[str]) -> str:
-    """Return a program's name: the first file with a suffix in its command line, or else the program itself."""
+    """Return a name for a command line: that of the first argument with a file suffix, or else of the program."""
     if not words:
         return "?"
     return Path(next((word for word in words[1:] if Path(word).suffix), words[0])).stem
 
 
 def _threads_of(options: str) -> int:
-    """Return the thread count set in an engine's options, or 0 if none is set. The engine validates the options later."""
+    """Return the number of threads in an engine's options; 0 if it is missing or invalid, which the engine reports."""
     options_map = dict(option.partition("=")[::2] for option in options.split(","))
     number = options_map.get("threads", "")
     return int(number) if number.isdecimal() and 1 <= int(number) <= MAX_THREADS else 0
 
 
-def duration(text: str, where: str) -> float:
-    """Return the seconds of a duration such as `10m`; infinity for `ever`. Raise BadLadder."""
+def parse_time_limit(text: str, where: str) -> float:
+    """Return the seconds in a duration such as `10m`; infinity for `ever`. Raises BadLadder, which names `where`."""
     try:
-        return seconds_of(text)
+        return parse_duration(text)
     except ValueError as error:
         raise BadLadder(f"{where}: {error}") from None
 
 
-def time_control(text: str, where: str) -> TimeControl:
-    """Parse a time control. Raises BadLadder."""
+def parse_time_control(text: str, where: str) -> TimeControl:
+    """Parse a time control. Raises BadLadder, which names `where`."""
     try:
         return TimeControl.parse(text)
     except BadTimeControl as error:
         raise BadLadder(f"{where}: {error}") from None
 
 
-def adjudication(rules: str | Mapping[str, object], where: str) -> Adjudication | None:
-    """Parse the rules of adjudication, given as a text or as a table. Raises BadLadder."""
+def parse_adjudication(rules: str | Mapping[str, object], where: str) -> Adjudication | None:
+    """Parse adjudication rules, given as text or as a TOML table. Raises BadLadder, which names `where`."""
     try:
         return Adjudication.parse(rules) if isinstance(rules, str) else Adjudication.convert(rules)
     except BadAdjudication as error:
         raise BadLadder(f"{where}: {error}") from None
 
 
-def event_name(text: str, where: str) -> str:
-    """Return the text if it is a valid event name. Raises BadLadder."""
+def check_event_name(text: str, where: str) -> str:
+    """Return `text` if it is a valid name of an event. Raises BadLadder, which names `where`."""
     if not 1 <= len(text) <= EVENT_LENGTH or not text.isprintable():
         raise BadLadder(f"{where}: must be 1 to {EVENT_LENGTH} printable characters")
     return text
 
 
-def openings(text: str, folder: Path | None = None) -> int | Path | Literal["shipped"]:
-    """Parse `--openings`: a number of plies, the word `shipped`, or a file of openings. Raises BadLadder."""
+def parse_openings(text: str, folder: Path | None = None) -> int | Path | Literal["shipped"]:
+    """Parse openings: a number of random plies, `shipped`, or a file relative to `folder`. Raises BadLadder."""
     if text == SHIPPED:
         return SHIPPED
     if not text.isdecimal():
@@ -214,8 +214,8 @@ def openings(text: str, folder: Path | None = None) -> int | Path | Literal["shi
     return int(text)
 
 
-def format_name(name: str, where: str) -> str:
-    """Return `name` if it is a known format. Raises BadLadder, which mentions `where` it was given."""
+def check_format(name: str, where: str) -> str:
+    """Return `name` if it is a known format. Raises BadLadder, which names `where`."""
     if name not in FORMATS:
         raise BadLadder(f"{where}: must be one of {', '.join(FORMATS)}, not {name!r:.40}")
     return name

@@ -1,4 +1,4 @@
-"""The file LADDER.toml with a ladder's plan: read, checked and typed. `examples/ladder.toml` shows every key."""
+"""Reading of a ladder's plan from a TOML file. `examples/ladder.toml` shows every key."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ from arena.ladder.plan import (
     BadLadder,
     BotPlan,
     LadderPlan,
-    adjudication,
     allowed_name,
-    duration,
+    check_event_name,
+    check_format,
     engine_bot,
-    event_name,
-    format_name,
-    openings,
-    time_control,
+    parse_adjudication,
+    parse_openings,
+    parse_time_control,
+    parse_time_limit,
     unique_bots,
 )
 from arena.protocol.adjudication import NONE, Adjudication
@@ -36,11 +36,11 @@ from arena.rating.formats import FORMATS
 
 T = TypeVar("T")
 _TIME = '"10+0.1" or "0.1/move", in seconds'
-"""Valid forms of a time control, for error messages."""
+"""Forms of a time control, for error messages."""
 
 
 def read_ladder(path: Path) -> LadderPlan:
-    """Read a ladder plan from a file. Raises BadLadder."""
+    """Read the plan of a ladder from a TOML file. Raises BadLadder."""
     try:
         data = tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
@@ -48,35 +48,35 @@ def read_ladder(path: Path) -> LadderPlan:
     except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise BadLadder(f"{path}: not TOML: {error}") from None
     try:
-        return _plan(data, path.resolve().parent)
+        return _parse_plan(data, path.resolve().parent)
     except BadLadder as error:
         raise BadLadder(f"{path}: {error}") from None
 
 
-def _plan(data: Mapping[str, object], folder: Path) -> LadderPlan:
+def _parse_plan(data: Mapping[str, object], folder: Path) -> LadderPlan:
     keys = _Keys(data, "")
-    seconds = duration(keys.text("for", "", DURATIONS), "for") if "for" in data else math.inf
+    seconds = parse_time_limit(keys.text("for", "", DURATIONS), "for") if "for" in data else math.inf
     rounds = keys.number(
-        "rounds", LadderPlan.rounds or 0, 1, 1_000_000, "pairs for each two bots on each map"
+        "rounds", LadderPlan.rounds or 0, 1, 1_000_000, "pairs of every two bots on each map"
     )
     plan = LadderPlan(
-        bots=_bots(keys.take("bots", list[object](), "one or more [[bots]] tables")),
-        event=event_name(keys.text("event", LadderPlan.event, 'a name, as in "spring"'), "event"),
-        game=_game(
+        bots=_parse_bots(keys.take("bots", list[object](), "one or more [[bots]] tables")),
+        event=check_event_name(keys.text("event", LadderPlan.event, 'a name, as in "spring"'), "event"),
+        game=_resolve_game(
             keys.text("game", LadderPlan.game, "a game's name, or a class of your own, FILE.py:Class"), folder
         ),
-        maps=_maps(
+        maps=_resolve_maps(
             keys.take("maps", [*LadderPlan.maps], 'a list of maps, as in ["m2", "my_map.toml"]'), folder
         ),
-        time_control=time_control(keys.text("time_control", DEFAULT_TIME, _TIME), "time_control"),
+        time_control=parse_time_control(keys.text("time_control", DEFAULT_TIME, _TIME), "time_control"),
         margin_ms=keys.number("margin", LadderPlan.margin_ms, 0, 60_000, "milliseconds"),
-        format=format_name(keys.text("format", LadderPlan.format, f"one of {', '.join(FORMATS)}"), "format"),
+        format=check_format(keys.text("format", LadderPlan.format, f"one of {', '.join(FORMATS)}"), "format"),
         rounds=rounds if "rounds" in data or "for" not in data else None,
         seconds=seconds,
-        openings=_openings(keys, folder),
-        adjudication=_adjudication(keys),
+        openings=_parse_openings(keys, folder),
+        adjudication=_parse_adjudication(keys),
         concurrency=keys.number(
-            "concurrency", LadderPlan.concurrency, 0, 1024, "matches at once; 0: by the cores"
+            "concurrency", LadderPlan.concurrency, 0, 1024, "parallel matches; 0: as many as the cores allow"
         ),
         pin=keys.take("pin", LadderPlan.pin, "true or false"),
         seed=keys.number("seed", LadderPlan.seed, -(2**63), 2**63 - 1, "any whole number"),
@@ -86,33 +86,33 @@ def _plan(data: Mapping[str, object], folder: Path) -> LadderPlan:
     return plan
 
 
-def _openings(keys: _Keys, folder: Path) -> int | Path | Literal["shipped"]:
+def _parse_openings(keys: _Keys, folder: Path) -> int | Path | Literal["shipped"]:
     value = keys.either("openings")
     if value is None:
         return SHIPPED
     if type(value) not in (int, str) or str(value).strip() in {"", "-"}:
         raise keys.wrong("openings", f'a number of plies, the name of a file, or "{SHIPPED}"')
-    return openings(str(value), folder)
+    return parse_openings(str(value), folder)
 
 
-def _adjudication(keys: _Keys) -> Adjudication | None:
+def _parse_adjudication(keys: _Keys) -> Adjudication | None:
     value = keys.either("adjudicate")
     if value is None:
         return LadderPlan.adjudication
     if value != NONE and not isinstance(value, dict):
         right = f'a table, as in [adjudicate] and under it limit = 200, or the word "{NONE}"'
         raise keys.wrong("adjudicate", right)
-    return adjudication(value, "adjudicate")
+    return parse_adjudication(value, "adjudicate")
 
 
-def _bots(tables: Sequence[object]) -> tuple[BotPlan, ...]:
+def _parse_bots(tables: Sequence[object]) -> tuple[BotPlan, ...]:
     plans: list[BotPlan] = []
     names: set[str] = set()
     for number, table in enumerate(tables, 1):
         where = f"bots, number {number}"
         if not isinstance(table, dict):
             raise BadLadder(f'{where}: a bot must be a table: write [[bots]], and under it engine = "greedy"')
-        plan = _bot(_Keys(table, f"{where}: "), where)
+        plan = _parse_bot(_Keys(table, f"{where}: "), where)
         if "name" in table:
             if plan.name in names:
                 raise BadLadder(f"{where}: name: must be unique, but {plan.name!r} occurs twice")
@@ -125,17 +125,17 @@ def _bots(tables: Sequence[object]) -> tuple[BotPlan, ...]:
     return unique_bots(plans)
 
 
-def _bot(keys: _Keys, where: str) -> BotPlan:
-    name = keys.text("name", "", "a name of its own")
-    engine = keys.text("engine", "", "as `arena bot` takes it: NAME, NAME:option=value, or a file")
-    program = keys.text("exec", "", 'a program that plays by lines of JSON, as in "perl my_bot.pl"')
+def _parse_bot(keys: _Keys, where: str) -> BotPlan:
+    name = keys.text("name", "", "the name of the bot")
+    engine = keys.text("engine", "", "an engine as for `arena bot`: NAME, NAME:option=value, or a file")
+    program = keys.text("exec", "", 'a program that speaks JSON Lines, as in "perl my_bot.pl"')
     image = keys.text("image", "", 'a container image, as in "NAME@sha256:DIGEST"')
     submission = keys.text("submit", "", 'a zip file with a bot, as in "bot.zip"')
     own = keys.text("time_control", "", _TIME)
     command = keys.take(
         "command", list[object](), 'a program and its arguments, as in ["python", "my_bot.py"]'
     )
-    threads = keys.number("threads", 0, 1, MAX_THREADS, "threads that it searches with")
+    threads = keys.number("threads", 0, 1, MAX_THREADS, "search threads")
     keys.finish()
     if sum(map(bool, (engine, program, command, image or submission))) != 1:
         raise BadLadder(f"{where}: a bot must have exactly one of engine, exec, command, image and submit")
@@ -155,20 +155,20 @@ def _bot(keys: _Keys, where: str) -> BotPlan:
         plan,
         name=name or plan.name,
         threads=threads or plan.threads,
-        time_control=time_control(own, "time_control") if own else None,
+        time_control=parse_time_control(own, "time_control") if own else None,
     )
 
 
-def _game(spec: str, folder: Path) -> str:
+def _resolve_game(spec: str, folder: Path) -> str:
     # A game's file is found relative to the ladder's file.
     return str(folder / spec) if is_file_spec(spec) else spec
 
 
-def _maps(names: Sequence[object], folder: Path) -> tuple[str, ...]:
+def _resolve_maps(names: Sequence[object], folder: Path) -> tuple[str, ...]:
     if not names or not all(isinstance(name, str) and name for name in names):
         raise BadLadder('maps: must be a list of at least one map, e.g. ["m2", "my_map.toml"]')
     if len(set(names)) < len(names):
-        raise BadLadder("maps: must list each map once: raise `rounds` for more matches")
+        raise BadLadder("maps: must list each map once; for more matches, raise `rounds`")
     # A map's file is found relative to the ladder's file.
     return tuple(str(folder / name) if name.endswith(".toml") else name for name in map(str, names))
 
@@ -182,7 +182,10 @@ class _Keys:
         self._keys: list[str] = []
 
     def take(self, key: str, default: T, right: str, fits: Callable[[T], bool] = lambda _: True) -> T:
-        """Return the value of `key`, of the same type as `default`. Raises BadLadder, with the valid form `right`."""
+        """Return the value of `key`, or `default` if it is missing.
+
+        Raises BadLadder for a value of another type than `default`, or one that does not fit; `right` is the valid form.
+        """
         self._keys.append(key)
         value = self._table.get(key, default)
         if type(value) is not type(default) or (key in self._table and not fits(value)):

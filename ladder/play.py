@@ -1,7 +1,7 @@
-"""Playing of a whole ladder: open a host and the event, and run `ladder.event_runner`.
+"""Playing of a whole ladder: open a server and the event, and run `ladder.event_runner`.
 
-Ctrl-C (or SIGTERM) stops it immediately: matches in play are dropped, finished ones are kept, and every bot
-is ended before `run_ladder` returns.
+Ctrl-C or SIGTERM stops the ladder: matches in play are dropped, finished ones are kept, and all bots are ended before
+`run_ladder` returns.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from arena.ladder.cluster import ClusterLost
 from arena.ladder.event import Ladder
 from arena.ladder.event_runner import GRACE_MS, EventRunner, ProgressObserver
 from arena.ladder.external_bots import ExternalBotSettings, TooFewBots, wait_without_playing
-from arena.ladder.progress import progress_of
+from arena.ladder.progress import ladder_progress
 from arena.ladder.record_file import RecordFile
 from arena.rating.sprt import Sprt
 from arena.server.edge.addresses import LOOPBACK
@@ -35,36 +35,36 @@ from arena.server.store.ladders import StoredLadder, claim, finish
 from arena.server.web.live import EventProgress
 
 RECORDS = "ARENA_RECORDS"
-"""Environment variable with the folder for records if --record names no file; by default the current folder."""
+"""Environment variable with the folder for records if `--record` is not given; without it, the current folder."""
 
-DIAL_IN_GRACE_MS = 10_000
-"""Time that a bot from elsewhere may be disconnected, in milliseconds."""
+EXTERNAL_GRACE_MS = 10_000
+"""Time for a disconnected external bot to return, in ms."""
 
 
 async def run_ladder(
     ladder: Ladder,
-    watcher: ProgressObserver,
+    observer: ProgressObserver,
     *,
     database: str | None = None,
     enough: Callable[[], bool] = lambda: False,
     patience: RestartPolicy | None = None,
-    dial_in: ExternalBotSettings | None = None,
+    external: ExternalBotSettings | None = None,
     cluster: str | None = None,
     port: int = 0,
     opened: Callable[[str], None] = lambda _url: None,
     test: Sprt | None = None,
 ) -> None:
-    """Play a ladder to its end, until `enough`, or until a signal stops it; `ladder` holds the results.
+    """Play a ladder to its end, until `enough` returns True, or until a signal; `ladder` then holds the results.
 
     database  URL of a store, in which an interrupted event is resumed; None for a temporary store
-    dial_in   address for bots that connect by themselves; no bots are then started here
-    cluster   address of a Dask scheduler whose workers play; None to play here
-    port      port of the host's page and bots on this machine only; 0 for any free one
-    opened    called with the host's URL: after started bots have connected, or before external bots connect
-    test      sequential test shown on the page; `enough` ends the event by it
+    external  settings for bots that connect by themselves; None to start the bots of the plan
+    cluster   address of a Dask scheduler whose workers play; None to play on this machine
+    port      port of the page on this machine, if `external` is None; 0 for any free port
+    opened    called with the server's URL: after the started bots have connected, or before external bots connect
+    test      sequential test that the page shows
 
-    Further signals change nothing: the remaining cleanup takes at most seconds. Raises bots.BotRefused,
-    dial_in.TooFewBots, cluster.ClusterLost, host.CannotListen, store.database.StoreError,
+    Further signals are ignored: the cleanup takes a few seconds at most. Raises bots.BotRefused,
+    external_bots.TooFewBots, cluster.ClusterLost, host.CannotListen, store.database.StoreError,
     store.ladder_lock.CannotResume, ModuleNotFoundError without the extra `cluster`, and OSError for the record file.
     """
     problem: Exception | None = None
@@ -72,17 +72,17 @@ async def run_ladder(
         await tasks.start(_stop_on_signal, ladder, tasks.cancel_scope)
         try:
             async with (
-                _open(ladder, dial_in, database, port, test) as host,
-                _claim(ladder, watcher, host, database, dial_in) as stored,
+                _open_server(ladder, external, database, port, test) as host,
+                _claim_or_tell_bots(ladder, observer, host, database, external) as stored,
             ):
                 with RecordFile(_record_file(ladder, stored)) as file:
-                    organiser = EventRunner(ladder, watcher, host, stored, file, enough, opened)
-                    if dial_in is not None:
-                        await organiser.play_external(dial_in)
+                    runner = EventRunner(ladder, observer, host, stored, file, enough, opened)
+                    if external is not None:
+                        await runner.play_external(external)
                     elif cluster is not None:
-                        await organiser.play_on_cluster(cluster, patience)
+                        await runner.play_on_cluster(cluster, patience)
                     else:
-                        await organiser.play_here(patience)
+                        await runner.play_here(patience)
                     # Interrupted matches are removed from the store, so the host must not write to it any more.
                     await host.halt()
                     await finish(host.engine, stored.event)
@@ -102,9 +102,9 @@ async def run_ladder(
         raise problem
 
 
-def _open(
+def _open_server(
     ladder: Ladder,
-    dial_in: ExternalBotSettings | None,
+    external: ExternalBotSettings | None,
     database: str | None,
     port: int,
     test: Sprt | None,
@@ -113,47 +113,48 @@ def _open(
     name = f"{ladder.kind} {uuid.uuid4().hex[:12]}"
 
     def progress(event: str) -> EventProgress | None:
-        return progress_of(ladder, test) if event == ladder.plan.event else None
+        return ladder_progress(ladder, test) if event == ladder.plan.event else None
 
     settings = private_settings(
-        host=LOOPBACK if dial_in is None else dial_in.host,
-        port=port if dial_in is None else dial_in.port,
-        anyone=dial_in is not None,
+        host=LOOPBACK if external is None else external.host,
+        port=port if external is None else external.port,
+        anyone=external is not None,
         database=database,
         name=name,
-        grace_seconds=(GRACE_MS if dial_in is None else DIAL_IN_GRACE_MS) / 1000,
+        grace_seconds=(GRACE_MS if external is None else EXTERNAL_GRACE_MS) / 1000,
         adjudication=ladder.plan.adjudication,
     )
     return open_host(settings, lasting=False, progress=progress)
 
 
 @asynccontextmanager
-async def _claim(
+async def _claim_or_tell_bots(
     ladder: Ladder,
-    watcher: ProgressObserver,
+    observer: ProgressObserver,
     host: Host,
     database: str | None,
-    dial_in: ExternalBotSettings | None,
+    external: ExternalBotSettings | None,
 ) -> AsyncIterator[StoredLadder]:
-    """Claim the event and yield it. If it is refused, first let external bots connect, so that they are told of the
-    end.
+    """Claim the event and yield it. If that fails, first let external bots connect, so that they learn that it is over.
+
+    Raises CannotResume.
     """
     async with AsyncExitStack() as stack:
         try:
-            stored = await stack.enter_async_context(_event(ladder, host, database))
+            stored = await stack.enter_async_context(_claim_event(ladder, host, database))
         except CannotResume:
-            if dial_in is not None:
-                watcher.notice(
-                    f"nothing can be played: waiting for {dial_in.bots} bots at {host.url}, to tell them"
+            if external is not None:
+                observer.notice(
+                    f"the event cannot be resumed: waiting for {external.bots} bots at {host.url}, to tell them"
                 )
-                await wait_without_playing(host, ladder.plan.game, dial_in)
+                await wait_without_playing(host, ladder.plan.game, external)
             raise
         yield stored
 
 
 @asynccontextmanager
-async def _event(ladder: Ladder, host: Host, database: str | None) -> AsyncIterator[StoredLadder]:
-    """Claim the event, new or resumed, and yield it; in a temporary store it is always new."""
+async def _claim_event(ladder: Ladder, host: Host, database: str | None) -> AsyncIterator[StoredLadder]:
+    """Claim a new or a resumed event, and yield it; without a database it is always new."""
     auto = f"{ladder.kind}-{datetime.now().astimezone():%Y%m%d-%H%M%S}"
     if database is None:
         event = ladder.plan.event if ladder.named else auto
@@ -167,8 +168,9 @@ async def _event(ladder: Ladder, host: Host, database: str | None) -> AsyncItera
 
 
 def _record_file(ladder: Ladder, stored: StoredLadder) -> Path:
-    """Return the file for finished matches: the ladder's own, or one named after the start of the event. Raises
-    OSError.
+    """Return the file for finished matches: the ladder's `record`, or a file named after the start of the event.
+
+    Raises OSError if the folder of the file cannot be created.
     """
     if ladder.record is not None:
         return ladder.record

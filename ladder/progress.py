@@ -1,4 +1,4 @@
-"""Progress of a ladder for its page."""
+"""Progress of a ladder, as its page shows it."""
 
 from __future__ import annotations
 
@@ -10,12 +10,13 @@ from arena.rating.standings import pair_scores
 from arena.server.web.live import DueMatch, EventProgress, SprtProgress
 
 MAX_DUE = 30
-"""Maximum number of matches shown as due, since the schedule of many bots is long."""
+"""Maximum number of upcoming matches that the page lists."""
 
 
-def progress_of(ladder: Ladder, test: Sprt | None = None) -> EventProgress:
-    """Return the progress of a ladder, and of a sequential `test`. O(n² log n) for n bots, O(m) for m matches with a
-    test.
+def ladder_progress(ladder: Ladder, test: Sprt | None = None) -> EventProgress:
+    """Return the progress of a ladder, and of its sequential `test` if it has one.
+
+    Takes O(n² log n) time for n bots, and with a test O(m) for m matches.
     """
     plan = ladder.plan
     maps = list(plan.maps) if has_maps(plan.game) else []
@@ -35,11 +36,11 @@ def progress_of(ladder: Ladder, test: Sprt | None = None) -> EventProgress:
             DueMatch(head.maxie, head.minnie, maps[head.pair.start] if maps else "", head.pair.round + 1)
             for head in heads
         ],
-        sprt=_sprt(ladder, test) if test is not None and len(ladder.bots) == 2 else None,
+        sprt=_sprt_progress(ladder, test) if test is not None and len(ladder.bots) == 2 else None,
     )
 
 
-def _sprt(ladder: Ladder, test: Sprt) -> SprtProgress:
+def _sprt_progress(ladder: Ladder, test: Sprt) -> SprtProgress:
     pairs = pair_counts(pair_scores(ladder.bots[0], ladder.played))
     return SprtProgress(
         elo0=test.elo0,

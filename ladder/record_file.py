@@ -1,4 +1,4 @@
-"""File of finished matches: one line each, appended when the match is reported, never rewritten."""
+"""File of finished matches: one line per match, appended and never rewritten."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from arena.protocol.record import BadRecord, Record, from_line, to_line
 
 
 class RecordFile:
-    """Record file open for appending. As a context manager it is closed at the end, and deleted if it is empty.
+    """Record file, open for appending. Closing it deletes the file if it is empty.
 
-    Raises OSError. An incomplete last line, left by a full disk or a power loss, is cut off.
+    Opening and writing raise OSError. Opening cuts off an incomplete last line, left by a full disk or a power loss.
     """
 
     def __init__(self, path: Path) -> None:
@@ -37,7 +37,7 @@ class RecordFile:
         self._file.write(to_line(record).encode() + b"\n")
 
     def complete(self, records: Iterable[Record]) -> None:
-        """Append the records that are not in the file yet."""
+        """Append those of `records` that are not in the file."""
         missing = {record.match: record for record in records}
         if not missing:
             return

@@ -1,9 +1,8 @@
-"""Runner of an event: play the matches of a schedule on a host, several in parallel.
+"""Runner of an event: it plays the matches of a schedule on a server, several in parallel.
 
-There is no barrier: whenever a match can start, the first one in the schedule with two free bots starts.
-A match voided by a fault of the server is played again, a few times. A match of a lost bot
-is not played but forfeited (no_show). Every wait ends: a bot that does not start is lost after a limited number of
-restarts, and a match has a time limit beyond its clocks.
+Rounds do not wait for each other: the first match in the schedule with two free bots starts. A match that is void by a
+fault of the server is played again, a few times. A lost bot forfeits its matches (no_show). Every wait ends: a bot that
+does not start is lost after a number of restarts, and a match has a time limit besides its clocks.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ from anyio.lowlevel import checkpoint
 from arena.games.core import Player
 from arena.ladder.bots import BotRefused, Bots
 from arena.ladder.event_terms import EventTerms, longest_seconds
-from arena.ladder.threads import Threads
+from arena.ladder.threads import ThreadAllocation
 from arena.match.replay import has_moved
 from arena.match.terms import Terms, ThreadLimits
 from arena.protocol.codes import EndReason
@@ -30,20 +29,20 @@ from arena.protocol.values import Players, Seat
 from arena.rating.pairing import Pairing
 
 MAX_OVERTAKING = 8
-"""Maximum number of matches that may start ahead of one that waits for more threads than are free."""
+"""Number of matches that may start before an earlier one that needs more threads than are free."""
 
 GAVE_UP = {EndReason.RESIGNATION: "resigned", EndReason.CRASH: "crashed"}
-"""Reasons for an end that the bot itself reports, usually after printing an explanation."""
+"""Words for the end reasons that the bot itself reports, usually after printing an explanation."""
 
 
 class MatchHost(Protocol):
-    """Interface for playing single matches without schedules or tables, implemented by `server.host.Host`."""
+    """Interface for playing and storing single matches, implemented by `server.host.Host`."""
 
     async def play(self, terms: Terms) -> Record:
-        """Play one match to its end. Always returns, within the deadlines of `terms` and of the host.
+        """Play one match to its end, and return its record.
 
-        An absent player loses as `no_show`; a fault of the host ends the match as
-        `server_fault`, which is void. Every failure is in the result, and nothing is raised.
+        Nothing is raised: an absent player loses as `no_show`, and a fault of the server makes the match void, as
+        `server_fault`. The deadlines in `terms` limit the duration.
         """
         ...
 
@@ -61,24 +60,24 @@ class MatchQueue(Protocol):
         """Return the matches that may start, in order."""
 
     def id_of(self, pairing: Pairing) -> str:
-        """Return the id of the match in which a pairing is to be played now."""
+        """Return the id of the next match of a pairing; a match that is played again gets a new id."""
 
     def start(self, head: Pairing) -> None:
-        """Mark a startable match as started."""
+        """Mark the match `head` as started."""
 
     def record_result(self, pairing: Pairing, record: Record) -> bool:
-        """Record that a match is over. Return True if its result counts, False if it must be played again."""
+        """Record that a match is over. Return True if the result counts, False if the match must be played again."""
 
 
 class Runner:
-    """Runner of one event: it plays the matches and keeps the table."""
+    """Runner of one event."""
 
     def __init__(
         self,
         host: MatchHost,
         bots: Bots,
         terms: EventTerms,
-        threads: Threads,
+        threads: ThreadAllocation,
         played: Callable[[Pairing, Record], None],
         *,
         again: Callable[[Pairing, Record], None] = lambda _pairing, _record: None,
@@ -89,11 +88,11 @@ class Runner:
     ) -> None:
         """Create a runner.
 
-        threads       numbers of search threads of the bots, and of all matches in play
+        threads       allocation of threads to the bots and matches
         played        called once for each finished match
-        again         called for each void match that is to be played again
-        seconds_left  returns the remaining time; no match begins without any left
-        held          context entered with the bots and threads of each match while it is played
+        again         called for each void match that will be played again
+        seconds_left  returns the remaining time of the event; after it no match begins
+        held          returns a context for a match with these bots and threads, entered while the match is played
         """
         self._host = host
         self._bots = bots
@@ -106,14 +105,14 @@ class Runner:
         self._running = 0
         self._load = 0
         self._waiting: Pairing | None = None
-        """First match that found too few free threads, until it begins."""
+        """First match that had too few free threads to start; None if there is none."""
         self._overtaken = 0
-        """Number of matches started since then."""
+        """Number of matches that started before `_waiting`."""
 
     async def run(self, schedule: MatchQueue, enough: Callable[[], bool] = lambda: False) -> None:
-        """Play all matches of the schedule, or until `enough`.
+        """Play the matches of the schedule until all are played or `enough` returns True.
 
-        On cancellation it drops the matches in play. Raises bots.BotRefused.
+        Cancellation drops the matches in play. Raises bots.BotRefused.
         """
         refused = None
         async with anyio.create_task_group() as tasks:
@@ -136,7 +135,7 @@ class Runner:
             raise refused
 
     async def _start(self, schedule: MatchQueue, tasks: anyio.abc.TaskGroup) -> bool:
-        """Start the matches that can start, at most one of each two bots. Return True if any was started."""
+        """Start the matches whose bots and threads are free. Return True if any was started."""
         busy: set[str] = set()
         any_started = False
         for pairing in schedule.startable():
@@ -148,43 +147,48 @@ class Runner:
                 if self._overtaken >= MAX_OVERTAKING:
                     break
                 continue
-            names = None if not busy.isdisjoint(bots) else self._take(bots, busy)
+            names = None if not busy.isdisjoint(bots) else self._reserve_bots(bots, busy)
             if names is None:
                 continue
             match = schedule.id_of(pairing)
             schedule.start(pairing)
             any_started = True
             if len(bots) == 2:
-                self._note_begun(pairing)
+                self._note_started(pairing)
                 self._running += 1
                 self._load += weight
-                terms = self._terms.of_match(match, pairing, names[0], names[1], self._limits(pairing))
+                terms = self._terms.match_terms(
+                    match, pairing, names[0], names[1], self._thread_limits(pairing)
+                )
                 tasks.start_soon(self._play, schedule, pairing, terms, weight)
             else:
                 for name in names:
                     self._bots.release(name)
                 record = self._forfeit(match, pairing)
                 await self._host.store_record(
-                    self._terms.of_match(
-                        match, pairing, pairing.maxie, pairing.minnie, self._limits(pairing)
+                    self._terms.match_terms(
+                        match, pairing, pairing.maxie, pairing.minnie, self._thread_limits(pairing)
                     ),
                     record,
                 )
-                self._settle(schedule, pairing, record)
+                self._record_result(schedule, pairing, record)
         return any_started
 
-    def _note_begun(self, pairing: Pairing) -> None:
-        """Count a match that starts ahead of one that waits for more threads than are free."""
+    def _note_started(self, pairing: Pairing) -> None:
+        """Count a match that starts before an earlier one that waits for free threads."""
         if pairing == self._waiting:
             self._waiting, self._overtaken = None, 0
         elif self._waiting is not None:
             self._overtaken += 1
 
-    def _limits(self, pairing: Pairing) -> ThreadLimits:
+    def _thread_limits(self, pairing: Pairing) -> ThreadLimits:
         return self._threads.limits(pairing.maxie, pairing.minnie, self._bots.announced_threads)
 
-    def _take(self, bots: Sequence[str], busy: set[str]) -> list[str] | None:
-        """Reserve and return a free process of each bot; None if a bot has none, which is then added to `busy`."""
+    def _reserve_bots(self, bots: Sequence[str], busy: set[str]) -> list[str] | None:
+        """Reserve a free connection of each bot, and return their names.
+
+        If a bot has none, reserve nothing, add the bot to `busy`, and return None.
+        """
         names: list[str] = []
         for bot in bots:
             name = self._bots.reserve(bot)
@@ -198,17 +202,19 @@ class Runner:
 
     async def _play(self, schedule: MatchQueue, pairing: Pairing, terms: Terms, weight: int) -> None:
         limit = longest_seconds(terms) + self._terms.slack_seconds
-        record = self._terms.unplayed(
-            terms.match, pairing, Result(None, EndReason.SERVER_FAULT, f"not over after {limit:.0f} s")
+        record = self._terms.unplayed_record(
+            terms.match,
+            pairing,
+            Result(None, EndReason.SERVER_FAULT, f"the match was not over after {limit:.0f} s"),
         )
         with (
             anyio.move_on_after(limit),
-            self._hold((terms.players.maxie, terms.players.minnie), terms.needed_threads),
+            self._hold((terms.players.maxie, terms.players.minnie), terms.threads_needed),
         ):
             record = await self._host.play(terms)
         self._running -= 1
         self._load -= weight
-        self._settle(schedule, pairing, record)
+        self._record_result(schedule, pairing, record)
         for seat, bot, name in (
             (Player.MAXIE, pairing.maxie, terms.players.maxie),
             (Player.MINNIE, pairing.minnie, terms.players.minnie),
@@ -216,7 +222,7 @@ class Runner:
             gave_up = "" if record.result.winner == seat.value else GAVE_UP.get(record.result.reason, "")
             self._bots.finish_match(bot, name, answered=has_moved(record, seat), gave_up=gave_up)
 
-    def _settle(self, schedule: MatchQueue, pairing: Pairing, record: Record) -> None:
+    def _record_result(self, schedule: MatchQueue, pairing: Pairing, record: Record) -> None:
         record = with_bot_names(pairing, record)
         if schedule.record_result(pairing, record):
             self._record_match(pairing, record)
@@ -224,15 +230,15 @@ class Runner:
             self._again(pairing, record)
 
     def _forfeit(self, match: str, pairing: Pairing) -> Record:
-        """Return the record of a match that cannot be played because a bot is lost."""
+        """Return the record of a match that a lost bot forfeits; without a winner if both are lost."""
         absent = [bot for bot in (pairing.maxie, pairing.minnie) if self._bots.is_lost(bot)]
         winner: Seat | None = None
         if len(absent) == 1:
             winner = "minnie" if absent[0] == pairing.maxie else "maxie"
         result = Result(winner, EndReason.NO_SHOW, f"{' and '.join(absent)} did not come")
-        return self._terms.unplayed(match, pairing, result)
+        return self._terms.unplayed_record(match, pairing, result)
 
 
 def with_bot_names(pairing: Pairing, record: Record) -> Record:
-    """Return the record with the bots' names in place of the names of twins."""
+    """Return the record with the names of the bots in place of the names of their twins, such as `greedy#2`."""
     return msgspec.structs.replace(record, players=Players(pairing.maxie, pairing.minnie))

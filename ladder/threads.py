@@ -1,8 +1,8 @@
-"""Threads for the bots of an event: search threads of each bot, and matches in parallel on the available cores.
+"""Allocation of the cores to the bots of an event: search threads of each bot, and number of parallel matches. Pure.
 
-A match needs as many threads as the more demanding of its two bots, since only one of them thinks at a time. Matches are
-started as long as together they need no more threads than there are cores, and at least one is. If the number of
-parallel matches is set by hand, the cores are divided among them instead. Pure.
+A match needs as many threads as the bot that needs more, since only one bot of a match thinks at a time. As many matches
+run in parallel as there are cores for their threads, and at least one. If the user sets the number of parallel matches,
+the cores are divided equally among them instead.
 """
 
 from __future__ import annotations
@@ -15,45 +15,45 @@ from arena.match.terms import ThreadLimits
 
 
 @dataclass(frozen=True)
-class Threads:
-    """Division of the cores among the bots and the parallel matches of one event."""
+class ThreadAllocation:
+    """Allocation of the cores to the bots and the parallel matches of one event."""
 
     bots: Sequence[BotPlan]
     cores: int
     """Number of cores for the bots."""
     by_hand: int = 0
-    """Requested number of matches in parallel; 0 for as many as the cores allow."""
+    """Number of parallel matches set by the user; 0: as many as the cores allow."""
     matches: int | None = None
-    """Number of matches; None if unknown."""
+    """Total number of matches; None if unknown."""
     here: bool = True
-    """True if the bots run on these cores; otherwise their own machines decide."""
+    """True if the bots run on these cores. If False, they run on other machines and choose their threads."""
 
     @property
     def capacity(self) -> int:
-        """Number of threads that may be assigned to all matches in play together."""
+        """Total weight of the matches that may run in parallel (`weight`)."""
         return self.by_hand or self.cores
 
     @property
     def max_per_match(self) -> int:
-        """Maximum number of threads of a match of these bots, as far as known from the plan."""
+        """Largest number of threads that a match needs, as far as the plan says."""
         return max((self._required(bot) for bot in self.bots), default=1)
 
     @property
     def concurrency(self) -> int:
-        """Return the maximum number of matches in parallel, as far as known from the plan."""
+        """Maximum number of parallel matches, as far as the plan says."""
         lightest = sorted(map(self._required, self.bots))[:2]
         allowed = self.capacity if self.by_hand else max(1, self.capacity // max(lightest, default=1))
         return allowed if self.matches is None else max(1, min(allowed, self.matches))
 
     @property
     def max_load(self) -> int:
-        """Highest number of threads that all matches in play can use together."""
+        """Largest number of threads that all running matches can use together."""
         if self.matches is None:
             return max(self.capacity, self._max_threads)
         return max(self._max_threads, min(self.capacity, self.matches * self._max_threads))
 
     def twins(self, bot: BotPlan) -> int:
-        """Return the number of processes of a bot that allows the maximum of parallel matches."""
+        """Return the number of processes of a bot that are needed for the maximum number of parallel matches."""
         even = -(-2 * self.concurrency // max(1, len(self.bots)))
         least = min(
             (max(self._required(bot), self._required(other)) for other in self.bots if other is not bot),
@@ -62,16 +62,16 @@ class Threads:
         return even if self.by_hand else max(1, min(even, self.capacity // least))
 
     def weight(self, one: str, other: str, announced: Callable[[str], int]) -> int:
-        """Return the number of threads that a match of two bots needs.
+        """Return the part of `capacity` that a match of two bots takes: its threads, or 1 if the user set `by_hand`.
 
-        announced: returns the number of threads that a bot announced, by its name; 0 if none
+        announced  returns the number of threads that the bot with a name announced; 0 if it announced none
         """
         if self.by_hand:
             return 1
         return max(self._announced_threads(one, announced), self._announced_threads(other, announced))
 
     def limits(self, maxie: str, minnie: str, announced: Callable[[str], int]) -> ThreadLimits:
-        """Return the number of search threads of each bot of a match; `announced` is as for `weight`."""
+        """Return the maximum number of search threads of each bot in a match; `announced` is as in `weight`."""
         if not self.here:
             return ThreadLimits()
         if self.by_hand:

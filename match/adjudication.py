@@ -1,6 +1,6 @@
-"""Adjudication: end a match early, decided after each move from the moves so far.
+"""Adjudication: rules that end a match early, applied after each move.
 
-The value of one bot counts only if its opponent's value agrees.
+Values that the bots send count only if both bots agree.
 """
 
 from __future__ import annotations
@@ -18,35 +18,37 @@ from arena.solved.solution import Solution, solution_of, why_unsolved
 
 @dataclass(frozen=True)
 class Adjudicated:
-    """Early end of a match, with its reason. `winner` is None for a draw."""
+    """Early end of a match by an adjudication rule. `winner` is None for a draw; `detail` names the rule."""
 
     winner: Player | None
     detail: str
 
 
 class Adjudicator:
-    """Adjudication of one match in progress; it counts positions if a rule needs the counts."""
+    """Adjudicator of one match in progress. It counts repeated positions only if the repetition rule is on."""
 
     def __init__(self, rules: Adjudication | None, game: AnyGame) -> None:
         self._rules = rules
         # Without the rule nothing is counted, to save memory.
-        self._recurrence = (
+        self._repetitions = (
             RepetitionCounter(game) if rules is not None and rules.repetition is not None else None
         )
         self._solution = solution_of(game) if rules is not None and rules.table else None
         repetition = rules.repetition if rules is not None else None
         # Most servers use only this rule; then positions below its count need no further check.
-        self._least = repetition if repetition and rules == Adjudication(repetition=repetition) else 0
+        self._first_repetition = (
+            repetition if repetition and rules == Adjudication(repetition=repetition) else 0
+        )
 
     def count(self, position: object) -> None:
-        """Count a position that needs no verdict: the start, and the positions of the opening."""
-        if self._recurrence is not None:
-            self._recurrence.add(position)
+        """Count a position that cannot end the match: the start, or a position of the opening."""
+        if self._repetitions is not None:
+            self._repetitions.add(position)
 
     def judge(self, position: object, moves: Sequence[RecordedMove]) -> Adjudicated | None:
-        """Count the position after the last move, and return the verdict on it, or None."""
-        times = self._recurrence.add(position) if self._recurrence is not None else 1
-        if times < self._least:
+        """Count the position after the last move. Return the early end of the match, or None if it goes on."""
+        times = self._repetitions.add(position) if self._repetitions is not None else 1
+        if times < self._first_repetition:
             return None
         return adjudicate(self._rules, position, moves, times, self._solution)
 
@@ -58,16 +60,16 @@ def adjudicate(
     times: int,
     solution: Solution | None = None,
 ) -> Adjudicated | None:
-    """Return the verdict on an unfinished match in which `moves` have led to `position`, or None.
+    """Return the early end of a match in which `moves` have led to `position`, or None if the match goes on.
 
     times     number of times that the position has occurred in the match, this time included
     solution  solution of the game, if its map is solved
 
-    Repetition comes first, then the table of a solved map, then values on which both bots agree, and last the ply limit.
+    The rules apply in this order: repetition, solved table, values on which both bots agree, ply limit.
     """
     if rules is None:
         return None
-    # It can exceed the limit, if the opening already repeated the position.
+    # `times` exceeds the limit if the opening already repeated the position.
     if rules.repetition is not None and times >= rules.repetition:
         return _by_repetition(times)
     verdict = None
@@ -123,6 +125,6 @@ def _by_ply_limit(plies: int, limit: int) -> Adjudicated:
     return Adjudicated(None, f"{plies} plies were played, and the ladder's limit is {limit}")
 
 
-def lacks_table(rules: Adjudication | None, game: AnyGame) -> str | None:
-    """Return why the rule `table` cannot end matches of `game`, in one line; None if it can or is off."""
+def why_table_unusable(rules: Adjudication | None, game: AnyGame) -> str | None:
+    """Return why the rule `table` cannot end matches of `game`, in one line; None if it can, or if the rule is off."""
     return None if rules is None or not rules.table else why_unsolved(game) or None

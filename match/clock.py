@@ -3,8 +3,8 @@
 The rules, which PROTOCOL.md repeats for bot authors:
 
 - A player's time runs from sending the turn until the move's frame arrives at the server.
-- A move is in time while `elapsed <= left + margin`. The margin is grace for the network: it saves from a
-  flag, but is not time to think. A player who uses part of it has 0 left, never less.
+- A move is in time while `elapsed <= left + margin`. The margin is grace for the network, not time to think: a move
+  within it does not lose on time. A player who uses part of it has 0 left, never less.
 - After a move in time the increment is added. With a time per move, `left` is reset to that time.
 - The two players may have different time controls: time odds.
 - If the total time of a match is limited, a player never has more left than the limit less the time already spent.
@@ -73,7 +73,7 @@ class MatchClock(Struct, frozen=True, gc=False):
         if not 0 <= elapsed <= clock + self.margin:
             raise ValueError(f"time spent must be 0 to {clock + self.margin} ns, not {elapsed} ns")
         if self.total:
-            return self._spend_of_total(player, elapsed)
+            return self._spend_limited(player, elapsed)
         control = self.maxie_control if player is MAXIE else self.minnie_control
         if control.per_move:
             return self
@@ -81,7 +81,7 @@ class MatchClock(Struct, frozen=True, gc=False):
         maxie, minnie = (remaining, self.minnie) if player is MAXIE else (self.maxie, remaining)
         return MatchClock(self.maxie_control, self.minnie_control, self.margin, maxie, minnie)
 
-    def _spend_of_total(self, player: Player, elapsed: int) -> MatchClock:
+    def _spend_limited(self, player: Player, elapsed: int) -> MatchClock:
         """Return the clocks after a move that took `elapsed` ns, in a match with a limited total time."""
         by_maxie = player is MAXIE
         maxie_spent = self.maxie_spent + (elapsed if by_maxie else 0)
@@ -105,7 +105,7 @@ class MatchClock(Struct, frozen=True, gc=False):
         )
 
     def to_clocks(self, mover: Player | None = None, running: int = 0) -> Clocks:
-        """Return both clocks in ms, rounded down, after `mover` has used `running` ns of the current turn."""
+        """Return both clocks in ms, rounded down. `mover` has already used `running` ns of the current turn."""
         if not running:
             return Clocks(self.maxie // MS, self.minnie // MS)
         maxie = self.maxie - running if mover is MAXIE else self.maxie

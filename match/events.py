@@ -1,4 +1,4 @@
-"""Events that a referee handles and effects that it returns. Events are journaled, so each has a stable JSON form."""
+"""Events that a referee handles, and effects that it returns. The journal stores events, so their JSON form is stable."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ MAX_REASON = 200
 
 
 class MatchOpened(Struct, frozen=True, tag="opened"):
-    """The match is set up, and both players are requested to get ready."""
+    """The match is set up, and both players are asked to get ready."""
 
 
 class PlayerReady(Struct, frozen=True, tag="ready"):
@@ -42,15 +42,15 @@ class Moved(Struct, frozen=True, gc=False, tag="moved", omit_defaults=True):
 
 
 class Resigned(Struct, frozen=True, tag="resigned", omit_defaults=True):
-    """A player gave up, or its bot failed."""
+    """A player resigned, or its bot crashed."""
 
     player: Player
     reason: GivingUp = "resignation"
     detail: str = ""
     """Reason given by the bot or by its process manager, unchecked."""
 
-    def why(self) -> str:
-        """Return the text after the player's name, in printable characters, since records and terminals show it."""
+    def detail_suffix(self) -> str:
+        """Return `: DETAIL` in printable characters, to follow "NAME resigned" in records; empty without a detail."""
         printable = "".join(char if char.isprintable() else "?" for char in self.detail[:MAX_REASON])
         return f": {printable}" if printable else ""
 
@@ -68,11 +68,11 @@ class PlayerReconnected(Struct, frozen=True, tag="returned"):
 
 
 class SessionLost(Struct, frozen=True, tag="session_lost", omit_defaults=True):
-    """A new process took a player's name without its session, so it does not know the match yet."""
+    """A new process connected under a player's name without the old session, so it does not know the match yet."""
 
     player: Player
     proved: bool = False
-    """True if a token proves that it is the same bot."""
+    """True if a token proves that the new process is the same bot."""
 
 
 class ProtocolViolated(Struct, frozen=True, tag="broke_protocol"):
@@ -83,10 +83,10 @@ class ProtocolViolated(Struct, frozen=True, tag="broke_protocol"):
 
 
 class DeadlinePassed(Struct, frozen=True, tag="deadline", omit_defaults=True):
-    """`next_deadline` has passed, and all earlier messages have been read."""
+    """The referee's `next_deadline` has passed, and all messages that arrived earlier have been read."""
 
     server_late: int = 0
-    """Stall of the server during the turn, in ns, as far as it knows."""
+    """Time during the turn in which the server is known to have stalled, in ns."""
 
 
 class ServerRecovered(Struct, frozen=True, tag="server_back"):
@@ -94,7 +94,7 @@ class ServerRecovered(Struct, frozen=True, tag="server_back"):
 
 
 class ServerFailed(Struct, frozen=True, tag="server_failed"):
-    """The server cannot continue this match, which is void."""
+    """The server cannot continue this match; the match is void."""
 
     detail: str
 
@@ -122,7 +122,10 @@ _decoder: msgspec.json.Decoder[list[TimedEvent]] = msgspec.json.Decoder(list[Tim
 
 
 def to_journal(at: int, event: Event, turn: tuple[int, TurnStarted] | None = None) -> str:
-    """Return an event as JSON for the journal, preceded by `turn` if that is not in the journal yet."""
+    """Return an event at the time `at` as JSON for the journal.
+
+    turn  start of the current turn with its time, if it is not in the journal yet; it is written before the event
+    """
     timed = (at, event)
     return _encoder.encode((timed,) if turn is None else (turn, timed)).decode()
 
@@ -140,7 +143,7 @@ class Notify(Struct, frozen=True, gc=False):
 
 
 class Finish(Struct, frozen=True):
-    """The match is over."""
+    """The match is over. `winner` is None for a draw and for a void match."""
 
     winner: Player | None
     reason: EndReason

@@ -1,4 +1,4 @@
-"""Lag credit: network delay is not charged to the clock, within a budget. Pure; times in ns.
+"""Lag credit: network delay is not charged to the clock, as far as a budget allows. Pure; times in ns.
 
 The rule, which PROTOCOL.md publishes:
 
@@ -32,7 +32,7 @@ class LagBudget(Struct, frozen=True, gc=False):
     left: int = CAP
 
     def credit(self, lag: int, elapsed: int) -> tuple[int, Self]:
-        """Return the credit for a move that took `elapsed` ns with this `lag`, and the budget after it."""
+        """Return the credit for a move that took `elapsed` ns with a lag of `lag` ns, and the remaining budget."""
         if not lag and self.left == CAP:  # the usual case on a local network
             return 0, self
         credited = max(0, min(lag, elapsed, self.left))

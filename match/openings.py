@@ -12,7 +12,10 @@ Opening = tuple[Data, ...]
 
 
 def random_opening(game: Game[P, M], plies: int, salt: str) -> Opening:
-    """Return at most `plies` moves that do not end the game, chosen by `salt` alone and so the same on every machine."""
+    """Return an opening of at most `plies` random moves.
+
+    The same `salt` gives the same opening on every machine. The opening is shorter if every next move would end the game.
+    """
     position = game.start()
     moves: list[Data] = []
     for ply in range(plies):

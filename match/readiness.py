@@ -1,7 +1,4 @@
-"""Readiness of the players before a match: the players who are ready, and the deadline of the others.
-
-Pure: time is an argument.
-"""
+"""Readiness of the players before a match: who is ready, and until when the others must be. Pure: time is an argument."""
 
 from __future__ import annotations
 
@@ -14,10 +11,10 @@ NOBODY: frozenset[Player] = frozenset()
 
 
 class Readiness:
-    """Players who are ready, and players who returned after a restart of the server. Only the referee uses it.
+    """State of both players before a match: ready or not, and reconnected or not after a restart of the server.
 
-    A player who has not returned cannot be asked to get ready. It has its grace period to return, and then the full time
-    to get ready.
+    A player who has not reconnected cannot be asked to get ready. It has the grace period to reconnect, and then the full
+    time to get ready.
     """
 
     __slots__ = ("_away_ns", "_missing", "_ready_ns", "awaited", "since")
@@ -26,14 +23,14 @@ class Readiness:
         self._ready_ns = terms.ready_ms * MS
         self._away_ns = max(self._ready_ns, terms.grace_ms * MS)
         self.since: int | None = None
-        """Time at which the players were requested to get ready, in ns; None before that."""
+        """Time at which the players were asked to get ready, in ns; None if they were not."""
         # Shared constants save memory, since a server keeps this object for each match in progress.
         self._missing, self.awaited = EVERYBODY, NOBODY
-        """`_missing`: players who are not ready. `awaited`: players who have not returned since the server was down."""
+        """`_missing`: players who are not ready. `awaited`: players who have not reconnected since the server's restart."""
 
     @property
     def started(self) -> bool:
-        """True after the players were requested to get ready."""
+        """True if the players were asked to get ready."""
         return self.since is not None
 
     @property
@@ -43,37 +40,37 @@ class Readiness:
 
     @property
     def deadline(self) -> int | None:
-        """Time until which the players must be ready, in ns; None before the request."""
+        """Time until which the players must be ready, in ns; None if they were not asked."""
         if self.since is None:
             return None
         return self.since + (self._ready_ns if self._missing.isdisjoint(self.awaited) else self._away_ns)
 
     def ask(self, now: int) -> None:
-        """Start the time to get ready at `now`."""
+        """Note that the players are asked to get ready at `now`."""
         self.since = now
 
     def mark_ready(self, player: Player) -> bool:
-        """Mark a player as ready. Return False if it was ready already, or if no player was requested to get ready."""
+        """Mark a player as ready. Return False if it was ready already, or if the players were not asked yet."""
         if self.since is None or player not in self._missing:
             return False
         self._missing -= {player}
         return True
 
-    def forget(self, player: Player) -> None:
-        """Mark a player as not ready, after it lost its state of the match."""
+    def mark_unready(self, player: Player) -> None:
+        """Mark a player as not ready, because its new process does not know the match."""
         self._missing |= {player}
 
     def resume(self, now: int) -> None:
-        """Wait for all players to return after the server was down."""
+        """Wait for both players to reconnect after a restart of the server; the time to get ready starts again."""
         self.awaited = EVERYBODY
-        self._begin_anew(now)
+        self._restart_time(now)
 
     def reconnect(self, player: Player, now: int) -> None:
-        """Note that a player has returned."""
+        """Note that a player has reconnected; if it was awaited, the time to get ready starts again."""
         if player in self.awaited:
             self.awaited -= {player}
-            self._begin_anew(now)
+            self._restart_time(now)
 
-    def _begin_anew(self, now: int) -> None:
+    def _restart_time(self, now: int) -> None:
         if self.since is not None:
             self.since = now

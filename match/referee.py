@@ -1,9 +1,10 @@
 """The referee of one match, which decides legality, timeouts and the winner. Pure: time is an argument.
 
-`handle(event, now)` returns the effects; `next_deadline` says when to call with `DeadlinePassed` if nothing else happens
-first. `now` is monotonic nanoseconds and never decreases. A referee never sleeps, reads a clock, logs, or raises for a
-player's mistake, which is data. The same events at the same times give the same effects, so the journal fully describes
-a match. The phases are getting ready, playing, and over. All but the last have a deadline, so every match ends.
+`handle(event, now)` returns the effects. `next_deadline` is the time at which to call it with `DeadlinePassed` if nothing
+else happens first. `now` is monotonic nanoseconds and never decreases. A referee never sleeps, reads a clock or logs; a
+player's mistake is data, not an exception. The same events at the same times give the same effects, so the journal fully
+describes a match. A match has three phases: getting ready, playing, over. The first two have deadlines, so every match
+ends.
 """
 
 from __future__ import annotations
@@ -46,13 +47,13 @@ from arena.protocol.record import RecordedMove, Result
 from arena.protocol.values import Clocks, Seat
 
 LATE_LIMIT = 50 * MS
-"""Stall of the server, in ns, above which a flag voids the match, if the stall also exceeds the margin."""
+"""Stall of the server, in ns. If a flag falls after a longer stall that also exceeds the margin, the match is void."""
 
 MAX_FAULTS = 16
 """Number of rejected messages allowed to a player in one match; the next one loses it."""
 
 SEATS: dict[Player, Seat] = {Player.MAXIE: "maxie", Player.MINNIE: "minnie"}
-"""Names of the players on the wire."""
+"""Names of the players in messages and records."""
 
 
 @dataclass
@@ -61,7 +62,7 @@ class Referee:
 
     terms: Terms
     revision: int = 0
-    """Number of events that changed the state. Only these events have to be stored."""
+    """Number of events so far that changed the state. Other events need not be stored."""
     moves: list[RecordedMove] = field(default_factory=list)
     result: Finish | None = None
 
@@ -88,9 +89,7 @@ class Referee:
         self._play_opening()
 
     def _play_opening(self) -> None:
-        """Play the moves of the opening. Raises games.core.GameError for an invalid opening, which is the host's
-        mistake.
-        """
+        """Play the moves of the opening. Raises games.core.GameError for an invalid opening, as set by the host."""
         game = self.terms.game
         if self._adjudicator is not None:
             self._adjudicator.count(self.position)
@@ -112,7 +111,7 @@ class Referee:
         return self.result is not None
 
     @property
-    def recorded(self) -> Result | None:
+    def recorded_result(self) -> Result | None:
         """Result for the record; None while the match is not over."""
         result = self.result
         if result is None:
@@ -121,7 +120,7 @@ class Referee:
 
     @property
     def ply(self) -> int:
-        """The next ply to be played."""
+        """Number of the next ply, counted from 0."""
         return len(self.moves)
 
     @property
@@ -186,7 +185,10 @@ class Referee:
     # playing
 
     def start_clock(self, turn: TurnStarted, now: int) -> int | None:
-        """Start the clock of a turn sent at `now`. Return the time at which its flag falls, or None if no clock starts."""
+        """Start the clock of a turn sent at `now`. Return the time at which the mover's flag falls, in ns.
+
+        Return None, and start no clock, if `turn` is not the next one or its player has not reconnected.
+        """
         here = self.mover not in self.readiness.awaited  # otherwise the turn begins when its mover returns
         is_next = self.turn_since is None and self.result is None and turn.ply == len(self.moves)
         if here and self._playing and is_next:
@@ -281,7 +283,7 @@ class Referee:
 
     def _give_up(self, event: Resigned, now: int) -> list[Effect]:
         crashed = event.reason == "crash"
-        text = f"{self._name_of(event.player)} {'crashed' if crashed else 'resigned'}{event.why()}"
+        text = f"{self._name_of(event.player)} {'crashed' if crashed else 'resigned'}{event.detail_suffix()}"
         reason = EndReason.CRASH if crashed else EndReason.RESIGNATION
         return self._finish(event.player.opponent, reason, text, now)
 
@@ -306,15 +308,15 @@ class Referee:
 
     def _replace(self, player: Player, now: int, *, proved: bool) -> list[Effect]:
         if self._playing and not proved:
-            detail = f"{self._name_of(player)} came back with neither its session nor a token, so it lost what it was playing"
+            detail = f"{self._name_of(player)} reconnected with neither its session nor a token, so it lost the match"
             return self._finish(player.opponent, EndReason.DISCONNECT, detail, now)
         if not self._playing:
-            self.readiness.forget(player)
+            self.readiness.mark_unready(player)
             self.revision += 1
         return self._return(player, now)
 
     def _resume(self, now: int) -> list[Effect]:
-        """Mark all players as away. The interrupted turn restarts when its mover has reconnected."""
+        """Mark both players as away. The interrupted turn restarts when its mover has reconnected."""
         self.readiness.resume(now)
         self.turn_since = None
         self._left_at = dict.fromkeys(Player, now)
@@ -324,7 +326,7 @@ class Referee:
     # deadlines
 
     def _deadlines(self) -> list[tuple[int, Player | None]]:
-        """Return all deadlines, each with the player who misses it; None stands for all players who are not ready."""
+        """Return all deadlines, each with the player who must meet it; None stands for all players who are not ready."""
         ready_by = self.readiness.deadline
         if self.over or ready_by is None:
             return []
@@ -400,12 +402,12 @@ class Referee:
 
     @property
     def left_at(self) -> Mapping[Player, int]:
-        """Return the time at which each absent player lost its connection, in ns; empty before play."""
+        """Time at which each absent player lost its connection, in ns; empty before play."""
         return self._left_at if self._playing else {}
 
     @property
     def mover_now(self) -> Player | None:
-        """Return the player to move; None before and after play."""
+        """Player to move; None before and after play."""
         return self.mover if self._playing and not self.over else None
 
     def clocks(self, now: int) -> Clocks:

@@ -1,4 +1,4 @@
-"""Repeated positions: the only rule for detecting repetition, used by every kind of match. Pure."""
+"""Detection of repeated positions, the same for every kind of match. Pure."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from arena.games.core import Game
 
 
 class RepetitionCounter:
-    """Counts of the positions of one match. Adding a position takes O(territories) time and memory."""
+    """Counter of the positions of one match. Adding a position takes O(territories) time and memory."""
 
     def __init__(self, game: Game[Any, Any], positions: Iterable[object] = ()) -> None:
-        """Start with the positions that have occurred already."""
+        """Count `positions`, which have already occurred."""
         self._game = game
         self._counts: dict[Hashable, int] = {}
         self.latest = 0
@@ -21,7 +21,7 @@ class RepetitionCounter:
             self.add(position)
 
     def add(self, position: object) -> int:
-        """Return how often the position has occurred, this time included; 1 in a game without repetition."""
+        """Count a position. Return how often it has occurred, this time included; always 1 in a game without repetition."""
         key = self._game.recurring(position)
         if key is None:
             self.latest = 1

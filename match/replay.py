@@ -1,7 +1,7 @@
-"""Replay of a record with a referee, which checks every claim in it.
+"""Check of a record: a referee replays its match.
 
-Checked are the setup, the opening, each move, the reason, the winner, and adjudication by the record's own rules. The
-times of the moves are not checked, because a record does not contain the margin that applied to them.
+The check covers the setup, the opening, each move, the reason, the winner, and adjudication by the record's own rules.
+It does not cover the times of the moves, because a record does not contain the margin that applied to them.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from arena.protocol.values import Data
 from arena.solved.header import BadTable
 from arena.solved.solution import solution_of
 
-_BEFORE_ITS_END = frozenset(EndReason) - {
+_EARLY_REASONS = frozenset(EndReason) - {
     EndReason.of(reason.value) for reason in Reason if reason is not Reason.LEAF
 }
 """Reasons for ending a match before its game ends; all other reasons come from the game."""
@@ -41,7 +41,7 @@ _SOMEBODY_WINS = _MOVERS_FAULT | {
 
 @dataclass(frozen=True)
 class Replay:
-    """A match with legal moves that lead to its result."""
+    """A checked match: its moves are legal and lead to its result."""
 
     record: Record
     game: Game[Any, Any]
@@ -54,7 +54,7 @@ class Replay:
         return len(self.record.moves)
 
     def move_line(self, ply: int) -> str:
-        """Return the move that led to `positions[ply]` in one line; for ply 0, the players and the result."""
+        """Return a line about the move that led to `positions[ply]`; for ply 0, a line with the players and the result."""
         record, game = self.record, self.game
         if ply == 0:
             return f"match {record.match}: {summary(record)}"
@@ -62,9 +62,9 @@ class Replay:
         player = game.player(before)
         name = record.players.maxie if player is MAXIE else record.players.minnie
         text = game.move_to_text(game.move_from_data(move.move))
-        return f"ply {ply - 1}: {player} ({name}) plays {text}, {', '.join([f'{move.ms:g} ms', *self._thinking_lines(ply - 1)])}"
+        return f"ply {ply - 1}: {player} ({name}) plays {text}, {', '.join([f'{move.ms:g} ms', *self._analysis_words(ply - 1)])}"
 
-    def _thinking_lines(self, ply: int) -> Iterator[str]:
+    def _analysis_words(self, ply: int) -> Iterator[str]:
         thinking = self.record.moves[ply].thinking
         if thinking is None:
             return
@@ -79,7 +79,8 @@ class Replay:
 def movers(record: Record) -> list[Player]:
     """Return the player of each move of a record. Raises GameError if the game is not known here.
 
-    The project's games take turns. In a game of one's own a player may move again, so its moves are replayed.
+    In the built-in games the players alternate. In a custom game a player may move twice in a row, so the match is
+    replayed.
     """
     if KNOWN.is_builtin(record.game):
         return [(Player.MAXIE, Player.MINNIE)[ply % 2] for ply in range(len(record.moves))]
@@ -91,8 +92,8 @@ def movers(record: Record) -> list[Player]:
     return players
 
 
-def cpu_ms(records: Iterable[Record]) -> dict[str, float]:
-    """Return the mean CPU time of a move of each bot for which it was measured, in ms."""
+def mean_cpu_ms(records: Iterable[Record]) -> dict[str, float]:
+    """Return the mean CPU time per move, in ms, of each bot for which it was measured."""
     used: defaultdict[str, list[float]] = defaultdict(list)
     for record in records:
         if any(move.thinking is not None and move.thinking.cpu_ms is not None for move in record.moves):
@@ -103,7 +104,10 @@ def cpu_ms(records: Iterable[Record]) -> dict[str, float]:
 
 
 def has_moved(record: Record, player: Player) -> bool | None:
-    """Return True if a player made a move of its own, None if it never had a turn."""
+    """Return whether a player answered its turns: True if it made a move besides the opening.
+
+    Return False if it made none and lost on time or by not getting ready, and None if it never had to move.
+    """
     first = sum(each.opening for each in record.moves)
     if player in movers(record)[first:]:
         return True
@@ -119,16 +123,16 @@ def summary(record: Record) -> str:
     setup = f" on {record.setup['map']}" if "map" in record.setup else ""
     who = f"{record.players.maxie} (maxie) - {record.players.minnie} (minnie)"
     reason = REPETITION if result.by_repetition else result.reason.value.replace("_", " ")
-    return f"{who}, {record.game}{setup}, {record.time_odds.beside(record.time_control)}: {winner}, {reason}, {len(record.moves)} plies"
+    return f"{who}, {record.game}{setup}, {record.time_odds.describe(record.time_control)}: {winner}, {reason}, {len(record.moves)} plies"
 
 
 def verify(record: Record) -> Replay:
     """Replay the match of a record.
 
-    Raises BadRecord with the ply and the reason if the setup is invalid, the game has other rules here, a move is illegal,
-    or the moves do not lead to the result.
+    Raises BadRecord if the setup is invalid, the game has other rules on this machine, a move is illegal, or the moves do
+    not lead to the result.
     """
-    terms = _terms(record)
+    terms = _record_terms(record)
     try:
         return _replay_moves(record, terms)
     except BadTable as error:
@@ -136,7 +140,7 @@ def verify(record: Record) -> Replay:
 
 
 def _replay_moves(record: Record, terms: Terms) -> Replay:
-    positions = _opening(terms)
+    positions = _opening_positions(terms)
     referee = Referee(terms)
     referee.handle(MatchOpened(), 0)
     for player in Player:
@@ -152,7 +156,7 @@ def _replay_moves(record: Record, terms: Terms) -> Replay:
     return Replay(record, terms.game, tuple(positions))
 
 
-def _terms(record: Record) -> Terms:
+def _record_terms(record: Record) -> Terms:
     try:
         game = make_game(record.game, record.setup)
         differ = differing_rules(game, record.rules)
@@ -160,14 +164,14 @@ def _terms(record: Record) -> Terms:
             raise BadRecord(differ)
         control = TimeControl.parse(record.time_control)
     except GameError as error:
-        raise BadRecord(f"its setup is wrong: {error}") from None
+        raise BadRecord(f"the setup of the record is wrong: {error}") from None
     except BadTimeControl as error:
         raise BadRecord(str(error)) from None
     for seat in SEATS.values():
         try:
             record.time_odds.of(seat, control)
         except BadTimeControl as error:
-            raise BadRecord(f"its time odds are wrong: {error}") from None
+            raise BadRecord(f"the time odds of the record are wrong: {error}") from None
     opening: tuple[Data, ...] = tuple(
         each.move for each in takewhile(lambda each: each.opening, record.moves)
     )
@@ -185,18 +189,18 @@ def _terms(record: Record) -> Terms:
     )
 
 
-def _opening(terms: Terms) -> list[object]:
-    """Return the positions of the opening, up to the first one in which a player moves. Raises BadRecord."""
+def _opening_positions(terms: Terms) -> list[object]:
+    """Return the positions of the opening, from the start to the position after its last move. Raises BadRecord."""
     game: AnyGame = terms.game
     positions = [game.start()]
     for ply, data in enumerate(terms.opening):
         try:
             positions.append(game.play(positions[-1], game.move_from_data(data)))
         except GameError as error:
-            raise BadRecord(f"its opening is wrong: ply {ply}: {error}") from None
+            raise BadRecord(f"the opening of the record is wrong: ply {ply}: {error}") from None
     outcome = game.outcome(positions[-1])
     if terms.opening and outcome is not None:
-        raise BadRecord(f"its opening is wrong: it ends the game, by {outcome.word}")
+        raise BadRecord(f"the opening of the record is wrong: it ends the game, by {outcome.word}")
     return positions
 
 
@@ -204,33 +208,45 @@ def _check_result(record: Record, referee: Referee) -> None:
     result, outcome = record.result, referee.result
     if result.reason is EndReason.SERVER_FAULT:
         if result.winner is not None:
-            raise BadRecord("a void match must have no winner")
+            raise BadRecord(f"a void match must have no winner, but the record names {result.winner}")
         return
     if outcome is not None:
         winner = SEATS[outcome.winner] if outcome.winner else None
         if (winner, outcome.reason) != (result.winner, result.reason):
             raise BadRecord(
-                f"it says {_words(result.winner, result.reason)}, but its moves say {_words(winner, outcome.reason)}"
+                f"the record says {_result_text(result.winner, result.reason)}, "
+                f"but its moves say {_result_text(winner, outcome.reason)}"
             )
         if result.by_repetition and not Result(winner, outcome.reason, outcome.detail).by_repetition:
-            raise BadRecord(f"it says that a position was repeated, but its moves say: {outcome.detail}")
+            raise BadRecord(
+                f"the record says that a position was repeated, but its moves say: {outcome.detail}"
+            )
         return
     if result.reason is EndReason.ADJUDICATED:
         rules = record.adjudication if record.adjudication is not None else "none"
         if result.detail.startswith(f"{TABLE}:") and solution_of(referee.terms.game) is None:
             raise BadRecord(
-                f"it was adjudicated by the solved table of its map, which is missing: `arena solve {record.setup.get('map')}` makes it"
+                f"the match was adjudicated by the solved table of its map, which is missing here: "
+                f"create it with `arena solve {record.setup.get('map')}`"
             )
-        raise BadRecord(f"it ends by adjudication, but by its rules ({rules}) nothing is decided")
-    if result.reason not in _BEFORE_ITS_END:
-        raise BadRecord(f"it ends by {result.reason.value}, but after {referee.ply} plies nothing is decided")
+        raise BadRecord(
+            f"the record says that the match was adjudicated, but by its rules ({rules}) nothing is decided"
+        )
+    if result.reason not in _EARLY_REASONS:
+        raise BadRecord(
+            f"the record ends by {result.reason.value}, but after {referee.ply} plies nothing is decided"
+        )
     if result.reason in _SOMEBODY_WINS and result.winner is None:
-        raise BadRecord(f"somebody wins a match that ends by {result.reason.value}")
+        raise BadRecord(
+            f"a match that ends by {result.reason.value} must have a winner, but the record has none"
+        )
     if result.reason in _MOVERS_FAULT and result.winner == SEATS[referee.mover]:
-        raise BadRecord(f"{result.winner} wins by {result.reason.value}, but it was {result.winner}'s turn")
+        raise BadRecord(
+            f"the record says that {result.winner} wins by {result.reason.value}, but it was {result.winner}'s turn"
+        )
     if result.reason is EndReason.NO_SHOW and referee.ply > len(referee.terms.opening):
-        raise BadRecord("it ends by no_show, but moves were played")
+        raise BadRecord("the record ends by no_show (a player was not ready), but moves were played")
 
 
-def _words(winner: str | None, reason: EndReason) -> str:
+def _result_text(winner: str | None, reason: EndReason) -> str:
     return f"{winner or 'nobody'} wins by {reason.value}"

@@ -1,4 +1,4 @@
-"""Terms of a match, fixed before it begins; one struct from the request to the store. Pure."""
+"""Terms of a match: everything that is fixed before it begins. Pure."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from arena.protocol.values import Data, Players, Seat
 
 
 class ThreadLimits(Struct, frozen=True):
-    """Maximum number of search threads of each player; None for the engine's own choice."""
+    """Maximum number of search threads of each player; None if the engine may choose."""
 
     maxie: int | None = None
     minnie: int | None = None
@@ -30,7 +30,7 @@ class Terms(Struct, frozen=True, kw_only=True):
     match: str
     """Identifier of the match, a UUID as 32 hexadecimal digits; also used in the record and the journal."""
     event: str
-    """Event to which the match belongs, as written in the record."""
+    """Identifier of the event to which the match belongs, as in the record."""
     game: AnyGame
     players: Players
     """Names under which the two bots are connected."""
@@ -38,23 +38,23 @@ class Terms(Struct, frozen=True, kw_only=True):
     time_odds: TimeOdds = TimeOdds()
     """Time control of each player, if the two differ."""
     margin_ms: int
-    """Grace on each move for the network, in ms."""
+    """Network allowance on each move, in ms: the flag falls this much later than the clock says."""
     ready_ms: int
     """Time for a player to get ready before any clock starts, in ms."""
     grace_ms: int = 0
     """Time for a disconnected player to return, in ms. Set by the server."""
     thread_limits: ThreadLimits = ThreadLimits()
-    """Limits of search threads set by the requester of the match, such as an event that assigns cores to its bots."""
+    """Thread limits set by the creator of the match, such as an event that assigns cores to its bots."""
     engines: Engines = Engines()
     """Engines of the players, with their search threads. Set by the server."""
     opening: tuple[Data, ...] = ()
-    """Moves that are played before the players begin, without any clock."""
+    """Moves that the referee plays before the players begin; no clock runs."""
     adjudication: Adjudication | None = None
-    """Rules for ending the match early; None for never."""
+    """Rules for ending the match early; None if it never ends early."""
     rated: bool = False
     """True if the result counts for the ratings."""
     total_ms: int = 0
-    """Limit of each player's thinking time in the whole match, in addition to the clock, in ms; 0 for no limit."""
+    """Maximum thinking time of each player in the whole match, in ms; 0 for no limit. It applies besides the clock."""
 
     def threads(self, seat: Seat) -> int:
         """Return the maximum number of search threads of a player, as sent in `start`."""
@@ -68,7 +68,7 @@ class Terms(Struct, frozen=True, kw_only=True):
 
     @property
     def odds_for_message(self) -> TimeOdds | UnsetType:
-        """Return the time odds for a message, or UNSET if neither player has another time control than the match's."""
+        """Time odds as a message field; UNSET if both players have the match's time control."""
         return self.time_odds if self.time_odds != TimeOdds() else UNSET
 
     def clock(self) -> MatchClock:
@@ -96,19 +96,19 @@ class Terms(Struct, frozen=True, kw_only=True):
         )
 
     @property
-    def needed_threads(self) -> int:
-        """Return the number of search threads the match needs: the larger of both, since only one player thinks at a time."""
+    def threads_needed(self) -> int:
+        """Number of search threads the match needs: the larger of both players', since only one thinks at a time."""
         return max(self.threads("maxie"), self.threads("minnie"))
 
-    def between(self, maxie: EngineInfo | None, minnie: EngineInfo | None) -> Terms:
-        """Return the same terms for players with these engines, each within its limit of threads."""
+    def with_engines(self, maxie: EngineInfo | None, minnie: EngineInfo | None) -> Terms:
+        """Return a copy of the terms with these engines; each engine's thread count is capped by `thread_limits`."""
         limits = self.thread_limits
         engines = Engines(_limit_threads(maxie, limits.maxie), _limit_threads(minnie, limits.minnie))
         return structs.replace(self, engines=engines)
 
 
 class _Setup(Struct, frozen=True):
-    """Fields that set up a game."""
+    """JSON form of a game: its name and its setup."""
 
     name: str
     setup: dict[str, Data]
@@ -136,12 +136,12 @@ def from_json(text: str) -> Terms:
 
 
 def setup_of_game(game: AnyGame) -> _Setup:
-    """Return a game as msgspec encodes it: its name and its setup."""
+    """Return the JSON form of a game, as an `enc_hook` of msgspec."""
     return _Setup(game.name, game.setup())
 
 
 def game_from_setup(_type: type, data: Any) -> AnyGame:
-    """Return the game that `setup_of_game` described. Raises games.core.GameError."""
+    """Return the game with this JSON form, as a `dec_hook` of msgspec. Raises games.core.GameError."""
     setup = msgspec.convert(data, _Setup)
     return make_game(setup.name, setup.setup)
 

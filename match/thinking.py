@@ -1,7 +1,7 @@
-"""Limits on the analysis that bots send with their moves and that is stored in the record.
+"""Limits on the analysis that bots send with their moves and that the record stores.
 
 The main line is kept up to the first entry that is not a move of the game. The number of bytes is limited per move and
-per match, so that views and records have a maximum size that the protocol can promise.
+per match, so that records and spectators' messages have a known maximum size.
 """
 
 from __future__ import annotations
@@ -17,51 +17,52 @@ from arena.protocol.record import RecordedMove
 from arena.protocol.values import Data, Thinking
 
 MOVE_BYTES = 1024
-"""Maximum size of a player's analysis of one move, in bytes of JSON."""
+"""Maximum size of the analysis of one move, in bytes of JSON."""
 MATCH_BYTES = 256 * 1024
-"""Maximum size of a player's analysis in one match, in bytes of JSON."""
+"""Maximum size of all analysis of one player in a match, in bytes of JSON."""
 OVERHEAD_BYTES = 32
-"""Bytes for the key and commas of the analysis, and for values that are longer in msgpack than in JSON."""
+"""Bytes added to the size of each analysis, for its key and commas and for values that msgpack encodes longer than JSON."""
 CACHED_MOVES = 512
-"""Number of the game's moves that are remembered, so that most of a line is looked up instead of checked."""
+"""Maximum number of moves in the cache of checked moves."""
 
 _encoder = msgspec.json.Encoder()
 
 
-class ThinkingLimit:
-    """Limit of one match. `limit` takes time proportional to the length of the line."""
+class AnalysisTrimmer:
+    """Trims the analysis in one match to the limits of this module. `trim` takes O(length of the line) time."""
 
     def __init__(self, game: AnyGame) -> None:
         self._game = game
         self._moves_by_key: dict[Any, Data] = {}
-        """The game's own form of each move, by the data that a player may send for it."""
+        """Checked moves in the game's own form, by the data that a player sent."""
         self._byte_budgets = dict.fromkeys(Player, MATCH_BYTES)
-        self.cut = 0
-        """Number of moves of main lines that were dropped."""
+        self.moves_cut = 0
+        """Number of moves that were removed from main lines."""
 
-    def event(self, event: Moved) -> Moved:
-        """Return a move event with the part of its analysis that is within the limits. It counts towards the player's
-        limit.
-        """
+    def trim_event(self, event: Moved) -> Moved:
+        """Return a move event with its analysis trimmed; the rest counts towards the player's limit."""
         if event.thinking is None:
             return event
         return replace(event, thinking=self.trim(event.player, event.thinking))
 
-    def limit_recorded(self, player: Player, move: RecordedMove) -> RecordedMove:
-        """Return a recorded move with the part of its analysis that is kept. It counts towards the player's limit."""
+    def trim_recorded(self, player: Player, move: RecordedMove) -> RecordedMove:
+        """Return a recorded move with its analysis trimmed; the rest counts towards the player's limit."""
         if move.thinking is None:
             return move
         return replace(move, thinking=self.trim(player, move.thinking))
 
     def trim(self, player: Player, thinking: Thinking) -> Thinking | None:
-        """Return the part of a player's analysis of one move that is kept. It counts towards the player's limit."""
+        """Return the part of a player's analysis that is within the limits; None if nothing fits.
+
+        The returned part counts towards the player's limit for the match.
+        """
         if thinking.line is not None:
-            line = self._moves(thinking.line)
-            self.cut += len(thinking.line) - len(line)
+            line = self._valid_moves(thinking.line)
+            self.moves_cut += len(thinking.line) - len(line)
             thinking = replace(thinking, line=line or None)
         size = _size(thinking)
         if size > min(MOVE_BYTES, self._byte_budgets[player]) and thinking.line is not None:
-            self.cut += len(thinking.line)
+            self.moves_cut += len(thinking.line)
             thinking = replace(thinking, line=None)
             size = _size(thinking)
         if size > self._byte_budgets[player]:
@@ -69,7 +70,7 @@ class ThinkingLimit:
         self._byte_budgets[player] -= size
         return thinking
 
-    def _moves(self, line: list[Data]) -> list[Data]:
+    def _valid_moves(self, line: list[Data]) -> list[Data]:
         """Return the valid moves at the beginning of a line, in the game's own form."""
         cache, moves = self._moves_by_key, []
         for data in line:

@@ -1,6 +1,6 @@
-"""Timeline of a match from its journal: the time that each player had, used and was credited, and all faults.
+"""Timeline of a match from its journal: each player's time available, used and credited, and all faults.
 
-Pure: the events are replayed through a referee, which gives the same answers as in the match.
+Pure: a referee replays the events, and gives the same answers as in the match.
 """
 
 from __future__ import annotations
@@ -39,13 +39,13 @@ MAX_EXCERPT = 60
 
 
 class TimelineEntry(Struct, frozen=True):
-    """One event of a match. Times are in ms; None if not applicable."""
+    """One event of a match. Times are in ms; a field is None if it does not apply to the event."""
 
     at: float
-    """Time since the match was opened. Time during which the server was down is not counted."""
+    """Time since the match was opened, without the time during which the server was down."""
     player: Seat | None
     what: str
-    """Event that the server received or noticed."""
+    """Description of the event: the move, or a few words."""
     ply: int | None = None
     had: int | None = None
     """Time on the mover's clock when the turn was sent, without the margin."""
@@ -56,11 +56,13 @@ class TimelineEntry(Struct, frozen=True):
     left: int | None = None
     """Time on the clock after the move, with the increment."""
     wrong: str = ""
-    """Reason for refusing the move or message; empty if it was accepted."""
+    """Reason for which the event was refused or ended the match; empty if neither."""
 
 
-def timeline(terms: Terms, events: Sequence[tuple[int, Event]]) -> tuple[list[TimelineEntry], Finish | None]:
-    """Return the events in order, and the result; the result is None while the match is in progress."""
+def build_timeline(
+    terms: Terms, events: Sequence[tuple[int, Event]]
+) -> tuple[list[TimelineEntry], Finish | None]:
+    """Return the entries of a match in order, and its result, which is None while the match is in progress."""
     referee = Referee(terms)
     return list(_entries(referee, events)), referee.result
 
@@ -78,7 +80,7 @@ def _entries(referee: Referee, events: Sequence[tuple[int, Event]]) -> Iterator[
         effects = referee.handle(event, at)
         if isinstance(event, TurnStarted):
             turned = at
-            had = _on_clock(referee, at)
+            had = _mover_clock_ms(referee, at)
         elif isinstance(event, Moved):
             yield _move_entry(referee, event, effects, (at - start) / MS, had, turned, at)
         else:
@@ -90,15 +92,15 @@ def _entries(referee: Referee, events: Sequence[tuple[int, Event]]) -> Iterator[
             yield TimelineEntry(
                 at=round((at - start) / MS, 1),
                 player=seat,
-                what=_description(event),
+                what=_event_text(event),
                 ply=referee.ply if took is not None else None,
                 had=had if took is not None else None,
                 took=took,
-                wrong=_reason(effects),
+                wrong=_fault_text(effects),
             )
 
 
-def _on_clock(referee: Referee, at: int) -> int | None:
+def _mover_clock_ms(referee: Referee, at: int) -> int | None:
     mover = referee.mover_now
     if mover is None:
         return None
@@ -127,7 +129,7 @@ def _move_entry(
         took=None if turned is None else round(max(0, at - turned) / MS, 1),
         credited=None if receipt is None else receipt.credited_ms,
         left=None if receipt is None else receipt.clock_ms,
-        wrong="" if receipt is not None else _reason(effects),
+        wrong="" if receipt is not None else _fault_text(effects),
     )
 
 
@@ -135,8 +137,8 @@ def _notifications(effects: Sequence[Effect]) -> list[Notify]:
     return [each for each in effects if isinstance(each, Notify)]
 
 
-def _reason(effects: Sequence[Effect]) -> str:
-    """Return why an event was refused or ended the match against a player; empty if neither."""
+def _fault_text(effects: Sequence[Effect]) -> str:
+    """Return why an event was refused or ended the match; empty if neither."""
     refused = [each.message for each in _notifications(effects) if isinstance(each.message, Error)]
     if refused:
         return f"{refused[0].code.value}: {refused[0].detail}"
@@ -152,7 +154,7 @@ def _move_text(referee: Referee, data: Data) -> str:
         return f"{text[:MAX_EXCERPT]}…" if len(text) > MAX_EXCERPT else text
 
 
-def _description(event: Event) -> str:
+def _event_text(event: Event) -> str:
     match event:
         case MatchOpened():
             return "start sent to both"
@@ -176,4 +178,4 @@ def _description(event: Event) -> str:
         case ServerFailed():
             return "the server failed"
         case TurnStarted() | Moved():
-            raise AssertionError("these events are handled before")
+            raise AssertionError("the caller handles TurnStarted and Moved")

@@ -12,40 +12,40 @@ NONE = "none"
 """Word for no adjudication at all, or for one rule that is off."""
 
 TABLE = "table"
-"""Name of the rule that ends a match by the table of a solved map."""
+"""Name of the rule that ends a match by the solved table of its map."""
 
 REPETITION = "repetition"
-"""Word that begins the detail of a match drawn by repetition; a colon follows it."""
+"""First word of `result.detail` if a match is drawn by repetition; a colon follows it."""
 
 
 class BadAdjudication(ValueError):
-    """Raised when text or data is not a valid adjudication; names the wrong part and what would be right."""
+    """Raised when text or data is not a valid adjudication; the message names the wrong part and the right form."""
 
 
 class Adjudication(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
     """Rules for ending a match early. A rule that is None is off. Values are for Maxie, in the bots' unit."""
 
     win: Annotated[float, Meta(gt=0, le=1e12)] | None = None
-    """The match is won when all recent values of both bots are at least this for Maxie, or at most its negative."""
+    """Maxie wins if the last `moves` values of both bots are all at least this; Minnie, if all are at most its negative."""
     draw: Annotated[float, Meta(ge=0, le=1e12)] | None = None
-    """The match is drawn when all recent values of both bots are within this of 0."""
+    """The match is drawn if the last `moves` values of both bots are all within this of 0."""
     moves: Annotated[int, Meta(ge=1, le=1000)] = 3
-    """Number of its last moves for which each bot's value must agree."""
+    """Number of each bot's latest moves whose values `win` and `draw` examine."""
     after: Annotated[int, Meta(ge=0, le=1_000_000)] = 0
-    """Number of plies before which no draw is agreed."""
+    """Number of plies before which `draw` does not apply."""
     limit: Annotated[int, Meta(ge=1, le=1_000_000)] | None = None
     """Number of plies after which the match is a draw."""
     repetition: Annotated[int, Meta(ge=2, le=1000)] | None = None
-    """The match is a draw when a position with the same player to move occurs this many times."""
+    """The match is a draw when the same position with the same player to move occurs this many times."""
     table: bool = False
-    """On a solved map, end the match when one player can force a win. A position worth a draw is played on."""
+    """On a solved map, end the match as soon as one player can force a win. Drawn positions are played on."""
 
     @classmethod
     def parse(cls, text: str) -> Adjudication | None:
         """Parse adjudication rules such as `win=500,draw=20,moves=3,after=40,limit=200,repetition=3,table`.
 
-        `table` is a flag: write `table`, or `table=none` to turn it off. Omitted rules are as in DEFAULT_RULES, and a
-        rule set to `none` is off. Return None if `text` is just `none` or all rules are off. Raises BadAdjudication.
+        `table` is a flag: write `table`, or `table=none` to turn it off. An omitted rule is as in DEFAULT_RULES, and a
+        rule set to `none` is off. Return None if `text` is just `none`, or if all rules are off. Raises BadAdjudication.
         """
         if text.strip() == NONE:
             return None
@@ -64,7 +64,7 @@ class Adjudication(Struct, frozen=True, omit_defaults=True, forbid_unknown_field
 
     @classmethod
     def convert(cls, parts: Mapping[str, object], *, strict: bool = True) -> Adjudication | None:
-        """Return the adjudication in a table of parts with the same keys as in `parse`.
+        """Return the adjudication with the rules in `parts`, whose keys are those of `parse`; None if all rules are off.
 
         `strict` rejects numbers written as text. Raises BadAdjudication.
         """
@@ -87,7 +87,9 @@ class Adjudication(Struct, frozen=True, omit_defaults=True, forbid_unknown_field
                 ) from None
         if rules.draw is None and ("after" in parts or ("moves" in parts and rules.win is None)):
             key, beside = ("after", "draw") if "after" in parts else ("moves", "win or draw")
-            raise BadAdjudication(f"{key}: has an effect only with {beside}: give that too, or leave it out")
+            raise BadAdjudication(
+                f"{key}: has an effect only with {beside}; add {beside}, or leave {key} out"
+            )
         return (
             rules
             if any(getattr(rules, key) is not None and getattr(rules, key) is not False for key in _SWITCHES)

@@ -1,6 +1,6 @@
-"""The closed lists of the protocol: error codes, and the reasons why a match ends.
+"""Error codes of the protocol, and the reasons why a match ends.
 
-Each member carries its meaning; the tables of PROTOCOL.md are generated from these.
+Each member has a `meaning`, from which the tables of PROTOCOL.md are generated.
 """
 
 from __future__ import annotations
@@ -9,11 +9,11 @@ from enum import StrEnum
 from typing import Self
 
 MAX_CODE = 64
-"""Maximum number of characters of a word on the wire."""
+"""Maximum number of characters of an error code or end reason."""
 
 
-class _Explained(StrEnum):
-    """Base of enums whose members are a word on the wire with its meaning."""
+class _WireWord(StrEnum):
+    """Base of enums whose members are words sent on the wire, each with its meaning."""
 
     meaning: str
 
@@ -25,7 +25,7 @@ class _Explained(StrEnum):
 
     @classmethod
     def _missing_(cls, value: object) -> Self | None:
-        """Keep a word of a later version as it is, without making it a member of the enum."""
+        """Return a value for a word from a later version, without adding it to the enum; None for an invalid word."""
         if not isinstance(value, str) or not 1 <= len(value) <= MAX_CODE:
             return None
         unknown = str.__new__(cls, value)
@@ -40,7 +40,7 @@ class _Explained(StrEnum):
         return cls.__members__[word.upper()]
 
 
-class Code(_Explained):
+class Code(_WireWord):
     """Code of an `error` message."""
 
     BAD_MESSAGE = "bad_message", "the frame is not a message: not msgpack, not a map, a wrong type or value"
@@ -87,7 +87,7 @@ class Code(_Explained):
     EVENT_OVER = "event_over", "the event is over, and no more matches are played; the connection is closed"
 
 
-class EndReason(_Explained):
+class EndReason(_WireWord):
     """Reason for the end of a match: `end.reason`, and `result.reason` in a record.
 
     A custom game can have further reasons, such as `four_in_a_row`; such a word is kept unchanged.
@@ -113,12 +113,10 @@ class EndReason(_Explained):
 
     @classmethod
     def of(cls, word: str) -> Self:
-        """Return the member for `word`, or the word itself as a game's own reason. Raises ValueError for an invalid
-        word.
-        """
+        """Return the member for `word`; for a custom game's word, a reason with that word. Raises ValueError."""
         reason = cls.__members__.get(word.upper()) or cls._missing_(word)
         if reason is None:
-            raise ValueError(f"a reason must be a word of 1 to {MAX_CODE} characters, not {word!r:.80}")
+            raise ValueError(f"an end reason must be a word of 1 to {MAX_CODE} characters, not {word!r:.80}")
         return reason
 
     @classmethod
@@ -139,4 +137,4 @@ FORFEITS = frozenset(
         EndReason.NO_SHOW,
     }
 )
-"""Reasons that are a player's fault; tables count them separately from play."""
+"""Reasons that are a player's fault. Tables count them apart from losses in play."""

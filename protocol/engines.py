@@ -1,4 +1,4 @@
-"""Description of the engine that chooses a bot's moves, as sent by the bot."""
+"""Engines of the players, as the bots describe them in `hello`."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Annotated
 from msgspec import Meta, Struct
 
 MAX_THREADS = 4096
-"""Maximum number of search threads that a bot can be allowed or can announce."""
+"""Maximum number of search threads in a message."""
 
 Name = Annotated[str, Meta(min_length=1, max_length=64)]
 OptionName = Annotated[str, Meta(min_length=1, max_length=32)]
@@ -20,7 +20,7 @@ class EngineInfo(Struct, frozen=True, omit_defaults=True):
     name: Name
     """Name of the engine, such as `jamboree`."""
     options: Annotated[dict[OptionName, OptionText], Meta(max_length=32)] = {}
-    """Options of the engine by name, as a person writes them."""
+    """Values of the engine's options by name, as text."""
     threads: Annotated[int, Meta(ge=1, le=MAX_THREADS)] | None = None
     """Number of search threads; None if unknown."""
 

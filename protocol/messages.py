@@ -4,7 +4,7 @@ On the wire a message is one msgpack map in one binary frame; its `type` is the 
 ignore unknown fields, so a later minor version may add some. Times are integer
 milliseconds; a ply counts from 0; moves and setups are the plain data of their game.
 
-Structs created for every move have `gc=False`, here and in the referee: their values cannot refer back to them, so the
+Structs created for every move have `gc=False`, here and in the referee. They are never part of a reference cycle, so the
 cyclic garbage collector need not track them.
 """
 
@@ -50,7 +50,7 @@ class Hello(Struct, frozen=True, tag="hello"):
     token: Secret = ""
     """Token from `arena token create` or from the host; empty if the server needs none."""
     session: Secret = ""
-    """The `welcome.session` of a lost connection, to return to its matches."""
+    """The `welcome.session` of a lost connection, with which the bot returns to its matches."""
     games: Annotated[list[Name], Meta(max_length=32)] = []
     """Games that the bot plays; empty for all."""
     maps: Annotated[list[Name], Meta(max_length=64)] = []
@@ -66,11 +66,11 @@ class Hello(Struct, frozen=True, tag="hello"):
     program: Annotated[str, Meta(max_length=100)] = ""
     """Program and version of the bot, for people, such as `my-bot 1.2`."""
     quota: Quota | UnsetType = UNSET
-    """Number of matches the bot still takes; omitted for no limit."""
+    """Number of further matches that the bot accepts; omitted for no limit."""
     engine: EngineInfo | UnsetType = UNSET
     """Engine that chooses the moves. `engine.threads` is its number of search threads, unless a `start` allows fewer."""
     rules: Annotated[dict[Name, Name], Meta(max_length=32)] | UnsetType = UNSET
-    """Digests of the custom games that the bot knows, by name; UNSET for a bot that compares no rules."""
+    """Digests of the rules of the custom games that the bot knows, by game; UNSET if the bot does not check rules."""
 
 
 class Ready(Struct, frozen=True, tag="ready"):
@@ -89,7 +89,7 @@ class Move(Struct, frozen=True, gc=False, tag="move"):
 
 
 class Resign(Struct, frozen=True, tag="resign", omit_defaults=True):
-    """The bot gives up the match, or has failed (`crash`). `detail` tells people why and is kept in the record."""
+    """The bot resigns the match, or has failed (`crash`). `detail` says why, for people; the record keeps it."""
 
     match: MatchId
     reason: GivingUp = "resignation"
@@ -97,7 +97,7 @@ class Resign(Struct, frozen=True, tag="resign", omit_defaults=True):
 
 
 class Status(Struct, frozen=True, tag="status"):
-    """Ask for the bot's `standing`. A `quota` limits how many more matches the bot takes from now on."""
+    """Ask for the bot's `standing`. `quota` sets the number of further matches that the bot accepts."""
 
     quota: Quota | UnsetType = UNSET
 
@@ -116,13 +116,13 @@ class Challenge(Struct, frozen=True, tag="challenge"):
 
 
 class Accept(Struct, frozen=True, tag="accept"):
-    """Take a challenge to this bot, or an open one. A match follows."""
+    """Accept a challenge to this bot, or an open one. A match follows."""
 
     challenge: MatchId
 
 
 class Decline(Struct, frozen=True, tag="decline"):
-    """Refuse a challenge that names this bot."""
+    """Decline a challenge that names this bot."""
 
     challenge: MatchId
     reason: Annotated[str, Meta(max_length=200)] = ""
@@ -187,25 +187,25 @@ class Start(Struct, frozen=True, tag="start"):
     players: Players
     time_control: TimeControl
     margin_ms: Milliseconds
-    """Grace on each move for the network, in ms: the time by which the flag falls later than on the clock."""
+    """Network allowance on each move, in ms: the flag falls this much later than the clock says."""
     ready_ms: Milliseconds
     threads: Annotated[int, Meta(ge=1, le=MAX_THREADS)] = 1
     """Maximum number of search threads."""
     rules: Name | UnsetType = UNSET
-    """Digest of the rules; UNSET for the games defined in the specification."""
+    """Digest of the rules of a custom game; UNSET for a game defined in PROTOCOL.md."""
     rated: bool | UnsetType = UNSET
     """True if the match counts for the ratings; otherwise UNSET."""
 
 
 class Turn(Struct, frozen=True, gc=False, tag="turn"):
-    """It is the receiver's turn. Its clock runs from the time this was sent."""
+    """It is the receiver's turn. The receiver's clock runs from the sending of this message."""
 
     match: MatchId
     ply: Ply
     moves: Sequence[Data]
     """All moves so far, `ply` of them. A client that missed a message catches up with these."""
     clocks: Clocks
-    """Both clocks at the time of sending. With a time per move, the mover's clock is that time."""
+    """Both clocks at the time of sending. With a time per move, the mover's clock is the time for this move."""
     increment_ms: Milliseconds
 
 
@@ -215,11 +215,11 @@ class Accepted(Struct, frozen=True, gc=False, tag="accepted"):
     match: MatchId
     ply: Ply
     spent_ms: float
-    """Time from sending the turn to the move's arrival, less the credit, in ms to a thousandth."""
+    """Time from sending the turn to the arrival of the move, less `credited_ms`, in ms with three decimals."""
     clock_ms: int
     """Time left for the mover after the increment, in ms."""
     credited_ms: float = 0.0
-    """Time credited for the network, in ms: the smallest recent ping time, within a budget (PROTOCOL.md)."""
+    """Time credited for the network, in ms: the smallest recent ping time, as far as a budget allows (PROTOCOL.md)."""
 
 
 class End(Struct, frozen=True, tag="end"):
@@ -229,13 +229,13 @@ class End(Struct, frozen=True, tag="end"):
     winner: Seat | None
     reason: EndReason
     detail: str
-    """One line for people, such as the player at fault, the move, or the number of ms."""
+    """Details of the end in one line, for people."""
     moves: Sequence[Data]
     clocks: Clocks
 
     @classmethod
     def of(cls, record: Record, clocks: Clocks) -> End:
-        """Return the end of a match from its record."""
+        """Return the end message of a recorded match; `clocks` are the clocks at its end."""
         result, moves = record.result, [each.move for each in record.moves]
         return cls(record.match, result.winner, result.reason, result.detail, moves, clocks)
 
@@ -255,12 +255,12 @@ StandingState = Literal["waiting", "playing", "suspended", "finishing", "idle"]
 
 
 class Standing(Struct, frozen=True, tag="standing"):
-    """Status of a bot with the matchmaker. `detail` says why it waits or gets no matches."""
+    """Status of a bot with the matchmaker. `detail` says why the bot waits or gets no matches."""
 
     state: StandingState
     detail: str
     quota: int | None = None
-    """Number of matches the bot still takes; None for no limit."""
+    """Number of further matches that the bot accepts; None for no limit."""
     ratings: dict[str, float] | UnsetType = UNSET
     """Ratings of the bot by game, if it has any."""
     deviations: dict[str, float] | UnsetType = UNSET
@@ -268,7 +268,7 @@ class Standing(Struct, frozen=True, tag="standing"):
 
 
 class Challenged(Struct, frozen=True, tag="challenged"):
-    """A challenge is open. Sent to the named bot and to the challenger; an open challenge also goes to all who browse."""
+    """A challenge is open. Sent to the challenger and the named bot; if none is named, to all clients that browse."""
 
     challenge: str
     challenger: str
@@ -288,7 +288,7 @@ ChallengeOutcome = Literal["accepted", "declined", "withdrawn", "expired", "refu
 
 
 class ChallengeOver(Struct, frozen=True, tag="challenge_over"):
-    """A challenge is no longer open, with the reason. `accepted` names the match that follows."""
+    """A challenge is no longer open. `outcome` says why; if it was accepted, `match` is the match that follows."""
 
     challenge: str
     outcome: ChallengeOutcome
@@ -307,20 +307,20 @@ EventPhase = Literal["open", "running", "paused", "over", "cancelled"]
 
 
 class EventStatus(Struct, frozen=True, tag="event_state"):
-    """State of an event for a bot; answers `enter` and `leave`, and follows each change."""
+    """State of an event for a bot. Answers `enter` and `leave`, and is sent again after each change."""
 
     event: str
     state: EventPhase
     entered: bool
-    """True if the bot is in the event and was not withdrawn."""
+    """True if the bot has entered the event and was not withdrawn."""
     detail: str
-    """One line for people."""
+    """State of the event in one line, for people."""
     begins_ms: int = 0
     """Time until the event begins, in ms; 0 once it has begun."""
     round: int = 0
     """Current round, from 1; 0 if none is being played."""
     rank: int | UnsetType = UNSET
-    """Final rank of the bot, from 1, shared by equals; UNSET before the end of the event, or if the bot did not play."""
+    """Final rank of the bot, from 1; bots that tie share a rank. UNSET before the end, or if the bot did not play."""
     points: float | UnsetType = UNSET
     """Points of the bot: 1 for a win, ½ for a draw. Sent with `rank`."""
     table: str | UnsetType = UNSET
@@ -339,7 +339,7 @@ class ListedEvent(Struct, frozen=True):
     """Time until the event begins, in ms; 0 once it has begun."""
     round: int
     rounds: int
-    """Number of rounds; 0 if time ends the event."""
+    """Number of rounds; 0 if the event ends at a fixed time."""
 
 
 class LiveMatch(Struct, frozen=True):
@@ -357,7 +357,7 @@ class LiveMatch(Struct, frozen=True):
 
 
 class ListedBot(Struct, frozen=True):
-    """A connected bot or house engine in a listing. It can be challenged."""
+    """A bot in a listing that can be challenged: a connected bot, or one of the server's own."""
 
     name: str
     program: str
@@ -365,9 +365,9 @@ class ListedBot(Struct, frozen=True):
     """Number of matches in progress."""
     capacity: int
     benched: str = ""
-    """Reason why the matchmaker does not pair the bot now; empty if it does."""
+    """Reason why the matchmaker does not pair the bot now; empty if the bot can be paired."""
     house: bool = False
-    """True for one of the server's own engines, which starts when it is challenged."""
+    """True for one of the server's own bots, which starts when it is challenged."""
 
 
 class Listing(Struct, frozen=True, tag="listing"):
@@ -405,21 +405,21 @@ class View(Struct, frozen=True, tag="view"):
     engines: Engines = Engines()
     """Engines of both players, as far as known."""
     time_odds: TimeOdds | UnsetType = UNSET
-    """Time controls of players that differ from `time_control`; omitted if none does."""
+    """Players' time controls that differ from `time_control`; omitted if none differs."""
     absent: dict[Seat, Milliseconds] | UnsetType = UNSET
-    """Absent players as in `ConnectionStatus`; omitted if none is absent."""
+    """Time that each disconnected player has to return, in ms; omitted if both are connected."""
 
 
 class ConnectionStatus(Struct, frozen=True, tag="presence"):
-    """Absent players of a watched match, sent whenever one loses its connection or returns."""
+    """Disconnected players of a watched match, sent whenever a player loses its connection or returns."""
 
     match: str
     absent: dict[Seat, Milliseconds]
-    """Time that each absent player has to return, in ms; empty if both are connected."""
+    """Time that each disconnected player has to return, in ms; empty if both are connected."""
 
 
 class Update(Struct, frozen=True, tag="update"):
-    """A move of a watched match. A spectator that misses a ply asks to `watch` again."""
+    """A move of a watched match. A spectator that missed a ply sends `watch` again."""
 
     match: str
     ply: int
@@ -438,14 +438,14 @@ class Thought(Struct, frozen=True, tag="thought"):
 
 
 class Pong(Struct, frozen=True, tag="pong"):
-    """Answer to a ping."""
+    """Answer to `ping`."""
 
 
 class Notice(Struct, frozen=True, tag="notice"):
-    """Announcement of the host, such as an upgrade, to all clients, and to new clients while it is in force."""
+    """Announcement by the host, such as an upgrade. Sent to all clients, and to new ones until it ends."""
 
     text: str
-    """Text for people; empty if the last notice is no longer in force."""
+    """Text for people; empty if the last notice was withdrawn."""
     until: str
     """End of the notice, ISO 8601 in UTC; empty if it has no end."""
 

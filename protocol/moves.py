@@ -1,4 +1,4 @@
-"""The encoded moves of a match. Every `turn` message carries all of them, and each is encoded only once."""
+"""The moves of a match in msgpack. Every `turn` message carries all moves, but each is encoded only once."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class MoveList:
 
 
 class MovesSoFar(Sequence[Data]):
-    """Snapshot of the moves of a match, unaffected by later moves; equal to a list of them. Creating it takes O(1) time."""
+    """Snapshot of the moves of a match, unaffected by later moves; equal to a list of the moves. Created in O(1) time."""
 
     __slots__ = ("_count", "_encoded", "_moves", "_size")
     __hash__ = None  # type: ignore[assignment]
@@ -45,9 +45,9 @@ class MovesSoFar(Sequence[Data]):
 
     @staticmethod
     def to_raw(moves: object) -> Raw:
-        """Return the moves as a msgpack array, as the `enc_hook` of encoders. Raises NotImplementedError for other types."""
+        """Return a MovesSoFar as a msgpack array; the `enc_hook` of encoders. Raises NotImplementedError for other types."""
         if type(moves) is not MovesSoFar:
-            raise NotImplementedError(f"a message holds no {type(moves).__name__}")
+            raise NotImplementedError(f"a message cannot contain a {type(moves).__name__}")
         count = moves._count  # noqa: SLF001  same class
         if count < 16:
             head = bytes((0x90 | count,))

@@ -18,11 +18,11 @@ from arena.protocol.values import Data, Players, Seat, Thinking
 FORMAT: Final = "arena-record/1"
 
 RECORD_BYTES = 16 * 1024 * 1024
-"""Maximum size of a record as a line, in bytes: 100,000 moves on a map of 1,000 territories, with the kept analysis."""
+"""Maximum size of a record in bytes: enough for 100,000 moves with analysis on a map of 1,000 territories."""
 
 
 class BadRecord(ValueError):
-    """Raised when a line is not a valid record; names the file, the line and the fault."""
+    """Raised when a line is not a valid record; the message says what is wrong with it."""
 
 
 class RecordedMove(Struct, frozen=True, gc=False, omit_defaults=True):
@@ -84,11 +84,11 @@ _decode = msgspec.json.Decoder(Record).decode
 
 
 def from_line(line: str | bytes) -> Record:
-    """Return the record in a line. Raises BadRecord."""
+    """Return the record in a line of JSON. Raises BadRecord."""
     try:
         return _decode(line)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise BadRecord(f"no {FORMAT} record: {error}") from None
+        raise BadRecord(f"not a valid {FORMAT} record: {error}") from None
 
 
 def read(path: Path) -> Iterator[Record]:

@@ -1,6 +1,6 @@
-"""Times as people write them.
+"""Time controls and durations as text.
 
-Time controls are in seconds, `10+0.1` or `0.1/move`; durations are `30s`, `10m`, `2h` or `ever`.
+A time control is `10+0.1` or `0.1/move`, in seconds; a duration is `30s`, `10m`, `2h` or `ever`.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ class BadTimeControl(ValueError):
 
 
 class TimeControl(Struct, frozen=True):
-    """Time control of a player, in integer milliseconds.
+    """Time control of a player, in ms.
 
     per_move False: `base_ms` at the start, and `increment_ms` after each of the player's moves.
-    per_move True: `base_ms` for each move, whatever earlier moves took; `increment_ms` is 0.
+    per_move True: `base_ms` for each move; unused time is lost, and `increment_ms` is 0.
     """
 
     base_ms: Annotated[int, Meta(ge=1, le=MAX_MS)]
@@ -38,7 +38,7 @@ class TimeControl(Struct, frozen=True):
 
     @classmethod
     def parse(cls, text: str) -> TimeControl:
-        """Parse a time control, to a thousandth of a second. Raises BadTimeControl."""
+        """Parse a time control such as `10+0.1` or `0.1/move`, in seconds with up to three decimals. Raises BadTimeControl."""
         match = _FORM.fullmatch(text.strip())
         wrong = BadTimeControl(
             f"{text!r:.40} is not a time control: write 10+0.1 (seconds and increment) or 0.1/move"
@@ -58,18 +58,21 @@ class TimeControl(Struct, frozen=True):
 
 
 class TimeOdds(Struct, frozen=True, omit_defaults=True):
-    """Time controls of players that differ from their match's, by seat, as `TimeControl.parse` reads them."""
+    """Players' time controls that differ from the time control of the match, as text; empty for a player without one."""
 
     maxie: Annotated[str, Meta(max_length=32)] = ""
     minnie: Annotated[str, Meta(max_length=32)] = ""
 
     def of(self, seat: Literal["maxie", "minnie"], control: TimeControl) -> TimeControl:
-        """Return a player's time control in a match under `control`. Raises BadTimeControl."""
+        """Return the time control of the player in `seat`; `control` is that of the match. Raises BadTimeControl."""
         own: str = getattr(self, seat)
         return TimeControl.parse(own) if own else control
 
-    def beside(self, control: str) -> str:
-        """Return the match's time control and the odds as people read them."""
+    def describe(self, control: str) -> str:
+        """Return the time controls of a match as text, such as `10+0.1 (maxie) against 5+0.1 (minnie)`.
+
+        Without odds it is `control`, the time control of the match.
+        """
         if not (self.maxie or self.minnie):
             return control
         return f"{self.maxie or control} (maxie) against {self.minnie or control} (minnie)"
@@ -84,13 +87,13 @@ def _seconds(ms: int) -> str:
 
 
 DURATIONS = "30s, 10m, 2h, or ever"
-"""Pattern of a duration."""
+"""Forms of a duration, for error messages."""
 
 _UNITS = {"s": 1, "m": 60, "h": 3600}
 
 
-def seconds_of(text: str) -> float:
-    """Return the seconds of a duration such as `10m`; infinity for `ever`. Raise ValueError, with the right form."""
+def parse_duration(text: str) -> float:
+    """Return the seconds in a duration such as `10m`; infinity for `ever`. Raises ValueError that says the right form."""
     if text == "ever":
         return math.inf
     try:
@@ -103,7 +106,7 @@ def seconds_of(text: str) -> float:
 
 
 def duration_in_words(seconds: float) -> str:
-    """Return a duration for people, such as `0.3 s`, `3 s`, `3 min 2 s` and `2 h 5 min`."""
+    """Return a duration as text, such as `0.3 s`, `3 s`, `3 min 2 s` or `2 h 5 min`."""
     if seconds < 1:
         return f"{seconds:.1f} s"
     whole = round(seconds)

@@ -20,13 +20,13 @@ Data = Any
 
 
 class Players(Struct, frozen=True):
-    """Bots by seat."""
+    """Names of the two bots, by seat."""
 
     maxie: str
     minnie: str
 
     def of(self, seat: str) -> str:
-        """Return the bot in a seat."""
+        """Return the name of the bot in a seat."""
         return self.maxie if seat == "maxie" else self.minnie
 
 
@@ -38,12 +38,12 @@ class Clocks(Struct, frozen=True, gc=False):
 
 
 class Limits(Struct, frozen=True):
-    """Limits of this connection."""
+    """Limits of a connection, as sent in `welcome`."""
 
     message_bytes: int
     """Maximum size of a frame that the server accepts from this connection, in bytes."""
     matches: int
-    """Maximum number of matches of this bot in parallel."""
+    """Maximum number of matches that this bot may play in parallel."""
     grace_ms: Milliseconds
     """Time for a disconnected bot to return to its matches, in ms."""
 
@@ -58,6 +58,6 @@ class Thinking(Struct, frozen=True, omit_defaults=True):
     nodes: Annotated[int, Meta(ge=0, le=2**63 - 1)] | None = None
     """Number of visited positions."""
     line: Annotated[list[Data], Meta(max_length=64)] | None = None
-    """Main line: the expected moves, beginning with this one."""
+    """Main line: the expected moves, beginning with the move sent."""
     cpu_ms: Annotated[float, Meta(ge=0, le=1e9)] | None = None
-    """CPU time since the bot's last move, in ms."""
+    """CPU time that the bot used since its previous move, in ms."""

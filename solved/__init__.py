@@ -1,5 +1,4 @@
-"""Tables of solved maps, with the exact value of every position of a small map, made by `arena solve`.
+"""Solved tables: the exact value of every position of a small map, computed by `arena solve` (`lab.solving`).
 
-Probing needs only zstandard and msgspec, so that ladders, servers and bots can all do it. `lab.solving`
-builds the tables.
+Reading them needs only zstandard and msgspec, so ladders, servers and bots can all do it.
 """

@@ -1,10 +1,10 @@
-"""Boards of a map as numbers, and the board that represents all its symmetric images.
+"""Numbering of a map's boards, and the representative of symmetric boards.
 
-A board is seen by the player to move: n > 0 is n of their armies, n < 0 is -n of the opponent's, 0 is empty. So a
-board and the board with exchanged colours and turn are the same. The number of a board is written in base
-2 cap + 1, with a digit n + cap for each territory, the first territory's the highest. An automorphism of the map
-exchanges territories so that every road stays a road. Among the images of a board under these, the one with
-the lowest number represents all.
+A board is the armies from the view of the player to move: n > 0 is n of their armies, n < 0 is -n of the opponent's, 0 is
+an empty territory. So a position and the same position with the players exchanged have the same board. The number of a
+board has a digit n + cap for each territory, in base 2 cap + 1; the first territory's digit is the highest. An
+automorphism of the map permutes the territories so that every road stays a road. A board's representative is its image
+with the lowest number.
 """
 
 from __future__ import annotations
@@ -20,9 +20,11 @@ from arena.games.riskless import Armies, Riskless
 
 @dataclass(frozen=True)
 class Boards:
-    """All boards of maps with the same roads, cap and goal.
+    """All boards of a map, and of other maps with the same roads, cap and goal.
 
-    neighbours   V sets of territory numbers in ascending order, since the order of moves does not affect values
+    neighbours   numbers of each territory's neighbours, in ascending order
+    cap          maximum number of armies on a territory
+    goal         total number of armies that wins
     """
 
     neighbours: tuple[tuple[int, ...], ...]
@@ -42,7 +44,7 @@ class Boards:
 
     @property
     def base(self) -> int:
-        """Number of possible contents of a territory."""
+        """Number of possible contents of a territory: -cap to cap."""
         return 2 * self.cap + 1
 
     @property
@@ -52,24 +54,24 @@ class Boards:
 
     @cached_property
     def powers(self) -> tuple[int, ...]:
-        """Amount by which one more army on each territory raises a board's index."""
+        """Place value of each territory's digit in the number of a board."""
         return tuple(self.base**v for v in reversed(range(self.territories)))
 
     @cached_property
     def symmetries(self) -> tuple[Permutation, ...]:
-        """Automorphisms that are used, the identity first."""
+        """Automorphisms by which representatives are chosen, the identity first; all, or a subgroup if there are too many."""
         return automorphisms(self.neighbours)
 
     def number(self, board: Sequence[int]) -> int:
-        """Return the index of a board."""
+        """Return the number of a board."""
         return sum((n + self.cap) * power for n, power in zip(board, self.powers, strict=True))
 
     def board(self, number: int) -> tuple[int, ...]:
-        """Return the board with this index."""
+        """Return the board with this number."""
         return tuple(number // power % self.base - self.cap for power in self.powers)
 
     def representative(self, board: Sequence[int]) -> int:
-        """Return the index of the board that represents this one. O(V) for each symmetry."""
+        """Return the number of a board's representative. Takes O(V) time for each symmetry."""
         digits = [n + self.cap for n in board]
         return min(
             sum(digit * power for digit, power in zip(digits, images, strict=True)) for images in self._images
@@ -77,18 +79,18 @@ class Boards:
 
     @cached_property
     def _images(self) -> tuple[tuple[int, ...], ...]:
-        """Place value of each territory's digit in the image, for each symmetry."""
+        """For each symmetry, the place value of each territory's digit in the image of a board."""
         return tuple(tuple(self.powers[place] for place in symmetry) for symmetry in self.symmetries)
 
 
 def seen_by_mover(position: Armies) -> tuple[int, ...]:
-    """Return the armies of a position from the view of the player to move."""
+    """Return the board of a position: the mover's armies are positive, the opponent's negative."""
     sign = position.player.sign
     return tuple(sign * n for n in position.armies)
 
 
 def boards_of(game: object) -> Boards | None:
-    """Return the boards of a game of Riskless; None for other games and for subclasses, which may have other rules."""
+    """Return the boards of a Riskless game; None for other games and for subclasses, which may have other rules."""
     return Boards.of(game.map) if type(game) is Riskless else None
 
 
@@ -96,15 +98,15 @@ Permutation = tuple[int, ...]
 """Permutation that moves territory v to the place of territory `permutation[v]`."""
 
 MAX_SYMMETRIES = 5040
-"""Maximum number of automorphisms used. A star of 20 territories has 19!, and using so many saves no time."""
+"""Maximum number of automorphisms used. A star of 20 territories has 19!, and applying all would take too long."""
 
 
 def automorphisms(neighbours: Sequence[Sequence[int]]) -> tuple[Permutation, ...]:
-    """Return a group of automorphisms of a graph, the identity first, in ascending order.
+    """Return a group of at most MAX_SYMMETRIES automorphisms of a graph, in ascending order; the identity is the first.
 
-    These are all automorphisms if there are at most MAX_SYMMETRIES. Otherwise they are those that keep the first few
-    territories in place, as many as necessary, which form a group too. O(V!) at worst. On maps it takes about O(V) per
-    automorphism and territory, since roads exclude most choices early.
+    These are all automorphisms, if that is not too many. Otherwise they are the subgroup that keeps the first k
+    territories in place, for the lowest possible k. The search takes O(V!) time at worst. On maps it takes about O(V)
+    per automorphism and territory, since roads exclude most choices early.
     """
     ends = [frozenset(near) for near in neighbours]
     for fixed in range(len(neighbours) + 1):

@@ -21,7 +21,7 @@ INSIDE = Path("riskless-arena") / "solved"
 
 
 def caches() -> Iterator[Path]:
-    """Yield the folders of tables solved on this machine in order of preference: the user's, then the environment's."""
+    """Yield the folders that may hold tables solved on this machine: the user's cache first, then the environment's."""
     xdg_folder = Path(os.environ.get("XDG_CACHE_HOME", ""))
     if xdg_folder.is_absolute():
         yield xdg_folder / INSIDE
@@ -32,7 +32,7 @@ def caches() -> Iterator[Path]:
 
 
 def local_folder() -> Path:
-    """Return the folder that `arena solve` writes to; it may not exist yet."""
+    """Return the folder to which `arena solve` writes; it may not exist yet."""
     return next(caches())
 
 
@@ -42,8 +42,8 @@ def file_name(map: RisklessMap) -> str:
     return f"{name}-{digest(Boards.of(map))}{SUFFIX}"
 
 
-def find(boards: Boards) -> Path | None:
-    """Return the file with the table of these boards, found by its name without reading it; None if there is none."""
+def find_table(boards: Boards) -> Path | None:
+    """Return the file whose name says that it is the table of these boards, without reading it; None if there is none."""
     pattern = f"*-{digest(boards)}{SUFFIX}"
     for folder in (SHIPPED, *caches()):
         for path in sorted(folder.glob(pattern)):
@@ -52,8 +52,8 @@ def find(boards: Boards) -> Path | None:
 
 
 def open_table(boards: Boards) -> SolvedTable | None:
-    """Return the table of these boards, or None if there is none. Raises BadTable for a damaged or wrong file."""
-    path = find(boards)
+    """Return the table of these boards, or None if there is none. Raises BadTable for a damaged file, or another map's."""
+    path = find_table(boards)
     return None if path is None else _open_table(path, path.stat().st_mtime_ns, boards)
 
 
@@ -66,6 +66,6 @@ def check_table(table: SolvedTable, boards: Boards) -> SolvedTable:
     """Return the table if it belongs to these boards. Raises BadTable."""
     if table.boards != boards:
         raise BadTable(
-            f"{table.path} belongs to another map: its roads, cap or goal differ; solve the map again"
+            f"{table.path} belongs to another map, with other roads, cap or goal; solve the map again"
         )
     return table

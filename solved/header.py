@@ -1,15 +1,15 @@
-"""Header of a table's file: map, rules, and totals.
+"""File format of a solved table, and its header. Numbers are little-endian.
 
     magic       8 bytes
-    length      of the header, 4 bytes, little-endian as all numbers here
+    length      length of the header, 4 bytes
     header      JSON, the struct Header
-    index       for each block its size in bytes, 4 bytes, and its CRC-32, 4 bytes; a block of size 0 has no
-                representative board
+    index       for each block its size in bytes (4 bytes) and its CRC-32 (4 bytes); a block without representatives
+                has size 0
     checksum    SHA-256 of everything before it, 32 bytes
     blocks      Zstandard frames, one after another
 
 A block holds the codes (solved.truth) of `boards_in_block` boards in the order of their numbers, `width` bytes each. Only
-the codes of representative boards in play are meaningful; all other places may contain any code.
+the codes of representatives of unfinished boards are meaningful; all others may have any value.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ from arena.games.board import MAX_CAP
 from arena.solved.boards import Boards
 
 MAGIC = b"\x89ARENA\r\n"
-"""First bytes of a file. No text begins with them, and a transfer that converts line ends changes them."""
+"""First bytes of a file. No text file begins with them, and a transfer that converts line ends would change them."""
 FORMAT = "arena-solved/1"
 RULES = 1
-"""Version of Riskless's rules. A change of the rules that affects a value increases it, and old tables are then refused."""
+"""Version of the rules of Riskless. Increase it when a change of the rules affects a value; old tables are then refused."""
 MAX_TERRITORIES = 40
 """Upper bound for maps that can be solved: on 40 territories the owners alone give 3^40 boards."""
 BOARDS_IN_BLOCK = 1 << 16
@@ -57,7 +57,7 @@ class Totals(Struct, frozen=True):
 
 
 class Header(Struct, frozen=True, kw_only=True):
-    """Contents of a table: map, rules, and counts."""
+    """Header of a solved table: the map, the version of the rules, and counts of boards."""
 
     format: str = FORMAT
     rules: int = RULES
@@ -71,10 +71,10 @@ class Header(Struct, frozen=True, kw_only=True):
     armies_to_win: Annotated[int, Meta(ge=2, le=MAX_CAP * MAX_TERRITORIES)]
     boards_in_block: Annotated[int, Meta(ge=1, le=1 << 20)] = BOARDS_IN_BLOCK
     width: Annotated[int, Meta(ge=1, le=2)]
-    """Size of a code, in bytes."""
+    """Size of the code of a board, in bytes."""
     totals: Totals
     longest: Count
-    """Number of plies of the longest win; 0 if no board in play is won."""
+    """Number of plies of the longest win; 0 if no unfinished board is won."""
     longest_board: Count
     """Lowest number of a board whose win takes `longest` plies."""
 
@@ -94,7 +94,7 @@ def digest(boards: Boards) -> str:
 
 
 def encode(header: Header, blocks: Iterable[bytes]) -> bytes:
-    """Return the part of a file before its blocks."""
+    """Return the part of a file before its blocks, which are given compressed."""
     data = msgspec.json.encode(header)
     index = b"".join(
         len(each).to_bytes(LENGTH, "little") + crc32(each).to_bytes(LENGTH, "little") for each in blocks
@@ -111,10 +111,10 @@ class Index(NamedTuple):
 
 
 def decode(data: memoryview, name: str) -> tuple[Header, Index]:
-    """Return the header and the index of the file `name` with the bytes `data`. Raises BadTable."""
+    """Return the header and the index in `data`, the bytes of the file `name`. Raises BadTable for a damaged file."""
     start = len(MAGIC) + LENGTH
     if bytes(data[: len(MAGIC)]) != MAGIC:
-        raise BadTable(f"{name} is not a tablebase: create one with `arena solve MAP`")
+        raise BadTable(f"{name} is not a solved table: create one with `arena solve MAP`")
     length = int.from_bytes(data[len(MAGIC) : start], "little")
     if length > MAX_HEADER:
         raise BadTable(f"{name} is damaged: its header cannot have {length:,} bytes; solve the map again")
@@ -122,7 +122,7 @@ def decode(data: memoryview, name: str) -> tuple[Header, Index]:
     index = start + length
     ends = index + 2 * LENGTH * header.blocks
     if bytes(data[ends : ends + CHECKSUM]) != hashlib.sha256(data[:ends]).digest():
-        raise BadTable(f"{name} is damaged: its header has another checksum; solve the map again")
+        raise BadTable(f"{name} is damaged: the checksum of its header is wrong; solve the map again")
     places = [ends + CHECKSUM]
     sums = []
     for at in range(index, ends, 2 * LENGTH):
@@ -130,7 +130,7 @@ def decode(data: memoryview, name: str) -> tuple[Header, Index]:
         sums.append(int.from_bytes(data[at + LENGTH : at + 2 * LENGTH], "little"))
     if len(data) != places[-1]:
         raise BadTable(
-            f"{name} has {len(data):,} bytes instead of {places[-1]:,}: it was cut or added to; solve the map again"
+            f"{name} is damaged: it has {len(data):,} bytes instead of {places[-1]:,}; solve the map again"
         )
     return header, Index(places, sums)
 
@@ -148,10 +148,10 @@ def _header(data: bytes, name: str) -> Header:
         ) from None
     if header.format != FORMAT or header.rules != RULES:
         raise BadTable(
-            f"{name} is {header.format:.40}, rules {header.rules}, and this program reads {FORMAT}, rules {RULES}: "
-            "solve the map again"
+            f"{name} has the format {header.format:.40} and version {header.rules} of the rules, but this program "
+            f"reads {FORMAT} with version {RULES}; solve the map again"
         )
     size = len(header.neighbours)
     if any(w >= size for near in header.neighbours for w in near) or header.blocks > MAX_BLOCKS:
-        raise BadTable(f"{name} is damaged: its header is of no map that can be solved; solve the map again")
+        raise BadTable(f"{name} is damaged: its header describes an impossible map; solve the map again")
     return header

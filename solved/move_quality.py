@@ -1,4 +1,4 @@
-"""Judgement of a move by the solved table: it keeps the player's best result or gives it away."""
+"""Classification of moves by a solved table: a move keeps the best result that its player can force, or gives it away."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from arena.solved.solution import Solution, solution_of
 from arena.solved.truth import Truth, Value
 
 
-class Kind(StrEnum):
-    """Effect of a move on the value of the position."""
+class MoveQuality(StrEnum):
+    """Effect of a move on the result that its player can force."""
 
     KEPT = "kept"
     LOST_WIN = "lost the win"
@@ -24,34 +24,34 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True)
 class ClassifiedMove:
-    """A judged move. Values are for its player."""
+    """A move compared with the best one. Values are for the player of the move."""
 
     player: Player
     move: Move
     before: Truth
-    """Value of the position with the best move."""
+    """Value of the position before the move, with best play."""
     after: Truth
     """Value after the move."""
     best: Move
-    """The played move if no other is better, or else a best move: quickest win, draw, or slowest loss."""
+    """Best move: the played one if no other is better; otherwise the quickest win, a draw, or the slowest loss."""
 
     @property
-    def kind(self) -> Kind:
-        return _kind(self.before, self.after)
+    def quality(self) -> MoveQuality:
+        return _quality(self.before, self.after)
 
 
-def judge(solution: Solution, position: Armies, move: Move) -> ClassifiedMove:
-    """Classify a legal move in a non-terminal position by its game-theoretic value. Raises solved.header.BadTable."""
+def classify_move(solution: Solution, position: Armies, move: Move) -> ClassifiedMove:
+    """Compare a legal move in an unfinished position with the best move. Raises solved.header.BadTable."""
     truths = solution.moves(position)
     best, before = max(truths, key=lambda each: each[1].score)
     after = dict(truths)[move]
     return ClassifiedMove(position.player, move, before, after, move if after == before else best)
 
 
-def record_kinds(record: Record) -> list[tuple[Player, Kind, Truth]] | None:
-    """Return for each move of a record its player, its kind, and the value of the position after it.
+def move_qualities(record: Record) -> list[tuple[Player, MoveQuality, Truth]] | None:
+    """Return for each move of a record its player, its quality, and the value of the position that it leads to.
 
-    None if the map has no table, or a damaged one. Takes about 0.1 ms per move.
+    Return None if the map has no table, or a damaged one. Takes about 0.1 ms per move.
     """
     try:
         solution = solution_of(make_game(record.game, record.setup))
@@ -65,12 +65,12 @@ def record_kinds(record: Record) -> list[tuple[Player, Kind, Truth]] | None:
     except (BadTable, GameError):
         return None
     return [
-        (position.player, _kind(before, reached.previous), reached)
+        (position.player, _quality(before, reached.previous), reached)
         for position, before, reached in zip(positions, truths, truths[1:], strict=False)
     ]
 
 
-def _kind(before: Truth, after: Truth) -> Kind:
+def _quality(before: Truth, after: Truth) -> MoveQuality:
     if after.value is before.value:
-        return Kind.KEPT
-    return Kind.LOST_WIN if before.value is Value.WIN else Kind.LOST_DRAW
+        return MoveQuality.KEPT
+    return MoveQuality.LOST_WIN if before.value is Value.WIN else MoveQuality.LOST_DRAW

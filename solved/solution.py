@@ -1,4 +1,4 @@
-"""A solved game: the exact value of each position of a match, and of each move in it."""
+"""Solution of a game on a solved map: the exact value of each position and of each move."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from arena.solved.truth import DRAW, Truth, Value
 
 @dataclass(frozen=True)
 class Solution:
-    """A game of Riskless on a solved map. Values take the ply limit of the map into account."""
+    """A Riskless game on a solved map, with the solved table. Values take the map's ply limit into account."""
 
     game: Riskless
     table: SolvedTable
 
     def truth(self, position: Armies) -> Truth:
-        """Return the value of a position for the player to move. Raise solved.header.BadTable if the file is damaged."""
+        """Return the value of a position for the player to move. Raises solved.header.BadTable for a damaged file."""
         outcome = self.game.outcome(position)
         if outcome is not None:
             if outcome.winner is None:
@@ -33,14 +33,14 @@ class Solution:
         )
 
     def moves(self, position: Armies) -> list[tuple[Move, Truth]]:
-        """Return each move with the value of the position after it for its player, in move order."""
+        """Return the legal moves in move order, each with its value for the player to move."""
         game = self.game
         return [(move, self.truth(game.successor(position, move)).previous) for move in game.moves(position)]
 
     def best(self, position: Armies) -> tuple[Truth, list[Move]]:
-        """Return the best moves, in move order, and their value for the player.
+        """Return the value of a position for the player to move, and the best moves, in move order.
 
-        They win in the fewest plies, draw, or lose in the most. Raises solved.header.BadTable.
+        The best moves win in the fewest plies, draw, or lose in the most plies. Raises solved.header.BadTable.
         """
         truths = self.moves(position)
         most = max(truth.score for _, truth in truths)
@@ -48,7 +48,7 @@ class Solution:
         return equals[0][1], [move for move, _ in equals]
 
     def winner(self, position: Armies) -> Player | None:
-        """Winner under best play; None for a draw."""
+        """Return the winner with best play by both; None for a draw."""
         value = self.truth(position).value
         if value is Value.DRAW:
             return None
@@ -71,5 +71,7 @@ def why_unsolved(game: Game[Any, Any]) -> str:
         return str(error)
     name = game.setup().get("map")
     if name is None:
-        return f"only maps of riskless have tables, and this is {game.name}"
-    return f"there is no table of {name}: `arena solve {name}` makes one, where the map is small enough"
+        return f"only Riskless maps have solved tables, and this game is {game.name}"
+    return (
+        f"there is no solved table of {name}: create it with `arena solve {name}`, if the map is small enough"
+    )

@@ -1,4 +1,4 @@
-"""A table's file, and its probing: one position reads one block."""
+"""Reading and writing of a solved table's file. Looking up a position reads one block of the file."""
 
 from __future__ import annotations
 
@@ -15,23 +15,23 @@ from arena.solved.truth import decode as truth_of
 from arena.solved.zstandard import zstd
 
 CACHE_BLOCKS = 64
-"""Maximum number of cached unpacked blocks, the last ones probed: 4 MB with codes of one byte."""
+"""Maximum number of unpacked blocks in the cache: 4 MB, if codes have one byte."""
 
 
 class SolvedTable:
-    """Values of all boards in play of maps with the same roads, cap and goal.
+    """Solved table: the values of all unfinished boards of maps with the same roads, cap and goal.
 
-    The file is mapped into memory, so only probed parts are read. Several threads may probe in parallel.
+    The file is mapped into memory, so only the parts that are looked up are read. Threads may use it in parallel.
     """
 
     def __init__(self, path: Path) -> None:
-        """Open a file. Raises BadTable if it is unreadable or incomplete; blocks are checked when they are read."""
+        """Open a file. Raises BadTable if it is unreadable or incomplete; a damaged block is found when it is read."""
         self.path = path
         try:
             with path.open("rb") as file:
                 self._data = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
         except ValueError:
-            raise BadTable(f"{path} is empty: `arena solve MAP` makes a table") from None
+            raise BadTable(f"{path} is empty: create a solved table with `arena solve MAP`") from None
         except OSError as error:
             raise BadTable(f"{path} cannot be read: {error.strerror}") from None
         with memoryview(self._data) as data:
@@ -45,20 +45,20 @@ class SolvedTable:
         return len(self._data)
 
     def probe(self, board: Sequence[int]) -> Truth:
-        """Return the value of a board in play, seen by the player to move. Raises BadTable if its block is damaged.
+        """Return the value of an unfinished board for the player to move. Raises BadTable if its block is damaged.
 
-        It takes about 30 µs if the block is cached, and 0.1 ms more to unpack it.
+        Takes about 30 µs if the block is cached, and 0.1 ms more if it must be unpacked.
         """
         return truth_of(self.code(self.boards.representative(board)))
 
     def code(self, number: int) -> int:
-        """Return the code of a representative board."""
+        """Return the code of the representative board with this number. Raises BadTable if its block is damaged."""
         block, place = divmod(number, self.header.boards_in_block)
         width = self.header.width
         return int.from_bytes(self._cached_block(block)[place * width : (place + 1) * width], "little")
 
     def block(self, number: int) -> bytes:
-        """Return the codes of one block of boards, all draws if it has no representative board. Raises BadTable."""
+        """Return the codes of block `number`; all are draws if the block has no representatives. Raises BadTable."""
         header = self.header
         boards = min(header.boards_in_block, self.boards.count - number * header.boards_in_block)
         size = boards * header.width
@@ -67,28 +67,25 @@ class SolvedTable:
             return bytes(size)
         block_bytes = self._data[first:last]
         if crc32(block_bytes) != self._index.sums[number]:
-            raise BadTable(self._damage(number, "its checksum differs"))
+            raise BadTable(self._damage_text(number, "its checksum differs"))
         try:
             unpacked = zstd.ZstdDecompressor()
             codes = unpacked.decompress(block_bytes, max_length=size + 1)
             whole = unpacked.eof and not unpacked.unused_data
         except zstd.ZstdError as error:
-            raise BadTable(self._damage(number, str(error))) from None
+            raise BadTable(self._damage_text(number, str(error))) from None
         if not whole or len(codes) != size:
-            raise BadTable(self._damage(number, f"{len(codes):,} bytes instead of {size:,}"))
+            raise BadTable(self._damage_text(number, f"{len(codes):,} bytes instead of {size:,}"))
         return codes
 
-    def _damage(self, number: int, why: str) -> str:
+    def _damage_text(self, number: int, why: str) -> str:
         return (
             f"{self.path} is damaged in block {number} of {self.header.blocks} ({why}); solve the map again"
         )
 
 
-def write(path: Path, header: Header, blocks: Sequence[bytes]) -> None:
-    """Write a table from compressed blocks. Parallel readers find either the old file or the new one.
-
-    Raises OSError.
-    """
+def write_table(path: Path, header: Header, blocks: Sequence[bytes]) -> None:
+    """Write a table from compressed blocks. A reader finds either the old file or the new one. Raises OSError."""
     unfinished = path.with_name(f"{path.name}.new")
     with unfinished.open("wb") as file:
         file.write(encode(header, blocks))

@@ -1,8 +1,8 @@
-"""Solved value of a position: the result under best play, and the number of plies to it.
+"""Solved value of a position: the result with best play, and the number of plies to the end.
 
-The winner takes the shortest way, the loser the longest. Tables have no ply limit: a player who cannot force an end
-draws. If a match has a ply limit, `within` converts a value exactly: the winner needs all plies of the shortest
-win, because the loser can make it last that long.
+With best play the winner takes the shortest way to the end, and the loser makes it last as long as possible. Tables
+assume no ply limit: a position in which neither player can force a win is a draw. `with_plies_left` converts a value
+exactly for a match with a ply limit: a win that takes more plies than are left becomes a draw.
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ from typing import NamedTuple
 
 DRAWN_CODE = 0
 FIRST_CODE = 2
-"""Code of a finished, lost position. The code 1 is not used."""
+"""Code of a finished board that is lost for the player to move. Code 1 is not used."""
 
 
 class Value(StrEnum):
-    """Result of a position for the player to move."""
+    """Result of a position with best play, for the player to move."""
 
     WIN = "win"
     DRAW = "draw"
@@ -24,7 +24,7 @@ class Value(StrEnum):
 
     @property
     def opposite(self) -> Value:
-        """Return the same result for the other player."""
+        """Return the result for the other player."""
         return {Value.WIN: Value.LOSS, Value.DRAW: Value.DRAW, Value.LOSS: Value.WIN}[self]
 
     @property
@@ -34,25 +34,23 @@ class Value(StrEnum):
 
 
 class Truth(NamedTuple):
-    """Value of a position for the player to move, and the plies to the end of the match; None for a draw."""
+    """Value of a position for the player to move. `plies` is the number of plies to the end; None for a draw."""
 
     value: Value
     plies: int | None = None
 
     def with_plies_left(self, plies_left: int) -> Truth:
-        """Return the value in a match that is drawn after this many more plies. Exact."""
+        """Return the exact value in a match that is drawn after `plies_left` more plies."""
         return self if self.plies is None or self.plies <= plies_left else DRAW
 
     @property
     def previous(self) -> Truth:
-        """Return the value of the move that leads here, for the player of that move."""
+        """Return the value of a move that leads to a position of this value, for the player of the move."""
         return Truth(self.value.opposite, None if self.plies is None else self.plies + 1)
 
     @property
     def score(self) -> float:
-        """Sort key of values as the player to move prefers them: quick wins, slow wins, draws, slow losses, quick
-        losses.
-        """
+        """Sort key, the highest for the best value: quick wins, slow wins, draws, slow losses, quick losses."""
         return 0.0 if self.plies is None else self.value.sign / (self.plies + 1)
 
     def __str__(self) -> str:

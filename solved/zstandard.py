@@ -1,4 +1,4 @@
-"""Zstandard, from Python's standard library or from its backport to older versions."""
+"""Zstandard from Python's standard library; before Python 3.14, from its backport."""
 
 import sys
 

@@ -39,7 +39,11 @@ BAD = [
     (["ladder", "--db", "mysql://x"], FAILURE, ["mysql", "sqlite"]),
     (["match", "alphabeta", "random", "--sprt", "elo0=x"], MISUSE, ["elo0"]),
     (["ladder", "rounds.toml"], MISUSE, ["rounds.toml: rounds: must be a whole number from 1 to 1000000"]),
-    (["ladder", "--bot", "greedy"], MISUSE, ["--bot: a ladder needs at least two bots: repeat the option"]),
+    (
+        ["ladder", "--bot", "greedy"],
+        MISUSE,
+        ["--bot: a ladder needs at least two bots; give the option once for each"],
+    ),
     (["ladder", "--adjudicate", "repetition=1"], MISUSE, ["--adjudicate: repetition: Expected `int` >= 2"]),
     (["ladder", "--openings", "none.txt"], MISUSE, ["none.txt: No such file or directory"]),
     (
@@ -67,7 +71,7 @@ BAD = [
         MISUSE,
         ["--external cannot be combined with --bot or a file"],
     ),
-    (["ladder", "--wait", "10"], MISUSE, ["give --external N too"]),
+    (["ladder", "--wait", "10"], MISUSE, ["has an effect only with --external N"]),
     (["match", "alphabeta"], MISUSE, ["Missing argument"]),
     (["serve", "--map", "atlantis"], MISUSE, ["atlantis"]),
     (["serve", "--port", "PORT", "--db", "sqlite:///x.db"], FAILURE, ["in use"]),

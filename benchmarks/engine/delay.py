@@ -103,7 +103,7 @@ def section(data: dict[str, Any]) -> Section:
         "Delay of the event loop, and of a search's end",
         f"Delay of `asyncio.sleep({TICK})` in a process whose {THREADS} search threads keep "
         f"two cores busy on world, for {SECONDS:.0f} s; and delay of a search's end after its time limit of 2 to 18 ms. Bots "
-        "reserve 10 ms of every move for this delay and for the way to the server.",
+        "reserve 10 ms of every move for this delay and for the network latency to the server.",
         ["", "times", "median, ms", "p99, ms", "p99.9, ms", "worst, ms"],
         [[name, *cells] for name, cells in data["ms"].items()],
         f"A quantile is shown only if at least {BEYOND} measured times are longer.",

@@ -65,11 +65,12 @@ def section(data: dict[str, Any]) -> Section:
     return Section(
         f"Nodes to depth {DEPTH} on m2, exact mode",
         f"{len(plain)} middle-game positions, evaluator `features`, one thread. Each row adds a technique to those above it. "
-        "With the table, the nodes of all iterations are counted; without it, only those of the last one. The minimal tree "
-        "is Knuth and Moore's, for the root's number of moves. The number of nodes does not depend on the machine.",
+        "With the transposition table, the nodes of all iterations of deepening are counted; without it, only those of the last "
+        "iteration. The minimal tree is Knuth and Moore's, for as many moves as the root has. The number of nodes does not "
+        "depend on the machine.",
         ["techniques", "nodes, median", "fewer than plain by", "of the minimal tree's leaves, median"],
         rows,
-        "Less than 1 minimal tree: transpositions share subtrees, and lines that end early are short.",
+        "A search can need less than a minimal tree, because transpositions share subtrees, and lines that end early are short.",
         [
             claim(
                 f"nodes to depth {DEPTH} on m2, exact mode, against plain alpha-beta",

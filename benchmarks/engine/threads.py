@@ -157,7 +157,7 @@ def section(data: dict[str, Any]) -> Section:
         f"On {data['cores']} cores, the search as it plays, evaluator `features`, empty tables; {COUNT} middle-game positions of "
         f"each of {', '.join(MAPS)}, to the depth that the sequential search reaches in {SECONDS:g} s. "
         f"The searches ran in turn, {TURNS} times each, and the shortest time of each counts. A search was stopped after {PATIENCE} "
-        f"times the time of the sequential one, and counts as that long. Each search thread is pinned to its own core, if there "
+        f"times the time of the sequential search, and this time then counts. Each search thread is pinned to its own core, if there "
         "are enough cores.",
         ["form, threads", "to equal depth faster by", "nodes, times the sequential ones"],
         rows,

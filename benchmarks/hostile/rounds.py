@@ -418,8 +418,8 @@ def section(outcome: RoundResults, seconds: float, clients: int) -> Section:
         "round the strangers send requests to a plain server, as often as those of the busiest kind and with answers as large, "
         "which does nothing else. A kind with fewer requests is divided by proportionally less. "
         "Its ratio is the cost of the strangers' own process, which real strangers do not run on the server's machine.\n"
-        "- *In the server* is the ratio for the time from arrival to announcement, of all moves. Where strangers move too, it contains their "
-        "moves, which wait for their turns, and is left out.\n"
+        "- *In the server* is the ratio for the time from the arrival of a move to its announcement, of all moves. It is left out "
+        "if strangers move too, since it would include their moves, which wait for their turns.\n"
         "- *CPU* is the share of one core that the server uses. The strangers run on the same machine, "
         + (
             "on separate cores, "
@@ -448,7 +448,7 @@ def section(outcome: RoundResults, seconds: float, clients: int) -> Section:
         ],
         rows,
         note=f"The server used {outcome.memory / 2**20:.0f} MiB before the first round, without strangers. The longest "
-        f"pause for Python's collector was shorter than {1000 * outcome.collector:g} ms, and the store never had more than "
+        f"pause for Python's garbage collector was shorter than {1000 * outcome.collector:g} ms, and the store never had more than "
         f"{max(max(turns.sessions) for turns in outcome.turns.values())} sessions at the end of a round. Strangers used at most "
         f"{outcome.turns[greedy].cpu:.0%} of a core of the server, with `{greedy}`.",
         claims=[

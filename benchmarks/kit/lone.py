@@ -106,10 +106,10 @@ def report(lone: Lone) -> list[str]:
         "## A lone move",
         (
             f"Two bots play one match with a move every {1000 * PAUSE_SECONDS:.0f} ms. Server and player sleep between moves. All "
-            "times are in ms, measured alternately.\n\n"
-            "- *Disk* is a commit of one row by SQLite alone, at the same rate and in the same folder.\n"
-            "- *Answer* is the time from sending a move to receiving its answer, in the player.\n"
-            "- *Relay* is the same with the relay above, which stores nothing."
+            "times are in ms. The three kinds of time are measured in turn.\n\n"
+            "- *Disk* is the time of a commit of one row by SQLite alone, at the same rate and in the same folder.\n"
+            "- *Answer* is the time from sending a move to receiving the answer, as the player sees it.\n"
+            "- *Relay* is the same time with the relay above, which stores nothing."
         ),
         "",
         "| | p50 | p90 | p99 |",

@@ -72,7 +72,7 @@ def measured_on(command: str) -> Iterator[Callable[[], str]]:
     def note() -> str:
         return (
             f"Measured on {datetime.now(UTC):%Y-%m-%d %H:%M} UTC in {seconds:.0f} s by `{command}`; "
-            f"load average before it: {load:.1f}."
+            f"load average before the run: {load:.1f}."
         )
 
     yield note

@@ -13,14 +13,14 @@ import msgspec
 from msgspec import Meta, Struct, field
 from msgspec.structs import asdict, fields, replace
 
-from arena.bot_file import BadBotFile, token_of
+from arena.bot_file import BadBotFile, read_token
 from arena.games.basics import GameError
 from arena.games.catalogue import KNOWN
 from arena.games.loading import is_file_spec
 from arena.games.nearest import hint
 from arena.maps.setup import DEFAULT_MAP
 from arena.protocol.messages import Challenge
-from arena.protocol.timecontrol import BadTimeControl, TimeControl, seconds_of
+from arena.protocol.timecontrol import BadTimeControl, TimeControl, parse_duration
 
 DEFAULT_URL = "ws://127.0.0.1:8765"
 DEFAULT_GAME = "riskless"
@@ -104,7 +104,7 @@ class BotSettings(BotFile, frozen=True):
     @property
     def seconds(self) -> float:
         """Return the seconds after which the bot accepts no more matches. Raises ValueError."""
-        return seconds_of(self.for_)
+        return parse_duration(self.for_)
 
     def challenge_to_open(self) -> Challenge | None:
         """Return the challenge to open, or None."""
@@ -146,7 +146,7 @@ def check_settings(settings: BotSettings, place_of: Callable[[str], str] = "--{}
     except BadTimeControl as error:
         raise BadBotSettings(f"{place_of('tc')}: {error}") from None
     try:
-        seconds_of(settings.for_)
+        parse_duration(settings.for_)
     except ValueError as error:
         raise BadBotSettings(f"{place_of('for')}: {error}") from None
     if settings.casual and not settings.challenge:
@@ -175,7 +175,9 @@ def read_settings(path: Path) -> BotSettings:
     except ValueError as error:  # from TOML or the encoding
         raise BadBotSettings(f"{path}: {error}") from None
     try:
-        settings = BotSettings(**asdict(content), token=token_of(path, content.token_file, content.token_env))
+        settings = BotSettings(
+            **asdict(content), token=read_token(path, content.token_file, content.token_env)
+        )
     except BadBotFile as error:
         raise BadBotSettings(str(error)) from None
     if content.state is None:

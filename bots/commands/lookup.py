@@ -7,7 +7,7 @@ from typing import cast
 
 from arena.bots.api.options import BadSpec, WholeNumber, parse_spec
 from arena.bots.engines.registry import Engine, make_engine
-from arena.console import UsageError, game_named
+from arena.console import UsageError, register_game
 from arena.games.core import AnyGame, GameError
 from arena.games.hexapawn import MAX_SIDE, Hexapawn
 from arena.maps.loader import MapError
@@ -25,7 +25,7 @@ def load_game(game: str, map: str) -> AnyGame:
         if game.startswith(f"{Hexapawn.name}:"):
             size = parse_spec(game, {Hexapawn.name: SIZE}, "game")
             return cast("AnyGame", Hexapawn(size.whole("width"), size.whole("height")))
-        return make_setup(game_named(game), map)
+        return make_setup(register_game(game), map)
     except (GameError, BadSpec) as error:
         raise UsageError(f"--game: {error}") from None
     except MapError as error:

@@ -28,7 +28,7 @@ from arena.cores import cores
 from arena.games.core import AnyGame, GameError, Player
 from arena.maps.board import print_position
 from arena.maps.setup import DEFAULT_MAP
-from arena.match.adjudication import lacks_table
+from arena.match.adjudication import why_table_unusable
 from arena.protocol.adjudication import DEFAULT_RULES, Adjudication, BadAdjudication
 from arena.protocol.record import to_line
 from arena.protocol.timecontrol import BadTimeControl, TimeControl
@@ -78,7 +78,7 @@ def play(
     why = refusal(engine, rules)
     if why is not None:
         raise UsageError(why)
-    lacking = lacks_table(adjudication, rules)
+    lacking = why_table_unusable(adjudication, rules)
     if lacking is not None:
         raise UsageError(f"--adjudicate: {lacking}")
     if record is not None:

@@ -24,9 +24,9 @@ from arena.console import (
     JsonOption,
     OwnGamesOption,
     UsageError,
-    account_of,
-    know_games,
+    load_account,
     out,
+    register_games,
     write_json,
 )
 from arena.fetch import fetch
@@ -111,9 +111,9 @@ def replay(
 
     Example: arena replay ladder.jsonl --match 3f2a --analyse alphabeta --svg values.svg
     """
-    know_games(game)
+    register_games(game)
     if account is not None:
-        record = f"{page_of(account_of(account).url)}/match/{quote(record, safe='')}"
+        record = f"{page_of(load_account(account).url)}/match/{quote(record, safe='')}"
     records = records_of(record)
     if svg is not None and not analyse:
         raise UsageError("--svg draws the values of an analysis: give --analyse ENGINE too")
@@ -247,4 +247,4 @@ def _fetch(address: str) -> Record:
     try:
         return from_line(body)
     except BadRecord as error:
-        raise CommandError(f"{server} answers with {error}") from None
+        raise CommandError(f"the answer of {server} is {error}") from None

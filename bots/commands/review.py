@@ -29,7 +29,7 @@ from arena.games.core import Player
 from arena.games.riskless import Riskless
 from arena.match.replay import Replay, summary
 from arena.solved.header import BadTable
-from arena.solved.move_quality import Kind
+from arena.solved.move_quality import MoveQuality
 
 
 def judge(replay: Replay, engine: str, limits: SearchLimits, json: Path | None, svg: Path | None) -> None:
@@ -117,7 +117,7 @@ def _print_truths(truths: list[SolvedMove]) -> None:
     out.print(table)
     for player in Player:
         mine = [each for each in truths if each.player == player.value]
-        mistakes = sum(each.kind is not Kind.KEPT for each in mine)
+        mistakes = sum(each.kind is not MoveQuality.KEPT for each in mine)
         out.print(f"{player}: gave something away in {mistakes} of {len(mine)} moves")
 
 

@@ -72,7 +72,7 @@ def play_match(
             side = sides[seat] = _Side(make_bot(), terms, seat, referee)
             side.prepare()
         before: Player | None = None
-        while (result := referee.recorded) is None:
+        while (result := referee.recorded_result) is None:
             mover = referee.mover
             sides[mover].move(answers=before is mover.opponent)
             before = mover

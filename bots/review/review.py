@@ -19,7 +19,7 @@ from arena.bots.search.deepening import Report
 from arena.bots.search.values import is_decided, outcome_value
 from arena.games.core import AnyGame, Game, Player
 from arena.match.replay import Replay
-from arena.solved.move_quality import Kind, judge
+from arena.solved.move_quality import MoveQuality, classify_move
 from arena.solved.solution import Solution, solution_of
 
 MARKS = ((0.15, "??"), (0.10, "?"), (0.05, "?!"))
@@ -163,7 +163,7 @@ class SolvedMove(Struct, frozen=True):
     ply: int
     player: str
     move: str
-    kind: Kind
+    kind: MoveQuality
     before: str
     """Value of the position."""
     after: str
@@ -182,13 +182,13 @@ def solved_moves(replay: Replay) -> list[SolvedMove] | None:
         return None
     moves = []
     for ply, each in enumerate(replay.record.moves):
-        verdict = judge(solution, replay.positions[ply], replay.game.move_from_data(each.move))
+        verdict = classify_move(solution, replay.positions[ply], replay.game.move_from_data(each.move))
         moves.append(
             SolvedMove(
                 ply=ply,
                 player=verdict.player.value,
                 move=replay.game.move_to_text(verdict.move),
-                kind=verdict.kind,
+                kind=verdict.quality,
                 before=str(verdict.before),
                 after=str(verdict.after),
                 best=replay.game.move_to_text(verdict.best),

@@ -1,1 +1,1 @@
-"""Commands of the lab."""
+"""The commands `arena maps`, `arena openings`, `arena solve` and `arena tune`."""

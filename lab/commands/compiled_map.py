@@ -1,4 +1,4 @@
-"""The map named on a command line, for commands that search it with the compiled engines."""
+"""Loading of the map that a command line names, for commands that search with the compiled engines."""
 
 from __future__ import annotations
 
@@ -10,14 +10,17 @@ from arena.lab.variants import variant
 from arena.maps.loader import MapError
 
 
-def compiled_map(name: str) -> RisklessMap:
-    """Return the map called `name`, optionally with another cap or goal, as in `world:cap=20`. Raises UsageError, also if the compiled engines cannot hold it."""
+def load_compiled_map(name: str) -> RisklessMap:
+    """Return the map called `name`, which may set another cap or goal, as in `world:cap=20`.
+
+    Raises UsageError if there is no such map, or if it is too large for the compiled engines.
+    """
     try:
         map = variant(name)
     except MapError as error:
         raise UsageError(str(error)) from None
     if not fits(Riskless(map)):
         raise UsageError(
-            f"{name}: too large for the compiled engines: at most {MAX_TERRITORIES} territories, cap {MAX_CAP}"
+            f"{name} is too large for the compiled engines: at most {MAX_TERRITORIES} territories and a cap of {MAX_CAP}"
         )
     return map

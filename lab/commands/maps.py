@@ -1,6 +1,4 @@
-"""`arena maps list|show|check`, the map commands that need no engine. The command `measure` is in
-`lab.commands.measure`.
-"""
+"""The commands `arena maps list`, `show` and `check`. `arena maps measure` is in `lab.commands.measure`."""
 
 from __future__ import annotations
 
@@ -19,7 +17,7 @@ from arena.maps.loader import MapError, MapFile, load_file, map_names, read_file
 from arena.maps.svg import draw_svg
 
 WIDTH = 100
-"""Width of a picture in a file or a pipe, in columns; also the maximum width on a terminal."""
+"""Width of a picture that is not drawn on a terminal, and the maximum width on a terminal, in characters."""
 
 
 def register(app: typer.Typer) -> None:
@@ -41,7 +39,7 @@ def list_maps(json: JsonOption = None) -> None:
     """
     files = [load_file(name) for name in map_names()]
     if json is not None:
-        write_json([_facts(file) for file in files], json)
+        write_json([_map_fields(file) for file in files], json)
         if str(json) == "-":
             return
     table = Table(box=None, pad_edge=False)
@@ -66,7 +64,7 @@ def show(
         ),
     ] = None,
 ) -> None:
-    """Draw a map: territories, roads, and who starts where (+2: Maxie with 2 armies; -3: Minnie with 3).
+    """Draw a map with its territories, its roads and the armies at the start (+2: two of Maxie's; -3: three of Minnie's).
 
     Example: arena maps show world --svg world.svg
     """
@@ -98,7 +96,9 @@ def show(
 
 
 def check(files: Annotated[list[Path], typer.Argument(help="Map files (.toml) to check.")]) -> None:
-    """Check map files, and report the errors in each. Exit with 1 if there are any.
+    """Check map files, and report the errors in each file.
+
+    Exits with 1 if there are any.
 
     Example: arena maps check my_map.toml
     """
@@ -116,7 +116,7 @@ def check(files: Annotated[list[Path], typer.Argument(help="Map files (.toml) to
         raise typer.Exit(1)
 
 
-def _facts(file: MapFile) -> dict[str, object]:
+def _map_fields(file: MapFile) -> dict[str, object]:
     map = file.map
     return {
         "map": map.name,
@@ -137,7 +137,7 @@ def _write_svg(file: MapFile, path: Path) -> None:
 
 
 def _print_territories(file: MapFile, width: int) -> None:
-    """Print the names with their numbers, in as many columns as fit, downward."""
+    """Print the territories' numbers and names, in as many columns as fit into `width`."""
     map = file.map
     cells = [f"{v:>{len(str(map.size))}} {name}" for v, name in enumerate(map.territories)]
     wide = max(len(cell) for cell in cells) + 3

@@ -1,4 +1,4 @@
-"""`arena maps measure`: measure how well the matches on a map decide."""
+"""The command `arena maps measure`: measure how decisive and how eventful the matches on a map are."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from arena.console import (
     SeedOption,
     UsageError,
     err,
-    game_named,
     out,
     print_table,
+    register_game,
     write_json,
 )
 from arena.cores import cores
@@ -28,7 +28,7 @@ from arena.games.board import RisklessMap
 from arena.games.catalogue import KNOWN
 from arena.games.core import AnyGame
 from arena.games.riskless import Riskless
-from arena.lab.commands.compiled_map import compiled_map
+from arena.lab.commands.compiled_map import load_compiled_map
 from arena.maps.loader import map_names
 from arena.maps.openings import BadOpenings, Opening, read, shipped_openings
 from arena.maps.setup import has_maps
@@ -43,9 +43,9 @@ HEADINGS = (
 EVALUATOR = str(ENGINES["alphabeta"]["evaluator"].default)
 """Default evaluator of the bots."""
 SECOND_TABLE = ("map", "nodes a move", "comebacks", "lead changes", "back and forth", "gap")
-"""Columns of the second table on a terminal, which is too narrow for a single one."""
+"""Columns of the second table on a terminal, which is too narrow for all columns in one table."""
 LEFT_ALIGNED = ("map", "endings")
-"""Columns with words, which are aligned left."""
+"""Columns that are aligned left."""
 
 
 def measure_command(
@@ -63,7 +63,7 @@ def measure_command(
             metavar="N",
             min=2,
             max=100_000,
-            help="Number of matches at each strength; two make a pair.",
+            help="Number of matches at each strength.",
         ),
     ] = 100,
     evaluator: Annotated[
@@ -81,7 +81,7 @@ def measure_command(
             metavar="N",
             min=0,
             max=1024,
-            help="Number of parallel matches; 0 for one per core.",
+            help="Number of parallel processes; 0: one per core.",
         ),
     ] = 0,
     game: GameOption = Riskless.name,
@@ -90,7 +90,7 @@ def measure_command(
         typer.Option(
             "--openings",
             metavar="shipped|FILE",
-            help="Openings of matches on a single map; default: 4 to 9 random plies.",
+            help="Openings, for one map: shipped, or a file; default: 4 to 9 random plies.",
         ),
     ] = None,
     seed: SeedOption = 1,
@@ -98,30 +98,32 @@ def measure_command(
 ) -> None:
     """Measure how decisive and how eventful the matches on a map are, and how much strength counts.
 
-    Engines of 500, 4,000 and 32,000 nodes per move play against equals. In addition, 4,000 nodes play against 500 nodes,
-    in pairs with swapped seats. Each match begins with 4 to 9 random plies. A position that occurs for the third time is
-    a draw.
+    An engine plays against itself with 500, 4,000 and 32,000 nodes per move. An engine with 4,000 nodes also plays against
+    one with 500, in pairs with swapped seats. Each match begins with 4 to 9 random plies. A position that occurs for the
+    third time is a draw.
 
     Comebacks: share of decided matches won by the player who was behind at half time.
-    Lead changes: changes from a chance of winning over 55 % for one player to over 55 % for the other.
-    Back and forth: moves that take a territory which both of the last two moves took.
-    Gap: difference in the chance of winning between the best and the median move, in the middle of a match.
-    Last column: number of pairs needed to tell 4,000 from 500 nodes with 95 % confidence.
+    Lead changes: number of times that the player with a winning chance of over 55 % changes.
+    Back and forth: share of moves that take a territory which each of the two moves before took too.
+    Gap: difference in winning chance between the best and the median move, in the middle of a match.
+    Last column: number of pairs that show, with 95 % confidence, that 4,000 nodes are stronger than 500.
 
-    With --openings, match i begins with opening i, and each opening is used once.
+    With --openings, match i begins with opening i, so each opening is used once.
 
-    With --game, a subclass of Riskless is measured. Its engines search in Python, and 32,000 nodes are left out.
+    With --game, a subclass of Riskless is measured. Its engines search in Python, without those of 32,000 nodes.
 
-    The same seed gives the same figures on every machine. In a pipe or a file, the table is Markdown.
+    The same seed gives the same figures on every machine. The table is Markdown if it is not printed on a terminal.
 
     Example: arena maps measure world my_map.toml --matches 200
     """
     from arena.lab.measure import STRENGTHS, matches_of, measure  # noqa: PLC0415 - an extra, and slow to load
 
-    name = game_named(game)
+    name = register_game(game)
     if not has_maps(name):
-        raise UsageError(f"--game {game}: must be Riskless or a subclass of it, because only these have maps")
-    boards = [compiled_map(each) for each in maps or map_names()]
+        raise UsageError(
+            f"--game {game}: must be riskless or a subclass of Riskless; other games have no maps"
+        )
+    boards = [load_compiled_map(each) for each in maps or map_names()]
     starts = None if openings is None else _read_openings(openings, boards, matches)
     strengths = STRENGTHS if name == Riskless.name else STRENGTHS[:2]
     measured: list[MeasuredMap] = []
@@ -150,9 +152,9 @@ def measure_command(
 
 
 def _read_openings(name: str, boards: Sequence[RisklessMap], matches: int) -> list[Opening]:
-    """Return the openings of a file, or the shipped ones. Raises UsageError if they cannot begin these matches."""
+    """Return the openings of a file, or those shipped with the map. Raises UsageError for bad or too few openings."""
     if len(boards) != 1:
-        raise UsageError("--openings: must be used with one map")
+        raise UsageError(f"--openings: must be used with one map, not with {len(boards)}")
     [board] = boards
     path = shipped_openings(board.name) if name == "shipped" else Path(name)
     if path is None:
@@ -162,12 +164,14 @@ def _read_openings(name: str, boards: Sequence[RisklessMap], matches: int) -> li
     except BadOpenings as problem:
         raise UsageError(f"--openings: {problem}") from None
     if len(found) < matches:
-        raise UsageError(f"--matches: must be at most {len(found)}, the number of openings in {path.name}")
+        raise UsageError(
+            f"--matches: must be at most {len(found)}, the number of openings in {path.name}, not {matches}"
+        )
     return found
 
 
 def rows_of(measured: MeasuredMap) -> list[list[str]]:
-    """Return the table rows of a map, one for each strength; figures of the whole map are in the first."""
+    """Return the table rows of a map, one for each strength. Only the first has the columns about the map itself."""
     map, signal = measured.map, measured.signal
     rows = []
     for number, equals in enumerate(measured.equals):
@@ -193,13 +197,13 @@ def rows_of(measured: MeasuredMap) -> list[list[str]]:
 
 
 def pairs_to_distinguish(signal: StrengthSignal) -> str:
-    """Return the number of pairs needed to distinguish the strong searcher from the weak one, as text."""
+    """Return, as text, the number of pairs after which the strong searcher is clearly stronger than the weak one."""
     needed = max(1.0, signal.pairs_needed)
     return "over 9,999" if needed >= 10_000 else f"{needed:,.0f}" if needed >= 10 else f"{needed:.1f}"
 
 
 def percent(mean: Mean) -> str:
-    """Return a share with its error, in percent."""
+    """Return a share with its error as text, such as `52 ± 3 %`."""
     return f"{100 * mean.value:.0f} ± {100 * mean.error:.0f} %"
 
 
@@ -208,7 +212,7 @@ def _plain(mean: Mean) -> str:
 
 
 def facts_of(measured: MeasuredMap) -> dict[str, Any]:
-    """Return the measurements as plain data. An error is half the width of a 95 % interval."""
+    """Return the measurements of a map for `--json`. An error is half the width of a 95 % interval."""
     map, signal = measured.map, measured.signal
     return {
         "map": map.name,

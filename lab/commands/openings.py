@@ -1,4 +1,4 @@
-"""`arena openings`: find openings worth playing, for ladders and matches."""
+"""The command `arena openings make`: find openings worth playing, for ladders and matches."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from arena.console import CommandError, MapOption, SeedOption, UsageError, err, 
 from arena.cores import cores
 from arena.games.board import RisklessMap
 from arena.games.riskless import Riskless
-from arena.lab.commands.compiled_map import compiled_map
+from arena.lab.commands.compiled_map import load_compiled_map
 from arena.maps.openings import KEY, fingerprint
 from arena.maps.setup import DEFAULT_MAP
 from arena.match.openings import Opening
 
 TRIES = 100
-"""Maximum number of random openings judged for each wanted one."""
+"""Maximum number of random openings that are tested for each opening wanted."""
 
 ENGINE = "alphabeta"
 
@@ -48,7 +48,7 @@ def make(
             metavar="PLIES",
             min=1,
             max=100,
-            help="Number of moves of an opening; every second one has one more.",
+            help="Number of moves in an opening; every second opening has one more.",
         ),
     ] = 8,
     count: Annotated[
@@ -59,7 +59,7 @@ def make(
         typer.Option(
             "--engine",
             metavar="ENGINE",
-            help="Engine that judges openings: alphabeta with options, single-threaded, without a clock.",
+            help="Engine that tests the openings: alphabeta, with options if you like.",
         ),
     ] = ENGINE,
     nodes: Annotated[
@@ -69,7 +69,7 @@ def make(
             metavar="N",
             min=100,
             max=10**9,
-            help="Node limit per opening; replies and matches get a fraction of it.",
+            help="Nodes for the search of an opening; replies and matches get a fraction.",
         ),
     ] = 8_000,
     window: Annotated[
@@ -79,7 +79,7 @@ def make(
             metavar="PERCENT",
             min=0,
             max=50,
-            help="Maximum difference between the chance of winning and 50 %.",
+            help="Maximum distance of Maxie's winning chance from 50 %, in percentage points.",
         ),
     ] = 5.0,
     gap: Annotated[
@@ -89,7 +89,7 @@ def make(
             metavar="PERCENT",
             min=0,
             max=100,
-            help="Minimum difference in chance of winning between the best and the median reply.",
+            help="Minimum gap in winning chance between best and median reply, in percentage points.",
         ),
     ] = 3.0,
     seed: SeedOption = 1,
@@ -98,7 +98,7 @@ def make(
         typer.Option(
             "--output",
             metavar="FILE",
-            help="File to write; default: MAP-openings.txt; - for standard output.",
+            help="Output file; default: MAP-openings.txt; - for standard output.",
         ),
     ] = None,
     processes: Annotated[
@@ -108,26 +108,26 @@ def make(
             metavar="N",
             min=0,
             max=1024,
-            help="Number of parallel searches; 0 for one per core.",
+            help="Number of parallel processes; 0: one per core.",
         ),
     ] = 0,
 ) -> None:
-    """Generate openings with different, undecided positions after which the reply matters.
+    """Make a file of openings that lead to different, undecided positions.
 
-    Openings are random moves that pass three tests. The chances of winning must be nearly even. The best reply must be
-    better than the median reply. Of four matches between equal engines, each player must win two; the engines search 1/16,
-    1/8, 1/4 and 1/2 of --nodes per move.
+    An opening consists of random moves, and must pass three tests. Both players' winning chances must be nearly equal. The
+    best reply must be clearly better than the median reply. Of four matches between equal engines, which search 1/16, 1/8,
+    1/4 and 1/2 of --nodes per move, each player must win two.
 
-    Every second opening is one ply longer, so that both players move first equally often. The same options give the same
-    openings on every machine. The file names the map, and has one opening per line, as numbers of territories. Pass it to
-    --openings of `arena ladder` and `arena match`.
+    Every second opening is one ply longer, so that each player moves first after half of them. The same options give the
+    same openings on every machine. The file names the map, and has one opening per line, as numbers of territories. Use it
+    with `arena ladder --openings FILE` or `arena match --openings FILE`.
 
     Example: arena openings make --map world --plies 8 --count 200 --nodes 20000 --output world.txt
     """
-    judged_by = _alphabeta(engine)
+    judged_by = _parse_engine(engine)
     from arena.lab.openings import Criteria, make_openings  # noqa: PLC0415 - an extra, and slow to load
 
-    board = compiled_map(map)
+    board = load_compiled_map(map)
     path = output or Path(f"{board.name.replace(':', '-')}-openings.txt")
     if not path.parent.is_dir():  # reported before the work, not after it
         raise CommandError(f"cannot write {path}: folder {path.parent} does not exist")
@@ -149,7 +149,7 @@ def make(
             def progress(number: int) -> None:
                 nonlocal candidates
                 candidates += number
-                bar.update(task, description=f"openings, of {candidates:,} judged")
+                bar.update(task, description=f"openings, of {candidates:,} tested")
 
             openings = make_openings(
                 board,
@@ -168,31 +168,31 @@ def make(
         raise UsageError(f"--engine: {problem}") from None
     if not kept_openings:
         raise CommandError(
-            f"no opening of {plies} plies on {board.name} is balanced, of {candidates:,} that were judged: try another "
-            "number of --plies, or a wider --window"
+            f"none of {candidates:,} openings of {plies} plies on {board.name} passed the tests; try another number of "
+            "--plies, or a wider --window"
         )
     # Without the folder of a custom map's file, which differs between machines.
     options = {"map": Path(map).name, "plies": plies, "count": count, "engine": engine, "nodes": nodes}
     options |= {"window": f"{window:g}", "gap": f"{gap:g}", "seed": seed}
-    write_text(_file(board, kept_openings, options), path)
+    write_text(_openings_text(board, kept_openings, options), path)
     where = "above" if str(path) == "-" else f"in {path}"
-    few = "" if len(kept_openings) == count else f", which is all that were found among {candidates:,}"
+    few = "" if len(kept_openings) == count else f"; no more were found among {candidates:,}"
     err.print(f"{len(kept_openings)} openings are {where}{few}")
 
 
-def _alphabeta(engine: str) -> Spec:
+def _parse_engine(engine: str) -> Spec:
     try:
         spec = parse_spec(engine, {"alphabeta": ENGINES["alphabeta"]})
         make_engine(engine)  # it also checks the evaluator
     except BadSpec as problem:
         raise UsageError(f"--engine: {problem}") from None
     if "nodes" in spec.explicit:
-        raise UsageError("--engine: use --nodes instead of the engine's option nodes")
+        raise UsageError("--engine: set the number of nodes with --nodes, not with the engine's option nodes")
     return spec
 
 
-def _file(map: RisklessMap, openings: Sequence[Opening], options: Mapping[str, object]) -> str:
-    """Return the text of an openings file: the options used, the map, and one line of moves per opening."""
+def _openings_text(map: RisklessMap, openings: Sequence[Opening], options: Mapping[str, object]) -> str:
+    """Return the text of a file of openings: the options used, the map's fingerprint, and one line per opening."""
     command = " ".join(f"--{name} {shlex.quote(str(value))}" for name, value in options.items())
     game = Riskless(map)
     lines = [f"# arena openings make {command}", f"{KEY} {fingerprint(map)}"]

@@ -1,4 +1,4 @@
-"""`arena solve`: compute the value of every position of a small map."""
+"""The command `arena solve`: compute the value of every position of a small map."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from arena.games.board import RisklessMap
 from arena.lab.variants import variant
 from arena.maps.loader import MapError
 from arena.solved.boards import Boards
-from arena.solved.folders import check_table, file_name, find, local_folder
+from arena.solved.folders import check_table, file_name, find_table, local_folder
 from arena.solved.header import BadTable
 from arena.solved.table import SolvedTable
 from arena.solved.truth import Truth
@@ -37,16 +37,18 @@ def register(app: typer.Typer) -> None:
 
 @dataclass(frozen=True)
 class SolvedMap:
-    """A table, with the cost of solving it if it was solved by this command."""
+    """A solved map: its table, the duration of solving it, and the result of verifying it."""
 
     map: RisklessMap
     table: SolvedTable
     seconds: float | None
+    """Duration of solving it; None if the table existed already."""
     verified: Verification | None
+    """Result of `--verify`; None without it."""
 
     @property
     def start(self) -> Truth:
-        """Return the value of the start for Maxie, who moves first, without the ply limit."""
+        """Value of the start for Maxie, who moves first, in a match without a ply limit."""
         return self.table.probe(self.map.start)
 
 
@@ -55,24 +57,25 @@ def solve_command(
         str,
         typer.Argument(
             metavar="MAP",
-            help="Name of a map, .toml file, ring:N or grid:WxH, optionally with :cap=N,goal=N.",
+            help="Map name, .toml file, ring:N or grid:WxH; :cap=N,goal=N changes its numbers.",
         ),
     ],
     again: Annotated[
         bool, typer.Option("--again", help="Solve the map again even if its table exists.")
     ] = False,
     verify: Annotated[
-        bool, typer.Option("--verify", help="Check every position of the table with a second program.")
+        bool, typer.Option("--verify", help="Check every position of the table with an independent verifier.")
     ] = False,
     json: JsonOption = None,
 ) -> None:
     """Compute the value of every position of a small map.
 
-    A value is a win, a draw or a loss, and the number of plies to it.
+    A value is a win, a draw or a loss, and the number of plies to the end. The map is solved without its ply limit: a
+    position in which neither player can force a win is a draw.
 
-    The game is solved without its ply limit: a player who cannot force an end draws. The expected cost is
-    printed first, and a map that is too large is refused. A stopped or killed solution resumes at the same place.
-    The engine `perfect`, `--adjudicate table`, `arena analyse` and `arena replay` find the table by the map.
+    The command first prints the expected memory and time, and refuses a map that is too large. If you stop it, or it is
+    killed, the same command resumes where it was. The engine `perfect`, `--adjudicate table`, `arena analyse` and
+    `arena replay` find the table by themselves.
 
     Example: arena solve m1 --verify
 
@@ -83,7 +86,7 @@ def solve_command(
     except MapError as error:
         raise UsageError(str(error)) from None
     threads = len(cores())
-    path = find(Boards.of(variant_map))
+    path = find_table(Boards.of(variant_map))
     seconds = None
     if again or path is None:
         path = local_folder() / file_name(variant_map)
@@ -102,30 +105,30 @@ def solve_command(
 
 
 def _solve(map: RisklessMap, path: Path, threads: int) -> float:
-    """Solve a map, write the table to a file, and return the seconds taken. Raises CommandError."""
+    """Solve a map, write the table to `path`, and return the duration in seconds. Raises CommandError."""
     from arena.lab.solving.checkpoint import BadCheckpoint  # noqa: PLC0415 - an extra, and slow to load
     from arena.lab.solving.layers import WinTooLong  # noqa: PLC0415
-    from arena.lab.solving.plan import CODE_BYTES, available, largest_cap, plan  # noqa: PLC0415
+    from arena.lab.solving.plan import CODE_BYTES, available_memory, estimate_cost, largest_cap  # noqa: PLC0415
     from arena.lab.solving.solver import Solver  # noqa: PLC0415
 
     boards = Boards.of(map)
-    limit = available()
+    limit = available_memory()
     # Skip the exact cost of huge maps: with 1,000 territories there may be too many symmetries to count.
-    cost = plan(boards) if CODE_BYTES * boards.count <= limit else None
+    cost = estimate_cost(boards) if CODE_BYTES * boards.count <= limit else None
     if cost is None or cost.bytes > limit:
         largest = largest_cap(boards, limit, max(abs(n) for n in map.start))
         fits = (
-            f"cap={largest} is the largest that would fit"
+            f"the largest cap that would fit is {largest}"
             if largest
-            else "no cap that its start allows would fit"
+            else "it would not fit with any cap that its start allows"
         )
         raise CommandError(
-            f"{map.name} is too large: {_number(boards.count)} boards take "
-            f"{_size(cost.bytes if cost is not None else CODE_BYTES * boards.count)} of memory, and available are "
-            f"{decimal(limit)}; {fits}"
+            f"{map.name} is too large: {_count_text(boards.count)} boards take "
+            f"{_bytes_text(cost.bytes if cost is not None else CODE_BYTES * boards.count)} of memory, but only "
+            f"{decimal(limit)} are available; {fits}"
         )
     err.print(
-        f"{map.name}: {boards.count:,} boards, {cost.representatives:,} of which stand for all; at most "
+        f"{map.name}: {boards.count:,} boards, {cost.representatives:,} of them not symmetric to others; at most "
         f"{decimal(cost.bytes)} of memory, about {cost.seconds(threads):,.0f} s on {threads} "
         f"{'core' if threads == 1 else 'cores'}"
     )
@@ -137,7 +140,9 @@ def _solve(map: RisklessMap, path: Path, threads: int) -> float:
         with Progress(*columns, console=err, transient=True) as bar:
             Solver(boards, checkpoint, threads, _ProgressBar(bar).tell).solve(path)
     except BadCheckpoint as error:
-        raise CommandError(f"{error}: delete it, and the solution restarts") from None
+        raise CommandError(
+            f"{error}; delete it, and run the command again to start from the beginning"
+        ) from None
     except WinTooLong as error:
         raise CommandError(f"{map.name}: {error}") from None
     except OSError as error:
@@ -145,20 +150,20 @@ def _solve(map: RisklessMap, path: Path, threads: int) -> float:
     return time.monotonic() - began
 
 
-def _number(count: int) -> str:
+def _count_text(count: int) -> str:
     return f"{count:,}" if count < 10**15 else f"10^{int(log10(count))}"
 
 
-def _size(count: int) -> str:
-    return decimal(count) if count < 10**15 else f"10^{int(log10(count))} bytes"
+def _bytes_text(size: int) -> str:
+    return decimal(size) if size < 10**15 else f"10^{int(log10(size))} bytes"
 
 
 class _ProgressBar:
-    """Progress bar of the current part of the solution."""
+    """Progress bar of the current part of the work."""
 
     def __init__(self, bar: Progress) -> None:
         self._bar = bar
-        self._task: TaskID = bar.add_task("begin", total=None)
+        self._task: TaskID = bar.add_task("start", total=None)
 
     def tell(self, step: Step) -> None:
         self._bar.update(self._task, description=step.part, completed=step.done, total=step.total or None)
@@ -206,7 +211,7 @@ def _longest(solved: SolvedMap) -> str | None:
 
 
 def _peak() -> int:
-    """Return the peak memory of this process in bytes; the system counts it in bytes on macOS and in KiB on Linux."""
+    """Return the peak memory of this process, in bytes."""
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return peak if sys.platform == "darwin" else peak * 1024
 
@@ -229,7 +234,7 @@ def _print(solved: SolvedMap) -> None:
         lines.append(f"solved in {solved.seconds:.1f} s with {decimal(_peak())} of memory at the most")
     if solved.verified is not None and solved.verified.fault is None and not solved.verified.false_statements:
         lines.append(
-            f"verified: the values of all {solved.verified.totals.open:,} boards follow from their successors'"
+            f"verified: the values of all {solved.verified.totals.open:,} boards follow from those of their successors"
         )
     out.print("\n".join(lines))
 
@@ -241,17 +246,17 @@ def _truth_text(start: Truth) -> str:
 
 
 def _check_table(solved: SolvedMap) -> None:
-    """Raise CommandError if the table is wrong."""
+    """Raise CommandError if the verification found the table to be wrong."""
     verified = solved.verified
     if verified is None:
         return
     if verified.fault is not None:
         fault = verified.fault
         raise CommandError(
-            f"{solved.table.path} is wrong: board {' '.join(map(str, fault.board))} has code {fault.stored}, but its "
-            f"successors give {fault.correct}; solve the map again with --again"
+            f"{solved.table.path} is corrupt: board {' '.join(map(str, fault.board))} is stored as {fault.stored}, but its "
+            f"successors give {fault.correct}; run with --again to solve the map anew"
         )
     if verified.false_statements:
         raise CommandError(
-            f"{solved.table.path} is wrong: {verified.false_statements[0]}; solve the map again with --again"
+            f"{solved.table.path} is corrupt: {verified.false_statements[0]}; run with --again to solve the map anew"
         )

@@ -1,4 +1,4 @@
-"""`arena tune`: learn an evaluator's weights by self-play."""
+"""The command `arena tune`: learn an evaluator's weights by self-play."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from arena.console import CommandError, SeedOption, UsageError, err, out
 from arena.games.core import Game
 from arena.games.riskless import Riskless
 from arena.games.tictactoe import TicTacToe
-from arena.lab.commands.compiled_map import compiled_map
+from arena.lab.commands.compiled_map import load_compiled_map
 from arena.lab.variants import TRAINING
 
 UNITS = {
@@ -30,7 +30,7 @@ UNITS = {
 CATEGORIES = "For each category of positions how often who was to move won, drew and lost; bots/evaluators/outcomes.py says which."
 
 Task = Callable[[str, int], Callable[[], None]]
-"""Function that begins a part of the work with a number of steps; it returns a function to call after each step."""
+"""Function that adds a progress bar with a title and a number of steps; it returns a function to call after each step."""
 
 
 def register(app: typer.Typer) -> None:
@@ -47,7 +47,7 @@ def tune_command(
         typer.Option(
             "--map",
             metavar="MAP",
-            help="Map to play on, e.g. world or world:cap=20,goal=240; repeatable. Default: a varied set.",
+            help="Map, e.g. world:cap=20,goal=240; may be given several times. Default: twelve maps.",
         ),
     ] = None,
     matches: Annotated[
@@ -77,46 +77,49 @@ def tune_command(
             metavar="N",
             min=0,
             max=100_000,
-            help="Number of rounds of hill climbing by matches afterwards.",
+            help="Number of rounds of hill climbing after the last generation.",
         ),
     ] = 0,
     nodes: Annotated[
         int,
-        typer.Option("--nodes", metavar="N", min=50, max=10_000_000, help="Maximum nodes searched per move."),
+        typer.Option(
+            "--nodes", metavar="N", min=50, max=10_000_000, help="Number of nodes searched per move."
+        ),
     ] = 800,
     first: Annotated[
         Path | None,
-        typer.Option("--from", metavar="FILE", help="File of initial weights; default: all 0."),
+        typer.Option("--from", metavar="FILE", help="File with the initial weights; default: all 0."),
     ] = None,
     without: Annotated[
         list[str] | None,
         typer.Option(
             "--without",
             metavar="FEATURE",
-            help="Feature whose weight is not trained; repeatable.",
+            help="Feature whose weight is not trained; may be given several times.",
         ),
     ] = None,
     outcomes: Annotated[
         bool,
         typer.Option(
             "--outcomes",
-            help="Train only the expected outcome of each position category, not the weights.",
+            help="Learn the outcomes of each category of positions, instead of weights.",
         ),
     ] = False,
-    to: Annotated[Path, typer.Option("--out", metavar="FILE", help="File to write the weights to.")] = Path(
+    to: Annotated[Path, typer.Option("--out", metavar="FILE", help="Output file for the weights.")] = Path(
         "weights.toml"
     ),
     seed: SeedOption = 1,
 ) -> None:
     """Learn an evaluator's weights by self-play.
 
-    Each generation plays matches from random openings; in Riskless also from random armies. It then fits the weights to
-    the results.
+    Each generation plays matches from random openings, and in Riskless also from random armies. It then fits the weights
+    to the results.
 
-    --climb then improves the weights by hill climbing. In each round it changes the weights in a random direction and in
-    the opposite one, and plays two pairs between both on each map. A weight of 0 stays 0.
+    --climb then improves the weights by hill climbing. Each round moves the weights in a random direction and in the
+    opposite direction, and the two results play two pairs of matches on each map. A weight of 0 stays 0.
 
-    The held-out maps, on which weights are measured, are never used. The same command and seed give the same weights.
+    The same command and seed give the same weights. The default maps do not include those on which this project measures
+    weights.
 
     Example: arena tune --generations 3 --climb 100 --out mine.toml, then
     arena match alphabeta:evaluator=mine.toml alphabeta:evaluator=plain
@@ -128,14 +131,16 @@ def tune_command(
     from arena.lab.tuning.fit import count_outcomes  # noqa: PLC0415 - an extra, and slow to load
 
     if game != Riskless.name and maps:
-        raise UsageError(f"--map is an option of Riskless: {game} has no maps")
+        raise UsageError(f"--map applies only to riskless: {game} has no maps")
     names = maps or (TRAINING if game == Riskless.name else ())
-    games: list[Game[Any, Any]] = [Riskless(compiled_map(name)) for name in names] or [load_game(game, "")]
+    games: list[Game[Any, Any]] = [Riskless(load_compiled_map(name)) for name in names] or [
+        load_game(game, "")
+    ]
     features = features_of(games[0])
     if features is None:
         raise UsageError(f"--game: {game} has no features to tune")
     start = _first_weights(first or (FOLDER / f"{game}.toml" if outcomes else None), features[1])
-    _check(features[1], start, generations, rounds, without or (), outcomes=outcomes)
+    _check_options(features[1], start, generations, rounds, without or (), outcomes=outcomes)
     command = " ".join(
         [
             "arena tune",
@@ -189,7 +194,7 @@ def tune_command(
     _write(weights_text(features[1], weights, [UNITS[game], *lines]), to, "weights")
 
 
-def _check(
+def _check_options(
     names: Sequence[str],
     start: Mapping[str, int],
     generations: int,
@@ -198,21 +203,23 @@ def _check(
     *,
     outcomes: bool,
 ) -> None:
-    """Raise UsageError for options that cannot be combined."""
+    """Raise UsageError for unknown features, and for options that cannot be combined."""
     if outcomes and rounds:
         raise UsageError("--outcomes cannot be combined with --climb: --outcomes trains no weights")
     if outcomes:
         return
     for name in set(without) - set(names):
-        raise UsageError(f"--without {name}: no such feature: choose from {', '.join(names)}")
+        raise UsageError(f"--without {name}: no such feature; choose from {', '.join(names)}")
     if generations:
         return
     if not rounds:
-        raise UsageError("--generations 0 needs --climb: otherwise nothing is tuned")
+        raise UsageError("--generations 0 needs --climb; otherwise nothing is trained")
     if without:
-        raise UsageError("--without needs --generations: --climb alone does not change weights of 0")
+        raise UsageError(
+            "--without has an effect only with --generations: --climb alone changes no weight of 0"
+        )
     if not any(start.values()):
-        raise UsageError("--climb needs --generations or --from: it does not change weights of 0")
+        raise UsageError("--climb needs --generations or --from, because it does not change weights of 0")
 
 
 def _write(text: str, to: Path, what: str) -> None:
@@ -244,7 +251,7 @@ def _learn(
     seed: int,
     without: Sequence[str],
 ) -> tuple[Mapping[str, int], list[str]]:
-    """Return the weights after all generations and the climb, and a line on each step."""
+    """Return the weights after all generations and the climb, and a line about each step."""
     from arena.lab.tuning.climb import climb  # noqa: PLC0415 - an extra, and slow to load
     from arena.lab.tuning.fit import fit, self_play  # noqa: PLC0415
 
@@ -286,12 +293,12 @@ def _learn(
 
 
 def weights_line(weights: Mapping[str, int]) -> str:
-    """Return weights on one line."""
+    """Return weights as a line, such as `armies 100, attacks -3`."""
     return ", ".join(f"{name} {value}" for name, value in weights.items())
 
 
 def weights_text(names: Sequence[str], weights: Mapping[str, int], lines: Sequence[str]) -> str:
-    """Return the text of a weights file: `lines` on how the weights were made, and the weights below them."""
+    """Return the text of a weights file: `lines` as comments, and the weights."""
     return "\n".join(
         [*(f"# {line}" for line in lines), "[weights]", *(f"{name} = {weights[name]}" for name in names), ""]
     )

@@ -1,1 +1,1 @@
-"""Retrograde analysis, compiled: solve every position of a small game, from its ends backwards."""
+"""Retrograde analysis in compiled code: every position of a small game is solved, from the finished ones backwards."""

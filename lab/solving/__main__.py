@@ -1,6 +1,6 @@
-"""Compile the solver's kernels now: `python -m arena.lab.solving`.
+"""Compile the solver's kernels ahead of time: `python -m arena.lab.solving`.
 
-It takes some ten seconds of one core, or one second if they are cached.
+It takes about ten seconds on one core; one second if the kernels are in the cache.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from arena.solved.table import SolvedTable
 
 
 def main() -> None:
-    """Solve the smallest map and verify its table, which compiles all kernels."""
+    """Compile all kernels, by solving the smallest map and verifying its table."""
     with TemporaryDirectory() as folder:
         path = Path(folder) / "two.solved"
         Solver(Boards.of(smallest(2).map), path.with_suffix(".part"), 1, lambda _: None, 0).solve(path)

@@ -1,7 +1,4 @@
-"""Boards of a Riskless map by number (solved.boards), for compiled code.
-
-The number of a board is a sum of digits, one per territory; armies of the player to move count as positive.
-"""
+"""Rules of a Riskless map as an array, and decoding of a board's number (solved.boards), for compiled code."""
 
 from __future__ import annotations
 
@@ -16,16 +13,16 @@ from arena.solved.boards import Boards
 Words = npt.NDArray[np.int64]
 
 TERRITORIES, BASE, CAP, GOAL, TURNED, SYMMETRIES, ROADS, IMAGES, POWERS = range(9)
-"""Indices of the header of the rules array, which holds sizes, then offsets, then powers.
+"""Indices into the rules array of a map with V territories.
 
-TURNED   sum of the numbers of any board and of the board with all signs turned
-ROADS    holds the offset of V + 1 indices into the list of targets, followed by this list
-IMAGES   holds the offset of V powers per symmetry: the place value of each territory's digit in the image
-POWERS   index of the first of V powers: the place value of each territory's digit
+TURNED   sum of the numbers of a board and of the same board with all signs changed
+ROADS    offset of V + 1 indices into the list of roads' targets, which follows them
+IMAGES   offset of V numbers per symmetry: the place value of each territory's digit in the image
+POWERS   first of V numbers: the place value of each territory's digit
 """
 
 
-def rules_of(boards: Boards) -> Words:
+def rules_array(boards: Boards) -> Words:
     """Return the rules of `boards` as the array that the compiled functions read."""
     size = boards.territories
     degrees = [len(near) for near in boards.neighbours]
@@ -40,13 +37,13 @@ def rules_of(boards: Boards) -> Words:
 
 
 def scratch_words(boards: Boards) -> int:
-    """Return the number of words of memory per thread: successors, and armies before and after training."""
+    """Return the size of a thread's scratch array: its words hold successors, and armies before and after training."""
     return sum(map(len, boards.neighbours)) + 2 * boards.territories
 
 
 @inlined
 def unpack(rules: Any, scratch: Any, to: Any, number: Any) -> None:
-    """Write the armies of the board with index `number` to scratch[to], scratch[to + 1] and so on."""
+    """Write the armies of board `number` to scratch[to], scratch[to + 1] and so on."""
     base = rules[BASE]
     for v in range(rules[TERRITORIES] - 1, -1, -1):
         rest = number // base

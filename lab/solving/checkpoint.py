@@ -1,4 +1,4 @@
-"""Checkpoint file from which a killed solver resumes."""
+"""Checkpoint file, from which the solver resumes after it was stopped or killed."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ Codes = npt.NDArray[np.uint16]
 
 
 class BadCheckpoint(ValueError):
-    """Raised for a checkpoint that is damaged or belongs to other boards; the message is one line."""
+    """Raised for a checkpoint that is damaged or belongs to another map; the message is one line with the file."""
 
 
 class _Header(Struct, frozen=True):
-    """First line of a checkpoint: digest of the boards, state of the solution, and number of codes that follow."""
+    """First line of a checkpoint: digest of the boards, progress of the solver, and number of codes that follow."""
 
     digest: str
     plies: int
@@ -34,9 +34,9 @@ _decode = msgspec.json.Decoder(_Header).decode
 
 
 def save(path: Path, digest: str, plies: int, codes: Codes, *, finished: bool) -> None:
-    """Write the codes of the representative boards, in the order of their numbers, as known after `plies` steps.
+    """Write the codes of the representative boards after `plies` steps, in the order of the boards' numbers.
 
-    A kill during the write leaves the previous file unchanged.
+    If the process is killed meanwhile, the previous file stays unchanged.
     """
     header = msgspec.json.encode(_Header(digest, plies, finished, len(codes))) + b"\n"
     body = header + zstd.compress(codes.tobytes(), LEVEL)
@@ -46,9 +46,9 @@ def save(path: Path, digest: str, plies: int, codes: Codes, *, finished: bool) -
 
 
 def load(path: Path, digest: str, count: int) -> tuple[int, bool, Codes] | None:
-    """Return the plies, True if the solution is finished, and the saved codes; None if there is no file.
+    """Return the number of steps, whether the map is solved, and the codes; None if there is no file.
 
-    Raises BadCheckpoint.
+    Raises BadCheckpoint if the file is damaged, or belongs to other boards than those with this `digest` and `count`.
     """
     try:
         data = path.read_bytes()

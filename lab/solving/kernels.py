@@ -1,6 +1,6 @@
 """Compilation of the solver's kernels.
 
-The names of the kernels contain a digest of this folder's sources, which the cache's own digest omits.
+The name of a kernel in the cache contains a digest of this folder's sources, so that a change recompiles it.
 """
 
 from __future__ import annotations
@@ -13,5 +13,5 @@ DIGEST = digest_of(Path(__file__).parent)
 
 
 def solver_kernel(function: Function, name: str) -> Function:
-    """Return `function` as a kernel that is compiled at its first call, or loaded from the cache."""
+    """Return `function` as a kernel that is compiled, or loaded from the cache, at its first call."""
     return kernel(function, f"solve-{name}-{DIGEST}")

@@ -1,11 +1,11 @@
-"""The step of retrograde analysis, compiled for any game: from results within n - 1 plies to results within n.
+"""A step of retrograde analysis, compiled for any game: from the results within n - 1 plies to those within n.
 
-A position is won in n plies if one of its moves leads to a position lost in n - 1 for the opponent, and none to one
-lost sooner. It is lost in n if all its moves lead to won positions, the slowest of them in n - 1. Positions that are
-never decided are draws: their player has a move that does not lose, and none that wins.
+A position is won in n plies if a move leads to a position that is lost for the opponent in n - 1 plies, and no move to one
+that is lost sooner. It is lost in n plies if all its moves lead to positions that the opponent wins, the slowest of them
+in n - 1 plies. Positions that are never decided are draws: the player has a move that does not lose, and none that wins.
 
-A thread writes codes while others read them. New results differ from earlier ones in their number of plies, so
-a step gives the same results in any order and with any number of threads, and can be interrupted and repeated.
+Threads write codes while others read them. New results have other numbers of plies than earlier ones, so a step gives the
+same results in any order and with any number of threads, and can be interrupted and repeated.
 """
 
 from __future__ import annotations
@@ -25,18 +25,19 @@ MAX_CODE = 65_535
 
 
 class WinTooLong(ValueError):
-    """Raised when a win takes more plies than a code can hold."""
+    """Raised when a win takes more plies than a code in a table can hold."""
 
 
 @dataclass(frozen=True)
 class Space:
-    """Interface of a game for the solver: positions as numbers, and two functions that are compiled into the step.
+    """Game as the solver sees it: positions are numbers, and two functions are compiled into the step.
 
-    expand(rules, scratch, number)               write the numbers of the positions after each move to scratch[0],
-                                                 scratch[1] …, and return their count; the position is in play
-    spread(rules, scratch, number, codes, code)  write the code of a position and of all its symmetric images
+    name                                         name of the game in the names of kernels
+    expand(rules, scratch, number)               writes the numbers of the positions after each move of an unfinished
+                                                 position to scratch[0], scratch[1] …, and returns their count
+    spread(rules, scratch, number, codes, code)  writes the code of a position and of all its symmetric images
 
-    `scratch` belongs to one thread; `name` distinguishes compiled kernels.
+    `scratch` is an array that only one thread uses.
     """
 
     name: str
@@ -46,13 +47,13 @@ class Space:
 
 @cache
 def step_kernel(space: Space) -> Any:
-    """Return the compiled step for a part of the undecided positions."""
+    """Return the compiled function `step` for a game."""
     expand, spread = space.expand, space.spread
 
     def step(rules: Any, scratch: Any, codes: Any, live: Any, first: Any, last: Any, plies: Any) -> Any:
-        """Decide all positions in live[first:last] that are decided in exactly `plies` plies.
+        """Write the codes of the positions in live[first:last] that are decided in exactly `plies` plies.
 
-        The others are moved together to the front, in order. Returns the index after the last of these.
+        Move the other positions to the front, in the same order, and return the index after the last of them.
         """
         undecided = 2 * plies + 2
         end = first
@@ -80,11 +81,11 @@ def step_kernel(space: Space) -> Any:
 
 @dataclass
 class Layers:
-    """Known values of all positions of a game, and the step that extends them.
+    """Values of all positions of a game, as far as they are known.
 
-    codes     code of each position by its number (solved.truth); 0 or 1 if undecided
-    parts     ranges of `live` that hold the numbers of undecided positions
-    scratch   number of additional words that each thread needs
+    codes     code of each position, by number (solved.truth); 0 or 1 if undecided
+    parts     ranges of `live` that hold the numbers of undecided representative positions
+    scratch   size of each thread's scratch array, in words
     """
 
     space: Space
@@ -94,7 +95,7 @@ class Layers:
     parts: list[tuple[int, int]]
     scratch: int
     plies: int = 0
-    """Number of plies within which all results are known."""
+    """Number of plies such that all results within so many plies are known."""
 
     @property
     def left(self) -> int:
@@ -102,13 +103,13 @@ class Layers:
         return sum(last - first for first, last in self.parts)
 
     def step(self, workers: Executor, advance: Callable[[], None]) -> int:
-        """Find all results in one more ply, and return their number. `advance` is called after each part.
+        """Find all results that take one ply more, and return their number. `advance` is called after each part.
 
         Raises WinTooLong if a win takes more plies than a code can hold.
         """
         plies = self.plies + 1
         if 2 * plies + 3 > MAX_CODE:
-            raise WinTooLong(f"a win takes more than {plies - 1:,} plies, more than a table can store")
+            raise WinTooLong(f"a win takes more than {plies - 1:,} plies, which a table cannot store")
         run = step_kernel(self.space)
 
         def decide(part: tuple[int, int]) -> tuple[int, int]:

@@ -1,4 +1,4 @@
-"""Estimated cost of a solution in memory and time, the available memory, and the largest map that fits."""
+"""Estimates for the solver: memory and time for a map, available memory, and the largest cap that fits into it."""
 
 from __future__ import annotations
 
@@ -11,26 +11,26 @@ from arena.solved.boards import Boards, Permutation
 
 CODE_BYTES = 2
 FIXED = 400 << 20
-"""Memory for Python, the compiled code, and blocks on their way into the file, in bytes."""
+"""Memory that does not depend on the map, in bytes: Python, the compiled code, and blocks that are being written."""
 CHECKPOINT_BYTES = 8
-"""Memory per representative board during a checkpoint, in bytes: its code, the compressed code, and a copy."""
+"""Memory per representative board while a checkpoint is written, in bytes: the code, compressed code, and a copy."""
 SURVEY_SECONDS = 50e-9
-"""Core seconds per board in the first pass over all boards. This and the following times were measured on m1."""
+"""CPU time per board in the survey of all boards, in seconds. This time and those below were measured on m1."""
 PACK_SECONDS = 400e-9
 STEP_SECONDS = 2e-6
-"""Core seconds per representative board in all steps together."""
+"""CPU time per representative board in all steps together, in seconds."""
 
 MEMINFO = Path("/proc/meminfo")
 CGROUP = Path("/sys/fs/cgroup")
 
 
 @dataclass(frozen=True)
-class Plan:
-    """Cost of solving some boards."""
+class SolvingCost:
+    """Cost of solving all boards of a map."""
 
     boards: Boards
     representatives: int
-    """Number of boards that represent all their symmetric images, including finished ones."""
+    """Number of representative boards, including finished ones."""
 
     @property
     def bytes(self) -> int:
@@ -40,24 +40,24 @@ class Plan:
         return FIXED + CODE_BYTES * count + count // 8 + each * self.representatives
 
     def seconds(self, cores: int) -> float:
-        """Return the approximate duration on `cores` cores, in seconds."""
+        """Return the estimated duration on `cores` cores, in seconds."""
         work = (SURVEY_SECONDS + PACK_SECONDS) * self.boards.count + STEP_SECONDS * self.representatives
         return 2 + work / cores
 
 
 def number_bytes(count: int) -> int:
-    """Return the size of a board's index during the solution, in bytes."""
+    """Return the size of a board's number in the solver's list of undecided boards, in bytes."""
     return 4 if count <= 1 << 32 else 8
 
 
-def plan(boards: Boards) -> Plan:
-    """Return the cost of solving these boards, by Burnside's lemma. O(V) for each symmetry."""
+def estimate_cost(boards: Boards) -> SolvingCost:
+    """Return the cost of solving these boards. Representatives are counted by Burnside's lemma, in O(V) per symmetry."""
     symmetries = boards.symmetries
-    fixed = sum(boards.base ** _cycles(symmetry) for symmetry in symmetries)
-    return Plan(boards, fixed // len(symmetries))
+    fixed = sum(boards.base ** _count_cycles(symmetry) for symmetry in symmetries)
+    return SolvingCost(boards, fixed // len(symmetries))
 
 
-def _cycles(symmetry: Permutation) -> int:
+def _count_cycles(symmetry: Permutation) -> int:
     rest = set(range(len(symmetry)))
     count = 0
     while rest:
@@ -70,23 +70,24 @@ def _cycles(symmetry: Permutation) -> int:
 
 
 def largest_cap(boards: Boards, memory: int, least: int = 1) -> int | None:
-    """Return the highest cap, from `least` to the boards' own cap, at which the boards fit into `memory` bytes; None if none
-    does.
+    """Return the largest cap with which the boards can be solved in `memory` bytes, from `least` to the boards' own cap.
+
+    Return None if no such cap fits.
     """
     for cap in range(boards.cap, least - 1, -1):
         # A board takes at least two bytes, so most caps are rejected without counting symmetries.
         if boards.territories * log(2 * cap + 1) > log(max(memory, 1)):
             continue
-        if plan(replace(boards, cap=cap)).bytes <= memory:
+        if estimate_cost(replace(boards, cap=cap)).bytes <= memory:
             return cap
     return None
 
 
-def available(meminfo: Path = MEMINFO, cgroup: Path = CGROUP) -> int:
-    """Return the memory that a process can use without pushing others out, in bytes.
+def available_memory(meminfo: Path = MEMINFO, cgroup: Path = CGROUP) -> int:
+    """Return the memory that this process can use without swapping, in bytes.
 
-    The limit of its control group (version 2) is respected. If the system does not report free memory, half of the
-    machine's memory is assumed.
+    It is at most what the limit of the control group (version 2) leaves. If the system does not report its available
+    memory, half of the machine's memory is assumed.
     """
     try:
         lines = dict(line.split(":", 1) for line in meminfo.read_text().splitlines())

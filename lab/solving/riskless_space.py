@@ -1,7 +1,7 @@
-"""Boards of a Riskless map for the solver, and the pass that finds finished and representative boards.
+"""Riskless for the solver: the successors of a board, and passes over all boards.
 
-The number of a board is a sum of digits (solved.boards). So the number after a move is the number after
-training with two digits changed. The opponent sees the board with all signs turned, which is a subtraction of numbers.
+The number of a board is a sum of digits (solved.boards). So the number after a move is the number after training with two
+digits changed. The opponent sees the board with all signs changed, whose number is a difference of two numbers.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ PLAYING, DRAWN, LOST, WON = range(4)
 
 @inlined
 def expand(rules: Any, scratch: Any, number: Any) -> Any:
-    """Write the boards after each move to scratch, as seen by the opponent, and return their count."""
+    """Write the numbers of the boards after each move, from the opponent's view, to `scratch`, and return their count."""
     size = rules[TERRITORIES]
     cap = rules[CAP]
     roads = rules[ROADS]
@@ -64,7 +64,7 @@ def expand(rules: Any, scratch: Any, number: Any) -> Any:
 
 @inlined
 def spread(rules: Any, scratch: Any, number: Any, codes: Any, code: Any) -> None:
-    """Write the code of a board and of its symmetric images."""
+    """Write the code of a board and of all its symmetric images."""
     size = rules[TERRITORIES]
     images = rules[IMAGES]
     here = images - rules[ROADS] - size - 1
@@ -82,7 +82,7 @@ RISKLESS = Space("riskless", expand, spread)
 
 @cache
 def survey_kernel() -> Any:
-    """Return the compiled first pass, which finds finished boards and the representatives among the others."""
+    """Return the compiled function `survey`, the first pass over all boards."""
 
     @inlined
     def status(rules: Any, scratch: Any, here: Any) -> Any:
@@ -117,11 +117,11 @@ def survey_kernel() -> Any:
         return True
 
     def survey(rules: Any, scratch: Any, codes: Any, marks: Any, counts: Any, first: Any, last: Any) -> Any:
-        """Survey the boards from `first`, a multiple of 8, to before `last`.
+        """Find finished boards, and representatives among the others, in range(first, last); `first` is a multiple of 8.
 
-        codes    set to 2 for a finished board that is lost, 3 for one that is won
-        marks    one bit per board, the lowest first: 1 for a representative board in play
-        counts   [0] grows by the boards in play, [1] by the representatives among them
+        codes    set to 2 for a finished board that is lost, and to 3 for one that is won
+        marks    one bit per board, the lowest bit first: 1 for an unfinished representative
+        counts   [0] is increased by the number of unfinished boards, [1] by that of representatives among them
         """
         here = rules[IMAGES] - rules[ROADS] - rules[TERRITORIES] - 1
         unpack(rules, scratch, here, first)
@@ -150,10 +150,10 @@ def survey_kernel() -> Any:
 
 @cache
 def gather_kernel() -> Any:
-    """Return the compiled pass after `survey`, which lists the numbers of the boards that `survey` marked."""
+    """Return the compiled function `gather`, which lists the boards that `survey` marked."""
 
     def gather(marks: Any, live: Any, first: Any, last: Any, to: Any) -> Any:
-        """Write the numbers of the marked boards from `first` to before `last` to live[to] …; return the end."""
+        """Write the numbers of the marked boards in range(first, last) to live[to] …; return the index after the last."""
         for number in range(first, last):
             if (marks[number >> 3] >> (number & 7)) & 1:
                 live[to] = number
@@ -165,10 +165,13 @@ def gather_kernel() -> Any:
 
 @cache
 def spread_kernel() -> Any:
-    """Return the compiled pass that restores known codes."""
+    """Return the compiled function `put`, which restores the codes of a checkpoint."""
 
     def put(rules: Any, scratch: Any, numbers: Any, layer: Any, codes: Any, live: Any, to: Any) -> Any:
-        """Set the codes of boards and their images; undecided boards go to live[to] …. Return the end of these."""
+        """Write the codes `layer` of the boards `numbers` and of their images; list undecided boards at live[to] ….
+
+        Return the index after the last undecided board.
+        """
         for at in range(numbers.size):
             if layer[at] >= 2:
                 spread(rules, scratch, numbers[at], codes, layer[at])

@@ -1,7 +1,7 @@
-"""The solver of `arena solve`: solve all boards of a map on all cores, and write one file.
+"""Solver of `arena solve`: it solves all boards of a map on all cores, and writes the table to a file.
 
-The work has three parts: a survey of all boards, one step for each ply, and packing. After steps that took a while, the
-results are saved to a checkpoint next to the file. A killed solution surveys again and resumes from the checkpoint.
+The work has three parts: a survey of all boards, one step for each ply, and packing. From time to time the results are
+saved to a checkpoint next to the file. After a kill, the solver repeats the survey and resumes from the checkpoint.
 """
 
 from __future__ import annotations
@@ -16,31 +16,30 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from arena.lab.solving.boards import rules_of, scratch_words
+from arena.lab.solving.boards import rules_array, scratch_words
 from arena.lab.solving.checkpoint import load, save
 from arena.lab.solving.layers import Layers
 from arena.lab.solving.plan import number_bytes
 from arena.lab.solving.riskless_space import RISKLESS, gather_kernel, spread_kernel, survey_kernel
 from arena.solved.boards import Boards
 from arena.solved.header import BOARDS_IN_BLOCK, Header, Totals, digest
-from arena.solved.table import compress_codes, write
+from arena.solved.table import compress_codes, write_table
 
 PART = BOARDS_IN_BLOCK * 16
 """Number of boards that a thread handles at a time: a whole number of blocks."""
 LEVEL = 15
-"""Zstandard level for blocks; higher levels hardly save space and take several times as long."""
+"""Zstandard level of blocks; higher levels hardly save space and take several times as long."""
 SMALL_BLOCKS = 16
 SMALL_LEVEL = 19
-"""Zstandard level for tables of few blocks, which may be shipped."""
+"""Zstandard level of tables with at most SMALL_BLOCKS blocks, which may be shipped."""
 
 
 class Progress(NamedTuple):
-    """Progress of one part of the work."""
+    """Progress of one part of the work: its name, and the numbers of steps done and in total."""
 
     part: str
     done: int
     total: int
-    """Total number of steps; 0 if unknown."""
 
 
 Tell = Callable[[Progress], None]
@@ -48,10 +47,11 @@ Tell = Callable[[Progress], None]
 
 @dataclass
 class Solver:
-    """Solution of some boards.
+    """Solver of all boards of a map.
 
     checkpoint   file for intermediate results
-    interval     seconds between checkpoints, at least; a slow checkpoint extends it to ten times its own duration
+    tell         called with the progress
+    interval     minimum time between checkpoints, in seconds; at least ten times the duration of the last checkpoint
     """
 
     boards: Boards
@@ -61,9 +61,10 @@ class Solver:
     interval: float = 5.0
 
     def solve(self, path: Path) -> Header:
-        """Solve the boards and write the table. Raises WinTooLong, checkpoint.BadCheckpoint, OSError, MemoryError.
+        """Solve the boards, write the table to `path`, and return its header.
 
-        The file is identical to the byte, however often the solution was killed and with any number of threads.
+        The file is the same byte by byte, with any number of threads and after any number of kills. Raises WinTooLong,
+        checkpoint.BadCheckpoint, OSError, MemoryError.
         """
         with ThreadPoolExecutor(self.threads, "solve") as workers:
             self._prepare()
@@ -71,20 +72,22 @@ class Solver:
             self._decide(workers)
             header = self._header()
             blocks = self._pack(workers, header)
-        write(path, header, blocks)
+        write_table(path, header, blocks)
         self.checkpoint.unlink(missing_ok=True)
         return header
 
     def _prepare(self) -> None:
         count = self.boards.count
-        self._rules = rules_of(self.boards)
+        self._rules = rules_array(self.boards)
         self._words = scratch_words(self.boards)
         self._codes = np.zeros(count, np.uint16)
         self._marks = np.zeros(-(-count // 8), np.uint8)
         self._ranges = [(first, min(first + PART, count)) for first in range(0, count, PART)]
 
-    def _map(self, workers: Executor, part: str, work: Callable[[int], Any], total: int) -> Iterator[Any]:
-        """Yield `work` of 0 to `total` - 1, in order, and report progress."""
+    def _map_with_progress(
+        self, workers: Executor, part: str, work: Callable[[int], Any], total: int
+    ) -> Iterator[Any]:
+        """Yield the results of `work` for 0 to `total` - 1, in order, and report the progress."""
         for done, result in enumerate(workers.map(work, range(total)), 1):
             self.tell(Progress(part, done, total))
             yield result
@@ -98,7 +101,7 @@ class Solver:
             survey(self._rules, scratch, self._codes, self._marks, counts, *self._ranges[place])
             return counts
 
-        counts = np.array(list(self._map(workers, "survey", look, len(self._ranges))))
+        counts = np.array(list(self._map_with_progress(workers, "survey", look, len(self._ranges))))
         self._open = int(counts[:, 0].sum())
         self._ends = np.cumsum(counts[:, 1])
         live = np.zeros(int(self._ends[-1]), np.uint32 if number_bytes(self.boards.count) == 4 else np.int64)
@@ -106,7 +109,7 @@ class Solver:
         self._gather()
 
     def _gather(self) -> None:
-        """List the representative boards in play, in the order of their indices."""
+        """List the unfinished representative boards in `live`, in the order of their numbers."""
         gather = gather_kernel()
         firsts = [0, *map(int, self._ends[:-1])]
         for (first, last), to in zip(self._ranges, firsts, strict=True):
@@ -142,14 +145,14 @@ class Solver:
         save(self.checkpoint, digest(self.boards), self._layers.plies, codes, finished=finished)
 
     def _numbers(self, place: int) -> npt.NDArray[np.int64]:
-        """Return the indices of the representative boards in play in range `place`."""
+        """Return the numbers of the unfinished representative boards in the range with index `place`."""
         begin = int(self._ends[place - 1]) if place else 0
         numbers = np.zeros(int(self._ends[place]) - begin, np.int64)
         gather_kernel()(self._marks, numbers, *self._ranges[place], 0)
         return numbers
 
     def _resume(self, workers: Executor) -> bool:
-        """Load the results of a checkpoint. Return True if the solution is finished."""
+        """Load the results of a checkpoint, if there is one. Return True if all steps are done."""
         checkpoint = load(self.checkpoint, digest(self.boards), int(self._ends[-1]))
         if checkpoint is None:
             return False
@@ -163,7 +166,7 @@ class Solver:
             live = self._layers.live
             return begin, spread(self._rules, scratch, self._numbers(place), layer, self._codes, live, begin)
 
-        self._layers.parts = list(self._map(workers, "checkpoint", put, len(self._ranges)))
+        self._layers.parts = list(self._map_with_progress(workers, "checkpoint", put, len(self._ranges)))
         return finished
 
     def _header(self) -> Header:
@@ -183,11 +186,11 @@ class Solver:
             width=1 if highest < 256 else 2,
             totals=Totals(self._open, won, lost, self._open - won - lost),
             longest=longest,
-            longest_board=self._first(2 * longest + 3) if longest else 0,
+            longest_board=self._first_board(2 * longest + 3) if longest else 0,
         )
 
-    def _first(self, code: int) -> int:
-        """Return the lowest index of a board with this code."""
+    def _first_board(self, code: int) -> int:
+        """Return the lowest number of a board with this code."""
         for first, last in self._ranges:
             indices = np.flatnonzero(self._codes[first:last] == code)
             if len(indices):
@@ -205,8 +208,8 @@ class Solver:
             flags = np.unpackbits(bits, bitorder="little")[: len(codes)]
             if not flags.any():
                 return b""
-            # Boards without a code of their own repeat the previous code, which compresses to almost nothing.
+            # Other boards get the code of the representative before them, which compresses to almost nothing.
             latest = np.maximum.accumulate(np.where(flags, np.arange(len(codes)), 0))
             return compress_codes(codes[latest].tobytes(), level)
 
-        return list(self._map(workers, "pack", pack, header.blocks))
+        return list(self._map_with_progress(workers, "pack", pack, header.blocks))

@@ -1,9 +1,8 @@
-"""Verification of a table by a second program that shares only the file format with the solver.
+"""Independent verifier of a table, which shares only the file format with the solver.
 
-It expands the file to all boards of the map, plays every move of every board in play by the rules as written, and
+It expands the file to all boards of the map, plays every move of every unfinished board by the rules as written, and
 compares the value of each board with those of its successors. That proves the whole table: a win or a loss follows from
-values with fewer plies, down to finished boards. From a draw nobody can win, since each player can always move to
-another draw.
+values with fewer plies, down to finished boards. A draw is right because each player can always move to another draw.
 """
 
 from __future__ import annotations
@@ -29,18 +28,18 @@ OPEN, WON, LOST, DRAWN, LONGEST_WIN = range(5)
 
 @dataclass(frozen=True)
 class WrongCode:
-    """A board whose value does not follow from the rules."""
+    """A board whose value does not follow from those of its successors."""
 
     board: tuple[int, ...]
     stored: int
-    """Code in the file."""
+    """Code of the board in the file."""
     correct: int
     """Code that follows from the codes of the board's successors."""
 
 
 @dataclass(frozen=True)
 class Verification:
-    """Result of the verification. The table is correct if there is no fault and no wrong statement."""
+    """Result of a verification. The table is correct if `fault` is None and `false_statements` is empty."""
 
     totals: Totals
     longest: int
@@ -50,15 +49,16 @@ class Verification:
 
 
 def verify(table: SolvedTable, threads: int, advance: Callable[[int, int], None]) -> Verification:
-    """Verify every board. `advance(done, total)` is called from time to time. Raises solved.header.BadTable for a damaged block.
+    """Verify every board of a table. Raises solved.header.BadTable for a damaged block.
 
-    It needs 3 bytes of memory per board, 4 with codes of two bytes. Because the rules are applied move by move, it is a few
-    times slower than a step of the solver.
+    advance  called with the number of parts done and their total number
+
+    It needs 3 bytes of memory per board, or 4 if codes have two bytes. It is a few times slower than a step of the solver.
     """
     boards = table.boards
     entries = _unpack_codes(table)
     codes = np.zeros(boards.count, np.uint16)
-    rules = _rules(boards)
+    rules = _rules_array(boards)
     ranges = [(first, min(first + PART, boards.count)) for first in range(0, boards.count, PART)]
     unfold, check = unfold_kernel(), check_kernel()
 
@@ -120,8 +120,8 @@ def _unpack_codes(table: SolvedTable) -> npt.NDArray[Any]:
     return codes
 
 
-def _rules(boards: Boards) -> npt.NDArray[np.int64]:
-    """Return size, cap, goal and number of symmetries, then the adjacency matrix, then the symmetries."""
+def _rules_array(boards: Boards) -> npt.NDArray[np.int64]:
+    """Return the rules as an array: size, cap, goal, number of symmetries, adjacency matrix, symmetries."""
     size = boards.territories
     roads = [int(w in near) for near in boards.neighbours for w in range(size)]
     places = [place for symmetry in boards.symmetries for place in symmetry]
@@ -130,7 +130,7 @@ def _rules(boards: Boards) -> npt.NDArray[np.int64]:
 
 @inlined
 def read_board(rules: Any, work: Any, number: Any) -> Any:
-    """Write board `number` into `work`; return the armies of the player to move and of the opponent. Compiled."""
+    """Write the armies of board `number` to `work`, and return the totals of the player to move and of the opponent."""
     size, cap = rules[0], rules[1]
     rest = number
     mine, theirs = 0, 0
@@ -144,8 +144,9 @@ def read_board(rules: Any, work: Any, number: Any) -> Any:
 
 @cache
 def unfold_kernel() -> Any:
-    """Return the compiled pass that sets every board's code, by the rules if it is finished, or else from its
-    representative.
+    """Return the compiled function `unfold`, which sets the code of every board.
+
+    The code of a finished board follows from the rules; that of another board is its representative's.
     """
 
     def unfold(rules: Any, work: Any, entries: Any, codes: Any, first: Any, last: Any) -> Any:
@@ -178,10 +179,10 @@ def unfold_kernel() -> Any:
 
 @cache
 def check_kernel() -> Any:
-    """Return the compiled pass that compares the value of each board in play with those of its successors."""
+    """Return the compiled function `check`, which compares each unfinished board's value with those of its successors."""
 
     def check(rules: Any, work: Any, codes: Any, counts: Any, first: Any, last: Any) -> Any:
-        """Return the number of the first wrong board times 2^16, plus its right code; -1 if none is wrong."""
+        """Return 2^16 × the number of the first wrong board + its right code; -1 if no board is wrong."""
         size, cap, goal = rules[0], rules[1], rules[2]
         fault = -1
         for number in range(first, last):

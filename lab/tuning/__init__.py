@@ -1,1 +1,1 @@
-"""Learning of weights for compiled evaluators: self-play, fits to results, and climbs towards wins."""
+"""Learning of an evaluator's weights: self-play, fits to the results, and hill climbing by matches."""

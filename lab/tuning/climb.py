@@ -1,13 +1,13 @@
-"""Climbs of an evaluator's weights towards winning matches (SPSA: Spall 1992).
+"""Hill climbing of an evaluator's weights by matches (SPSA: Spall 1992).
 
-The result of a match says little about each of its 200 positions, so a fit to results (`tune`) measures how a feature
-correlates with winning, not how much it helps a search to win. In a climb the weights themselves play. Each round moves
-every weight randomly by a step up or down, and lets the moved weights play pairs against weights moved the other way, on
-every map. Then all weights move in the direction of the winner, in proportion to its score. The steps shrink from round
-to round, and the result is the mean of the second half of the rounds.
+A fit to results (`lab.tuning.fit`) measures how a feature correlates with winning, not how much it helps a search to win.
+In a climb the weights themselves play. Each round moves every weight by a step, up or down at random. On every map, these
+weights play pairs against weights moved in the opposite directions. Then all weights move in the direction of the winner,
+in proportion to its score. The steps shrink from round to round. The result is the mean of the weights in the second half
+of the rounds.
 
-A weight of 0 stays 0, since the search then saves its feature's cost. Searches have a fixed number of nodes, so the same
-seed and the same search give the same matches.
+A weight of 0 stays 0, because the search need not compute its feature. Searches have a fixed number of nodes, so the same
+seed gives the same matches.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ from arena.bots.compiled.searcher import Searcher, Settings
 from arena.bots.evaluators.catalogue import features_of, on_its_map, units
 from arena.games.core import Game
 from arena.games.riskless import Riskless
-from arena.lab.selfplay import opening, pair
+from arena.lab.selfplay import play_pair, random_start
 
 STEP = 0.15
-"""First step of a weight, as a share of the change that moves an estimate by its usual distance from 0."""
+"""First step of a weight, as a share of the change that would move an estimate by its usual distance from 0."""
 PACE = 0.9
 """Number of steps by which a weight moves in the first round if one side wins all pairs."""
 SETTLING = 0.1
-"""Share of all rounds in which the pace hardly falls."""
+"""Share of the rounds, at the beginning, in which the weights move at nearly full pace."""
 PLIES = (4, 40)
 """Minimum and maximum number of random plies before a match."""
 FEW_PLIES = (0, 3)
@@ -44,7 +44,11 @@ TABLE_MB = 2
 
 @dataclass(frozen=True)
 class Climb:
-    """Result of a climb: the mean weights of the second half of the rounds, and the weights after each tenth of the rounds."""
+    """Result of a climb.
+
+    weights  mean of the weights in the second half of the rounds
+    stages   weights after each tenth of the rounds
+    """
 
     weights: Mapping[str, int]
     stages: Sequence[Mapping[str, int]]
@@ -61,9 +65,9 @@ def climb(
     seed: int,
     progress: Callable[[], None],
 ) -> Climb:
-    """Play `rounds` rounds of PAIRS on each game, with `nodes` per move, and return the climb.
+    """Return the result of a climb from `weights`: `rounds` rounds of PAIRS pairs on each game, with `nodes` per move.
 
-    All games must have the same features.
+    All games must have the same features. Raises ValueError for a game without features.
     """
     rng = random.Random(seed)
     names = list(weights)
@@ -89,7 +93,7 @@ def climb(
 def _steps(
     games: Sequence[Game[Any, Any]], weights: npt.NDArray[np.float64], rng: random.Random
 ) -> npt.NDArray[np.float64]:
-    """Return the step of each weight, measured on positions of random matches; 0 for a weight of 0."""
+    """Return the first step of each weight, from positions of random matches; 0 for a weight of 0."""
     rows = []
     for game in games:
         extractor = features_of(game)
@@ -110,15 +114,17 @@ def _rounded_weights(names: Sequence[str], at: npt.NDArray[np.float64]) -> Mappi
 def _score_round(
     game: Game[Any, Any], one: Mapping[str, int], other: Mapping[str, int], nodes: int, rng: random.Random
 ) -> float:
-    """Return the score of `one` in the pairs of a round, from -1 to 1."""
+    """Play the pairs of a round on one game, and return the score of the weights `one`, from -1 to 1."""
     first, second = (
         Searcher(game, on_its_map(game, each), Settings(table_mb=TABLE_MB)) for each in (one, other)
     )
     points = 0.0
     try:
         for _ in range(PAIRS):
-            start = opening(game, rng, rng.randint(*(PLIES if isinstance(game, Riskless) else FEW_PLIES)))
-            points += sum(pair(game, start, first, second, nodes))
+            start = random_start(
+                game, rng, rng.randint(*(PLIES if isinstance(game, Riskless) else FEW_PLIES))
+            )
+            points += sum(play_pair(game, start, first, second, nodes))
     finally:
         first.close()
         second.close()

@@ -1,13 +1,12 @@
-"""Learning of an evaluator's weights from matches that it plays against itself (source 003, learning).
+"""Learning of an evaluator's weights by self-play, with logistic regression (source 003, learning).
 
-Every position of a match is a sample: its features, and the result for Maxie. The result is 1 or 0; if nobody won, it is
-one half in tic-tac-toe and her share of the armies in Riskless. The further away the end, the closer the result is moved
-to one half. The weights are those that predict the results best, by logistic regression without a constant, since
-mirrored positions have opposite features. A hundredth of an army is worth more on a small map than on a large one, so
-each map has its own slope; with a common slope, differences between maps would appear as effects of features. The fit
-starts from the weights that played, and RIDGE keeps it close to them where the matches say little. Each generation plays
-with the weights of the previous one. The first may play with all weights 0: then only ends within its horizon guide a
-search, and matches end by chance, but they end.
+Every position of a match is a sample: its features, and the result for Maxie. The result is 1 if she won and 0 if she
+lost; of a draw it is one half in tic-tac-toe, and her share of the armies in Riskless. The further away the end of the
+match, the closer the result is moved to one half. The fit finds the weights that predict the results best. It has no
+constant, since mirrored positions have opposite features. Each map has its own slope, because an army is worth more on a
+small map than on a large one. The fit starts from the weights that played, and RIDGE keeps it close to them where the
+matches say little. Each generation plays with the weights of the previous one. The first may play with all weights 0:
+then a search sees only ends within its depth, so matches end by chance, but they do end.
 """
 
 from __future__ import annotations
@@ -25,14 +24,14 @@ from arena.bots.evaluators.catalogue import features_of, on_its_map, units
 from arena.bots.evaluators.outcomes import Category, Counts, categorize
 from arena.games.core import Game, Player
 from arena.games.riskless import Riskless
-from arena.lab.selfplay import PlayedMatch, opening, play, random_position
+from arena.lab.selfplay import PlayedMatch, play, random_position, random_start
 
 Numbers = npt.NDArray[np.float64]
 
 HELD_OUT = 5
-"""Interval of held-out matches: every HELD_OUT-th match is excluded from the fit and used to measure its quality."""
+"""Interval of held-out matches: every HELD_OUT-th match is left out of the fit and used to measure its quality."""
 RIDGE = 0.01
-"""Strength with which the fit keeps the weights that played.
+"""Strength of the ridge penalty that keeps the fit close to the weights that played.
 
 It is about the number of bits that a match must provide to move a weight by one standard deviation of its feature.
 """
@@ -41,16 +40,17 @@ FIRST_SLOPE = 0.001
 """Slope of the logistic curve, in log-odds per unit of the weighted sum, before any weight is known."""
 TABLE_MB = 2
 HALF_LIFE = 40
-"""Number of plies before the end at which a result counts half, because early wins are better than late ones."""
+"""Number of plies before the end at which the distance of a result from one half is halved."""
 MAX_PLIES = 250
-"""Maximum number of plies of a match. By then it is clear which side is better."""
+"""Maximum number of plies of a match; by then one side is usually clearly ahead."""
 
 
 @dataclass(frozen=True)
 class Fit:
-    """Quality of weights: mean log losses in bits, over `samples` and over held-out ones.
+    """Result of a fit: the new weights, and mean log losses in bits, of which 1 bit is that of a coin toss.
 
-    `before` holds the losses of the weights that played, at their best scale. Guessing by a coin loses 1 bit.
+    before, after                    losses of the weights that played (at their best scale) and of the new weights
+    held_out_before, held_out_after  the same on the held-out matches
     """
 
     weights: Mapping[str, int]
@@ -64,7 +64,7 @@ class Fit:
 
 @dataclass(frozen=True)
 class Samples:
-    """Positions of some matches: one row of features each, the result, and the numbers of match and game."""
+    """Positions of self-play matches: a row of features, the result, the match's number and the game's index of each."""
 
     features: Numbers
     ends: Numbers
@@ -81,7 +81,10 @@ def self_play(
     seed: int,
     progress: Callable[[], None],
 ) -> Samples:
-    """Play `matches` matches of each game from random openings, with `nodes` per move, and return their positions."""
+    """Play `matches` matches of each game from random starts, with `nodes` per move, and return their positions.
+
+    Raises ValueError for a game without features.
+    """
     rng = random.Random(seed)
     rows: list[Sequence[float]] = []
     ends: list[float] = []
@@ -108,31 +111,31 @@ def self_play(
 def _matches(
     game: Game[Any, Any], weights: Mapping[str, int], numbers: range, nodes: int, rng: random.Random
 ) -> Iterator[PlayedMatch]:
-    """Play the matches with these numbers, with the same weights in both seats."""
+    """Play and yield the matches with these numbers, with the same weights in both seats."""
     searcher = Searcher(game, on_its_map(game, weights), Settings(table_mb=TABLE_MB))
     seats = dict.fromkeys(Player, searcher)
     try:
         searcher.warm_up()
         for number in numbers:
-            yield play(game, _start(game, rng, number), seats, nodes, MAX_PLIES)
+            yield play(game, _make_start(game, rng, number), seats, nodes, MAX_PLIES)
     finally:
         searcher.close()
 
 
 def _discounted_result(end: float, plies: int) -> float:
-    """Return the result `end` as it counts `plies` plies earlier, moved towards one half."""
+    """Return the result `end`, moved towards one half for a position `plies` plies before the end."""
     return float(0.5 + (end - 0.5) * 0.5 ** (plies / HALF_LIFE))
 
 
-def _start(game: Game[Any, Any], rng: random.Random, number: int) -> Any:
-    """Return a start: for every second match of Riskless armies anywhere, for others a few random plies."""
+def _make_start(game: Game[Any, Any], rng: random.Random, number: int) -> Any:
+    """Return the start of a match: random armies for every second match of Riskless, otherwise a few random plies."""
     if isinstance(game, Riskless):
-        return random_position(game, rng) if number % 2 else opening(game, rng, rng.randint(2, 12))
-    return opening(game, rng, rng.randint(0, 3))
+        return random_position(game, rng) if number % 2 else random_start(game, rng, rng.randint(2, 12))
+    return random_start(game, rng, rng.randint(0, 3))
 
 
 def _result_for_maxie(game: Game[Any, Any], match: PlayedMatch) -> float:
-    """Return 1 if Maxie won, 0 if she lost; otherwise one half, or her share of the armies in Riskless."""
+    """Return 1 if Maxie won and 0 if she lost; for a draw one half, or in Riskless her share of the armies."""
     if match.winner is not None:
         return float(match.winner is Player.MAXIE)
     if not isinstance(game, Riskless):
@@ -150,7 +153,10 @@ def count_outcomes(
     seed: int,
     progress: Callable[[], None],
 ) -> dict[Category, Counts]:
-    """Return the results for the player to move in each category of positions, over self-play with these weights."""
+    """Play matches with these weights, and count wins, draws and losses of the player to move by category of position.
+
+    Raises ValueError for a game without categories.
+    """
     rng = random.Random(seed)
     counts: dict[Category, list[int]] = {}
     for game in games:
@@ -171,9 +177,7 @@ def count_outcomes(
 def fit(
     samples: Samples, names: Sequence[str], weights: Mapping[str, int], without: Collection[str] = ()
 ) -> Fit:
-    """Return the weights that predict the results of the samples best, and their quality; weights in `without` stay
-    unchanged.
-    """
+    """Return the weights that predict the results of the samples best, and their losses. Weights in `without` are not trained."""
     mask = np.array([float(name not in without) for name in names])
     samples = replace(samples, features=samples.features * mask)
     held_out = samples.matches % HELD_OUT == HELD_OUT - 1
@@ -203,7 +207,7 @@ def fit(
 
 
 def _slopes(samples: Samples, share: Numbers, part: npt.NDArray[np.bool_], weights: Numbers) -> Numbers:
-    """Return for each game the slope of the logistic curve, in log-odds of winning per unit of the weighted sum."""
+    """Return each game's slope of the logistic curve, in log-odds of winning per unit of the weighted sum."""
     values = (samples.features @ weights)[:, None]
     slopes = []
     for game in range(int(samples.games.max()) + 1):
@@ -214,9 +218,7 @@ def _slopes(samples: Samples, share: Numbers, part: npt.NDArray[np.bool_], weigh
 
 
 def _fit_logistic(features: Numbers, ends: Numbers, share: Numbers, prior: Numbers, ridge: float) -> Numbers:
-    """Return weights by logistic regression with Newton's method, kept close to `prior`; features are scaled by their
-    spread.
-    """
+    """Return the weights of a logistic regression with a ridge penalty towards `prior`, by Newton's method."""
     spread = np.maximum(np.sqrt(np.average(features**2, axis=0, weights=share)), 1e-9)
     scaled = features / spread
     start = prior * spread

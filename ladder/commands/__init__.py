@@ -1,1 +1,1 @@
-"""Commands for ladders, matches of two bots, and submitted bots."""
+"""The commands `arena ladder`, `arena match` and `arena submit`."""

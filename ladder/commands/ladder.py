@@ -30,11 +30,11 @@ from arena.ladder.commands.options import (
     HtmlOption,
     OpeningsOption,
     PinOption,
+    apply_options,
     engine_bots,
-    with_options,
 )
 from arena.ladder.commands.play import play
-from arena.ladder.commands.results import Reports, tell
+from arena.ladder.commands.results import Reports, report_results
 from arena.ladder.external_bots import ExternalBotSettings
 from arena.ladder.openings import SHIPPED
 from arena.ladder.plan import DEFAULT_ENGINES, DEFAULT_ROUNDS, DEFAULT_TIME, BadLadder, LadderPlan
@@ -56,7 +56,9 @@ def ladder(
     ] = None,
     bot: Annotated[
         list[str] | None,
-        typer.Option("--bot", metavar="ENGINE", help="A bot, as for `arena bot`; repeatable."),
+        typer.Option(
+            "--bot", metavar="ENGINE", help="A bot, as for `arena bot`; may be given several times."
+        ),
     ] = None,
     game: GameOption = "riskless",
     map: MapOption = DEFAULT_MAP,
@@ -73,15 +75,13 @@ def ladder(
         typer.Option(
             "--format",
             metavar="FORMAT",
-            help="round-robin, gauntlet (the first bot against all others), swiss or knockout.",
+            help="Format: round-robin, gauntlet (the first bot against all others), swiss or knockout.",
         ),
     ] = "round-robin",
     openings: OpeningsOption = SHIPPED,
     for_: Annotated[
         str | None,
-        typer.Option(
-            "--for", metavar="TIME", help="Start no match after 30s, 10m or 2h; ever: run until Ctrl-C."
-        ),
+        typer.Option("--for", metavar="TIME", help="Start no match after this time: 30s, 10m, 2h, or ever."),
     ] = None,
     event: EventOption = None,
     adjudicate: AdjudicateOption = str(DEFAULT_RULES),
@@ -94,7 +94,7 @@ def ladder(
             "--external",
             metavar="N",
             min=0,
-            help="Start no bots: wait for at least N to connect, without tokens.",
+            help="Start no bots; wait until N or more connect, without tokens.",
         ),
     ] = 0,
     cluster: Annotated[
@@ -102,7 +102,7 @@ def ladder(
         typer.Option(
             "--cluster",
             metavar="ADDRESS",
-            help="Play on the Dask cluster with this scheduler, e.g. tcp://10.0.0.1:8786.",
+            help="Scheduler of a Dask cluster whose workers play, e.g. tcp://10.0.0.1:8786.",
         ),
     ] = None,
     host: Annotated[
@@ -110,7 +110,7 @@ def ladder(
         typer.Option(
             "--host",
             metavar="ADDRESS",
-            help="With --external: address to listen on; 0.0.0.0 for all interfaces.",
+            help="Address on which --external listens; 0.0.0.0 for all interfaces.",
         ),
     ] = "127.0.0.1",
     port: Annotated[
@@ -120,7 +120,7 @@ def ladder(
             metavar="PORT",
             min=0,
             max=65535,
-            help="Port of the page; 0 for any free one. With --external also for bots, 8765 by default.",
+            help="Port of the page; 0: any free one. --external uses 8765 by default.",
         ),
     ] = None,
     wait: Annotated[
@@ -129,7 +129,7 @@ def ladder(
             "--wait",
             metavar="SECONDS",
             min=0,
-            help="With --external: seconds to wait for the bots.",
+            help="Time that --external waits for the bots, in seconds.",
         ),
     ] = 60,
 ) -> None:
@@ -137,20 +137,20 @@ def ladder(
 
     Starts a server and the bots, and prints the table. Without arguments, five built-in engines play.
 
-    Every two bots play --rounds pairs on each map, with swapped seats within a pair. Options override those in the
-    file. Ctrl-C stops the ladder and keeps finished matches.
+    Every two bots play --rounds pairs of matches on each map; the second match of a pair has the seats swapped. Options
+    override the settings in the file. Ctrl-C stops the ladder and keeps the finished matches.
 
-    With --db, the same command resumes a stopped or killed ladder.
+    With --db, the same command resumes a ladder that was stopped or killed.
 
-    With --external no bots are started here. The ladder begins once N bots are connected (`arena bot ENGINE --url URL`)
-    and no new one has connected for 5 s. A bot that is disconnected for 30 s drops out.
+    With --external, this command starts no bots. The ladder begins once N bots are connected
+    (`arena bot ENGINE --url URL`) and no new one has connected for 5 s. A bot that is disconnected for 30 s drops out.
 
-    With --cluster the workers of a Dask cluster play the pairs; records and table are kept here.
+    With --cluster, the workers of a Dask cluster play the pairs. This machine keeps the records and the table.
 
     Examples: arena ladder --rounds 4;  arena ladder --game tictactoe;  arena ladder LADDER.toml --tc 1+0.1;
     arena ladder --format swiss --rounds 5 --openings 2 --map m2,path4 --db sqlite:///ladder.db
     """
-    dial_in = _dial_in(
+    external_bots = _external_settings(
         context, external, host, 8765 if port is None else port, wait, no_bots=not (bot or file)
     )
     try:
@@ -159,7 +159,7 @@ def ladder(
         raise UsageError(str(error)) from None
     if bot:
         if len(bot) < 2:
-            raise UsageError("--bot: a ladder needs at least two bots: repeat the option")
+            raise UsageError("--bot: a ladder needs at least two bots; give the option once for each")
         plan = dataclasses.replace(plan, bots=engine_bots(bot))
     overrides: dict[str, Any] = {
         "game": game,
@@ -176,28 +176,28 @@ def ladder(
         "adjudicate": adjudicate,
         "pin": pin,
     }
-    plan = with_options(plan, {name: value for name, value in overrides.items() if is_given(context, name)})
-    if dial_in is not None:
+    plan = apply_options(plan, {name: value for name, value in overrides.items() if is_given(context, name)})
+    if external_bots is not None:
         plan = dataclasses.replace(plan, bots=())
     if cluster is not None and (external or plan.pin):
         raise UsageError(
-            f"--cluster: its workers start the bots: leave out {'--external' if external else '--pin'}"
+            f"--cluster cannot be combined with {'--external' if external else '--pin'}: the cluster's workers start the bots"
         )
-    tell(
-        play(plan, "ladder", record, db, dial_in=dial_in, cluster=cluster, port=port or 0),
+    report_results(
+        play(plan, "ladder", record, db, external=external_bots, cluster=cluster, port=port or 0),
         [],
         {},
         Reports(json, html, csv),
     )
 
 
-def _dial_in(
+def _external_settings(
     context: typer.Context, bots: int, host: str, port: int, wait: float, *, no_bots: bool
 ) -> ExternalBotSettings | None:
-    """Return the address for external bots, or None if the ladder starts its bots. Raise UsageError."""
+    """Return the settings of --external, or None if the ladder starts its bots. Raises UsageError."""
     if bots:
         if bots < 2:
-            raise UsageError("--external: a ladder needs at least two bots")
+            raise UsageError(f"--external: a ladder needs at least two bots, not {bots}")
         if not no_bots:
             raise UsageError(
                 "--external cannot be combined with --bot or a file: external bots name themselves"
@@ -205,5 +205,5 @@ def _dial_in(
         return ExternalBotSettings(host, port, bots, wait)
     for name in ("host", "wait"):
         if is_given(context, name):
-            raise UsageError(f"--{name} needs external bots: give --external N too")
+            raise UsageError(f"--{name} has an effect only with --external N")
     return None

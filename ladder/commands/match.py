@@ -27,14 +27,14 @@ from arena.ladder.commands.options import (
     HtmlOption,
     OpeningsOption,
     PinOption,
+    apply_options,
     engine_bots,
-    with_options,
 )
 from arena.ladder.commands.play import play
-from arena.ladder.commands.results import Reports, tell
+from arena.ladder.commands.results import Reports, report_results
 from arena.ladder.event import Ladder
 from arena.ladder.openings import SHIPPED
-from arena.ladder.plan import NAME_LENGTH, BadLadder, BotPlan, LadderPlan, allowed_name, time_control
+from arena.ladder.plan import NAME_LENGTH, BadLadder, BotPlan, LadderPlan, allowed_name, parse_time_control
 from arena.maps.setup import DEFAULT_MAP
 from arena.protocol.adjudication import DEFAULT_RULES
 from arena.rating.pentanomial import Counts, Difference, difference
@@ -44,15 +44,15 @@ from arena.rating.sprt import BadSprt, Sprt, Verdict
 def match(
     a: Annotated[
         str,
-        typer.Argument(metavar="A", help="First bot: an engine, a file, exec:COMMAND or command:COMMAND."),
+        typer.Argument(metavar="A", help="First bot: an engine, FILE.py, exec:COMMAND or command:COMMAND."),
     ],
-    b: Annotated[str, typer.Argument(metavar="B", help="Second bot; may be the same.")],
+    b: Annotated[str, typer.Argument(metavar="B", help="Second bot; may be the same as A.")],
     sprt: Annotated[
         str | None,
         typer.Option(
             "--sprt",
             metavar="TEST",
-            help="Stop when this SPRT is decided, e.g. elo0=0,elo1=10,alpha=0.05,beta=0.05.",
+            help="Sequential test that ends the match, e.g. elo0=0,elo1=10,alpha=0.05,beta=0.05.",
         ),
     ] = None,
     game: GameOption = "riskless",
@@ -84,11 +84,11 @@ def match(
 ) -> None:
     """Play two bots in pairs, and estimate their Elo difference.
 
-    Each finished pair updates the printed difference. With --sprt, a sequential test of two Elo differences ends
-    the match as soon as it is decided; --rounds is then the maximum.
+    The printed difference is updated after each pair of matches. With --sprt, a sequential test of two Elo differences
+    ends the match as soon as the test is decided; --rounds is then the maximum.
 
-    A side is an engine with its options (alphabeta:depth=4), a file, exec: and the command line of a program that
-    plays by lines of JSON (docs/stdio.md), or command: and the command line of a program that connects by itself.
+    A bot is an engine with its options (alphabeta:depth=4); a Python file; exec:COMMAND, a program that speaks JSON Lines
+    over stdin and stdout (docs/stdio.md); or command:COMMAND, a program that connects to the server by itself.
 
     Examples: arena match alphabeta greedy --rounds 20 --sprt elo0=0,elo1=50;
     arena match my_bot.py "exec:perl my_bot.pl" --name-a new --name-b old --tc 1+0.1 --tc-b 0.5+0.05
@@ -100,7 +100,7 @@ def match(
     options = {"game": game, "map": map, "tc": tc, "margin": margin, "rounds": rounds}
     options |= {"concurrency": concurrency, "seed": seed, "openings": openings, "event": event}
     options |= {"adjudicate": adjudicate, "pin": pin}
-    plan = with_options(LadderPlan(_sides(engine_bots([a, b]), name_a, name_b, tc_b)), options)
+    plan = apply_options(LadderPlan(_name_bots(engine_bots([a, b]), name_a, name_b, tc_b)), options)
     first, second = (bot.name for bot in plan.bots)
 
     def settled(finished: Ladder) -> bool:
@@ -113,36 +113,40 @@ def match(
     elo = difference(pairs)
     crashes = crashes_in_words(finished)
     report = {"pairs": pairs, "difference": elo, "sprt": _sprt_report(test, pairs, crashes)}
-    tell(finished, _findings(first, second, pairs, elo, test, crashes), report, Reports(json, html, csv))
+    report_results(
+        finished, _finding_lines(first, second, pairs, elo, test, crashes), report, Reports(json, html, csv)
+    )
 
 
-def _sides(bots: tuple[BotPlan, ...], name_a: str, name_b: str, tc_b: str) -> tuple[BotPlan, ...]:
-    """Return the two bots with the given names, and B with its own time control. Raises UsageError."""
+def _name_bots(bots: tuple[BotPlan, ...], name_a: str, name_b: str, tc_b: str) -> tuple[BotPlan, ...]:
+    """Return the two bots with the names and B's time control from the options. Raises UsageError."""
     for name, option in ((name_a, "--name-a"), (name_b, "--name-b")):
         if name and name != allowed_name(name):
             raise UsageError(
                 f"{option}: {name!r:.80} is not a valid name: 1 to {NAME_LENGTH} printable characters without #"
             )
     try:
-        own = time_control(tc_b, "--tc-b") if tc_b else None
+        own = parse_time_control(tc_b, "--tc-b") if tc_b else None
     except BadLadder as error:
         raise UsageError(str(error)) from None
     first, second = bots
     first = dataclasses.replace(first, name=name_a or first.name)
     second = dataclasses.replace(second, name=name_b or second.name, time_control=own)
     if first.name == second.name:
-        raise UsageError(f"--name-a, --name-b: both would be called {first.name!r:.60}")
+        raise UsageError(
+            f"--name-a, --name-b: both would be called {first.name!r:.60}; give them different names"
+        )
     return first, second
 
 
 def _progress_line(ladder: Ladder, test: Sprt | None) -> str:
-    """Return the result of the pairs so far in one line; empty before the first."""
+    """Return the result of the finished pairs in one line; empty if there is none."""
     pairs = ladder.pairs()
     elo = difference(pairs)
     if elo is None:
         return ""
     first, second = ladder.bots
-    line = f"{_number_of(pairs)}: {_strength(first, second, elo)}"
+    line = f"{_pairs_text(pairs)}: {_elo_text(first, second, elo)}"
     return (
         line
         if test is None
@@ -150,25 +154,25 @@ def _progress_line(ladder: Ladder, test: Sprt | None) -> str:
     )
 
 
-def _number_of(pairs: Counts) -> str:
+def _pairs_text(pairs: Counts) -> str:
     return f"{sum(pairs)} pair{'s' if sum(pairs) > 1 else ''}"
 
 
-def _strength(first: str, second: str, elo: Difference) -> str:
+def _elo_text(first: str, second: str, elo: Difference) -> str:
     """Return the Elo difference of two bots with its 95 % interval, in words."""
     return f"{first} against {second}: {elo.elo:+z.1f} Elo (95 %: {elo.interval})"
 
 
-def _findings(
+def _finding_lines(
     first: str, second: str, pairs: Counts, elo: Difference | None, test: Sprt | None, crashes: str
 ) -> list[str]:
-    """Yield the result of a match line by line. `crashes` lists the crashes by bot, in words."""
+    """Return the result of a match as lines. `crashes` is from `crashes_in_words`."""
     counts = ", ".join(f"{n} × {points:g}" for n, points in zip(pairs, (0, 0.5, 1, 1.5, 2), strict=True) if n)
     if elo is None:
-        return ["no pair is complete: no Elo estimate"]
+        return ["no Elo estimate, because no pair of matches is complete"]
     lines = [
-        f"{_strength(first, second, elo)}, likelihood of superiority {_likelihood(elo.superiority)}",
-        f"{_number_of(pairs)}, points of {first} per pair: {counts}",
+        f"{_elo_text(first, second, elo)}, likelihood of superiority {_likelihood_text(elo.superiority)}",
+        f"{_pairs_text(pairs)}, points of {first} per pair: {counts}",
         "Elo and its interval are computed from the pairs; the table gives each bot half of the difference",
     ]
     if test is not None:
@@ -178,18 +182,18 @@ def _findings(
             Verdict.H1: f"H1 accepted, elo1={test.elo1:g} against elo0={test.elo0:g}",
             Verdict.OPEN: "not settled: play more rounds",
         }[verdict]
-        findings += f"; but {crashes}: it says little of their play" if crashes else ""
+        findings += f"; but {crashes}: the result says little about their play" if crashes else ""
         lines.append(f"SPRT: {findings} (LLR {test.llr(pairs):z.2f} in {test.lower:.2f} .. {test.upper:.2f})")
     return lines
 
 
-def _likelihood(share: float) -> str:
-    """Return a likelihood in per cent, never rounded to certainty."""
+def _likelihood_text(share: float) -> str:
+    """Return a likelihood in per cent, never as 0 or 100 %."""
     return "over 99.9%" if share > 0.999 else "under 0.1%" if share < 0.001 else f"{share:.1%}"
 
 
 def crashes_in_words(ladder: Ladder) -> str:
-    """Return the crashes by bot in one clause; empty if none crashed."""
+    """Return text such as `greedy crashed in 2 of 10 matches`; empty if no bot crashed."""
     rows = [row for row in ladder.table() if row.crashes]
     return ", ".join(f"{row.bot} crashed in {row.crashes} of {row.games} matches" for row in rows)
 

@@ -14,13 +14,13 @@ from arena.ladder.plan import (
     BadLadder,
     BotPlan,
     LadderPlan,
-    adjudication,
-    duration,
+    check_event_name,
+    check_format,
     engine_bot,
-    event_name,
-    format_name,
-    openings,
-    time_control,
+    parse_adjudication,
+    parse_openings,
+    parse_time_control,
+    parse_time_limit,
     unique_bots,
 )
 
@@ -29,7 +29,7 @@ EventOption = Annotated[
     typer.Option(
         "--event",
         metavar="NAME",
-        help="Event name; with --db, an unfinished event of this name is resumed.",
+        help="Name of the event. With --db, an unfinished event of this name is resumed.",
     ),
 ]
 OpeningsOption = Annotated[
@@ -53,14 +53,14 @@ CsvOption = Annotated[
 
 
 def engine_bots(engines: Sequence[str]) -> tuple[BotPlan, ...]:
-    """Return the bots of these engines, under distinct names. Raises UsageError."""
+    """Return the bots with these specs, under distinct names. Raises UsageError."""
     try:
         return unique_bots(engine_bot(engine) for engine in engines)
     except BadLadder as error:
         raise UsageError(str(error)) from None
 
 
-def with_options(plan: LadderPlan, options: Mapping[str, Any]) -> LadderPlan:
+def apply_options(plan: LadderPlan, options: Mapping[str, Any]) -> LadderPlan:
     """Return the plan with the command-line options applied. Raises UsageError."""
     changes = {field: options[name] for name, field in FIELDS.items() if name in options}
     try:
@@ -74,10 +74,10 @@ def with_options(plan: LadderPlan, options: Mapping[str, Any]) -> LadderPlan:
     return dataclasses.replace(plan, **changes)
 
 
-def _maps(text: str, where: str) -> tuple[str, ...]:
+def _parse_maps(text: str, where: str) -> tuple[str, ...]:
     maps = tuple(name.strip() for name in text.split(","))
     if not all(maps) or len(set(maps)) < len(maps):
-        raise BadLadder(f"{where}: must be names separated by commas, each once")
+        raise BadLadder(f"{where}: must be names of maps, separated by commas, each once, not {text!r:.80}")
     return maps
 
 
@@ -89,15 +89,15 @@ FIELDS = {
     "pin": "pin",
     "margin": "margin_ms",
 }
-"""Plan fields that take an option's value unchanged, by option name."""
+"""Fields of the plan that are set to an option's value unchanged, by option."""
 
 PARSED: Mapping[str, tuple[str, Callable[[str, str], Any]]] = {
-    "map": ("maps", _maps),
-    "for_": ("seconds", duration),
-    "openings": ("openings", lambda text, _where: openings(text)),
-    "format": ("format", format_name),
-    "event": ("event", event_name),
-    "adjudicate": ("adjudication", adjudication),
-    "tc": ("time_control", time_control),
+    "map": ("maps", _parse_maps),
+    "for_": ("seconds", parse_time_limit),
+    "openings": ("openings", lambda text, _where: parse_openings(text)),
+    "format": ("format", check_format),
+    "event": ("event", check_event_name),
+    "adjudicate": ("adjudication", parse_adjudication),
+    "tc": ("time_control", parse_time_control),
 }
-"""Plan fields parsed from an option's text, each with its parser."""
+"""Fields of the plan that are parsed from an option's text, with their parsers, by option."""

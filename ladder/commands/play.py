@@ -1,4 +1,4 @@
-"""Play a plan from the command line: show progress, and report every failure in one line."""
+"""Playing of a plan from the command line: progress is shown, and each failure becomes one line."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from urllib.parse import quote
 import anyio
 
 from arena.bots.engines.registry import refusal
-from arena.console import CommandError, UsageError, err, game_named
+from arena.console import CommandError, UsageError, err, register_game
 from arena.games.core import AnyGame, GameError
 from arena.ladder.bots import BotRefused
 from arena.ladder.cluster import ClusterLost
@@ -34,7 +34,7 @@ from arena.ladder.reports.progress import open_display
 from arena.maps.loader import MapError
 from arena.maps.openings import BadOpenings
 from arena.maps.setup import has_maps, make_setup
-from arena.match.adjudication import lacks_table
+from arena.match.adjudication import why_table_unusable
 from arena.rating.sprt import Sprt
 from arena.server.edge import interpreter
 from arena.server.host import CannotListen
@@ -48,21 +48,21 @@ def play(
     record: Path | None,
     db: str | None,
     settled: Callable[[Ladder], bool] = lambda _: False,
-    dial_in: ExternalBotSettings | None = None,
+    external: ExternalBotSettings | None = None,
     cluster: str | None = None,
     port: int = 0,
     status: Callable[[Ladder], str] = lambda _: "",
     test: Sprt | None = None,
 ) -> Ladder:
-    """Play the plan and return the ladder. Raises CommandError or UsageError.
+    """Play the plan and return the ladder with its results. Raises CommandError or UsageError.
 
-    settled  returns True when the ladder may end early
-    status   returns the findings so far in one line
-    test     sequential test shown on the page
+    settled  returns True if the ladder may end early
+    status   returns the result so far in one line, for the progress display
+    test     sequential test that the page shows
     """
     if plan.pin and not can_pin():
-        raise UsageError("--pin needs Linux: this system cannot pin processes to cores")
-    plan = replace(plan, game=game_named(plan.game))
+        raise UsageError("--pin works only on Linux: this system cannot pin processes to cores")
+    plan = replace(plan, game=register_game(plan.game))
     maps = plan.maps if has_maps(plan.game) else plan.maps[:1]
     try:
         starts = [make_setup(plan.game, map) for map in maps]
@@ -74,12 +74,12 @@ def play(
             starts,
             record,
             kind,
-            _openings(plan, maps, starts),
+            _make_openings(plan, maps, starts),
             named=plan.event != LadderPlan.event,
         )
     except (GameError, MapError, BadOpenings) as error:
         raise UsageError(str(error)) from None
-    # Import NumPy now: the page caches slow results for a minute, and otherwise the first table would be one.
+    # Import NumPy now: otherwise the first table would be slow, and the page caches slow results for a minute.
     import_module("arena.rating.bradley_terry")
     with open_display(ladder, err, status) as display:
         try:
@@ -91,7 +91,7 @@ def play(
                         display,
                         database=db,
                         enough=lambda: settled(ladder),
-                        dial_in=dial_in,
+                        external=external,
                         cluster=cluster,
                         port=port,
                         opened=lambda url: _print_address(url, ladder.plan.event),
@@ -102,7 +102,7 @@ def play(
         except BotRefused as refused:
             raise UsageError(str(refused)) from None
         except CannotResume as error:
-            raise CommandError(f"{error}; {ANOTHER_EVENT}" if dial_in is not None else str(error)) from None
+            raise CommandError(f"{error}; {ANOTHER_EVENT}" if external is not None else str(error)) from None
         except (CannotListen, ClusterLost, StoreError, TooFewBots) as error:
             raise CommandError(str(error)) from None
         except OSError as error:
@@ -111,9 +111,7 @@ def play(
 
 
 def _check_engines(plan: LadderPlan, starts: Sequence[AnyGame]) -> None:
-    """Raise UsageError if an engine has an option that it cannot follow on one of the starts and would resign every
-    match.
-    """
+    """Raise UsageError if an engine cannot play one of the starts, for example because of an option."""
     for bot in plan.bots:
         for game in starts:
             why = refusal(bot.engine, game) if bot.engine is not None else None
@@ -122,15 +120,15 @@ def _check_engines(plan: LadderPlan, starts: Sequence[AnyGame]) -> None:
 
 
 def _check_tables(plan: LadderPlan, starts: Sequence[AnyGame]) -> None:
-    """Raise UsageError if the rule `table` is on and this machine lacks a tablebase for one of the starts."""
+    """Raise UsageError if the rule `table` is on and this machine has no solved table for one of the starts."""
     for game in starts:
-        lacking = lacks_table(plan.adjudication, game)
-        if lacking is not None:
-            raise UsageError(f"--adjudicate: {lacking}")
+        why = why_table_unusable(plan.adjudication, game)
+        if why is not None:
+            raise UsageError(f"--adjudicate table: {why}")
 
 
 def _print_address(url: str, event: str) -> None:
-    # A server on all addresses is also at localhost; a container's port is published under the same number.
+    # A server on all addresses is also reached at localhost, even in a container if its port has the same number outside.
     here = (
         url.replace("ws", "http", 1).replace("//0.0.0.0:", "//localhost:").replace("//[::]:", "//localhost:")
     )
@@ -139,7 +137,7 @@ def _print_address(url: str, event: str) -> None:
     )
 
 
-def _openings(plan: LadderPlan, maps: Sequence[str], starts: Sequence[AnyGame]) -> Openings:
+def _make_openings(plan: LadderPlan, maps: Sequence[str], starts: Sequence[AnyGame]) -> Openings:
     """Return the openings of the plan. Raises BadOpenings."""
     if plan.openings == SHIPPED:
         return openings_of_maps(maps, starts, plan.seed)

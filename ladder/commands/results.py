@@ -1,4 +1,4 @@
-"""Results of a ladder: the printed table, and the files of `--json`, `--html` and `--csv`."""
+"""Output of a ladder's results: the printed table, and the files of `--json`, `--html` and `--csv`."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ from arena.console import err, out, write_json, write_text
 from arena.ladder.event import Ladder
 from arena.ladder.reports.blunders import count_blunders
 from arena.ladder.reports.lines import draws_in_words, warning_of_draws
-from arena.ladder.reports.page import page
-from arena.ladder.reports.standings import extra_columns, show
-from arena.match.replay import cpu_ms
+from arena.ladder.reports.page import render_report
+from arena.ladder.reports.standings import extra_columns, print_standings
+from arena.match.replay import mean_cpu_ms
 from arena.rating.breakdown import breakdown
 from arena.rating.draws import count_draws
 from arena.rating.formats import CHAMPION
 from arena.rating.standings import as_csv, is_void
 
 STOPPED = 130
-"""Exit code of a command ended by Ctrl-C, as in shells."""
+"""Exit code after Ctrl-C, as in shells."""
 
 
-def summary(ladder: Ladder) -> dict[str, object]:
-    """Return the fields of the `--json` output that come before the table."""
+def summary_fields(ladder: Ladder) -> dict[str, object]:
+    """Return the fields of the `--json` output other than the table and the lists about each bot."""
     return {
         "event": ladder.plan.event,
         "record": str(ladder.record),
@@ -39,21 +39,27 @@ def summary(ladder: Ladder) -> dict[str, object]:
 
 
 def champion(ladder: Ladder) -> str | None:
-    """Return the winner of a knockout; None before it is decided, and in any other format."""
+    """Return the winner of a knockout; None while it is undecided, and for other formats."""
     return next((row.bot for row in ladder.table() if row.reached == CHAMPION), None)
 
 
 @dataclasses.dataclass(frozen=True)
 class Reports:
-    """Report files of a ladder; None for each that was not requested."""
+    """Files to which reports are written; None for a report that is not wanted."""
 
     json: Path | None = None
     html: Path | None = None
     csv: Path | None = None
 
 
-def tell(ladder: Ladder, findings: Sequence[str], extra: Mapping[str, object], reports: Reports) -> None:
-    """Print the location of the matches, the table and the findings, and write the reports."""
+def report_results(
+    ladder: Ladder, findings: Sequence[str], extra: Mapping[str, object], reports: Reports
+) -> None:
+    """Print the record file's path, the table and the findings, and write the reports.
+
+    findings  results of the whole event, one sentence each
+    extra     further fields of the `--json` output
+    """
     # The table comes last, so that it stays visible when a long list above it scrolls away.
     _print_location(ladder)
     warning = warning_of_draws(ladder)
@@ -64,7 +70,7 @@ def tell(ladder: Ladder, findings: Sequence[str], extra: Mapping[str, object], r
     columns = extra_columns(ladder.records, blunders)
     json = reports.json
     if str(json) != "-":  # otherwise the output is for a program
-        show(rows, out, columns)
+        print_standings(rows, out, columns)
         out.print(draws_in_words(count_draws(ladder.records)), highlight=False, soft_wrap=True)
         won = champion(ladder)
         for line in [*([f"champion: {won}"] if won else []), *findings]:
@@ -72,17 +78,17 @@ def tell(ladder: Ladder, findings: Sequence[str], extra: Mapping[str, object], r
     if json is not None:
         write_json(
             {
-                **summary(ladder),
+                **summary_fields(ladder),
                 "table": rows,
                 "breakdown": breakdown(ladder.bots, ladder.played),
                 "given_away": blunders,
-                **({"cpu_ms": used} if (used := cpu_ms(ladder.records)) else {}),
+                **({"cpu_ms": used} if (used := mean_cpu_ms(ladder.records)) else {}),
                 **extra,
             },
             json,
         )
     if reports.html is not None:
-        write_text(page(ladder, findings), reports.html)
+        write_text(render_report(ladder, findings), reports.html)
     if reports.csv is not None:
         write_text(as_csv(rows, {column.name: column.cells for column in columns}), reports.csv)
     if ladder.stopped:
@@ -90,7 +96,7 @@ def tell(ladder: Ladder, findings: Sequence[str], extra: Mapping[str, object], r
 
 
 def _print_location(ladder: Ladder) -> None:
-    """Print the file that holds the matches, and their number."""
+    """Print the number of matches and the record file's path."""
     count = len(ladder.played)
     void = sum(map(is_void, ladder.records))
     ending = f"; {void} void, which count for nobody" if void else ""

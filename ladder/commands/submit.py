@@ -1,4 +1,4 @@
-"""`arena submit`: keep the bots that people submit as zip files, and check them in boxes."""
+"""The command `arena submit`: keep the bots that people submit as zip files, and check them in boxes."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ from arena.console import (
     MarginOption,
     TimeOption,
     UsageError,
-    game_named,
     out,
     print_table,
+    register_game,
     write_json,
 )
 from arena.ladder.commands.play import play
-from arena.ladder.commands.results import Reports, tell
-from arena.ladder.plan import BadLadder, BotPlan, LadderPlan, time_control
+from arena.ladder.commands.results import Reports, report_results
+from arena.ladder.plan import BadLadder, BotPlan, LadderPlan, parse_time_control
 from arena.maps.setup import DEFAULT_MAP
 from arena.protocol.codes import FORFEITS
 from arena.rating.standings import losers
@@ -39,15 +39,15 @@ from arena.server.commands.check import check as check_protocol
 
 SUBMISSIONS = Path("submissions")
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,47}")
-"""Valid name of a submission, and of its file without `.zip`."""
+"""Valid names of submissions, which are also the names of their files without `.zip`."""
 DIGITS = 12
-"""Number of digits of a digest that are shown."""
+"""Number of digits of a SHA-256 digest that `arena submit list` shows."""
 
 FolderOption = Annotated[Path, typer.Option("--folder", metavar="FOLDER", help="Folder of the submissions.")]
 
 
 class Submission(Struct, frozen=True):
-    """A submitted bot, as `arena submit list` shows it."""
+    """A submitted bot, as listed by `arena submit list`."""
 
     name: str
     runs: str = ""
@@ -71,7 +71,7 @@ def register(app: typer.Typer) -> None:
 def add(
     file: Annotated[Path, typer.Argument(metavar="FILE.zip", help="Zip file with a bot.toml at its top.")],
     name: Annotated[
-        str, typer.Option("--name", metavar="NAME", help="Name of the submission; default: the file's name.")
+        str, typer.Option("--name", metavar="NAME", help="Name of the submission; default: name of the file.")
     ] = "",
     folder: FolderOption = SUBMISSIONS,
     *,
@@ -79,16 +79,16 @@ def add(
         bool, typer.Option("--replace", help="Replace the submission of the same name.")
     ] = False,
 ) -> None:
-    """Check a zip file, and keep it for ladders.
+    """Check a zip file with a bot, and keep it for ladders.
 
-    Nothing in it is run.
+    No program in the file is run.
 
     Example: arena submit add bot.zip --name camel
     """
     name = name or file.stem
     if NAME.fullmatch(name) is None:
         raise UsageError(
-            f"--name: {name!r:.80} is not valid: write 1 to 48 letters and digits, after the first also _ . -"
+            f"--name: {name!r:.80} is not valid; use 1 to 48 letters, digits, _ . and -, beginning with a letter or digit"
         )
     target = folder / f"{name}.zip"
     _command_of(file)
@@ -102,7 +102,7 @@ def add(
             else:
                 target.hardlink_to(copy)
     except FileExistsError:
-        raise CommandError(f"{target} is there already: give --replace, or another --name") from None
+        raise CommandError(f"{target} exists already; add --replace, or give another --name") from None
     except OSError as error:
         raise CommandError(f"{error.filename or target}: {error.strerror}") from None
     out.print(f'{name} is in {target}; in a ladder file: submit = "{target}"')
@@ -126,7 +126,8 @@ def list_(folder: FolderOption = SUBMISSIONS, json: JsonOption = None) -> None:
 def check(
     name: Annotated[str, typer.Argument(metavar="NAME", help="Name of a submission, or a FILE.zip.")],
     image: Annotated[
-        str, typer.Option("--image", metavar="IMAGE", help="Image of its box; default: riskless-arena.")
+        str,
+        typer.Option("--image", metavar="IMAGE", help="Container image of the box; default: riskless-arena."),
     ] = "",
     game: GameOption = "riskless",
     map: MapOption = DEFAULT_MAP,
@@ -142,21 +143,21 @@ def check(
     """
     file = Path(name) if name.endswith(".zip") else folder / f"{name}.zip"
     if not file.is_file():
-        raise UsageError(f"{file} does not exist: give the name of a submission, or a FILE.zip")
+        raise UsageError(f"{file} does not exist; give the name of a submission, or a FILE.zip")
     spec = f"{SUBMISSION}{file}{BOX_IMAGE}{image}" if image else f"{SUBMISSION}{file}"
     try:
         box_engine(spec)
     except BadSpec as error:
         raise CommandError(str(error)) from None
     try:
-        control = time_control(tc, "--tc")
+        control = parse_time_control(tc, "--tc")
     except BadLadder as error:
         raise UsageError(str(error)) from None
-    check_protocol(spec, game=[game_named(game)], tc=tc, margin=margin)
+    check_protocol(spec, game=[register_game(game)], tc=tc, margin=margin)
     sides = (BotPlan(file.stem, spec), BotPlan(f"{file.stem}-2", spec))
     plan = LadderPlan(sides, game=game, maps=(map,), time_control=control, margin_ms=margin, rounds=1)
     ladder = play(plan, "match", None, None)
-    tell(ladder, (), {}, Reports())
+    report_results(ladder, (), {}, Reports())
     faults = Counter(
         record.result.reason.value
         for record in ladder.records
@@ -164,12 +165,12 @@ def check(
     )
     if faults:
         raise CommandError(
-            f"{file.stem} forfeited a match against itself ({', '.join(faults)}): see {ladder.record}"
+            f"{file.stem} forfeited a match against itself ({', '.join(faults)}); see {ladder.record}"
         )
 
 
 def _command_of(file: Path) -> str:
-    """Return the command of a submission as text. Raises CommandError."""
+    """Return the command line that starts a submission's bot. Raises CommandError if the file is invalid."""
     with tempfile.TemporaryDirectory() as folder:
         try:
             return " ".join(unpack(file, Path(folder)))

@@ -1,1 +1,1 @@
-"""Reports of an event: table, progress, and page."""
+"""Reports of an event: the table, the progress display, and the HTML report."""

@@ -1,4 +1,4 @@
-"""Blunders of a ladder's bots on solved maps, found by the solved tables."""
+"""Blunders of a ladder's bots on solved maps: moves that, by the solved table, give a win or a draw away."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from msgspec import Struct
 from arena.games.core import Player
 from arena.protocol.record import Record
 from arena.rating.standings import is_void
-from arena.solved.move_quality import Kind, record_kinds
+from arena.solved.move_quality import MoveQuality, move_qualities
 
 
 class Blunders(Struct, frozen=True):
-    """One bot's moves in its matches on solved maps, without openings."""
+    """Counts of one bot's matches on solved maps, its moves there (without openings), and its blunders."""
 
     bot: str
     matches: int
@@ -23,14 +23,14 @@ class Blunders(Struct, frozen=True):
 
     @property
     def per_match(self) -> float:
-        """Number of blunders per match: moves that gave away a win or a draw."""
+        """Number of blunders per match."""
         return (self.lost_wins + self.lost_draws) / self.matches
 
 
 def count_blunders(bots: Iterable[str], records: Iterable[Record]) -> list[Blunders]:
-    """Return the blunders of each bot that played on a solved map, in the order of `bots`.
+    """Return the blunders of those `bots` that played on a solved map, in the same order.
 
-    A damaged table counts as missing. Takes about 0.1 ms per move.
+    A map with a damaged table counts as not solved. Takes about 0.1 ms per move.
     """
     counts: dict[str, list[int]] = {bot: [0, 0, 0, 0] for bot in bots}
     for record in records:
@@ -40,15 +40,15 @@ def count_blunders(bots: Iterable[str], records: Iterable[Record]) -> list[Blund
 
 
 def _count(record: Record, counts: dict[str, list[int]]) -> None:
-    kinds = record_kinds(record)
-    if kinds is None:
+    qualities = move_qualities(record)
+    if qualities is None:
         return
     seats = {Player.MAXIE: record.players.maxie, Player.MINNIE: record.players.minnie}
     for bot in set(seats.values()) & counts.keys():
         counts[bot][0] += 1
-    for move, (player, kind, _) in zip(record.moves, kinds, strict=True):
+    for move, (player, quality, _) in zip(record.moves, qualities, strict=True):
         numbers = counts.get(seats[player])
         if numbers is not None and not move.opening:
             numbers[1] += 1
-            numbers[2] += kind is Kind.LOST_WIN
-            numbers[3] += kind is Kind.LOST_DRAW
+            numbers[2] += quality is MoveQuality.LOST_WIN
+            numbers[3] += quality is MoveQuality.LOST_DRAW

@@ -1,4 +1,4 @@
-"""Single lines about a ladder: a finished match, the number of draws, and a warning if there are too many."""
+"""Lines about a ladder: a finished match, the number of draws, and a warning of too many draws."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from arena.rating.standings import is_void, losers
 
 
 def match_line(record: Record) -> str:
-    """Return a finished match in one line: `greedy beats random on m2 in 41 plies (elimination)`."""
+    """Return a finished match in one line, such as `greedy beats random on m2 in 41 plies (elimination)`."""
     loser_names = losers(record)
     maxie, minnie = record.players.maxie, record.players.minnie
     place = f" on {record.setup['map']}" if record.setup.get("map") else ""
@@ -32,21 +32,23 @@ def match_line(record: Record) -> str:
 
 
 def draws_in_words(draws: Draws) -> str:
-    """Return the number of draws and of draws by repetition, in one line."""
+    """Return text such as `drawn: 3 of 12 matches (25%), 2 of them by repetition`."""
     how = f", {draws.repetition} of them by repetition" if draws.repetition else ""
     return f"drawn: {draws.drawn} of {draws.matches} matches ({draws.share:.0%}){how}"
 
 
 def warning_of_draws(ladder: Ladder) -> str | None:
-    """Return advice for a finished event with over half of its matches drawn, in one line; None for any other event."""
+    """Return a warning in one line if over half of the matches were drawn; None otherwise, and for a stopped event."""
     draws = count_draws(ladder.records)
     if ladder.stopped or not draws.too_many:
         return None
     share = f"{draws.drawn} of {draws.matches} matches were drawn"
-    little = "so that the table tells little of strength"
+    little = "so the table says little about strength"
     if not has_maps(ladder.plan.game):
-        return f"{share}, {little}; `--openings N` lets matches begin after N random plies"
+        return f"{share}, {little}; with `--openings N`, matches begin after N random plies"
     maps = [name for name, each in draws_by_map(ladder.records).items() if each.too_many]
     others = [f"`--map {name}`" for name in DECIDING if name not in maps]
-    advice = f"most are decided with {' or '.join(others[:2])}" if others else "`--openings N` may help"
+    advice = (
+        f"most matches are decided with {' or '.join(others[:2])}" if others else "`--openings N` may help"
+    )
     return f"{share} (over half on {', '.join(maps)}), {little}; {advice}"

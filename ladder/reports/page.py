@@ -1,4 +1,4 @@
-"""Report of a ladder as one self-contained HTML page, without network access or other files."""
+"""Report of a ladder as one self-contained HTML page: it loads nothing from the network or from other files."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from html import escape
 from arena.games.catalogue import make_game
 from arena.games.core import GameError
 from arena.ladder.event import Ladder
-from arena.ladder.plan import odds_of
+from arena.ladder.plan import own_time_controls
 from arena.ladder.reports.blunders import Blunders, count_blunders
 from arena.ladder.reports.lines import draws_in_words, match_line
-from arena.ladder.reports.plots import colours, over_plies, ratings, swatch
+from arena.ladder.reports.plots import bot_colours, colour_swatch, plot_by_ply, ratings_plot
 from arena.ladder.reports.standings import FAULTS, HEADINGS, LEGEND, Column, extra_columns, format_columns
 from arena.maps.setup import has_maps
 from arena.match.replay import movers
@@ -25,10 +25,10 @@ from arena.rating.standings import Row, is_void, losers, pair_scores
 from arena.server.processes.identity import PROGRAM
 
 MAX_MATCHES = 3
-"""Number of matches shown as the longest ones, and as the most surprising ones."""
+"""Maximum number of matches, or of pairs, that each section of matches shows."""
 
 PLIES = 200
-"""Maximum number of plies in the curves by ply."""
+"""Maximum number of plies in the plots of depth and time by ply."""
 
 STYLE = """
 body{font:15px/1.45 system-ui,sans-serif;max-width:60rem;margin:1rem auto;padding:0 .8rem;color:#1d2530;background:#fff;
@@ -54,47 +54,47 @@ const show=()=>all.forEach((each,ply)=>each.hidden=ply!=at.value);at.oninput=sho
 """
 
 
-def page(ladder: Ladder, findings: Sequence[str] = ()) -> str:
-    """Return the whole page. Names from the network are escaped.
+def render_report(ladder: Ladder, findings: Sequence[str] = ()) -> str:
+    """Return the report as HTML. All names are escaped.
 
-    findings   conclusions from the matches, one sentence each
+    findings  results of the whole event, one sentence each
     """
     rows = ladder.table()
     bots = [row.bot for row in rows]
-    colour = colours(bots)
+    colour = bot_colours(bots)
     parts = breakdown(bots, ladder.played)
     columns = extra_columns(ladder.records, ())
     records = [record for record in ladder.records if not is_void(record)]
     body = [
         f"<h1>{escape(ladder.plan.event)}</h1>",
-        f"<p>{len(records)} matches of {escape(ladder.plan.game)}, {escape(times_of(ladder))}</p>",
+        f"<p>{len(records)} matches of {escape(ladder.plan.game)}, {escape(time_controls_text(ladder))}</p>",
         *(f"<p><strong>{escape(each)}</strong></p>" for each in findings),
         f"<p>{escape(draws_in_words(count_draws(ladder.records)))}</p>",
-        *_bracket(ladder),
+        *_bracket_html(ladder),
         "<h2>Ratings</h2>",
-        ratings(rows, colour),
-        _standings(rows, columns, colour),
+        ratings_plot(rows, colour),
+        _standings_table(rows, columns, colour),
         *(f"<p>{escape(text)}</p>" for text in (LEGEND, *(column.legend for column in columns))),
         _losses_on_solved_maps(count_blunders(bots, ladder.records), colour),
-        _first_move(parts),
-        "<h2>Who against whom</h2><p>The score of the row's bot, in per cent.</p>",
-        _heat(bots, parts.by_opponent, colour),
-        _duels(parts.duels, colour),
+        _first_move_html(parts),
+        "<h2>Results by opponent</h2><p>Each cell is the score of the row's bot, in per cent.</p>",
+        _heat_map(bots, parts.by_opponent, colour),
+        _duels_table(parts.duels, colour),
         "<h2>By seat and by map</h2>",
-        _parts(parts.by_seat, colour),
-        _parts(parts.by_map, colour),
+        _parts_table(parts.by_seat, colour),
+        _parts_table(parts.by_map, colour),
         "<h2>Depth and time by ply</h2>",
-        _curves(records, colour),
+        _move_plots(records, colour),
         *_deciding_pairs(ladder, bots),
         "<h2>The longest matches</h2>",
-        *map(_replay, sorted(records, key=lambda record: -len(record.moves))[:MAX_MATCHES]),
+        *map(_replay_html, sorted(records, key=lambda record: -len(record.moves))[:MAX_MATCHES]),
         "<h2>The most surprising matches</h2>",
         *(
-            list(map(_replay, upsets(rows, records)[:MAX_MATCHES]))
-            or ["<p>The lower rated bot won none.</p>"]
+            list(map(_replay_html, upsets(rows, records)[:MAX_MATCHES]))
+            or ["<p>No lower rated bot won a match.</p>"]
         ),
         "<h2>Settings</h2>",
-        _settings(ladder),
+        _settings_html(ladder),
     ]
     head = (
         f'<!doctype html><html lang="en"><meta charset="utf-8"><title>{escape(ladder.plan.event)}</title>'
@@ -103,19 +103,19 @@ def page(ladder: Ladder, findings: Sequence[str] = ()) -> str:
     return f"{head}<style>{STYLE}</style>{''.join(body)}<script>{SCRIPT}</script></html>\n"
 
 
-def times_of(ladder: Ladder) -> str:
-    """Return the ladder's time control, and the different ones of single bots."""
-    own = "".join(f", {bot} {time}" for bot, time in odds_of(ladder.plan.bots).items())
+def time_controls_text(ladder: Ladder) -> str:
+    """Return the ladder's time control, followed by those of bots that have their own."""
+    own = "".join(f", {bot} {time}" for bot, time in own_time_controls(ladder.plan.bots).items())
     return f"{ladder.plan.time_control}{own}"
 
 
-def _bracket(ladder: Ladder) -> list[str]:
-    """Return the encounters of a knockout by round; empty for other formats."""
+def _bracket_html(ladder: Ladder) -> list[str]:
+    """Return the bracket of a knockout as HTML elements; empty for other formats."""
     rounds = ladder.bracket()
     if not rounds:
         return []
 
-    def told(each: Encounter) -> str:
+    def encounter_html(each: Encounter) -> str:
         sides = (each.first, each.first_points), (each.second, each.second_points)
         lines = (f"{bot or '…'} {points:g}" for bot, points in sides)
         return "<li>" + " – ".join(
@@ -123,17 +123,19 @@ def _bracket(ladder: Ladder) -> list[str]:
             for (bot, _), line in zip(sides, lines, strict=True)
         )
 
-    lists = (f"<h3>Round {n}</h3><ul>{''.join(map(told, each))}</ul>" for n, each in enumerate(rounds, 1))
+    lists = (
+        f"<h3>Round {n}</h3><ul>{''.join(map(encounter_html, each))}</ul>" for n, each in enumerate(rounds, 1)
+    )
     return ["<h2>Bracket</h2>", *lists]
 
 
-def _settings(ladder: Ladder) -> str:
-    """Return the settings of the event, sufficient to play it again."""
+def _settings_html(ladder: Ladder) -> str:
+    """Return a list of the event's settings, with which it can be played again."""
     plan = ladder.plan
     maps = plan.maps if has_maps(plan.game) else ()
     openings = {
         int: f"{plan.openings} random plies",
-        str: "those that each map brings with it" if maps else "none",
+        str: "those shipped with each map" if maps else "none",
     }
     rows = {
         "game": plan.game,
@@ -143,20 +145,20 @@ def _settings(ladder: Ladder) -> str:
             for bot in plan.bots
         ),
         "format": plan.format,
-        "rounds": str(plan.rounds) if plan.rounds is not None else "until told to stop",
-        "time control": times_of(ladder),
+        "rounds": str(plan.rounds) if plan.rounds is not None else "unlimited",
+        "time control": time_controls_text(ladder),
         "margin": f"{plan.margin_ms} ms",
         "openings": openings.get(type(plan.openings), f"the list in {plan.openings}"),
         "seed": str(plan.seed),
         "adjudication": str(plan.adjudication) if plan.adjudication else "none",
-        "matches at once": str(ladder.concurrency),
+        "parallel matches": str(ladder.concurrency),
         "version": PROGRAM,
     }
     return f"<dl>{''.join(f'<dt>{escape(key)}</dt><dd>{escape(value)}</dd>' for key, value in rows.items())}</dl>"
 
 
 def _deciding_pairs(ladder: Ladder, bots: Sequence[str]) -> list[str]:
-    """Return the pairs of matches that separate the first bot of the table from the second, that is, the uneven ones."""
+    """Return a section with the pairs that the two best bots of the table played against each other and did not share."""
     if len(bots) < 2:
         return []
     first, second = bots[:2]
@@ -170,11 +172,11 @@ def _deciding_pairs(ladder: Ladder, bots: Sequence[str]) -> list[str]:
     sentence = f"{escape(first)} and {escape(second)} shared the points of {len(whole) - len(uneven)} of their {len(whole)} pairs"
     matches = [record for _, records in uneven[:MAX_MATCHES] for record in records]
     more = f"; of the other {len(uneven)}, these were the clearest" if matches else ""
-    return ["<h2>The matches that decided it</h2>", f"<p>{sentence}{more}.</p>", *map(_replay, matches)]
+    return ["<h2>The matches that decided it</h2>", f"<p>{sentence}{more}.</p>", *map(_replay_html, matches)]
 
 
 def upsets(rows: Sequence[Row], records: Iterable[Record]) -> list[Record]:
-    """Return the matches won by the lower rated bot, the largest difference first."""
+    """Return the matches that the lower rated bot won; that with the largest difference in rating comes first."""
     elo = {row.bot: row.elo for row in rows}
 
     def surprise(record: Record) -> float:
@@ -192,17 +194,19 @@ def _row(cells: Iterable[object], tag: str = "td") -> str:
 
 
 def _scrolling(table: str) -> str:
-    """Return the table in a box that scrolls by itself in a narrow window."""
+    """Return the table in a box that scrolls sideways in a narrow window."""
     return f'<div class="scroll" tabindex="0">{table}</div>'
 
 
 def _name_cell(bot: str, colour: Mapping[str, str]) -> str:
-    """Return the first cell of a bot's row."""
-    return f"<td>{swatch(colour[bot])}{escape(bot)}</td>" if bot in colour else f"<td>{escape(bot)}</td>"
+    """Return the first cell of a row: the bot's colour, if it has one, and its name."""
+    return (
+        f"<td>{colour_swatch(colour[bot])}{escape(bot)}</td>" if bot in colour else f"<td>{escape(bot)}</td>"
+    )
 
 
 def _table(head: Iterable[str], lines: Iterable[Sequence[object]], colour: Mapping[str, str]) -> str:
-    """Return a table whose rows begin with a bot."""
+    """Return a table in which the first cell of each line is a bot's name."""
     body = (
         f"<tr>{_name_cell(str(bot), colour)}{''.join(f'<td>{escape(str(cell))}</td>' for cell in cells)}</tr>"
         for bot, *cells in lines
@@ -210,7 +214,7 @@ def _table(head: Iterable[str], lines: Iterable[Sequence[object]], colour: Mappi
     return _scrolling(f"<table>{_row(head, 'th')}{''.join(body)}</table>")
 
 
-def _standings(rows: Sequence[Row], columns: Sequence[Column], colour: Mapping[str, str]) -> str:
+def _standings_table(rows: Sequence[Row], columns: Sequence[Column], colour: Mapping[str, str]) -> str:
     more = format_columns(rows)
     head = ("bot", *HEADINGS, *more, *(column.heading for column in columns))
     lines = (
@@ -227,7 +231,7 @@ def _standings(rows: Sequence[Row], columns: Sequence[Column], colour: Mapping[s
 
 
 def _losses_on_solved_maps(blunders: Sequence[Blunders], colour: Mapping[str, str]) -> str:
-    """Return the bots' losses on solved maps; empty if none was played."""
+    """Return a table of wins and draws that bots gave away on solved maps; empty if no solved map was played."""
     if not blunders:
         return ""
     head = ("bot", "matches on solved maps", "moves", "lost the win", "lost the draw", "blunders a match")
@@ -235,27 +239,27 @@ def _losses_on_solved_maps(blunders: Sequence[Blunders], colour: Mapping[str, st
     return _table(head, lines, colour)
 
 
-def _duels(duels: Sequence[Duel], colour: Mapping[str, str]) -> str:
-    """Return the results of the pairs of each two bots."""
+def _duels_table(duels: Sequence[Duel], colour: Mapping[str, str]) -> str:
+    """Return a table of the pairs that every two bots played; empty if none is complete."""
     comparable = [each for each in duels if each.superiority is not None]
     if not comparable:
         return ""
-    head = ("bot", "against", "0", "½", "1", "1½", "2", "stronger with")
+    head = ("bot", "against", "0", "½", "1", "1½", "2", "likelihood of superiority")
     lines = ((d.bot, d.opponent, *d.pairs, f"{d.superiority:.1%}") for d in comparable)
     return (
-        "<p>Pairs of matches by the points of the first bot, and how likely it is the stronger one.</p>"
+        "<p>Pairs of matches by the points of the first bot, and the likelihood that it is the stronger one.</p>"
         + _table(head, lines, colour)
     )
 
 
-def _first_move(parts: Breakdown) -> str:
+def _first_move_html(parts: Breakdown) -> str:
     first = parts.first_move
     if first.elo is None or first.error is None:
         return ""
-    return f"<p>Who moves first scores {first.score:.1%}: {first.elo:+z.0f} ± {first.error:.0f} Elo.</p>"
+    return f"<p>The player who moves first scores {first.score:.1%}: {first.elo:+z.0f} ± {first.error:.0f} Elo.</p>"
 
 
-def _heat(bots: Sequence[str], parts: Sequence[Part], colour: Mapping[str, str]) -> str:
+def _heat_map(bots: Sequence[str], parts: Sequence[Part], colour: Mapping[str, str]) -> str:
     score = {(part.bot, part.of): part for part in parts}
     lines = [_row(("", *bots), "th")]
     for bot in bots:
@@ -275,14 +279,14 @@ def _heat(bots: Sequence[str], parts: Sequence[Part], colour: Mapping[str, str])
     return _scrolling(f'<table class="heat">{"".join(lines)}</table>')
 
 
-def _parts(parts: Sequence[Part], colour: Mapping[str, str]) -> str:
+def _parts_table(parts: Sequence[Part], colour: Mapping[str, str]) -> str:
     head = ("bot", "of", "games", "won", "drawn", "lost", "score")
     lines = ((p.bot, p.of, p.games, p.wins, p.draws, p.losses, f"{p.score:.1%}") for p in parts)
     return _table(head, lines, colour)
 
 
-def _curves(records: Sequence[Record], colour: Mapping[str, str]) -> str:
-    """Return plots of the mean time and depth of each bot's moves by ply."""
+def _move_plots(records: Sequence[Record], colour: Mapping[str, str]) -> str:
+    """Return plots of each bot's mean time and mean search depth per move, by ply."""
     moves: defaultdict[str, defaultdict[int, list[RecordedMove]]] = defaultdict(lambda: defaultdict(list))
     for record in records:
         for ply, (player, move) in enumerate(zip(movers(record), record.moves[:PLIES], strict=False)):
@@ -300,13 +304,13 @@ def _curves(records: Sequence[Record], colour: Mapping[str, str]) -> str:
         }
         for bot, by_ply in moves.items()
     }
-    return over_plies("Mean time a move", "ms", times, colour) + over_plies(
+    return plot_by_ply("Mean time per move", "ms", times, colour) + plot_by_ply(
         "Mean depth of the search", "plies", {bot: by for bot, by in depths.items() if by}, colour
     )
 
 
-def _replay(record: Record) -> str:
-    """Return a match that readers can step through."""
+def _replay_html(record: Record) -> str:
+    """Return a match with a slider that steps through its positions."""
     try:
         game = make_game(record.game, record.setup)
         position = game.start()

@@ -10,28 +10,31 @@ from arena.charts import Area, dot, line, text
 from arena.rating.standings import Row
 
 WIDTH, LEFT, RIGHT = 360, 46, 20
-"""Width and margins, in drawing units. A letter is 12 high, and 360 is a narrow window without scaling."""
+"""Width and margins of a plot, in SVG units. Letters are 12 high; 360 is the width of a phone without scaling."""
 PLOT = 150
-"""Height between the axes of a plot over plies, in drawing units."""
+"""Height of the plotting area of a plot by ply, in SVG units."""
 INK, GRID = "#1d2530", "#d8dde4"
 NAME = 24
-"""Maximum number of characters of a name in a plot."""
+"""Maximum number of characters of a bot's name in a plot."""
 TURN = 137.508
-"""The golden angle, in degrees, which keeps consecutive colours distinct for any number of bots."""
+"""Difference in hue between consecutive bots: the golden angle, in degrees, which keeps their colours distinct."""
 
 
-def colours(bots: Sequence[str]) -> dict[str, str]:
-    """Return the colour of each bot in the whole report."""
+def bot_colours(bots: Sequence[str]) -> dict[str, str]:
+    """Return the colour of each bot, used everywhere in the report."""
     return {bot: f"hsl({round(215 + TURN * n) % 360} 65% 38%)" for n, bot in enumerate(bots)}
 
 
-def swatch(colour: str) -> str:
+def colour_swatch(colour: str) -> str:
     """Return a small patch of a bot's colour, to place before its name."""
     return f'<i class="swatch" style="background:{colour}"></i>'
 
 
-def ticks(low: float, high: float, most: int = 5) -> list[float]:
-    """Return at most `most` + 1 round numbers that cover `low` to `high`, in equal steps of 1, 2 or 5 times a power of ten."""
+def axis_ticks(low: float, high: float, most: int = 5) -> list[float]:
+    """Return at most `most` + 1 round numbers that cover `low` to `high`.
+
+    They are in equal steps of 1, 2 or 5 times a power of ten.
+    """
     span = max(high - low, 1e-9)
     step = 10.0 ** math.floor(math.log10(span / most))
     step = next(step * times for times in (1, 2, 5, 10, 20, 50) if _count(low, high, step * times) <= most)
@@ -47,12 +50,12 @@ def _svg(height: float, label: str, elements: Sequence[str]) -> str:
     return f'<svg viewBox="0 0 {WIDTH} {height:.0f}" role="img" aria-label="{escape(label)}">{"".join(elements)}</svg>'
 
 
-def ratings(rows: Sequence[Row], colour: Mapping[str, str]) -> str:
-    """Return a plot of each rating as a dot on its 95 % interval, over an axis in Elo."""
+def ratings_plot(rows: Sequence[Row], colour: Mapping[str, str]) -> str:
+    """Return a plot of each bot's rating as a dot on its 95 % interval, with an axis in Elo; empty without matches."""
     rated = [row for row in rows if row.games]
     if not rated:
         return ""
-    marks = ticks(min(r.elo - r.elo_error for r in rated), max(r.elo + r.elo_error for r in rated))
+    marks = axis_ticks(min(r.elo - r.elo_error for r in rated), max(r.elo + r.elo_error for r in rated))
     bottom = 34 * len(rated) + 6
     area = Area(LEFT, WIDTH - RIGHT, 0, bottom, (marks[0], marks[-1]), (0, 1))
     elements = [line(area.x(mark), 0, area.x(mark), bottom, GRID) for mark in marks]
@@ -68,18 +71,19 @@ def ratings(rows: Sequence[Row], colour: Mapping[str, str]) -> str:
     return _svg(bottom + 38, "The rating of each bot with its 95 % interval, in Elo", elements)
 
 
-def over_plies(
+def plot_by_ply(
     what: str, unit: str, curves: Mapping[str, Mapping[int, float]], colour: Mapping[str, str]
 ) -> str:
-    """Return a plot with a title, a legend and one curve per bot over the plies of a match; empty without curves.
+    """Return a plot with one curve per bot over the plies of a match; empty without curves.
 
-    what   meaning of the curves, such as "time a move"
-    unit   unit of the values, shown on the axis
+    what    title, such as "Mean time per move"
+    unit    unit of the values, shown on the axis
+    curves  value at each ply, by bot
     """
     if not curves:
         return ""
-    down = ticks(0, max(max(by_ply.values()) for by_ply in curves.values()) or 1)
-    across = ticks(0, max(max(by_ply) for by_ply in curves.values()) or 1)
+    down = axis_ticks(0, max(max(by_ply.values()) for by_ply in curves.values()) or 1)
+    across = axis_ticks(0, max(max(by_ply) for by_ply in curves.values()) or 1)
     top, bottom = 22, 22 + PLOT
     area = Area(LEFT, WIDTH - RIGHT, top, bottom, (0, across[-1]), (0, down[-1]))
     elements = area.rules(down, GRID)
@@ -94,7 +98,7 @@ def over_plies(
     for bot in (bot for bot in colour if bot in curves):
         points = sorted(curves[bot].items())
         elements.append(area.curve(points, colour[bot], 2, ' stroke-linejoin="round"', bot))
-    legend = "".join(f"<li>{swatch(colour[bot])}{escape(bot)}</li>" for bot in colour if bot in curves)
+    legend = "".join(f"<li>{colour_swatch(colour[bot])}{escape(bot)}</li>" for bot in colour if bot in curves)
     return (
         f"<h3>{escape(what)}</h3>{_svg(bottom + 38, f'{what} by ply, in {unit}', elements)}"
         f'<ul class="legend">{legend}</ul>'

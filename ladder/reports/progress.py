@@ -1,4 +1,4 @@
-"""Progress of a running ladder: a table and a bar on a terminal, or else a line per match."""
+"""Progress display of a running ladder: a table and a bar on a terminal; otherwise a line for each match."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ from rich.progress import (
 from arena.clock import MONOTONIC
 from arena.ladder.event import Ladder
 from arena.ladder.reports.lines import match_line
-from arena.ladder.reports.standings import NARROWEST, draw
+from arena.ladder.reports.standings import NARROWEST, make_table
 from arena.protocol.record import Record
 from arena.rating.standings import Row
 
 REDRAW_SECONDS = 0.5
-"""Minimum interval between computations of the table, in seconds; rating many bots takes milliseconds."""
+"""Minimum interval between updates of the table, in seconds, because computing ratings takes milliseconds."""
 
 
 class Display:
-    """Progress display of a ladder, used as `run_ladder`'s watcher. Made by `open_display`."""
+    """Progress display of a ladder, which `run_ladder` uses as its observer. Created by `open_display`."""
 
     def __init__(self, console: Console, ladder: Ladder, status: Callable[[Ladder], str]) -> None:
-        """Create a display. `status` returns the findings so far in one line, or an empty text."""
+        """Create a display. `status` returns the result so far in one line; empty if there is none."""
         self._console = console
         self._status = status
         self._last_status = ""
@@ -50,7 +50,7 @@ class Display:
         self._rows: list[Row] = []
 
     def attach(self, live: Live) -> None:
-        """Draw on `live` from now on."""
+        """Draw on the terminal through `live` from now on."""
         self._live = live
 
     def played(self, ladder: Ladder, record: Record) -> None:
@@ -75,11 +75,13 @@ class Display:
         self._print(text)
 
     def view(self) -> RenderableType:
-        """Return the text for a terminal."""
+        """Return the table, the status and the bar for a terminal; only the bar if the terminal is narrow."""
         if not self._rows or self._console.width < NARROWEST:
             return self._bar
         return Group(
-            draw(self._rows, plain=False), *([self._last_status] if self._last_status else []), self._bar
+            make_table(self._rows, plain=False),
+            *([self._last_status] if self._last_status else []),
+            self._bar,
         )
 
     def _print(self, text: str) -> None:
@@ -90,9 +92,9 @@ class Display:
 def open_display(
     ladder: Ladder, console: Console, status: Callable[[Ladder], str] = lambda _: ""
 ) -> Iterator[Display]:
-    """Yield a display of a ladder: drawn on a terminal and cleared at the end, or printed line by line.
+    """Yield a display of a ladder: on a terminal drawn, and cleared at the end; otherwise printed line by line.
 
-    status  returns the findings so far in one line
+    status  returns the result so far in one line; empty if there is none
     """
     display = Display(console, ladder, status)
     if not console.is_terminal:

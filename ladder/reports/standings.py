@@ -1,4 +1,4 @@
-"""Final table of standings: drawn on a terminal, or else in plain text that is valid Markdown."""
+"""Table of standings: drawn on a terminal, otherwise printed as Markdown."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ from rich.text import Text
 
 from arena.console import print_plain
 from arena.ladder.reports.blunders import Blunders
-from arena.match.replay import cpu_ms
+from arena.match.replay import mean_cpu_ms
 from arena.protocol.record import Record
 from arena.rating.standings import Row
 from arena.rating.words import WORDS
 
 NARROWEST = 78
-"""Width that the drawn table needs, in columns; a narrower terminal shows the plain table with wrapped lines."""
+"""Minimum width of a terminal for the drawn table, in characters; a narrower one shows Markdown with wrapped lines."""
 
 FAULTS = ("crashes", "time_forfeits", "illegal_moves", "disconnects", "other_forfeits")
 HEADINGS = ("games", "points", "won", "drawn", "lost", "Elo", "± 95 %", *(WORDS[name] for name in FAULTS))
-"""Headings of the columns after a bot's name, in every form of the table."""
+"""Headings of the columns after the bot's name."""
 
 
 def format_columns(rows: Sequence[Row]) -> dict[str, Callable[[Row], object]]:
-    """Return the columns that only some formats have, by heading."""
+    """Return the columns of a swiss or a knockout event by heading, each as a function of the row; empty for others."""
     if any(row.buchholz is not None for row in rows):
         return {"Buchholz": lambda row: f"{row.buchholz or 0:g}", "byes": lambda row: f"{row.byes:g}"}
     return {"reached": lambda row: row.reached} if any(row.reached for row in rows) else {}
@@ -34,12 +34,12 @@ def format_columns(rows: Sequence[Row]) -> dict[str, Callable[[Row], object]]:
 
 @dataclass(frozen=True)
 class Column:
-    """Column of the table that only some ladders have, with a sentence that explains it."""
+    """Column that only some ladders have, with a legend that explains it."""
 
     heading: str
     legend: str
     cells: Mapping[str, str]
-    """Text by bot; a bot without one gets a dash."""
+    """Text of each bot's cell; a bot without one gets a dash."""
 
     @property
     def name(self) -> str:
@@ -48,16 +48,16 @@ class Column:
 
 
 def extra_columns(records: Sequence[Record], blunders: Sequence[Blunders]) -> list[Column]:
-    """Return the columns of blunders and of CPU time, if these matches have such data."""
+    """Return the columns of blunders and of CPU time, without those for which there is no data."""
     columns = [
         Column("blunders", BLUNDERS, {each.bot: f"{each.per_match:.2f}" for each in blunders}),
-        Column("CPU ms", CPU, {bot: f"{ms:.1f}" for bot, ms in cpu_ms(records).items()}),
+        Column("CPU ms", CPU, {bot: f"{ms:.1f}" for bot, ms in mean_cpu_ms(records).items()}),
     ]
     return [column for column in columns if column.cells]
 
 
-def draw(rows: Sequence[Row], columns: Sequence[Column] = (), *, plain: bool) -> Table:
-    """Return the table of standings; `plain` limits it to characters that every file and log can hold."""
+def make_table(rows: Sequence[Row], columns: Sequence[Column] = (), *, plain: bool) -> Table:
+    """Return the table of standings, as Markdown if `plain`."""
     # Without padding it fits into 80 columns; the box separates columns by a space.
     table = Table(box=box.MARKDOWN) if plain else Table(box=box.SIMPLE_HEAD, padding=0, pad_edge=False)
     table.add_column("#", justify="right", no_wrap=True)
@@ -89,18 +89,18 @@ def draw(rows: Sequence[Row], columns: Sequence[Column] = (), *, plain: bool) ->
 LEGEND = "crash, time, illegal, gone, other: matches lost by a failure of the bot, on time, by an illegal move, by a lost connection, by other faults"
 
 
-BLUNDERS = "blunders: moves a match that gave a win or a draw away, by the tables of solved maps"
-CPU = "CPU ms: CPU time of a move of a bot in a box, thinking on the opponent's time included"
+BLUNDERS = "blunders: moves per match that gave a win or a draw away, by the tables of solved maps"
+CPU = "CPU ms: CPU time per move of a bot in a box, including analysis on the opponent's time"
 
 
-def show(rows: Sequence[Row], console: Console, columns: Sequence[Column] = ()) -> None:
-    """Print the final table, and explain its last columns below it if they are used."""
+def print_standings(rows: Sequence[Row], console: Console, columns: Sequence[Column] = ()) -> None:
+    """Print the table of standings, and below it the legends of the columns that need one."""
     more = [*format_columns(rows), *(column.heading for column in columns)]
     needed = NARROWEST + sum(len(heading) + 1 for heading in more)
     if console.is_terminal and console.width >= needed:
-        console.print(draw(rows, columns, plain=False))
+        console.print(make_table(rows, columns, plain=False))
     else:
-        print_plain(draw(rows, columns, plain=True), console)
+        print_plain(make_table(rows, columns, plain=True), console)
     if any(getattr(row, name) for row in rows for name in FAULTS):
         console.print(LEGEND, markup=False, highlight=False, soft_wrap=True)
     for column in columns:

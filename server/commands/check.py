@@ -19,9 +19,9 @@ from arena.console import (
     TimeOption,
     UsageError,
     err,
-    know_games,
     out,
     print_table,
+    register_games,
     write_json,
 )
 from arena.games.catalogue import KNOWN
@@ -111,7 +111,7 @@ def check(
     if game and not any((bot, program, command, dial_in)):
         check_games(game, matches, seed, json)
         return
-    own = [word for spec in know_games(game) for word in ("--game", KNOWN.spec(spec))]
+    own = [word for spec in register_games(game) for word in ("--game", KNOWN.spec(spec))]
     if sum(map(bool, (bot, program, command, dial_in))) != 1:
         raise UsageError(
             "give exactly one bot: FILE or ENGINE, --exec COMMAND, --command COMMAND, or --dial-in"

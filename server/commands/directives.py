@@ -8,7 +8,7 @@ import typer
 
 from arena.console import CommandError, DatabaseOption, UsageError, err, print_table
 from arena.games.nearest import similar
-from arena.protocol.timecontrol import seconds_of
+from arena.protocol.timecontrol import parse_duration as parse_seconds
 from arena.server.commands.in_store import DATABASE, in_store
 from arena.server.store.database import Engine
 from arena.server.store.directives import KICK_SECONDS, MAX_TEXT, Kind, in_force, issue, lift, parse_subject
@@ -148,7 +148,7 @@ def _require_name(text: str) -> None:
 def parse_duration(text: str) -> float:
     """Parse the value of --for. Return seconds. Raises UsageError."""
     try:
-        return seconds_of(text)
+        return parse_seconds(text)
     except ValueError as error:
         raise UsageError(f"--for: {error}") from None
 

@@ -23,7 +23,7 @@ from arena.console import (
     write_json,
 )
 from arena.maps.setup import DEFAULT_MAP
-from arena.protocol.timecontrol import seconds_of
+from arena.protocol.timecontrol import parse_duration
 from arena.rating.formats import ARENA, FORMATS
 from arena.rating.standings import ranks
 from arena.server.commands.in_store import DATABASE, in_store
@@ -350,7 +350,7 @@ def _parse_starts(game: str, map: str, tc: str) -> tuple[PoolGame, ...]:
 
 def _parse_minutes(text: str) -> int:
     try:
-        seconds = seconds_of(text)
+        seconds = parse_duration(text)
     except ValueError as error:
         raise UsageError(f"--for: {error}") from None
     if not 60 <= seconds <= 24 * 3600:

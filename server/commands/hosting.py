@@ -18,7 +18,7 @@ import anyio.to_thread
 from arena.clock import MONOTONIC
 from arena.console import CommandError, err, out
 from arena.games.catalogue import KNOWN
-from arena.match.adjudication import lacks_table
+from arena.match.adjudication import why_table_unusable
 from arena.protocol.adjudication import BadAdjudication
 from arena.protocol.record import Record, to_line
 from arena.server.cluster.bus import BusError
@@ -245,7 +245,7 @@ def _check_rules(settings: Settings, pool: Pool) -> None:
     except BadAdjudication as error:
         raise BadSetting("matches.adjudicate", str(error)) from None
     for each in pool.games:
-        why = lacks_table(rules, each.game)
+        why = why_table_unusable(rules, each.game)
         if why is not None:
             raise BadSetting("matches.adjudicate", why)
 

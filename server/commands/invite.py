@@ -11,7 +11,7 @@ from typing import Annotated
 import typer
 
 from arena.console import CommandError, DatabaseOption, UsageError, err, write_text
-from arena.protocol.timecontrol import seconds_of
+from arena.protocol.timecontrol import parse_duration
 from arena.server.commands.in_store import DATABASE, in_store
 from arena.server.store.invitations import invite
 from arena.server.store.tokens import TokenError
@@ -65,7 +65,7 @@ def invite_command(
         raise UsageError(f"name 1 to {MAX_OWNERS} owners, as arguments or in a --roster")
     try:
         days = expires.removesuffix("d")
-        seconds = 86_400.0 * int(days) if days != expires and days.isdecimal() else seconds_of(expires)
+        seconds = 86_400.0 * int(days) if days != expires and days.isdecimal() else parse_duration(expires)
         codes = in_store(db, lambda engine: invite(engine, people, bots, seconds), make=True)
     except (ValueError, OverflowError):
         raise UsageError(f"--expires: {expires!r:.40} is not a duration: write 12h or 14d") from None

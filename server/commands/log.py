@@ -18,10 +18,10 @@ from arena.console import (
     Justify,
     OwnGamesOption,
     UsageError,
-    account_of,
-    know_games,
+    load_account,
     out,
     print_table,
+    register_games,
     write_json,
 )
 from arena.fetch import fetch
@@ -88,9 +88,9 @@ def log(
 
     Example: arena log 3f2a --as bot.toml
     """
-    know_games(game)
+    register_games(game)
     if account is not None:
-        bot_account = account_of(account)
+        bot_account = load_account(account)
         url, name, token = url or bot_account.url, name or bot_account.name, token or bot_account.token
     if url and db:
         raise UsageError("give either --db, for a database, or --url, for a server, but not both")

@@ -15,8 +15,8 @@ from arena.console import (
     Justify,
     UsageError,
     err,
-    game_named,
     print_table,
+    register_game,
     write_json,
 )
 from arena.server.commands.in_store import DATABASE, in_store
@@ -90,7 +90,7 @@ def ratings(
 
     Example: arena ratings --game riskless --map italy --tc 10+0.1
     """
-    name = None if game is None else game_named(game)
+    name = None if game is None else register_game(game)
     if map_ and not tc:
         raise UsageError("--map: give --tc too, because a rating on a map is for one time control")
 

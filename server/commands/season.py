@@ -13,8 +13,8 @@ from arena.console import (
     JsonOption,
     UsageError,
     err,
-    game_named,
     print_table,
+    register_game,
     write_json,
 )
 from arena.server.commands.in_store import DATABASE, in_store
@@ -49,7 +49,7 @@ def close(name: NameArgument, game: GameOption = None, db: DatabaseOption = DATA
     """
     if not is_name(name):
         raise UsageError(f"{name!r:.80} is not a valid name: write 1 to {MAX_NAME} printable characters")
-    which = None if game is None else game_named(game)
+    which = None if game is None else register_game(game)
 
     async def work(engine: Engine) -> list[str]:
         await refresh(
@@ -84,7 +84,7 @@ def show(
 
     Example: arena season show spring-2026 --game riskless
     """
-    which = None if game is None else game_named(game)
+    which = None if game is None else register_game(game)
 
     async def work(engine: Engine) -> list[StandingRow]:
         if name not in await all_seasons(engine):

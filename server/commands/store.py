@@ -14,7 +14,7 @@ import anyio
 import msgspec
 import typer
 
-from arena.console import CommandError, DatabaseOption, OwnGamesOption, err, know_games
+from arena.console import CommandError, DatabaseOption, OwnGamesOption, err, register_games
 from arena.server.commands.in_store import DATABASE, in_store, require_file
 from arena.server.store.archive import export_lines, import_lines, read_lines
 from arena.server.store.backup import StoreCounts, backup, restore
@@ -157,7 +157,7 @@ def import_command(
 
     Example: arena import --trust old/matches-000000000001-000000001000.jsonl.gz
     """
-    know_games(game)
+    register_games(game)
     try:
         with _open_records(file) as lines:  # before a missing store is created
             counts = in_store(

@@ -113,7 +113,7 @@ class HouseEngines:
         """Return the number of slots that a resumed match occupies on the server's own machine."""
         if terms.players.maxie not in self and terms.players.minnie not in self:
             return 0
-        return terms.needed_threads if self._lobby.settings.by_threads else 1
+        return terms.threads_needed if self._lobby.settings.by_threads else 1
 
     def requeue(self, name: str) -> None:
         """Return a disconnected engine's unanswered challenges to the queue."""

@@ -102,7 +102,7 @@ class Matches:
         lobby = self._lobby
         bots = self._bots_of(terms)
         terms = msgspec.structs.replace(terms, grace_ms=lobby.settings.grace_ms)
-        terms = terms.between(*(bot.engine for bot in bots.values()))
+        terms = terms.with_engines(*(bot.engine for bot in bots.values()))
         start_time = lobby.wall_time()
         lobby.effects.append(OpenMatch(terms, start_time))
         if not event:

@@ -26,7 +26,7 @@ from arena.match.events import (
 )
 from arena.match.referee import Referee
 from arena.match.terms import Terms
-from arena.match.thinking import ThinkingLimit
+from arena.match.thinking import AnalysisTrimmer
 from arena.protocol.codes import EndReason
 from arena.protocol.messages import End, Move, ServerMessage, Turn
 from arena.protocol.record import Record, Result
@@ -66,7 +66,7 @@ class Room:
         self.followers = Followers()
         self.key: Key = ("match", terms.match)
         self._lobby = lobby
-        self._thinking = ThinkingLimit(terms.game)
+        self._trimmer = AnalysisTrimmer(terms.game)
         self._seq = 0
         self._turn: tuple[int, TurnStarted] | None = None
         """Start of the current turn, until the journal has it. After a crash this turn restarts."""
@@ -147,7 +147,7 @@ class Room:
     def replay(self, unfinished: UnfinishedMatch) -> None:
         """Apply the journal of a match to this new room, without effects."""
         for at, event in unfinished.events:
-            self.referee.handle(self._thinking.event(event) if type(event) is Moved else event, at)
+            self.referee.handle(self._trimmer.trim_event(event) if type(event) is Moved else event, at)
         self._seq = len(unfinished.events)
 
     # deadlines
@@ -198,10 +198,10 @@ class Room:
 
     def _limit_analysis(self, event: Moved) -> Moved:
         """Return a move with its analysis reduced to the size limits."""
-        before = self._thinking.cut
-        limited = self._thinking.event(event)
-        if self._thinking.cut > before:
-            self._lobby.effects.append(Count("lines_cut", self._thinking.cut - before))
+        before = self._trimmer.moves_cut
+        limited = self._trimmer.trim_event(event)
+        if self._trimmer.moves_cut > before:
+            self._lobby.effects.append(Count("lines_cut", self._trimmer.moves_cut - before))
         return limited
 
     def _bug_event(self, error: Exception) -> ServerFailed:
@@ -220,5 +220,5 @@ class Room:
 
     def record(self) -> Record:
         """Return the record of the match. A match that is not over is recorded as void."""
-        result = self.referee.recorded or Result(None, EndReason.SERVER_FAULT, "the server stopped")
+        result = self.referee.recorded_result or Result(None, EndReason.SERVER_FAULT, "the server stopped")
         return self.terms.record(self.started, self.referee.moves, result)

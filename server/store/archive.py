@@ -19,7 +19,7 @@ from msgspec import structs
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
 from arena.match.replay import verify
-from arena.match.thinking import ThinkingLimit
+from arena.match.thinking import AnalysisTrimmer
 from arena.protocol.record import RECORD_BYTES, BadRecord, Record, from_line, to_line
 from arena.protocol.timecontrol import TimeControl
 from arena.server.store import database
@@ -138,9 +138,9 @@ def parse_line(line: bytes) -> ArchivedMatch:
         replayed = verify(archived)
     except BadRecord as error:
         raise BadRecord(f"match {archived.match}: {error}") from None
-    limit, game = ThinkingLimit(replayed.game), replayed.game
+    trimmer, game = AnalysisTrimmer(replayed.game), replayed.game
     moves = [
-        limit.limit_recorded(game.player(position), move)
+        trimmer.trim_recorded(game.player(position), move)
         for position, move in zip(replayed.positions[:-1], archived.moves, strict=True)
     ]
     return structs.replace(archived, finished=_end_time(archived), moves=moves)

@@ -62,7 +62,7 @@ def summary_columns(record: Record) -> dict[str, Any]:
     name, result = record.setup.get("map"), record.result
     texts = {
         "map": name if isinstance(name, str) else "",
-        "time_control": record.time_odds.beside(record.time_control),
+        "time_control": record.time_odds.describe(record.time_control),
         "detail": result.detail,
     }
     # PostgreSQL cannot store NUL in a text.

@@ -10,7 +10,7 @@ from msgspec import Struct
 from arena.games.core import GameError
 from arena.match.events import Finish
 from arena.match.referee import SEATS
-from arena.match.timeline import TimelineEntry, timeline
+from arena.match.timeline import TimelineEntry, build_timeline
 from arena.protocol.engines import Engines
 from arena.protocol.values import Seat
 from arena.server.edge import responses
@@ -96,7 +96,7 @@ async def match_log(
     happened = await load_events_of_match(engine, terms.match) if packed is None else []
 
     def told() -> tuple[list[TimelineEntry], Finish | None]:
-        return timeline(terms, happened if packed is None else unpack_events(packed))
+        return build_timeline(terms, happened if packed is None else unpack_events(packed))
 
     # A referee replays the match, which takes as long as some hundred moves of a running match.
     entries, result = await anyio.to_thread.run_sync(told, limiter=threads)
@@ -105,7 +105,7 @@ async def match_log(
         game=terms.game.name,
         maxie=terms.players.maxie,
         minnie=terms.players.minnie,
-        time_control=terms.time_odds.beside(str(terms.time_control)),
+        time_control=terms.time_odds.describe(str(terms.time_control)),
         margin_ms=terms.margin_ms,
         winner=None if result is None or result.winner is None else SEATS[result.winner],
         reason=None if result is None else result.reason.value,

@@ -43,7 +43,7 @@ from arena.server.web.frames import AskLive, LiveRequest
 from arena.server.web.live import DueMatch, EventProgress
 from arena.server.web.routes import BadRequest, RouteMatch
 from arena.server.web.static import FOREVER
-from arena.solved.move_quality import Kind, record_kinds
+from arena.solved.move_quality import MoveQuality, move_qualities
 
 SEEN_BY_NOBODY = ("maxie", "minnie", DRAWN)
 SEEN_BY_BOT = (WON, LOST, *SEEN_BY_NOBODY)
@@ -61,7 +61,7 @@ MAX_DUE = 100
 class SolvedMoveQuality(Struct, frozen=True):
     """Move on a solved map: its effect on the position's value, and the new value for the player to move."""
 
-    kind: Kind
+    kind: MoveQuality
     now: str
     """New value in words, as in `win in 5 plies`."""
 
@@ -255,7 +255,7 @@ def true_moves(line: str) -> list[SolvedMoveQuality] | None:
     This takes about 0.1 ms per move.
     """
     try:
-        record = record_kinds(from_line(line))
+        record = move_qualities(from_line(line))
     except BadRecord:
         return None
     return None if record is None else [SolvedMoveQuality(kind, str(reached)) for _, kind, reached in record]

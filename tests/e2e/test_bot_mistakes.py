@@ -39,5 +39,5 @@ def test_a_match_shows_why_a_bot_resigned(
         assert result.stderr.count(each) >= MAX_SHOWN_FAILURES, result.stderr
     assert "worker.py" not in result.stderr
     # A test of strength that stands on crashes says so.
-    said = f"mine crashed in {2 * rounds} of {2 * rounds} matches: it says little of their play"
+    said = f"mine crashed in {2 * rounds} of {2 * rounds} matches: the result says little about their play"
     assert (said in " ".join(result.stdout.split())) == (how == "crashed"), result.stdout

@@ -68,7 +68,7 @@ def test_a_bot_that_came_too_early_waits_for_the_next_try(tmp_path: Path) -> Non
     with running("ladder", "--external", "2", "--port", "0", "--wait", "30", folder=tmp_path) as server:
         url = server.address()
         with running("bot", "greedy", "--url", url, "--wait", "300", folder=tmp_path) as bot:
-            assert "1 of 2 bots came within 30 s: greedy" in server.output()
+            assert "1 of 2 bots connected within 30 s: greedy" in server.output()
             port = url.rpartition(":")[2]
             again = ("ladder", "--external", "2", "--port", port, "--game", "tictactoe", "--rounds", "1")
             with (
@@ -84,7 +84,7 @@ def test_a_bot_that_came_too_early_waits_for_the_next_try(tmp_path: Path) -> Non
 def test_too_few_bots_are_a_failure_in_one_line(tmp_path: Path) -> None:
     with chdir(tmp_path):
         result = arena("ladder", "--external", "2", "--port", "0", "--wait", "0.1")
-    assert result.stderr.splitlines()[-1] == "arena: 0 of 2 bots came within 0.1 s: none"
+    assert result.stderr.splitlines()[-1] == "arena: 0 of 2 bots connected within 0.1 s: none"
     assert result.code == 1
 
 

@@ -9,7 +9,7 @@ from arena.bots.compiled.catalogue import weights_for
 from arena.bots.compiled.searcher import Searcher, Settings
 from arena.games.core import Player
 from arena.games.riskless import Riskless
-from arena.lab.selfplay import CUT, opening, pair, play, random_position
+from arena.lab.selfplay import CUT, play, play_pair, random_position, random_start
 from arena.lab.variants import variant
 from arena.maps.loader import load_map
 from arena.protocol.adjudication import REPETITION
@@ -26,7 +26,7 @@ def searcher(evaluator: str = "features") -> Searcher[Any, Any]:
 def test_openings_and_scattered_armies_are_in_play(plies: int) -> None:
     rng = random.Random(plies)
     for _ in range(20):
-        position = opening(M1, rng, plies)
+        position = random_start(M1, rng, plies)
         assert M1.outcome(position) is None
         assert M1.ply(position) == plies
         assert M1.outcome(random_position(M1, rng)) is None
@@ -35,7 +35,7 @@ def test_openings_and_scattered_armies_are_in_play(plies: int) -> None:
 def test_an_opening_is_shorter_where_no_match_lasts_so_long() -> None:
     game = Riskless(variant("path4:cap=3,goal=5"))
     for seed in range(5):
-        position = opening(game, random.Random(seed), 40)
+        position = random_start(game, random.Random(seed), 40)
         assert game.outcome(position) is None
         assert position.ply <= 20
 
@@ -75,7 +75,7 @@ def test_a_match_that_goes_in_circles_is_a_draw_when_a_position_comes_up_for_the
 
 def test_a_pair_of_equals_is_even_and_a_deeper_search_wins_points() -> None:
     one, same = searcher(), searcher()
-    assert sum(pair(M1, M1.start(), one, same, NODES)) == 1.0
+    assert sum(play_pair(M1, M1.start(), one, same, NODES)) == 1.0
     assert one.settings == same.settings
     one.close()
     same.close()

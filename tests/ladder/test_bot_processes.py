@@ -5,7 +5,7 @@ from pathlib import Path
 import anyio
 import pytest
 
-from arena.ladder.bot_processes import BotProcesses, command, open_bot_processes
+from arena.ladder.bot_processes import BotProcesses, open_bot_processes, start_command
 from arena.ladder.bots import BotRefused
 from arena.ladder.plan import BotPlan
 from arena.server.host import Host
@@ -148,12 +148,12 @@ async def test_an_answer_resets_the_count_of_silent_matches(host: Host) -> None:
 
 
 def test_an_engines_command_hides_its_token_and_the_folders_files() -> None:
-    words = command(BotPlan("deep", "minimax:depth=4"), "ws://127.0.0.1:1", "deep#2")
+    words = start_command(BotPlan("deep", "minimax:depth=4"), "ws://127.0.0.1:1", "deep#2")
     assert words[1:] == (
         *("-P", "-m", "arena", "bot", "minimax:depth=4"),
         *("--url", "ws://127.0.0.1:1", "--name", "deep#2"),
     )
-    assert command(BotPlan("mine", None, ("mine", "-x")), "ws://127.0.0.1:1", "mine") == ("mine", "-x")
+    assert start_command(BotPlan("mine", None, ("mine", "-x")), "ws://127.0.0.1:1", "mine") == ("mine", "-x")
 
 
 async def test_arena_and_python_are_those_of_the_ladder(host: Host, tmp_path: Path) -> None:

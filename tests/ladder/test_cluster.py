@@ -383,9 +383,9 @@ def test_a_workers_record_is_held_against_its_match() -> None:
     match = spec("anna", "bert", "1+0.1")
     good = record(match.match, moves=(4, 0))
     assert check_record(to_line(good), match) == good
-    with pytest.raises(BadRecord, match="no arena-record/1 record"):
+    with pytest.raises(BadRecord, match="not a valid arena-record/1 record"):
         check_record("{}", match)
-    with pytest.raises(BadRecord, match="its match differs from the match"):
+    with pytest.raises(BadRecord, match="match of the record differs from the match"):
         check_record(to_line(msgspec.structs.replace(good, match=uuid4().hex)), match)
     with pytest.raises(BadRecord, match="illegal move"):
         check_record(to_line(record(match.match, moves=(4, 4))), match)

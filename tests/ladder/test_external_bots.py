@@ -57,7 +57,7 @@ async def gathered(lobby: Lobby, dial_in: ExternalBotSettings, names: Sequence[s
     return await gather(lobby, "tictactoe", dial_in, names, CLOCK)  # type: ignore[arg-type]
 
 
-async def seconds_of(waiting: Awaitable[object]) -> float:
+async def parse_duration(waiting: Awaitable[object]) -> float:
     """Return the virtual time that something takes."""
     began = CLOCK.now()
     await waiting
@@ -98,15 +98,15 @@ async def test_nobody_is_waited_for_longer_than_the_wait_lasts() -> None:
     lobby = Lobby("0", "1")
     for second in range(1, 200):
         asyncio.get_running_loop().call_later(second, lobby.comes, str(second))
-    assert await seconds_of(gathered(lobby, terms(2, wait=60, settle=5))) == pytest.approx(60)
+    assert await parse_duration(gathered(lobby, terms(2, wait=60, settle=5))) == pytest.approx(60)
 
 
 @virtual
 async def test_too_few_are_named() -> None:
     lobby = Lobby("anna")
-    with pytest.raises(TooFewBots, match=r"^1 of 3 bots came within 60 s: anna$"):
+    with pytest.raises(TooFewBots, match=r"^1 of 3 bots connected within 60 s: anna$"):
         await gathered(lobby, terms(3))
-    with pytest.raises(TooFewBots, match=r"^0 of 2 bots came within 0 s: none$"):
+    with pytest.raises(TooFewBots, match=r"^0 of 2 bots connected within 0 s: none$"):
         await gathered(Lobby(), terms(2, wait=0))
 
 
@@ -129,13 +129,13 @@ async def test_a_bot_says_how_many_threads_it_searches_with(host: Host) -> None:
 async def test_the_wait_for_bots_ends_soon_or_without_an_error(bots: int, seconds: float) -> None:
     """With enough bots the wait ends soon, and with too few of them it ends without an error."""
     waiting = wait_without_playing(Lobby("a"), "tictactoe", terms(bots, settle=5))  # type: ignore[arg-type]
-    assert await seconds_of(waiting) == pytest.approx(seconds)
+    assert await parse_duration(waiting) == pytest.approx(seconds)
 
 
 @virtual
 async def test_one_that_is_missing_after_the_wait_does_not_hold_up_the_others() -> None:
     bots = await gathered(Lobby("a", "b"), terms(3))
-    assert (bots.names, bots.missed) == (["a", "b"], "2 of 3 bots came within 60 s")
+    assert (bots.names, bots.missed) == (["a", "b"], "2 of 3 bots connected within 60 s")
 
 
 @virtual
@@ -143,15 +143,17 @@ async def test_in_a_resumed_event_returned_bots_play_and_the_others_are_away() -
     lobby = Lobby("a", "b", "stranger")
     bots = await gathered(lobby, terms(3, away=30), ["a", "b", "c"])
     assert bots.names == ["a", "b", "c"]
-    assert bots.missed == "of the event's bots c did not come within 60 s"
+    assert bots.missed == "these bots of the event did not connect within 60 s: c"
     assert [bots.reserve(name) for name in bots.names] == ["a", "b", None]
     async with bots.track_presence():
-        assert await seconds_of(changed_until_lost(bots, "c")) == pytest.approx(30, abs=1.1)
+        assert await parse_duration(changed_until_lost(bots, "c")) == pytest.approx(30, abs=1.1)
 
 
 @virtual
 async def test_bots_of_the_event_that_stay_away_are_named_with_the_way_on() -> None:
-    with pytest.raises(TooFewBots, match=r"^of the event's bots b did not come within 60 s: let them come"):
+    with pytest.raises(
+        TooFewBots, match=r"^these bots of the event did not connect within 60 s: b; connect them"
+    ):
         await gathered(Lobby("a"), terms(2), ["a", "b"])
 
 
@@ -187,7 +189,7 @@ async def test_a_bot_that_stays_away_is_lost_and_the_others_are_not() -> None:
     async with bots.track_presence():
         await CLOCK.sleep(1)
         lobby.leaves("b")
-        assert 30 < await seconds_of(changed_until_lost(bots, "b")) < 32
+        assert 30 < await parse_duration(changed_until_lost(bots, "b")) < 32
         assert bots.reserve("b") is None
         assert not bots.is_lost("a")
 

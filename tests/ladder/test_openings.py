@@ -19,15 +19,15 @@ GAMES = {name: make_setup(name) for name in ("tictactoe", "riskless", "hexapawn"
 @given(st.sampled_from(["tictactoe", "riskless"]), st.integers())
 def test_openings_differ_from_round_to_round(name: str, seed: int) -> None:
     openings = RandomOpenings([GAMES[name]], 6, seed)
-    drawn_openings = [openings.of(round, 0) for round in range(20)]
+    drawn_openings = [openings.opening(round, 0) for round in range(20)]
     assert len(set(map(repr, drawn_openings))) == 20
     # Asked in another order, as when an event goes on, they are the same.
-    assert RandomOpenings([GAMES[name]], 6, seed).of(19, 0) == drawn_openings[19]
+    assert RandomOpenings([GAMES[name]], 6, seed).opening(19, 0) == drawn_openings[19]
 
 
 def test_openings_repeat_after_all_have_been_played() -> None:
     openings = RandomOpenings([GAMES["tictactoe"]], 1, 0)
-    drawn_openings = [openings.of(round, 0) for round in range(30)]
+    drawn_openings = [openings.opening(round, 0) for round in range(30)]
     assert {move for (move,) in drawn_openings} == set(range(9))
 
 
@@ -40,27 +40,27 @@ def test_a_game_that_has_few_is_not_searched_for_others_again_and_again() -> Non
             return super().start()
 
     openings = RandomOpenings([cast("AnyGame", Counted())], 1, 0)
-    openings.of(100, 0)
+    openings.opening(100, 0)
     before = len(calls)
-    openings.of(200, 0)
+    openings.opening(200, 0)
     assert len(calls) - before == 100
 
 
 def test_each_map_has_its_own() -> None:
     openings = RandomOpenings([GAMES["riskless"], GAMES["riskless"]], 3, 0)
-    assert [openings.of(r, 0) for r in range(5)] != [openings.of(r, 1) for r in range(5)]
-    assert NoOpenings().of(3, 0) == ()
+    assert [openings.opening(r, 0) for r in range(5)] != [openings.opening(r, 1) for r in range(5)]
+    assert NoOpenings().opening(3, 0) == ()
 
 
 def test_the_same_on_every_machine() -> None:
-    assert RandomOpenings([GAMES["tictactoe"]], 4, 1).of(0, 0) == (6, 4, 2, 3)
+    assert RandomOpenings([GAMES["tictactoe"]], 4, 1).opening(0, 0) == (6, 4, 2, 3)
 
 
 def test_a_list_is_played_in_order_and_again(tmp_path: Path) -> None:
     file = tmp_path / "openings.txt"
     file.write_text("# the centre first\nb2, a1\n\n4, 8  # and a corner\n", encoding="utf-8")
     openings = read_openings(file, [GAMES["tictactoe"]])
-    assert [openings.of(round, 0) for round in range(3)] == [(4, 0), (4, 8), (4, 0)]
+    assert [openings.opening(round, 0) for round in range(3)] == [(4, 0), (4, 8), (4, 0)]
 
 
 @pytest.mark.parametrize(
@@ -94,7 +94,7 @@ def test_built_in_openings_are_played_in_an_order_by_the_seed() -> None:
         assert (one != other) is brings
         assert sorted(map(repr, one)) == sorted(map(repr, other))
         assert (one == [()]) is not brings
-    assert openings_of_maps(["m2"], [GAMES["tictactoe"]], 1).of(5, 0) == ()
+    assert openings_of_maps(["m2"], [GAMES["tictactoe"]], 1).opening(5, 0) == ()
 
 
 def test_a_file_says_for_which_map_it_was_made(tmp_path: Path) -> None:
@@ -102,7 +102,7 @@ def test_a_file_says_for_which_map_it_was_made(tmp_path: Path) -> None:
     m1, m2 = (make_setup("riskless", name) for name in ("m1", "m2"))
     lines = "# mine\nfingerprint: {}\n15 11\n"
     file.write_text(lines.format(fingerprint(load_map("m2"))), encoding="utf-8")
-    assert read_openings(file, [m2]).of(0, 0) == ([15, 11],)
+    assert read_openings(file, [m2]).opening(0, 0) == ([15, 11],)
     for games, why in (
         ([m1], "mine.txt: made for another map"),
         ([m2, m1], "that of m1 is"),

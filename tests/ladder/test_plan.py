@@ -11,11 +11,11 @@ from arena.ladder.plan import (
     NAME_LENGTH,
     BadLadder,
     BotPlan,
+    check_event_name,
     command_bot,
-    duration,
     engine_bot,
-    event_name,
-    openings,
+    parse_openings,
+    parse_time_limit,
     unique_bots,
 )
 
@@ -136,24 +136,24 @@ def test_threads_of_the_ladder_override_those_of_the_engine() -> None:
 @pytest.mark.parametrize(("unit", "seconds"), [("s", 1), ("m", 60), ("h", 3600)])
 @given(number=st.integers(1, 10_000))
 def test_a_duration_is_a_number_and_a_unit(unit: str, seconds: int, number: int) -> None:
-    assert duration(f"{number}{unit}", "--for") == number * seconds
+    assert parse_time_limit(f"{number}{unit}", "--for") == number * seconds
 
 
 def test_a_duration_without_end() -> None:
-    assert duration("ever", "--for") == math.inf
+    assert parse_time_limit("ever", "--for") == math.inf
     with pytest.raises(BadLadder, match=r"^--for: must be as in 30s, 10m, 2h, or ever, not '10'$"):
-        duration("10", "--for")
+        parse_time_limit("10", "--for")
 
 
 def test_openings_are_plies_or_a_file(tmp_path: Path) -> None:
-    assert openings("4") == 4
-    assert openings("4.txt", tmp_path) == tmp_path / "4.txt"
+    assert parse_openings("4") == 4
+    assert parse_openings("4.txt", tmp_path) == tmp_path / "4.txt"
     with pytest.raises(BadLadder, match=r"^openings: must be at most 100 plies, not 101$"):
-        openings("101")
+        parse_openings("101")
 
 
 def test_an_event_name_must_be_printable() -> None:
-    assert event_name("spring 2026", "event") == "spring 2026"
+    assert check_event_name("spring 2026", "event") == "spring 2026"
     for wrong in ("", "a\nb", "x" * 101):
         with pytest.raises(BadLadder, match=r"^--event: must be 1 to 100 printable characters$"):
-            event_name(wrong, "--event")
+            check_event_name(wrong, "--event")

@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from arena.ladder.plan import BadLadder, BotPlan, LadderPlan, odds_of
+from arena.ladder.plan import BadLadder, BotPlan, LadderPlan, own_time_controls
 from arena.ladder.plan_file import read_ladder
 from arena.protocol.adjudication import DEFAULT_RULES, Adjudication
 from arena.protocol.timecontrol import TimeControl
@@ -148,7 +148,10 @@ def test_invalid_formats_times_and_openings(tmp_path: Path, text: str, why: str)
             f'{TWO}[[bots]]\nengin = "a"',
             "bots, number 3: engin: unknown key; did you mean 'engine'?",
         ),
-        (f"{TWO}[[bots]]\nengine = 5", "bots, number 3: engine: must be as `arena bot` takes it.*, not 5"),
+        (
+            f"{TWO}[[bots]]\nengine = 5",
+            "bots, number 3: engine: must be an engine as for `arena bot`.*, not 5",
+        ),
         (
             f'{TWO}[[bots]]\ncommand = "python a.py"',
             "bots, number 3: command: must be a program and its arguments",
@@ -160,7 +163,7 @@ def test_invalid_formats_times_and_openings(tmp_path: Path, text: str, why: str)
         ),
         (f'{TWO}name = "x#2"', "bots, number 2: name: must be 1 to 56 printable characters without #"),
         (f'{TWO}name = "{"x" * 57}"', "bots, number 2: name: must be 1 to 56"),
-        (f'{TWO}name = " "', "bots, number 2: name: must be a name of its own, not ' '"),
+        (f'{TWO}name = " "', "bots, number 2: name: must be the name of the bot, not ' '"),
     ],
 )
 def test_an_error_names_file_key_and_reason(tmp_path: Path, text: str, why: str) -> None:
@@ -194,7 +197,7 @@ def test_a_program_by_lines_and_a_time_of_its_own(tmp_path: Path) -> None:
     first, second = read_ladder(file).bots
     assert (first.name, first.engine, first.command) == ("my_bot", "exec:perl my_bot.pl --hard", ())
     assert (first.time_control, second.time_control) == (TimeControl(5000, 50), None)
-    assert odds_of([first, second]) == {"my_bot": "5+0.05"}
+    assert own_time_controls([first, second]) == {"my_bot": "5+0.05"}
 
 
 def test_bots_in_boxes(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from arena.ladder.event import Ladder
 from arena.ladder.plan import BotPlan, LadderPlan
-from arena.ladder.progress import MAX_DUE, progress_of
+from arena.ladder.progress import MAX_DUE, ladder_progress
 from arena.protocol.codes import EndReason
 from arena.protocol.record import FORMAT, Record, Result
 from arena.protocol.values import Players
@@ -44,7 +44,7 @@ def won(maxie: str, minnie: str, winner: str) -> Record:
 
 
 def test_a_new_ladder_has_everything_before_it() -> None:
-    told = progress_of(ladder(A, B, C))
+    told = ladder_progress(ladder(A, B, C))
     assert (told.event, told.kind, told.played, told.matches) == ("test", "ladder", 0, 12)
     assert told.bots == {"a": "greedy", "b": "random", "c": ""}
     assert {frozenset((due.maxie, due.minnie)) for due in told.due} == {
@@ -58,7 +58,7 @@ def test_a_new_ladder_has_everything_before_it() -> None:
 
 def test_the_list_of_due_matches_is_bounded() -> None:
     bots = [BotPlan(f"bot {number}") for number in range(12)]
-    assert len(progress_of(ladder(*bots)).due) == MAX_DUE
+    assert len(ladder_progress(ladder(*bots)).due) == MAX_DUE
 
 
 @pytest.mark.parametrize("rounds", [1, None])
@@ -69,7 +69,7 @@ def test_the_sequential_test_stands_as_the_pairs_say(rounds: int | None) -> None
     first = finished_ladder.schedule.startable()[0]
     for pairing in first.pair.matches():
         finished_ladder.add(pairing, won(pairing.maxie, pairing.minnie, "a"))
-    told = progress_of(finished_ladder, test).sprt
+    told = ladder_progress(finished_ladder, test).sprt
     assert told is not None
     assert told.pairs == 1
     assert (told.lower, told.upper) == (test.lower, test.upper)

@@ -12,7 +12,7 @@ from arena.ladder.bots import BotRefused
 from arena.ladder.event_terms import EventTerms
 from arena.ladder.plan import BotPlan
 from arena.ladder.runner import Runner
-from arena.ladder.threads import Threads
+from arena.ladder.threads import ThreadAllocation
 from arena.match.terms import Terms
 from arena.protocol.codes import EndReason
 from arena.protocol.record import Record
@@ -83,7 +83,7 @@ async def run(
         try:
             with anyio.fail_after(500):
                 await fleet.settle()
-                threads = Threads(bots, cores=2, by_hand=concurrency)
+                threads = ThreadAllocation(bots, cores=2, by_hand=concurrency)
                 runner = Runner(host, fleet, terms, threads, lambda *each: matches.append(each))
                 await runner.run(
                     Schedule(
@@ -198,7 +198,7 @@ async def test_enough_is_enough(host: Host) -> None:
     async with open_bot_processes(
         host, [bot("a"), bot("b")], folder=ROOT, patience=QUICK, notice=pytest.fail
     ) as fleet:
-        runner = Runner(host, fleet, TERMS, Threads((), 1), lambda _, record: matches.append(record))
+        runner = Runner(host, fleet, TERMS, ThreadAllocation((), 1), lambda _, record: matches.append(record))
         with anyio.fail_after(500):
             await runner.run(Schedule("1", RoundRobinFormat(["a", "b"], 50, 1, 0)), lambda: len(matches) >= 3)
     assert len(matches) == 3

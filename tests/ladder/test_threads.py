@@ -19,7 +19,7 @@ from arena.ladder.event_terms import EventTerms
 from arena.ladder.plan import BotPlan, LadderPlan, engine_bot
 from arena.ladder.plan_file import read_ladder
 from arena.ladder.runner import MAX_OVERTAKING, Runner
-from arena.ladder.threads import Threads
+from arena.ladder.threads import ThreadAllocation
 from arena.match.terms import Terms, ThreadLimits
 from arena.protocol.codes import EndReason
 from arena.protocol.engines import EngineInfo
@@ -142,7 +142,7 @@ async def test_a_ladder_file_on_a_machine_with_16_cores(tmp_path: Path) -> None:
         assert terms.thread_limits == ThreadLimits(*allowed)
         # What a bot then gets is what it asks for.
         infos = [EngineInfo(name, {}, asked[name]) for name in names]
-        given = terms.between(*infos)
+        given = terms.with_engines(*infos)
         assert [given.threads("maxie"), given.threads("minnie")] == [asked[name] for name in names]
     weights = [
         sum(max(each.thread_limits.maxie or 0, each.thread_limits.minnie or 0) for each in some)
@@ -174,7 +174,7 @@ async def test_running_matches_never_need_more_cores_than_there_are(
         if by_hand:
             assert len(some) <= by_hand
         else:
-            assert len(some) == 1 or sum(each.needed_threads for each in some) <= cores
+            assert len(some) == 1 or sum(each.threads_needed for each in some) <= cores
     for terms in table.begun:
         for seat, name in (("maxie", terms.players.maxie), ("minnie", terms.players.minnie)):
             told = next(bot.threads for bot in bots if bot.name == name.partition("#")[0])
@@ -188,7 +188,7 @@ async def test_a_heavy_match_is_not_overtaken_for_ever() -> None:
     )
     ladder = ladder_of(LadderPlan(bots, rounds=10), 2)
     table = await play(ladder)
-    heavy = [number for number, terms in enumerate(table.begun) if terms.needed_threads == 2]
+    heavy = [number for number, terms in enumerate(table.begun) if terms.threads_needed == 2]
     assert len(heavy) == 80
     assert heavy[0] <= 2 * MAX_OVERTAKING
     gaps = [after - before for before, after in pairwise(heavy)]
@@ -201,9 +201,9 @@ async def test_a_programs_own_threads_count_if_the_plan_has_none() -> None:
     table = await play(ladder, {"mine": 4})
     for terms in table.begun:
         with_mine = "mine" in (terms.players.maxie, terms.players.minnie)
-        assert terms.needed_threads == (4 if with_mine else 1)
+        assert terms.threads_needed == (4 if with_mine else 1)
     for some in table.together:
-        assert len(some) == 1 or all(terms.needed_threads == 1 for terms in some)
+        assert len(some) == 1 or all(terms.threads_needed == 1 for terms in some)
 
 
 @pytest.mark.parametrize(
@@ -220,20 +220,20 @@ def test_number_of_parallel_matches_of_two_engines(
     engines: tuple[str, ...], cores: int, matches: int | None, expected: tuple[int, int, list[int]]
 ) -> None:
     bots = [engine_bot(engine) for engine in engines]
-    threads = Threads(bots, cores, matches=matches)
+    threads = ThreadAllocation(bots, cores, matches=matches)
     assert (threads.concurrency, threads.max_per_match, list(map(threads.twins, bots))) == expected
 
 
 def test_left_over_cores_go_to_engines_that_use_them() -> None:
     bots = [engine_bot("one.py"), engine_bot("two.py")]
-    few = Threads(bots, 16, matches=2)
+    few = ThreadAllocation(bots, 16, matches=2)
     assert few.limits("one", "two", lambda _: 0) == ThreadLimits(8, 8)
-    by_hand = Threads([engine_bot("jamboree"), engine_bot("alphabeta")], 16, by_hand=4)
+    by_hand = ThreadAllocation([engine_bot("jamboree"), engine_bot("alphabeta")], 16, by_hand=4)
     assert by_hand.limits("jamboree", "alphabeta", lambda _: 0) == ThreadLimits(4, 4)
 
 
 def test_bots_of_other_machines_get_no_thread_limit() -> None:
-    threads = Threads([BotPlan("far"), BotPlan("near")], 2, here=False)
+    threads = ThreadAllocation([BotPlan("far"), BotPlan("near")], 2, here=False)
     assert threads.limits("far", "near", {"far": 32, "near": 1}.__getitem__) == ThreadLimits()
     assert threads.weight("far", "near", {"far": 32, "near": 1}.__getitem__) == 32
 
@@ -246,5 +246,5 @@ def test_unplayed_matches_of_the_event_are_told() -> None:
     terms = EventTerms("test", ladder.starts, TimeControl(5000), 100, 5000)
     assert ladder.schedule is not None
     head = ladder.schedule.startable()[0]
-    record = terms.unplayed("m", head, Result(None, EndReason.NO_SHOW))
+    record = terms.unplayed_record("m", head, Result(None, EndReason.NO_SHOW))
     assert record.engines is None

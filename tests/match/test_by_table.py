@@ -11,7 +11,7 @@ from arena.games.core import MAXIE, MINNIE, AnyGame
 from arena.games.riskless import Armies, Riskless
 from arena.games.tictactoe import TicTacToe
 from arena.maps.loader import load_map
-from arena.match.adjudication import Adjudicator, lacks_table
+from arena.match.adjudication import Adjudicator, why_table_unusable
 from arena.match.replay import verify
 from arena.protocol.adjudication import Adjudication, BadAdjudication
 from arena.protocol.codes import EndReason
@@ -96,13 +96,13 @@ def test_a_record_that_ends_by_the_table_is_checked() -> None:
 def test_a_record_without_its_table_names_the_missing_table() -> None:
     record = ended_by_table()
     setup = {**record.setup, "armies_to_win": 23}
-    with pytest.raises(BadRecord, match="`arena solve path4` makes it"):
+    with pytest.raises(BadRecord, match="create it with `arena solve path4`"):
         verify(replace(record, setup=setup))
 
 
 def test_rules_that_could_end_nothing_are_told_of() -> None:
-    assert lacks_table(RULES, ANY) is None
-    assert lacks_table(Adjudication(limit=9), OTHER) is None
-    assert lacks_table(None, OTHER) is None
-    assert "arena solve world" in str(lacks_table(RULES, WORLD))
-    assert "tictactoe" in str(lacks_table(RULES, OTHER))
+    assert why_table_unusable(RULES, ANY) is None
+    assert why_table_unusable(Adjudication(limit=9), OTHER) is None
+    assert why_table_unusable(None, OTHER) is None
+    assert "arena solve world" in str(why_table_unusable(RULES, WORLD))
+    assert "tictactoe" in str(why_table_unusable(RULES, OTHER))

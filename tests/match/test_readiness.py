@@ -33,7 +33,7 @@ def test_a_player_is_ready_once_and_not_after_it_is_forgotten() -> None:
     assert made.deadline == 7 + READY
     assert [made.mark_ready(MAXIE), made.mark_ready(MAXIE)] == [True, False]
     assert made.missing == [MINNIE]
-    made.forget(MAXIE)
+    made.mark_unready(MAXIE)
     assert made.missing == [MAXIE, MINNIE]
 
 

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from arena.games.catalogue import KNOWN, make_game
 from arena.games.core import Player
 from arena.maps.setup import make_setup
-from arena.match.replay import cpu_ms, has_moved, movers, summary, verify
+from arena.match.replay import has_moved, mean_cpu_ms, movers, summary, verify
 from arena.protocol.codes import EndReason
 from arena.protocol.record import BadRecord, RecordedMove, Result
 from arena.protocol.values import Seat, Thinking
@@ -59,8 +59,8 @@ def test_possible_results_are_accepted(
         (MAXIE_WINS, "maxie", EndReason.TIMEOUT, "its moves say maxie wins by line"),
         ((4,), "maxie", EndReason.LINE, "after 1 plies nothing is decided"),
         ((4,), "maxie", EndReason.ARMIES, "after 1 plies nothing is decided"),
-        ((4,), None, EndReason.TIMEOUT, "somebody wins"),
-        ((4,), None, EndReason.RESIGNATION, "somebody wins"),
+        ((4,), None, EndReason.TIMEOUT, "must have a winner"),
+        ((4,), None, EndReason.RESIGNATION, "must have a winner"),
         ((4,), "minnie", EndReason.TIMEOUT, "it was minnie's turn"),
         ((4,), "minnie", EndReason.ILLEGAL_MOVE, "it was minnie's turn"),
         ((4,), "minnie", EndReason.NO_SHOW, "moves were played"),
@@ -79,8 +79,8 @@ def test_impossible_results_are_refused(
     ("change", "why"),
     [
         ({"game": "chess"}, "no game is called"),
-        ({"game": "riskless"}, "setup is wrong"),
-        ({"setup": {"size": 4}}, "setup is wrong: the setup of tictactoe must be empty"),
+        ({"game": "riskless"}, "setup of the record is wrong"),
+        ({"setup": {"size": 4}}, "setup of the record is wrong: the setup of tictactoe must be empty"),
         ({"time_control": "soon"}, "not a time control"),
     ],
 )
@@ -144,9 +144,9 @@ def test_each_ply_is_told_with_its_figures() -> None:
 @pytest.mark.parametrize(
     ("moves", "why"),
     [
-        ((4, 4), "its opening is wrong: ply 1: illegal move b2: b2 is taken by X"),
-        ((4, "x"), "its opening is wrong: ply 1: a move of tictactoe must be"),
-        (MAXIE_WINS, "its opening is wrong: it ends the game, by line"),
+        ((4, 4), "the opening of the record is wrong: ply 1: illegal move b2: b2 is taken by X"),
+        ((4, "x"), "the opening of the record is wrong: ply 1: a move of tictactoe must be"),
+        (MAXIE_WINS, "the opening of the record is wrong: it ends the game, by line"),
     ],
 )
 def test_an_opening_that_nobody_could_play_from_is_refused(moves: tuple[Any, ...], why: str) -> None:
@@ -179,7 +179,7 @@ def test_the_moves_of_a_game_whose_player_moves_again_are_those_of_that_player(s
         moves = [
             replace(move, thinking=Thinking(cpu_ms=ms)) for move, ms in zip(played.moves, spent, strict=True)
         ]
-        assert cpu_ms([replace(played, moves=moves)]) == {"one": 10.0, "two": 30.0}
+        assert mean_cpu_ms([replace(played, moves=moves)]) == {"one": 10.0, "two": 30.0}
 
 
 def test_a_player_has_has_moved_that_moved_of_itself() -> None:

@@ -33,7 +33,7 @@ engines = st.none() | st.builds(
 def test_a_player_gets_its_requested_threads_up_to_the_limit(
     maxie: EngineInfo | None, minnie: EngineInfo | None, most: int | None, other: int | None
 ) -> None:
-    agreed = replace(terms(), thread_limits=ThreadLimits(most, other)).between(maxie, minnie)
+    agreed = replace(terms(), thread_limits=ThreadLimits(most, other)).with_engines(maxie, minnie)
     for engine, told, limit, threads in (
         (maxie, agreed.engines.maxie, most, agreed.threads("maxie")),
         (minnie, agreed.engines.minnie, other, agreed.threads("minnie")),
@@ -45,7 +45,7 @@ def test_a_player_gets_its_requested_threads_up_to_the_limit(
             assert told == engine
         else:
             assert told == replace(engine, threads=threads)
-    assert agreed.needed_threads == max(agreed.threads("maxie"), agreed.threads("minnie"))
+    assert agreed.threads_needed == max(agreed.threads("maxie"), agreed.threads("minnie"))
     kept = from_json(to_json(agreed))
     assert kept == replace(agreed, game=kept.game)
 

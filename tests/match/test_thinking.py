@@ -15,7 +15,7 @@ from arena.games.core import AnyGame, BadData, Player
 from arena.games.tictactoe import TicTacToe
 from arena.maps.setup import make_setup
 from arena.match.events import Moved
-from arena.match.thinking import MATCH_BYTES, MOVE_BYTES, ThinkingLimit
+from arena.match.thinking import MATCH_BYTES, MOVE_BYTES, AnalysisTrimmer
 from arena.protocol.codec import encode
 from arena.protocol.messages import MAX_SERVER_FRAME, Played, View
 from arena.protocol.record import RECORD_BYTES, RecordedMove
@@ -47,7 +47,7 @@ def is_move(game: AnyGame, data: object) -> bool:
 @example(lines=[[5, [5]]])
 def test_a_line_is_kept_up_to_its_first_invalid_move(name: str, lines: list[list[Any]]) -> None:
     game = make_setup(name)
-    limit, cut = ThinkingLimit(game), 0
+    limit, cut = AnalysisTrimmer(game), 0
     for line in lines:
         kept = limit.trim(Player.MAXIE, Thinking(line=line))
         assert kept is not None
@@ -60,11 +60,11 @@ def test_a_line_is_kept_up_to_its_first_invalid_move(name: str, lines: list[list
         # 1.0 and True are equal to 1, and are moves of no game.
         assert repr(kept.line or []) == repr(wanted)
         cut += len(line) - len(wanted)
-    assert limit.cut == cut
+    assert limit.moves_cut == cut
 
 
 def test_long_thinking_loses_its_line_first_and_each_player_has_a_limit_per_match() -> None:
-    limit = ThinkingLimit(make_setup("tictactoe"))
+    limit = AnalysisTrimmer(make_setup("tictactoe"))
     long = Thinking(depth=3, value=1.5, nodes=10, line=[4] * 64)
     kept = 0
     for _ in range(MATCH_BYTES // 100):
@@ -88,14 +88,14 @@ class Wordy(TicTacToe):
 
 
 def test_a_line_of_a_move_is_bounded_in_bytes() -> None:
-    limit = ThinkingLimit(cast("AnyGame", Wordy()))
+    limit = AnalysisTrimmer(cast("AnyGame", Wordy()))
     assert limit.trim(Player.MAXIE, Thinking(depth=1, line=["x" * MOVE_BYTES])) == Thinking(depth=1)
-    assert limit.cut == 1
+    assert limit.moves_cut == 1
 
 
 def test_a_move_without_thinking_stays_as_it_is() -> None:
     moved = Moved(Player.MAXIE, 0, [1, 2])
-    assert ThinkingLimit(RISKLESS).event(moved) is moved
+    assert AnalysisTrimmer(RISKLESS).trim_event(moved) is moved
 
 
 @pytest.mark.slow
@@ -112,7 +112,7 @@ def test_the_largest_view_is_a_frame_and_the_largest_record_is_within_its_bound(
         "start": [["minnie", 1000]] * 1000,
         "places": [[123456.78901234, 123456.78901234]] * 1000,
     }
-    limit = ThinkingLimit(RISKLESS)
+    limit = AnalysisTrimmer(RISKLESS)
     said = Thinking(depth=100_000, value=-123456.789012345, nodes=2**62, line=[[15, 14]] * 64)
     thoughts = [limit.trim(player, said) for _, player in product(range(50_000), Player)]
     rows = [Played([999, 998], 12345.678, each) for each in thoughts]

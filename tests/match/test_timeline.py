@@ -17,7 +17,7 @@ from arena.match.events import (
     ServerRecovered,
     TurnStarted,
 )
-from arena.match.timeline import TimelineEntry, timeline
+from arena.match.timeline import TimelineEntry, build_timeline
 from arena.protocol.codes import EndReason
 from tests.server.matches import terms
 
@@ -30,7 +30,9 @@ BEGIN: list[tuple[int, Event]] = [
 
 def run_timeline(*then: tuple[int, Event]) -> tuple[list[TimelineEntry], str, EndReason | None]:
     """Return the steps after both were ready, and the end."""
-    steps, result = timeline(terms("1+0.1"), [*BEGIN, *((7_000 * MS + at * MS, event) for at, event in then)])
+    steps, result = build_timeline(
+        terms("1+0.1"), [*BEGIN, *((7_000 * MS + at * MS, event) for at, event in then)]
+    )
     assert [(step.at, step.player, step.what) for step in steps[:3]] == [
         (0, None, "start sent to both"),
         (10, "maxie", "ready"),

@@ -250,8 +250,8 @@ def hello(**fields: object) -> bytes:
         ),  # a map that claims 4 thousand million entries
         (b"\xdd\xff\xff\xff\xff", Code.BAD_MESSAGE, "not msgpack"),
         (b"\x91" * 10_000, Code.BAD_MESSAGE, "not msgpack"),
-        (pack([1]), Code.BAD_MESSAGE, "a message is a map, and this is an array"),
-        (pack(None), Code.BAD_MESSAGE, "this is nil"),
+        (pack([1]), Code.BAD_MESSAGE, "a message must be a map, not an array"),
+        (pack(None), Code.BAD_MESSAGE, "not nil"),
         (pack({}), Code.BAD_MESSAGE, "'type'"),
         (pack({"type": 1}), Code.BAD_MESSAGE, "'type'"),
         (pack({"type": "x" * 1000}), Code.UNKNOWN_TYPE, "hello, ready, move, resign"),

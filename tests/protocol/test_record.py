@@ -99,7 +99,9 @@ def test_a_bad_line_is_named_by_its_file_and_number(tmp_path: Path, bad: bytes) 
     file.write_bytes(to_line(EXAMPLE).encode() + b"\n" + bad + b"\n")
     lines = read(file)
     assert next(lines) == EXAMPLE
-    with pytest.raises(BadRecord, match=r"ladder\.jsonl, line 2: no arena-record/1 record: ") as caught:
+    with pytest.raises(
+        BadRecord, match=r"ladder\.jsonl, line 2: not a valid arena-record/1 record: "
+    ) as caught:
         next(lines)
     assert "\n" not in str(caught.value)
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from arena.protocol.messages import Challenge
-from arena.protocol.timecontrol import MAX_MS, BadTimeControl, TimeControl, duration_in_words, seconds_of
+from arena.protocol.timecontrol import MAX_MS, BadTimeControl, TimeControl, duration_in_words, parse_duration
 from tests.protocol.strategies import time_controls
 
 
@@ -66,14 +66,14 @@ def test_invalid_time_controls(text: str) -> None:
 
 @given(st.integers(1, 10**6), st.sampled_from([("s", 1), ("m", 60), ("h", 3600)]))
 def test_a_duration_is_a_number_and_a_unit(number: int, unit: tuple[str, int]) -> None:
-    assert seconds_of(f"{number}{unit[0]}") == number * unit[1]
+    assert parse_duration(f"{number}{unit[0]}") == number * unit[1]
 
 
 @pytest.mark.parametrize("text", ["10", "s", "", "0s", "-1m", "nans", "infh", "3d"])
 def test_anything_else_is_refused_with_a_valid_example(text: str) -> None:
     with pytest.raises(ValueError, match="30s, 10m, 2h, or ever"):
-        seconds_of(text)
-    assert seconds_of("ever") == math.inf
+        parse_duration(text)
+    assert parse_duration("ever") == math.inf
 
 
 @given(st.floats(0, 10**7))

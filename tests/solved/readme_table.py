@@ -22,7 +22,7 @@ from arena.lab.solving.solver import Solver
 from arena.lab.solving.verify import verify
 from arena.maps.loader import load_map
 from arena.solved.boards import Boards
-from arena.solved.folders import file_name, find, local_folder
+from arena.solved.folders import file_name, find_table, local_folder
 from arena.solved.table import SolvedTable
 from arena.solved.truth import Truth
 
@@ -76,7 +76,7 @@ CASES = (
 def table_of(map: RisklessMap) -> SolvedTable:
     """Return the table of a map, made where there is none."""
     boards = Boards.of(map)
-    path = find(boards)
+    path = find_table(boards)
     if path is None:
         path = local_folder() / file_name(map)
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -13,7 +13,7 @@ from arena.games.core import Player
 from arena.games.riskless import Armies, Riskless
 from arena.games.tictactoe import TicTacToe
 from arena.maps.loader import load_map
-from arena.solved.move_quality import Kind, judge
+from arena.solved.move_quality import MoveQuality, classify_move
 from arena.solved.solution import Solution, solution_of
 from arena.solved.truth import DRAW, Truth, Value
 from tests.solved.conftest import path_map
@@ -87,8 +87,8 @@ def test_a_shipped_table_is_there_without_solving(tmp_path: Path, monkeypatch: p
     assert solution.truth(game.start()) == Truth(Value.LOSS, 16)
 
 
-def kinds(solution: Solution, position: Armies) -> list[Kind]:
-    return [judge(solution, position, move).kind for move in solution.game.moves(position)]
+def kinds(solution: Solution, position: Armies) -> list[MoveQuality]:
+    return [classify_move(solution, position, move).quality for move in solution.game.moves(position)]
 
 
 def test_each_move_is_judged_by_its_loss() -> None:
@@ -96,15 +96,15 @@ def test_each_move_is_judged_by_its_loss() -> None:
     solution = solution_of(game)
     assert solution is not None
     start = game.start()
-    assert set(kinds(solution, start)) == {Kind.KEPT}, "a lost position has nothing to give away"
+    assert set(kinds(solution, start)) == {MoveQuality.KEPT}, "a lost position has nothing to give away"
     positions, moves = [start], []
     while game.outcome(positions[-1]) is None:
         move = game.moves(positions[-1])[-1]
         moves.append(move)
         positions.append(game.successor(positions[-1], move))
     for position, move in zip(positions, moves, strict=False):
-        each = judge(solution, position, move)
+        each = classify_move(solution, position, move)
         best = max(truth.score for _, truth in solution.moves(position))
         assert each.before.score == best
         assert dict(solution.moves(position))[each.best].score == best
-        assert (each.kind is Kind.KEPT) == (each.before.value is each.after.value)
+        assert (each.quality is MoveQuality.KEPT) == (each.before.value is each.after.value)

@@ -11,7 +11,7 @@ import pytest
 
 from arena.games.board import RisklessMap
 from arena.solved.boards import Boards
-from arena.solved.folders import check_table, file_name, find, local_folder, open_table
+from arena.solved.folders import check_table, file_name, find_table, local_folder, open_table
 from arena.solved.header import MAGIC, BadTable, Header, decode, digest, encode
 from arena.solved.table import SolvedTable
 from tests.solved.conftest import path_map
@@ -37,7 +37,7 @@ def test_a_table_is_found_by_its_map_and_by_no_other(solve: Solve) -> None:
     assert path == local_folder() / file_name(map)
     table = open_table(Boards.of(map))
     assert table is not None
-    assert table.path == find(Boards.of(map)) == path
+    assert table.path == find_table(Boards.of(map)) == path
     assert table.size == path.stat().st_size
     assert open_table(Boards.of(path_map(goal=8))) is None
 
@@ -59,7 +59,7 @@ def test_every_cut_is_refused(solve: Solve, tmp_path: Path) -> None:
         cut.write_bytes(whole[:length])
         check_refused(cut)
     cut.write_bytes(whole + b"\0")
-    check_refused(cut, "cut or added to")
+    check_refused(cut, "is damaged: it has")
 
 
 def test_every_altered_byte_is_refused(solve: Solve, tmp_path: Path) -> None:

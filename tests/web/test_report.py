@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import Page, expect
 
-from arena.ladder.reports.page import page as report
+from arena.ladder.reports.page import render_report as report
 from tests.ladder.reports.test_page import ladder
 
 

@@ -67,7 +67,7 @@ def test_a_file_and_the_options_give_equal_settings(tmp_path: Path) -> None:
         ("verbose = 1", r"bot\.toml: verbose: expected true or false, got a whole number$"),
         ("engine = ", "Invalid value"),
         ('token-file = "none"', "token-file: cannot read"),
-        ('token-env = "NO_SUCH_VARIABLE"', "NO_SUCH_VARIABLE is not in the environment"),
+        ('token-env = "NO_SUCH_VARIABLE"', "the environment variable NO_SUCH_VARIABLE is not set"),
         ('token-env = "A"\ntoken-file = "token"', "not both"),
     ],
 )

@@ -85,7 +85,7 @@ def test_a_false_record_is_reported_with_file_and_line(one: Path, tmp_path: Path
     bad.write_text("\n")
     fails(f"{bad} has no match records", 1, "replay", bad)
     bad.write_text(good + "{}\n")
-    fails(f"{bad}, line 2: no arena-record/1 record", 1, "replay", bad)
+    fails(f"{bad}, line 2: not a valid arena-record/1 record", 1, "replay", bad)
     bad.write_text("\n" + good.replace('"move":3', '"move":0'))
     fails(
         f"{bad}, line 2: match id is wrong: minnie (two), ply 1: illegal move a1: a1 is taken by X",
@@ -94,7 +94,7 @@ def test_a_false_record_is_reported_with_file_and_line(one: Path, tmp_path: Path
         bad,
     )
     bad.write_text(good.replace('"winner":"maxie"', '"winner":"minnie"'))
-    fails("it says minnie wins by line, but its moves say maxie wins by line", 1, "replay", bad)
+    fails("the record says minnie wins by line, but its moves say maxie wins by line", 1, "replay", bad)
 
 
 def until_keys_are_read(terminal: "pexpect.spawn[str]") -> None:

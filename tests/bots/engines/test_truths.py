@@ -102,7 +102,7 @@ def test_a_damaged_table_is_told_before_a_match(solve: Callable[[RisklessMap], P
     game = Riskless(map)
     why = refusal("alphabeta:truth=root", game)
     assert why is not None
-    assert "cut or added to" in why
+    assert "is damaged: it has" in why
     assert refusal("alphabeta", game) is None
     bot = make_engine("alphabeta:truth=root").make()
     begin(bot, Match(game, MAXIE))

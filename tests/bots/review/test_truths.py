@@ -10,7 +10,7 @@ from arena.games.riskless import Riskless
 from arena.maps.loader import load_map
 from arena.match.replay import verify
 from arena.protocol.record import to_line
-from arena.solved.move_quality import Kind
+from arena.solved.move_quality import MoveQuality
 from tests.bots.command_line import arena, fails
 from tests.ladder.reports.test_blunders import by_hand, make_record
 
@@ -19,9 +19,9 @@ def test_each_move_is_told_with_the_better_one() -> None:
     record = make_record("path4", 30)
     told = solved_moves(verify(record))
     assert told is not None
-    assert sum(each.kind is not Kind.KEPT for each in told) == sum(by_hand(record).values())
+    assert sum(each.kind is not MoveQuality.KEPT for each in told) == sum(by_hand(record).values())
     assert [each.ply for each in told] == list(range(len(record.moves)))
-    assert all(each.best != each.move for each in told if each.kind is not Kind.KEPT)
+    assert all(each.best != each.move for each in told if each.kind is not MoveQuality.KEPT)
     assert solved_moves(verify(make_record("m2", 4))) is None
 
 

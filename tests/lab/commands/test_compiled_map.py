@@ -5,23 +5,23 @@ from __future__ import annotations
 import pytest
 
 from arena.console import UsageError
-from arena.lab.commands.compiled_map import compiled_map
+from arena.lab.commands.compiled_map import load_compiled_map
 from arena.maps.loader import load_map
 
 
 @pytest.mark.parametrize("name", ["m2", "world", "ring:64"])
 def test_a_map_that_fits_is_returned_by_its_name(name: str) -> None:
-    assert compiled_map(name) == load_map(name)
+    assert load_compiled_map(name) == load_map(name)
 
 
 @pytest.mark.parametrize(
     ("name", "why"),
     [
         ("atlantis", "atlantis: no such map"),
-        ("ring:65", "ring:65: too large for the compiled engines: at most 64 territories, cap "),
+        ("ring:65", "ring:65 is too large for the compiled engines: at most 64 territories and a cap of "),
     ],
 )
 def test_a_map_that_does_not_fit_is_reported_in_one_line(name: str, why: str) -> None:
     with pytest.raises(UsageError, match=why) as told:
-        compiled_map(name)
+        load_compiled_map(name)
     assert "\n" not in str(told.value)

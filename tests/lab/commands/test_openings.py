@@ -29,7 +29,7 @@ def test_a_file_that_ladders_take_and_that_the_same_seed_makes_again(
     assert other.stdout != again.stdout
     assert "--map m1 --plies 4 --count 5 --engine alphabeta --nodes 500" in again.stdout
     listed = read_openings(file, [make_setup("riskless", "m1")])
-    assert len({repr(listed.of(round, 0)) for round in range(5)}) == 5
+    assert len({repr(listed.opening(round, 0)) for round in range(5)}) == 5
     with pytest.raises(BadOpenings, match="made for another map"):
         read_openings(file, [make_setup("riskless", "m2")])
     completed = arena(
@@ -68,7 +68,7 @@ def test_fewer_than_were_asked_for_are_told(tmp_path: Path) -> None:
     result = arena("openings", "make", "--map", "m1", *how, "--output", tmp_path / "few.txt")
     assert result.code == 0, result
     assert "4 openings are in" in result.stderr
-    assert "which is all that were found among 20" in result.stderr
+    assert "no more were found among 20" in result.stderr
 
 
 def test_two_processes_make_what_one_does(tmp_path: Path) -> None:
@@ -89,13 +89,13 @@ def test_two_processes_make_what_one_does(tmp_path: Path) -> None:
         ("--engine: no engine is called 'greedy': choose from alphabeta", 2, ["--engine", "greedy"]),
         ("--engine: alphabeta has no option 'threads'", 2, ["--engine", "alphabeta:threads=2"]),
         (
-            "--engine: use --nodes instead of the engine's option nodes",
+            "--engine: set the number of nodes with --nodes, not with the engine's option nodes",
             2,
             ["--engine", "alphabeta:nodes=2000"],
         ),
         ("evaluator must be plain, features", 2, ["--engine", "alphabeta:evaluator=wise"]),
         (
-            "no opening of 3 plies on path4 is balanced",
+            "openings of 3 plies on path4 passed the tests",
             1,
             ["--map", "path4", "--plies", "3", "--processes", "1"],
         ),

@@ -89,9 +89,7 @@ def test_the_share_is_told_in_words(draws: Draws, told: str) -> None:
 def test_an_event_of_draws_is_warned_of_with_maps_that_decide() -> None:
     warning = warning_of_draws(ladder("m2", 3))
     assert warning is not None
-    assert warning.startswith(
-        "3 of 4 matches were drawn (over half on m2), so that the table tells little of"
-    )
+    assert warning.startswith("3 of 4 matches were drawn (over half on m2), so the table says little about")
     assert f"`--map {DECIDING[0]}`" in warning
     other = warning_of_draws(ladder(DECIDING[0], 3))
     assert other is not None

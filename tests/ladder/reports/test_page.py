@@ -4,8 +4,8 @@ from uuid import UUID
 
 from arena.ladder.event import Ladder
 from arena.ladder.plan import LadderPlan, engine_bot, unique_bots
-from arena.ladder.reports.page import page, upsets
-from arena.ladder.reports.plots import colours
+from arena.ladder.reports.page import render_report, upsets
+from arena.ladder.reports.plots import bot_colours
 from arena.protocol.codes import EndReason
 from arena.rating.standings import table
 from tests.rating.pairs import round_robin
@@ -54,7 +54,7 @@ def ladder() -> Ladder:
 
 
 def test_the_page_is_whole_and_needs_nothing_else() -> None:
-    text = page(ladder())
+    text = render_report(ladder())
     reader = Reader()
     reader.feed(text)
     assert reader.open == []
@@ -69,7 +69,7 @@ def test_the_page_is_whole_and_needs_nothing_else() -> None:
 
 
 def test_the_page_has_what_it_was_played_with_and_what_decided_it() -> None:
-    text = page(ladder(), ["anna is +1 Elo from <bert>"])
+    text = render_report(ladder(), ["anna is +1 Elo from <bert>"])
     for told in (
         "<dt>seed</dt><dd>1</dd>",
         "<dt>openings</dt><dd>none</dd>",
@@ -84,8 +84,8 @@ def test_the_page_has_what_it_was_played_with_and_what_decided_it() -> None:
 
 def test_a_bot_has_one_colour_wherever_it_stands() -> None:
     finished_ladder = ladder()
-    text = page(finished_ladder)
-    own = colours([row.bot for row in finished_ladder.table()])
+    text = render_report(finished_ladder)
+    own = bot_colours([row.bot for row in finished_ladder.table()])
     assert len(set(own.values())) == len(own)
     found = set(re.findall(r"hsl\(\d+ 65% 38%\)", text))
     assert found == set(own.values())
@@ -101,5 +101,5 @@ def test_a_ladder_without_matches_has_a_page_too() -> None:
     finished_ladder = ladder()
     finished_ladder.played.clear()
     reader = Reader()
-    reader.feed(page(finished_ladder))
+    reader.feed(render_report(finished_ladder))
     assert reader.open == []

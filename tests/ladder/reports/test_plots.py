@@ -8,13 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.ladder.reports.plots import colours, over_plies, ratings, ticks
+from arena.ladder.reports.plots import axis_ticks, bot_colours, plot_by_ply, ratings_plot
 from arena.rating.standings import Row
 
 
 @given(st.floats(-3000, 3000), st.floats(0.001, 5000), st.integers(2, 8))
 def test_an_axis_holds_its_values_in_a_few_equal_round_steps(low: float, span: float, most: int) -> None:
-    marks = ticks(low, low + span, most)
+    marks = axis_ticks(low, low + span, most)
     assert marks[0] <= low + 1e-6 * span
     assert marks[-1] >= low + span - 1e-6 * span
     assert 2 <= len(marks) <= most + 1
@@ -26,17 +26,17 @@ def test_an_axis_holds_its_values_in_a_few_equal_round_steps(low: float, span: f
 
 @given(st.integers(1, 60))
 def test_no_two_bots_have_one_colour(count: int) -> None:
-    found = colours([f"bot {n}" for n in range(count)])
+    found = bot_colours([f"bot {n}" for n in range(count)])
     assert len(set(found.values())) == count
 
 
 def test_plots_without_matches_are_none() -> None:
-    assert over_plies("time", "ms", {}, {}) == ""
-    assert ratings([Row("a", 0, 0.0, 0, 0, 0, 0.0, 0.0, 0, 0, 0, 0, 0)], {"a": "red"}) == ""
+    assert plot_by_ply("time", "ms", {}, {}) == ""
+    assert ratings_plot([Row("a", 0, 0.0, 0, 0, 0, 0.0, 0.0, 0, 0, 0, 0, 0)], {"a": "red"}) == ""
 
 
 def test_a_curve_has_its_unit_its_colour_and_its_name() -> None:
-    drawn = over_plies("Mean time a move", "ms", {"<a>": {0: 10.0, 2: 30.0}}, {"<a>": "red", "b": "blue"})
+    drawn = plot_by_ply("Mean time per move", "ms", {"<a>": {0: 10.0, 2: 30.0}}, {"<a>": "red", "b": "blue"})
     assert 'stroke="red"' in drawn
     assert "blue" not in drawn
     assert ">ms</text>" in drawn

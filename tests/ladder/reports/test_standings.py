@@ -4,8 +4,8 @@ import io
 import pytest
 from rich.console import Console
 
-from arena.ladder.reports.standings import CPU, LEGEND, extra_columns, show
-from arena.match.replay import cpu_ms
+from arena.ladder.reports.standings import CPU, LEGEND, extra_columns, print_standings
+from arena.match.replay import mean_cpu_ms
 from arena.protocol.codes import EndReason
 from arena.protocol.record import Record, RecordedMove, Result
 from arena.protocol.values import Players, Thinking
@@ -19,7 +19,7 @@ ROWS = [
 
 def render_table(width: int, *, terminal: bool) -> list[str]:
     file = io.StringIO()
-    show(ROWS, Console(file=file, width=width, force_terminal=terminal, color_system=None))
+    print_standings(ROWS, Console(file=file, width=width, force_terminal=terminal, color_system=None))
     return file.getvalue().splitlines()
 
 
@@ -45,14 +45,14 @@ def test_on_a_terminal_it_says_all_in_whatever_width(width: int, monkeypatch: py
 
 def test_the_legend_comes_only_where_it_says_something() -> None:
     file = io.StringIO()
-    show(ROWS[:1], Console(file=file))
+    print_standings(ROWS[:1], Console(file=file))
     assert LEGEND not in file.getvalue()
 
 
 def test_nobody_is_minus_nothing() -> None:
     rows = [Row("a", 2, 1.0, 1, 0, 1, -0.4, 300.0, 0, 0, 0, 0, 0)]
     file = io.StringIO()
-    show(rows, Console(file=file, width=120, force_terminal=False, color_system=None))
+    print_standings(rows, Console(file=file, width=120, force_terminal=False, color_system=None))
     cells = [cell.strip() for cell in file.getvalue().splitlines()[-1].split("|")]
     assert "+0" in cells
     assert "-0" not in cells
@@ -78,9 +78,9 @@ def measured(maxie: str, minnie: str, *used: float | None) -> Record:
 
 def test_cpu_time_is_the_mean_of_the_moves_for_which_it_was_measured() -> None:
     records = [measured("anna", "bert", 10, None, 20, None), measured("bert", "anna", None, 60, None, None)]
-    assert cpu_ms(records) == {"anna": 30}
+    assert mean_cpu_ms(records) == {"anna": 30}
     file = io.StringIO()
-    show(ROWS, Console(file=file, width=40), extra_columns(records, []))
+    print_standings(ROWS, Console(file=file, width=40), extra_columns(records, []))
     lines = file.getvalue().splitlines()
     cells = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines[:4]]
     assert [cells[row][-1] for row in (0, 2, 3)] == ["CPU ms", "30.0", "-"]

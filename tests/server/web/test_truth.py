@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from arena.match.replay import verify
 from arena.protocol.record import to_line
 from arena.server.web.store_pages import true_moves
-from arena.solved.move_quality import Kind
+from arena.solved.move_quality import MoveQuality
 from arena.solved.solution import solution_of
 from tests.ladder.reports.test_blunders import by_hand, make_record
 
@@ -18,7 +18,7 @@ def test_each_move_has_its_line() -> None:
     told = true_moves(to_line(record))
     assert told is not None
     assert len(told) == len(record.moves)
-    assert sum(each.kind is not Kind.KEPT for each in told) == sum(by_hand(record).values())
+    assert sum(each.kind is not MoveQuality.KEPT for each in told) == sum(by_hand(record).values())
     replayed = verify(record)
     solution = solution_of(replayed.game)
     assert solution is not None
