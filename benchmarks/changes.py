@@ -31,7 +31,7 @@ from arena.server.settings import private_settings
 from arena.server.shell import ratings, requests
 from arena.server.store import invitations, maintenance, tokens
 from arena.server.store.events import send_request
-from arena.server.web.credentials import basic
+from arena.server.web.credentials import basic_header
 from benchmarks.calls import CountedConnection
 from benchmarks.kit.faults import report
 from benchmarks.kit.results import measured_on
@@ -95,9 +95,9 @@ async def measure(times: int, names: int) -> Figures:
             for number in range(names):
                 await tokens.create(store, f"bot-{number}", "bot", f"owner-{number}")
             code = "Bearer " + (await invitations.invite(store, ["ada"], 1_000_000, 3600.0))["ada"]
-            ada = basic("tiger", await tokens.create(store, "tiger", "bot", "ada"))
+            ada = basic_header("tiger", await tokens.create(store, "tiger", "bot", "ada"))
             await tokens.create(store, "lion", "bot", "ada")
-            tower = basic("tower", await tokens.create(store, "tower", "admin"))
+            tower = basic_header("tower", await tokens.create(store, "tower", "admin"))
             start = PoolGame(make_setup("riskless", MAP), TimeControl.parse("10+0.1"))
             plan = EventPlan(
                 event="cup", uid="1", begins=FUTURE, closes=FUTURE, format="swiss", starts=(start,)

@@ -27,7 +27,7 @@ from arena.server.store.schema import matches, records
 from arena.server.store.stats import Stats, stats
 from arena.server.web.page_process import AT_ONCE as ANSWERS_AT_ONCE
 from arena.server.web.request_queue import SHARE
-from arena.server.web.routes import ROUTES, route_of
+from arena.server.web.routes import ROUTES, find_route
 from benchmarks.hostile.stranger import TrafficCounts, get
 from benchmarks.kit.filling import BOTS, EVENT, LADDERS, PLIES, create, tell_truly
 from benchmarks.kit.results import SERVER, claim, measured_on
@@ -121,7 +121,7 @@ async def ask(url: str, question: Question, credentials: str, seconds: float) ->
         durations += [
             1000 * each for each in await asyncio.gather(*(latency(url, path, credentials) for path in paths))
         ]
-        cost = max(ROUTES[route_of(path.partition("?")[0]) or "/healthz"].cost for path in paths)
+        cost = max(ROUTES[find_route(path.partition("?")[0]) or "/healthz"].cost for path in paths)
         await asyncio.sleep(cost / 1e6 * ANSWERS_AT_ONCE / SHARE)
     return durations
 

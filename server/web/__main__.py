@@ -23,9 +23,9 @@ from arena.server.processes import supervisor
 from arena.server.store import database
 from arena.server.store.readonly import open_readonly
 from arena.server.web import frames, link_previews
-from arena.server.web.analysis import analysis, review_of_moves
-from arena.server.web.boards import board
-from arena.server.web.event_calendar import event_calendar
+from arena.server.web.analysis import analyse_position, review_moves
+from arena.server.web.boards import board_answer
+from arena.server.web.event_calendar import calendar_answer
 from arena.server.web.frames import (
     LiveRequest,
     LiveResponse,
@@ -45,17 +45,17 @@ from arena.server.web.routes import ROUTES, BadRequest, Route
 from arena.server.web.store_pages import StorePages
 
 HEAD_SHARE = 0.15
-"""Share of the time limit of a page for which it waits for its title. After that it is sent with a general one."""
+"""Share of a page's time limit in which its title is looked up. After that, the page gets a general title."""
 MIN_CACHED, CACHED_PER_SECOND, MAX_CACHED = 1.0, 200.0, 10.0
-"""Cache time of an answer, in seconds: CACHED_PER_SECOND for each second that it cost, within these bounds."""
+"""Cache time of an answer, in seconds: CACHED_PER_SECOND for each second that the answer cost, within the bounds."""
 PAGE_SECONDS = 2.0
-"""Time for which an HTML page is cached. It shows matches in progress."""
+"""Time for which an HTML page is cached, in seconds. It is short, because pages show matches in progress."""
 LASTING_SECONDS = 3600.0
-"""Time for which an answer that never changes is cached."""
+"""Time for which an answer that never changes is cached, in seconds."""
 
 
 class RequestHandler:
-    """Answers of the page process."""
+    """Handler of the requests to the page process."""
 
     def __init__(
         self, setup: PageSetup, engine: database.Engine, ask_live: frames.AskLive, clock: Clock
@@ -74,7 +74,7 @@ class RequestHandler:
         self._guests = setup.guests
 
     async def reply(self, question: PageRequest) -> PageResponse:
-        """Return the answer to a request. Errors become answers too."""
+        """Return the answer to a request. An exception becomes an answer with an error status."""
         began, fault = self._cost_ns(), ""
         try:
             with anyio.fail_after(question.seconds):
@@ -84,11 +84,11 @@ class RequestHandler:
         except TimeoutError:
             answer = responses.text("the store is busy: try again", HTTPStatus.SERVICE_UNAVAILABLE)
         except Exception as error:  # noqa: BLE001  the parent logs it
-            answer, fault = _failure(error)
+            answer, fault = _failure_answer(error)
         prepared = answer if isinstance(answer, Prepared) else Prepared(answer)
         answer = prepared.answer
         cost = (self._cost_ns() - began) / 1e9
-        seconds = _seconds(ROUTES[question.route_match.route], answer, cost)
+        seconds = _cache_seconds(ROUTES[question.route_match.route], answer, cost)
         headers = dict(answer.headers)
         return PageResponse(
             question.number,
@@ -110,7 +110,7 @@ class RequestHandler:
             case "/picture/" | "/film/":
                 return await self._previews.picture(unquote(route_match.path))
             case "/events.ics":
-                return await event_calendar(self._engine, question.origin)
+                return await calendar_answer(self._engine, question.origin)
             case "/api/log/":
                 return await self._logs.answer(route_match.name, question.authorization)
             case "/api/host":
@@ -118,13 +118,15 @@ class RequestHandler:
             case _ if route.post:
                 return await self._owners.answer(route_match, question.authorization)
             case "/api/game/":
-                return await board(route_match.name, route_match.query)
+                return await board_answer(route_match.name, route_match.query)
             case "/api/advice/" | "/api/review" | "/api/review/" if not self._guests:
-                return responses.not_found("this server has no engine for whoever asks")
+                return responses.not_found(
+                    "this server offers no analysis, because guests may not use its engines"
+                )
             case "/api/review":
-                return await review_of_moves(route_match.query)
+                return await review_moves(route_match.query)
             case "/api/advice/":
-                return await analysis(route_match.name, route_match.query)
+                return await analyse_position(route_match.name, route_match.query)
             case "/api/map/":
                 return map_answer(route_match.name, gzip=question.gzip)
             case "/api/maps":
@@ -132,23 +134,23 @@ class RequestHandler:
         return await self._store.answer(route_match, gzip=question.gzip)
 
     async def _page(self, question: PageRequest) -> Response:
-        """Return an HTML page. If the store is too slow to look up its address, the title is general."""
+        """Return an HTML page. If the store is too slow or unavailable, the page has a general title."""
         route_match = question.route_match
         first = await self._initial.render() if route_match.route == "/" else PLAIN
         preview = link_previews.GENERAL
         with anyio.move_on_after(HEAD_SHARE * question.seconds):
             try:
-                preview = await self._previews.head(route_match.path, route_match.query)
+                preview = await self._previews.find_preview(route_match.path, route_match.query)
             except Exception as error:
                 if database.error_line(error) is None and not isinstance(error, TimeoutError):
                     raise
-        head = link_previews.html(preview, question.origin, route_match.path)
+        head = link_previews.preview_html(preview, question.origin, route_match.path)
         start, embedded = route_match.route == "/", route_match.route == "/embed/"
         return self._templates.page(head, first, start=start, embedded=embedded, gzip=question.gzip)
 
 
-def _failure(error: Exception) -> tuple[Response, str]:
-    """Return the answer after a failure, and the text for the log."""
+def _failure_answer(error: Exception) -> tuple[Response, str]:
+    """Return the answer to a request that raised `error`, and the text for the log."""
     why = database.error_line(error)
     if why is not None:
         line = responses.text("the store does not answer", HTTPStatus.SERVICE_UNAVAILABLE)
@@ -159,7 +161,7 @@ def _failure(error: Exception) -> tuple[Response, str]:
     return line, "".join(traceback.format_exception(error))
 
 
-def _seconds(route: Route, answer: Response, cost: float) -> float:
+def _cache_seconds(route: Route, answer: Response, cost: float) -> float:
     """Return the time for which an answer is cached, in seconds. `cost`: seconds of work."""
     if route.personal or answer.status >= 500:
         return 0.0
@@ -171,7 +173,7 @@ def _seconds(route: Route, answer: Response, cost: float) -> float:
 
 
 class ServerChannel:
-    """Socket to the process that serves matches."""
+    """Connection to the process that serves matches."""
 
     def __init__(self, writer: asyncio.StreamWriter) -> None:
         self._writer = writer
@@ -179,25 +181,25 @@ class ServerChannel:
         self._open: dict[int, asyncio.Future[LiveResponse]] = {}
 
     async def ask_live(self, request: LiveRequest) -> LiveResponse:
-        """Ask for live data, and return them."""
+        """Request live data from the process that serves matches, and return the data."""
         number = next(self._numbers)
         future: asyncio.Future[LiveResponse] = asyncio.get_running_loop().create_future()
         self._open[number] = future
-        self._writer.write(frames.frame(msgspec.structs.replace(request, number=number)))
+        self._writer.write(frames.encode_frame(msgspec.structs.replace(request, number=number)))
         try:
             return await future
         finally:
             del self._open[number]
 
     def receive(self, response: LiveResponse) -> None:
-        """Deliver received live data to the task that asked for them."""
+        """Deliver received live data to the task that requested them."""
         future = self._open.get(response.number)
         if future is not None and not future.done():
             future.set_result(response)
 
     async def answer(self, handler: RequestHandler, question: PageRequest) -> None:
         """Send the answer to a request."""
-        self._writer.write(frames.frame(await handler.reply(question)))
+        self._writer.write(frames.encode_frame(await handler.reply(question)))
         await self._writer.drain()
 
 
@@ -205,9 +207,9 @@ async def serve() -> None:
     """Answer requests until the socket is closed."""
     reader, writer = await asyncio.open_connection(sock=socket.socket(fileno=os.dup(0)))
     decode = msgspec.msgpack.Decoder(frames.Down).decode
-    setup = decode(await frames.read(reader))
+    setup = decode(await frames.read_frame(reader))
     if not isinstance(setup, PageSetup):
-        raise TypeError(f"the first frame is a {type(setup).__name__}")
+        raise TypeError(f"the first frame must be PageSetup, not {type(setup).__name__}")
     for each in setup.games:
         KNOWN.register(each)
     link = ServerChannel(writer)
@@ -215,10 +217,10 @@ async def serve() -> None:
         # queries of SQLite run in threads
         clock = Clock(worked_ns=time.process_time_ns)
         handler = RequestHandler(setup, engine, link.ask_live, clock)
-        writer.write(frames.frame(PageReady()))
+        writer.write(frames.encode_frame(PageReady()))
         while True:
             try:
-                message = decode(await frames.read(reader))
+                message = decode(await frames.read_frame(reader))
             except (asyncio.IncompleteReadError, ConnectionError):
                 # The parent is gone, so work in threads is not awaited.
                 os._exit(0)

@@ -4,9 +4,9 @@
     GET /api/review/MATCH
     GET /api/review?game=NAME&setup=JSON&moves=JSON
 
-MAP is a built-in map, and TEXT a position in the format of `games.riskless.Riskless.position_to_text`. The second form of a
-review is for a match that is not in the store. The engine is `arena analyse` or `arena replay --analyse` in a separate
-process under the supervisor.
+MAP is a built-in map, and TEXT a position in the format of `games.riskless.Riskless.position_to_text`. The last form is
+for a match that is not in the store. The engine is `arena analyse` or `arena replay --analyse`, in a separate process
+under the supervisor.
 """
 
 from __future__ import annotations
@@ -29,22 +29,22 @@ from arena.protocol.values import Players
 from arena.server.edge import responses
 from arena.server.edge.responses import Response
 from arena.server.processes import supervisor
-from arena.server.web.boards import match_in
+from arena.server.web.boards import parse_match_query
 
 ENGINE = "alphabeta"
 NODES = 200_000
-"""Nodes of a search, which takes some tenths of a second with compiled kernels. Equal positions get equal answers."""
-LINES = 3
-"""Number of best moves in an answer."""
+"""Number of nodes of each search, which takes some tenths of a second. Equal positions get equal answers."""
+MAX_LINES = 3
+"""Maximum number of best moves in an analysis."""
 SECONDS = 35.0
 """Time limit of an analysis, in seconds. The first search on a machine also compiles the kernels."""
 REVIEW_SECONDS = 90.0
 """Time limit of a review, in seconds. A match of a hundred moves takes about 5 s of one core."""
 MAX_BYTES = 4 * 1024 * 1024
 """Maximum number of bytes read from the engine."""
-NO_POSITION = "position must be given, and nothing else"
+NO_POSITION = "give the parameter position, and no other"
 DAY = "public, max-age=86400"
-"""Cache header of an analysis. It never changes, except with a later version of the server."""
+"""Cache-Control header of an analysis, which only another version of the server would change."""
 
 
 class Line(msgspec.Struct):
@@ -65,7 +65,7 @@ class Analysis(msgspec.Struct):
 
 
 class ReviewedMove(msgspec.Struct):
-    """Review of a move: Maxie's chance after it, the mover's loss with its mark, and the better line, empty if none is."""
+    """Review of a move: Maxie's chance after it, the chance that the mover lost, its mark, and the better line, if any."""
 
     move: str
     mark: str
@@ -75,7 +75,7 @@ class ReviewedMove(msgspec.Struct):
 
 
 class PlayerAccuracy(msgspec.Struct):
-    """Review of a player's moves, with its accuracy in percent."""
+    """Review of a player's moves, with the accuracy in percent."""
 
     moves: int
     marked: int
@@ -83,7 +83,7 @@ class PlayerAccuracy(msgspec.Struct):
 
 
 class Review(msgspec.Struct):
-    """Review of a match. `players` has those who moved, by seat."""
+    """Review of a match. `players` has the players that have moved, by seat."""
 
     engine: str
     players: dict[str, PlayerAccuracy]
@@ -94,20 +94,20 @@ _analysis = msgspec.json.Decoder(Analysis).decode
 _review = msgspec.json.Decoder(Review).decode
 
 
-async def analysis(map_name: str, query: str, seconds: float = SECONDS) -> Response:
-    """Return the analysis of the position in `query` on a map, or an error in one line."""
+async def analyse_position(map_name: str, query: str, seconds: float = SECONDS) -> Response:
+    """Return the analysis of the position in `query` on a map, or an answer with an error in one line."""
     if map_name not in map_names():
         return responses.not_found(f"no built-in map is called {map_name!r:.80}")
-    position = position_in(query)
+    position = parse_position_query(query)
     if position is None:
         return responses.bad_request(NO_POSITION)
     options = ["--map", map_name, f"--position={position}", "--engine", ENGINE]
-    options += ["--nodes", str(NODES), "--lines", str(LINES)]
-    code, output = await _think("analyse", *options, seconds=seconds)
+    options += ["--nodes", str(NODES), "--lines", str(MAX_LINES)]
+    code, output = await _run_engine("analyse", *options, seconds=seconds)
     if code is None:
-        return _timed_out()
+        return _timeout_answer()
     if code != 0:
-        line = "there is nothing to think about: the position is none of this map, or is over"
+        line = "the position cannot be analysed: it is not a position of this map, or its match is over"
         return responses.bad_request(line)
     result = _analysis(output)
     best = msgspec.structs.asdict(result.lines[0])
@@ -115,8 +115,8 @@ async def analysis(map_name: str, query: str, seconds: float = SECONDS) -> Respo
     return responses.json(whole, {"Cache-Control": DAY})
 
 
-def position_in(query: str) -> str | None:
-    """Return the position text in a query, or None if the query does not consist of exactly one position."""
+def parse_position_query(query: str) -> str | None:
+    """Return the text of the position in a query; None if the query is not exactly one position."""
     try:
         parameters = parse_qs(query, max_num_fields=2, errors="strict")
     except ValueError:
@@ -124,12 +124,14 @@ def position_in(query: str) -> str | None:
     return " ".join(parameters["position"][0].split()) if set(parameters) == {"position"} else None
 
 
-async def review_of_moves(query: str, seconds: float = REVIEW_SECONDS) -> Response:
-    """Return the review of a match, given its game, setup and moves, or an error in one line. Raises BadRequest.
+async def review_moves(query: str, seconds: float = REVIEW_SECONDS) -> Response:
+    """Return the review of the match in `query`, given as game, setup and moves, or an answer with an error in one line.
 
-    The setup of a match on a built-in map needs only the map's name, and whatever else differs from the map.
+    Raises BadRequest.
+
+    The setup of a match on a built-in map needs only the map's name and the fields that differ from the map.
     """
-    name, setup, moves = match_in(query)
+    name, setup, moves = parse_match_query(query)
     if name == Riskless.name and setup.get("map") in map_names():
         setup = {**make_setup(name, setup["map"]).setup(), **setup}
     record = Record(
@@ -144,11 +146,11 @@ async def review_of_moves(query: str, seconds: float = REVIEW_SECONDS) -> Respon
         moves=[RecordedMove(each, 0.0) for each in moves],
         result=Result(None, EndReason.SERVER_FAULT),  # the only one that moves need not lead to
     )
-    return await review(to_line(record), seconds)
+    return await review_match(to_line(record), seconds)
 
 
-async def review(line: str, seconds: float = REVIEW_SECONDS) -> Response:
-    """Return the review of a match, given its record as a line of JSON, or an error in one line."""
+async def review_match(line: str, seconds: float = REVIEW_SECONDS) -> Response:
+    """Return the review of a match, given its record as a line of JSON, or an answer with an error in one line."""
     try:
         record = from_line(line)
     except BadRecord as error:
@@ -156,25 +158,25 @@ async def review(line: str, seconds: float = REVIEW_SECONDS) -> Response:
     if not KNOWN.knows(record.game):
         return responses.bad_request(f"the engine does not know the game {record.game!r:.80}")
     if not record.moves:
-        return responses.bad_request("there is nothing to review: no move was played")
+        return responses.bad_request("the match cannot be reviewed: it has no moves")
     games = [] if KNOWN.is_builtin(record.game) else ["--game", KNOWN.spec(record.game)]
     async with anyio.TemporaryDirectory(prefix="arena-review-") as folder:
         file = anyio.Path(folder) / "match.jsonl"
         await file.write_text(f"{line}\n", encoding="utf-8")
-        code, output = await _think("replay", str(file), "--analyse", ENGINE, *games, seconds=seconds)
+        code, output = await _run_engine("replay", str(file), "--analyse", ENGINE, *games, seconds=seconds)
     if code is None:
-        return _timed_out()
+        return _timeout_answer()
     if code != 0:
         return responses.bad_request("the match cannot be reviewed: its record breaks the rules of the game")
     return responses.json(_review(output), {"Cache-Control": DAY})
 
 
-def _timed_out() -> Response:
+def _timeout_answer() -> Response:
     return responses.text("the engine took too long", HTTPStatus.SERVICE_UNAVAILABLE)
 
 
-async def _think(*words: str, seconds: float) -> tuple[int | None, bytes]:
-    """Run a command of the engine. Return its exit code and output, with None as the code if it took too long."""
+async def _run_engine(*words: str, seconds: float) -> tuple[int | None, bytes]:
+    """Run an `arena` command. Return its exit code and output; None as exit code after `seconds`."""
     command = supervisor.supervised_command(sys.executable, "-P", "-m", "arena", *words, "--json", "-")
     with anyio.CancelScope(shield=True):
         process = await anyio.open_process(command, stdin=subprocess.PIPE, stderr=subprocess.DEVNULL)

@@ -2,9 +2,9 @@
 
     GET /api/game/NAME?setup=JSON&moves=JSON
 
-The answer has the board that the game declares (`games.boards`), its contents after each move, and the legal moves
-after the last. To play a move, the page asks again with that move added. Only games loaded in this server are
-answered, and moves are checked against the rules.
+The answer has the board that the game declares (`games.boards`), the contents of the board after each move, and the
+legal moves after the last. To play a move, the page asks again with that move added. Only games that this server has
+loaded are answered, and moves are checked against the rules.
 """
 
 from __future__ import annotations
@@ -26,19 +26,19 @@ from arena.server.web.routes import BadRequest
 MAX_MOVES = 1500
 
 
-async def board(name: str, query: str) -> Response:
-    """Return a match of the game called `name`, or an error in one line. Raises BadRequest."""
+async def board_answer(name: str, query: str) -> Response:
+    """Return the match of the game `name` in a query, or an answer with an error in one line. Raises BadRequest."""
     if not KNOWN.knows(name) or KNOWN.is_builtin(name):
-        return responses.not_found(f"there is no game {name!r:.80} that is shown by its board")
-    _, setup, moves = match_in(query)
+        return responses.not_found(f"no user-written game is called {name!r:.80}")
+    _, setup, moves = parse_match_query(query)
     try:
         return responses.json(await anyio.to_thread.run_sync(_replay, name, setup, moves))
     except (GameError, msgspec.DecodeError) as error:
         return responses.bad_request(f"the match cannot be shown: {error}")
 
 
-def match_in(query: str) -> tuple[str, dict[str, Any], list[Any]]:
-    """Return the game, the setup and the moves that a query gives. Raises BadRequest."""
+def parse_match_query(query: str) -> tuple[str, dict[str, Any], list[Any]]:
+    """Parse the game, the setup and the moves in a query. Raises BadRequest."""
     try:
         parameters = parse_qs(query, max_num_fields=4, errors="strict")
         setup = msgspec.json.decode(parameters.get("setup", ["{}"])[0], type=dict[str, Any])
@@ -51,15 +51,15 @@ def match_in(query: str) -> tuple[str, dict[str, Any], list[Any]]:
 
 
 def _replay(name: str, setup: Mapping[str, Any], moves: list[Any]) -> dict[str, Any]:
-    """Return the replayed match. Raises GameError, and any exception of a user-written game."""
+    """Replay a match, and return its board, positions and legal moves. Raises any exception of a user-written game."""
     game: Game[Any, Any] = make_game(name, setup)
     position = game.start()
-    views = [_view(game, position)]
+    views = [_view_position(game, position)]
     for data in moves:
         move = game.move_from_data(data)
         about = {"text": game.move_to_text(move), "squares": list(game.squares(position, move))}
         position = game.play(position, move)
-        views.append({**_view(game, position), "move": about})
+        views.append({**_view_position(game, position), "move": about})
     legal = [
         {
             "move": game.move_to_data(move),
@@ -72,7 +72,7 @@ def _replay(name: str, setup: Mapping[str, Any], moves: list[Any]) -> dict[str, 
     return {"board": board, "positions": views, "legal": legal}
 
 
-def _view(game: Game[Any, Any], position: Any) -> dict[str, Any]:
+def _view_position(game: Game[Any, Any], position: Any) -> dict[str, Any]:
     outcome = game.outcome(position)
     view: dict[str, Any] = {
         "player": game.player(position),

@@ -7,8 +7,9 @@ slow`, medians of 5 loads, 24 November 2026).
 
 In a bundle each module is a function that is called once, after the modules it imports, and returns its exports.
 For this, modules use only named imports, one per line, and declared exports (ECMA-262, 16.2), and no two import
-each other. Comments that fill a line and indentation are left out, which is a sixth of the compressed bytes, so no text
-may go over several lines. All other modules are refused. General bundlers need Node, which a host may not have.
+each other. Comments that fill a line and indentation are left out, which is a sixth of the compressed bytes, so no
+template text may span several lines. All other modules are refused. General bundlers need Node, which a host may not
+have.
 """
 
 from __future__ import annotations
@@ -24,15 +25,15 @@ _LATER = re.compile(r"""\bimport\("(\.[^"]+)"\)""")
 _OTHER = re.compile(r"^(?:import|export)\b.*$", re.MULTILINE)
 _MARGIN = re.compile(r"^[ \t]*(?://.*\n)?", re.MULTILINE)
 _CHARACTERS = re.compile(r"\[[^\]\s`]*`[^\]\s`]*\]/")
-"""Set of characters at the end of a regular expression. A backtick in it begins no text."""
+"""Set of characters at the end of a regular expression. A backtick in such a set begins no template text."""
 _OWN_ADDRESS = "import.meta.url"
 
 
 def make_bundles(files: Mapping[str, bytes], first: str, bundle: str, further: str) -> dict[str, bytes]:
-    """Return a bundle of the module `first` and its imports, and a second bundle of its dynamic imports.
+    """Return a bundle of the module `first` and its imports, and another bundle of its dynamic imports.
 
     files: the page's files by path
-    bundle, further: paths of the two bundles, in one folder; without dynamic imports there is no second
+    bundle, further: paths of the two bundles, in one folder; `further` is not made without dynamic imports
 
     Raises ValueError for a module that cannot be bundled.
     """
@@ -44,10 +45,10 @@ def make_bundles(files: Mapping[str, bytes], first: str, bundle: str, further: s
     rest = [path for path in _in_import_order(texts, later) if path not in at_once]
     for path in rest:
         if others := set(_imported_paths(_LATER, path, texts[path])).difference(later):
-            raise ValueError(f"{path}: {', '.join(others)} would need a third bundle")
+            raise ValueError(f"{path}: the dynamic import of {', '.join(others)} would need a third bundle")
     names = {path: f"m{n}" for n, path in enumerate([*at_once, *rest])}
     whole, beside = (
-        "".join(_function(path, texts[path], names, bundle, further) for path in paths)
+        "".join(_wrap_module(path, texts[path], names, bundle, further) for path in paths)
         for paths in (at_once, rest)
     )
     if not rest:
@@ -61,17 +62,17 @@ def make_bundles(files: Mapping[str, bytes], first: str, bundle: str, further: s
     )
     return {
         bundle: f"{whole}export {shared};\n".encode(),
-        further: f'import {shared} from "{_from(further, bundle)}";\n{beside}{opened}'.encode(),
+        further: f'import {shared} from "{_relative_path(further, bundle)}";\n{beside}{opened}'.encode(),
     }
 
 
 def _in_import_order(texts: Mapping[str, str], paths: Iterable[str]) -> list[str]:
-    """Return these paths and the paths of all their imports, each after its own imports."""
+    """Return the paths of modules and of all their imports, each after its own imports."""
     done: list[str] = []
 
     def visit(path: str, above: tuple[str, ...]) -> None:
         if path in above:
-            raise ValueError(f"{path}: it imports itself, by {', '.join(above)}")
+            raise ValueError(f"{path} imports itself, through {', '.join(above)}")
         if path not in done:
             for each in _imported_paths(_IMPORT, path, texts[path], 2):
                 visit(each, (*above, path))
@@ -82,30 +83,35 @@ def _in_import_order(texts: Mapping[str, str], paths: Iterable[str]) -> list[str
     return list(dict.fromkeys(done))
 
 
-def _function(path: str, text: str, names: Mapping[str, str], bundle: str, further: str) -> str:
-    """Return a module wrapped in a function that is called at once, with its exports assigned to a constant."""
+def _wrap_module(path: str, text: str, names: Mapping[str, str], bundle: str, further: str) -> str:
+    """Wrap a module in a function that is called at once and returns the exports, which are assigned to a constant."""
     exports = _exports(text)
     if open_text := next(
         (each for each in text.splitlines() if _CHARACTERS.sub("", each).count("`") % 2), None
     ):
         raise ValueError(
-            f"{path}: a bundle has no place for a text over several lines: {open_text.strip()!r:.80}"
+            f"{path}: a template text must not span several lines in a bundle: {open_text.strip()!r:.80}"
         )
     text = _IMPORT.sub(
-        lambda found: f"const {{ {found[1].replace(' as ', ': ')} }} = {names[_path(path, found[2])]};", text
+        lambda found: (
+            f"const {{ {found[1].replace(' as ', ': ')} }} = {names[_resolve_path(path, found[2])]};"
+        ),
+        text,
     )
     text = _LISTED.sub("", _DECLARED.sub(r"\1 \2", text))
     if other := _OTHER.search(text):
-        raise ValueError(f"{path}: a bundle has no place for {other[0]!r:.80}")
+        raise ValueError(
+            f"{path}: {other[0]!r:.80} cannot be bundled: use named imports and exports, one per line"
+        )
     text = _MARGIN.sub("", text)
-    text = _LATER.sub(f'import("{_from(bundle, further)}")', text)
-    text = text.replace(_OWN_ADDRESS, f'new URL("{_from(bundle, path)}", {_OWN_ADDRESS}).href')
+    text = _LATER.sub(f'import("{_relative_path(bundle, further)}")', text)
+    text = text.replace(_OWN_ADDRESS, f'new URL("{_relative_path(bundle, path)}", {_OWN_ADDRESS}).href')
     pairs = ", ".join(f"{outer}: {inner}" for outer, inner in exports.items())
     return f"// {path}\nconst {names[path]} = (() => {{\n{text}\nreturn {{ {pairs} }};\n}})();\n"
 
 
 def _exports(text: str) -> dict[str, str]:
-    """Return the module's own names of its exports, by exported name."""
+    """Return the local name of each export of a module, by exported name."""
     exports = {found[2]: found[2] for found in _DECLARED.finditer(text)}
     listed = _LISTED.search(text)
     for each in listed[1].split(",") if listed else ():
@@ -115,15 +121,15 @@ def _exports(text: str) -> dict[str, str]:
 
 
 def _imported_paths(pattern: re.Pattern[str], path: str, text: str, group: int = 1) -> list[str]:
-    """Return the module paths in all statements of a module that match the pattern."""
-    return [_path(path, found[group]) for found in pattern.finditer(text)]
+    """Return the paths of the modules that a module imports in statements of this pattern."""
+    return [_resolve_path(path, found[group]) for found in pattern.finditer(text)]
 
 
-def _path(module: str, target: str) -> str:
+def _resolve_path(module: str, target: str) -> str:
     return posixpath.normpath(posixpath.join(posixpath.dirname(module), target))
 
 
-def _from(bundle: str, path: str) -> str:
+def _relative_path(bundle: str, path: str) -> str:
     """Return `path` relative to the folder of `bundle`."""
     relative = posixpath.relpath(path, posixpath.dirname(bundle))
     return relative if relative.startswith(".") else f"./{relative}"

@@ -1,4 +1,4 @@
-"""Credentials of a request, from its Authorization header, and their check against a token."""
+"""Credentials in a request's Authorization header, and their comparison with a token."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ import hmac
 from arena.server.store.tokens import Token, hash_token
 
 
-def name_and_secret(authorization: str) -> tuple[str, str]:
-    """Return the name and secret of HTTP Basic; both are empty if the header is invalid."""
+def parse_basic(authorization: str) -> tuple[str, str]:
+    """Return the name and secret in a header of HTTP Basic; both are empty for any other header."""
     scheme, _, coded = authorization.partition(" ")
     if scheme.lower() != "basic":
         return "", ""
@@ -23,17 +23,17 @@ def name_and_secret(authorization: str) -> tuple[str, str]:
     return name, secret
 
 
-def basic(name: str, secret: str) -> str:
-    """Return the Authorization header of HTTP Basic for a name and its secret."""
+def basic_header(name: str, secret: str) -> str:
+    """Return the Authorization header of HTTP Basic for a name and a secret."""
     return "Basic " + base64.b64encode(f"{name}:{secret}".encode()).decode()
 
 
-def bearer(authorization: str) -> str:
-    """Return the secret of a Bearer header (RFC 6750), or an empty text for any other header."""
+def parse_bearer(authorization: str) -> str:
+    """Return the secret in a Bearer header (RFC 6750); empty for any other header."""
     scheme, _, secret = authorization.partition(" ")
     return secret.strip() if scheme.lower() == "bearer" else ""
 
 
 def is_valid(token: Token, secret: str) -> bool:
-    """Return True if this is the secret of a token that is not revoked."""
+    """Return True if `secret` is the token's secret, and the token is not revoked."""
     return token.revoked is None and hmac.compare_digest(hash_token(secret), token.hash)

@@ -1,8 +1,8 @@
 """Answers to `GET /events.ics`: a server's events as a calendar for subscription (RFC 5545).
 
-A series contributes its announced event and its next `LATER` dates, each as a separate event. Its local hour
-follows a time zone, which a repetition rule in UTC cannot express. The UID of an event stays the same, so that a
-calendar can recognise it.
+A series contributes its announced event and the next `LATER_DATES` dates, each as a separate event: the local hour
+follows a time zone, which a repetition rule in UTC cannot express. An event keeps its UID, so that a calendar can
+recognise the event.
 """
 
 from __future__ import annotations
@@ -21,28 +21,28 @@ from arena.server.store.events import events_since
 from arena.server.web import titles
 
 KIND = "text/calendar; charset=utf-8"
-LATER = 8
+LATER_DATES = 8
 """Number of dates of a series after the announced one."""
-PAST = timedelta(days=30)
-"""Time for which a finished event stays in the calendar."""
+PAST_SHOWN = timedelta(days=30)
+"""Time after its start for which an event stays in the calendar."""
 LINE_BYTES = 75
 """Maximum length of a line in bytes, without its end (RFC 5545, section 3.1)."""
 _ESCAPED = str.maketrans({"\\": "\\\\", ";": "\\;", ",": "\\,", "\n": "\\n"})
 
 
-async def event_calendar(engine: Engine, origin: str) -> Response:
-    """Return the calendar as an answer.
+async def calendar_answer(engine: Engine, origin: str) -> Response:
+    """Return an answer with the calendar of all events.
 
     origin: scheme and host of the request; empty if unknown
     """
     now = datetime.fromisoformat(database.now())
-    states = await events_since(engine, database.timestamp(now - PAST))
+    states = await events_since(engine, database.timestamp(now - PAST_SHOWN))
     body = to_ical(dated_events(states), origin, now)
     return Response(HTTPStatus.OK, KIND, body, {"Cache-Control": "no-cache"})
 
 
 def dated_events(states: Iterable[EventState]) -> list[tuple[EventPlan, bool]]:
-    """Return events and the next dates of their series, sorted by time, each with True if cancelled."""
+    """Return events and the next dates of their series, sorted by time, each with True if it is cancelled."""
     by_name: dict[str, tuple[EventPlan, bool]] = {}
     last: dict[str, EventPlan] = {}
     for state in states:
@@ -54,7 +54,7 @@ def dated_events(states: Iterable[EventState]) -> list[tuple[EventPlan, bool]]:
             last[plan.series] = plan
     for latest in last.values():
         later = next_event(latest, latest.begins)
-        for _ in range(LATER):
+        for _ in range(LATER_DATES):
             if later is not None:
                 by_name.setdefault(later.event, (later, False))
                 later = next_event(later, later.begins)
@@ -62,7 +62,7 @@ def dated_events(states: Iterable[EventState]) -> list[tuple[EventPlan, bool]]:
 
 
 def to_ical(events: Sequence[tuple[EventPlan, bool]], origin: str, now: datetime) -> bytes:
-    """Return the calendar of these events as text with folded lines."""
+    """Return the calendar of these events in the format iCalendar."""
     lines = [
         "BEGIN:VCALENDAR",
         "VERSION:2.0",
@@ -72,28 +72,28 @@ def to_ical(events: Sequence[tuple[EventPlan, bool]], origin: str, now: datetime
         "REFRESH-INTERVAL;VALUE=DURATION:PT1H",
     ]
     for plan, cancelled in events:
-        lines += _event(plan, origin, now, cancelled=cancelled)
+        lines += _event_lines(plan, origin, now, cancelled=cancelled)
     lines.append("END:VCALENDAR")
     return b"".join(_fold(line) for line in lines)
 
 
-def _event(plan: EventPlan, origin: str, now: datetime, *, cancelled: bool) -> Iterator[str]:
+def _event_lines(plan: EventPlan, origin: str, now: datetime, *, cancelled: bool) -> Iterator[str]:
     host = urlsplit(origin).hostname or "arena"
     yield "BEGIN:VEVENT"
     yield f"UID:{quote(plan.event, safe='')}@{host}"
-    yield f"DTSTAMP:{_utc(now)}"
-    yield f"DTSTART:{_utc(datetime.fromtimestamp(plan.begins, UTC))}"
+    yield f"DTSTAMP:{_ical_time(now)}"
+    yield f"DTSTART:{_ical_time(datetime.fromtimestamp(plan.begins, UTC))}"
     if plan.is_arena:
         yield f"DURATION:PT{plan.minutes}M"
     yield f"SUMMARY:{_escape(plan.series or plan.event)}"
-    yield f"DESCRIPTION:{_escape(_about(plan))}"
+    yield f"DESCRIPTION:{_escape(_event_description(plan))}"
     yield f"STATUS:{'CANCELLED' if cancelled else 'CONFIRMED'}"
     if origin:
         yield f"URL:{origin}/event/{quote(plan.event, safe='')}"
     yield "END:VEVENT"
 
 
-def _about(plan: EventPlan) -> str:
+def _event_description(plan: EventPlan) -> str:
     rounds = f"{plan.minutes} minutes" if plan.is_arena else f"{plan.rounds} rounds"
     where = dict.fromkeys(
         titles.game_title(start.game.name, str(start.game.setup().get("map", "")), "")
@@ -105,17 +105,17 @@ def _about(plan: EventPlan) -> str:
     return "\n".join(parts)
 
 
-def _utc(time: datetime) -> str:
+def _ical_time(time: datetime) -> str:
     return time.strftime("%Y%m%dT%H%M%SZ")
 
 
 def _escape(text: str) -> str:
-    """Return text escaped for the value of a property (RFC 5545, section 3.3.11)."""
+    """Escape a text for the value of a property (RFC 5545, section 3.3.11)."""
     return text.translate(_ESCAPED)
 
 
 def _fold(line: str) -> bytes:
-    """Return a line with its end, folded at the maximum length between characters."""
+    """Encode a line, folded between characters at `LINE_BYTES`."""
     whole, at = bytearray(), 0
     for character in line:
         octets = character.encode()

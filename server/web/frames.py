@@ -3,7 +3,7 @@
     down    PageSetup, then PageRequest and LiveResponse
     up      PageReady, then PageResponse and LiveRequest
 
-A frame is a msgpack message after its length in four bytes.
+A frame is a length in four bytes, followed by a msgpack message of that length.
 """
 
 from __future__ import annotations
@@ -42,11 +42,11 @@ class PageSetup(Struct, frozen=True, tag="setup"):
 
 
 Change = TokenChange | NewName | NewDirective | EndedDirective | NewRequest
-"""Change that the page process has checked and prepared. The process that serves matches makes it."""
+"""Change: the page process checks and prepares it, and the process that serves matches makes it."""
 
 
 class PageRequest(Struct, frozen=True, tag="question"):
-    """Request to answer. The page process only reads the store."""
+    """HTTP request for the page process to answer."""
 
     number: int
     route_match: RouteMatch
@@ -94,18 +94,18 @@ class PageResponse(Struct, frozen=True, tag="reply"):
     fault: str = ""
     """Text for the log; empty if there was no error."""
     change: Change | None = None
-    """Change that must be made before the answer is sent. If it cannot be made, the question is asked again."""
+    """Change to make before the answer is sent. If the change fails, the page process gets the request again."""
 
 
 class Prepared(NamedTuple):
-    """Answer, and the change that must be made before it is sent."""
+    """Answer, and the change to make before the answer is sent."""
 
     answer: Response
     change: Change | None = None
 
 
 AskLive = Callable[[LiveRequest], Awaitable[LiveResponse]]
-"""Function that requests live data from the process that serves matches."""
+"""Function that requests live data from the process that serves matches, and returns them."""
 
 
 class PageReady(Struct, frozen=True, tag="ready"):
@@ -118,13 +118,13 @@ Up = PageReady | PageResponse | LiveRequest
 _encode = msgspec.msgpack.encode
 
 
-def frame(message: Down | Up) -> bytes:
-    """Encode a message as a frame."""
+def encode_frame(message: Down | Up) -> bytes:
+    """Encode a message as a frame, with its length."""
     body = _encode(message)
     return len(body).to_bytes(4) + body
 
 
-async def read(reader: asyncio.StreamReader) -> bytes:
+async def read_frame(reader: asyncio.StreamReader) -> bytes:
     """Read the body of the next frame. Raises asyncio.IncompleteReadError at the end of the stream."""
     length = int.from_bytes(await reader.readexactly(4))
     return await reader.readexactly(length)

@@ -1,4 +1,4 @@
-"""Page of the host, opened with an admin's token: connected, suspended and banned bots, and the host's directives."""
+"""Page of the host, opened with an admin's token: connected, suspended and banned bots, and directives."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from arena.server.store.directives import (
     new_directive,
     parse_subject,
 )
-from arena.server.web.credentials import is_valid, name_and_secret
+from arena.server.web.credentials import is_valid, parse_basic
 from arena.server.web.frames import AskLive, LiveRequest, Prepared
 from arena.server.web.routes import BadRequest
 
@@ -32,13 +32,13 @@ ACTION_TERMS = {
     "ban": (math.inf, "the host has banned it"),
     "notice": (3600.0, ""),
 }
-"""Duration of the directive of an action in seconds, and its text if none is given."""
+"""Duration of the directive that an action issues, in seconds, and its text if the host gives none."""
 MAX_BOTS = 1000
 """Maximum number of bots in an answer."""
 
 
 class ConnectedBot(Struct, frozen=True):
-    """Connected bot."""
+    """Connected bot, as shown to the host."""
 
     name: str
     program: str
@@ -56,32 +56,32 @@ class ConnectedBot(Struct, frozen=True):
 
 
 class HostState(Struct, frozen=True):
-    """State of the server for its host."""
+    """State of the server, as shown to the host."""
 
     bots: list[ConnectedBot]
     spectators: int
-    """Number of spectators of this process."""
+    """Number of spectators connected to this process."""
     directives: list[Directive]
     """Bans and the notice in force."""
 
 
 class HostPage:
-    """Answers for the hosts of one server."""
+    """Handler of requests of one server's host."""
 
     def __init__(self, engine: Engine, ask_live: AskLive) -> None:
         self._engine = engine
         self._ask_live = ask_live
 
     async def answer(self, form: Mapping[str, str], authorization: str) -> Response | Prepared:
-        """Return the requested change with the state after it. Raises BadRequest."""
-        name, secret = name_and_secret(authorization)
+        """Return the state of the server and, if the form requests one, the change to make first. Raises BadRequest."""
+        name, secret = parse_basic(authorization)
         token = await tokens.find(self._engine, name)
         if token is None or token.role != "admin" or not is_valid(token, secret):
             return responses.unauthorized("this is not the token of an admin of this server", ask=False)
         current = await in_force(self._engine)
         if "do" not in form:
             return responses.json(await self._state(current))
-        change = _change(form["do"], form.get("name", ""), form.get("text", ""), current)
+        change = _parse_change(form["do"], form.get("name", ""), form.get("text", ""), current)
         of = change.directive if isinstance(change, NewDirective) else change
         current = [each for each in current if (each.kind, each.subject) != (of.kind, of.subject)]
         if isinstance(change, NewDirective):
@@ -113,12 +113,16 @@ class HostPage:
         return HostState(servers, spectators, current)
 
 
-def _change(action: str, name: str, text: str, current: list[Directive]) -> NewDirective | EndedDirective:
-    """Return the directive that a host's action issues or ends. A notice needs no name or address. Raises BadRequest."""
+def _parse_change(
+    action: str, name: str, text: str, current: list[Directive]
+) -> NewDirective | EndedDirective:
+    """Return the change that a host's action requests. A notice needs no name or address. Raises BadRequest."""
     notice: tuple[Kind, str] = "notice", ""
     subject = notice if action == "notice" or not name else parse_subject(name)
     if action not in ACTIONS or subject is None or (action in ("kick", "ban") and not name):
-        raise BadRequest(f"do must be {', '.join(ACTIONS)}, with a name or an address")
+        raise BadRequest(
+            f"do must be one of {', '.join(ACTIONS)}; kick and ban need name: a name or an address"
+        )
     kind, of = subject
     if action == "lift" or (action == "notice" and not text):
         if kind == "name" and not any((each.kind, each.subject) == subject for each in current):

@@ -1,6 +1,6 @@
 """Initial start page: a picture of a match inside the HTML, shown until the scripts are loaded.
 
-On a slow network the scripts take some seconds, and the page less than one. The picture uses the CSS classes of the
+On a slow network the scripts take some seconds to load, and the HTML less than one. The picture uses the CSS classes of the
 page's boards (`page/js/boards/map.js`), so it has their colours in light and dark mode. The scripts replace it.
 """
 
@@ -25,19 +25,19 @@ from arena.server.web.frames import AskLive, LiveRequest
 
 HEADLINE = "Programs fight for maps. Watch them, or play one."
 PLAIN = f'<div class="pitch"><h1>{HEADLINE}</h1></div>'.encode()
-"""Elements of a page without a match, and of all pages but the start page."""
+"""HTML elements without a match, for all pages but the start page."""
 PITCH = (
     f'<div class="pitch"><h1>{HEADLINE}</h1><a class="button big" href="/play">Play</a>'
     '<a class="button plain big" href="/tv">Arena TV</a></div>'
 )
 DEMO = Path(__file__).parents[2] / "page" / "demo.jsonl"
-"""File of the match included in the page."""
+"""File of the built-in match, which is shown if none is in progress."""
 NAMES = {"maxie": "Maxie", "minnie": "Minnie"}
 
 
 @dataclass(frozen=True)
 class HeroMatch:
-    """Match shown on the start page, in its current or last seen position."""
+    """Match shown on the start page, in its current or last known position."""
 
     match: str
     """Id of the match; empty if it has no address."""
@@ -53,29 +53,29 @@ class InitialPage:
 
     def __init__(self, ask_live: AskLive) -> None:
         self._ask_live = ask_live
-        self._view = demo()
-        """Match that was seen last, at first the shipped one."""
+        self._view = load_demo()
+        """Match shown last; at first the built-in one."""
 
     async def render(self) -> bytes:
-        """Return the elements of the page."""
+        """Return the HTML elements of the start page, with a match in progress if there is one."""
         view = (await self._ask_live(LiveRequest())).view
         if view is None:
             self._view = replace(self._view, live=False)
         else:
             moves = [each.move for each in view.moves]
             self._view = HeroMatch(view.match, view.game, view.setup, view.players, moves, live=True)
-        return hero(self._view)
+        return render_hero(self._view)
 
 
-def demo() -> HeroMatch:
+def load_demo() -> HeroMatch:
     """Return the built-in match after two thirds of its moves, with a leader but not yet decided."""
     record = from_line(DEMO.read_text(encoding="utf-8"))
     moves = [each.move for each in record.moves]
     return HeroMatch("", record.game, record.setup, record.players, moves[: 2 * len(moves) // 3], live=False)
 
 
-def hero(hero_match: HeroMatch) -> bytes:
-    """Return the headline and the picture of a Riskless match. This takes one or two milliseconds."""
+def render_hero(hero_match: HeroMatch) -> bytes:
+    """Return HTML with the headline and the picture of a Riskless match. This takes one or two milliseconds."""
     try:
         game = make_game(hero_match.game, hero_match.setup)
         if not isinstance(game, Riskless):
@@ -108,7 +108,7 @@ def hero(hero_match: HeroMatch) -> bytes:
         f'<div>{early}{PITCH}<div class="hero"><section class="stage first">'
         f'<div class="stage-head"><h2 class="stage-title"><span class="kind"{live}>'
         f"{'Live' if hero_match.live else 'Replay'} · {escape(title)}</span></h2>{link}</div>"
-        f'<div class="tug">{"".join(_side(seat, players[seat], share) for seat in NAMES)}'
+        f'<div class="tug">{"".join(_side_html(seat, players[seat], share) for seat in NAMES)}'
         '<svg class="tug-bar" viewBox="0 0 100 4" preserveAspectRatio="none" aria-hidden="true">'
         f'<rect class="minnie" width="100" height="4"/><rect class="maxie" width="{100 * share:.1f}" height="4"/></svg></div>'
         '<div class="stage-board"><div class="stage-place"><div class="zoom"><div class="whole">'
@@ -117,7 +117,7 @@ def hero(hero_match: HeroMatch) -> bytes:
     ).encode()
 
 
-def _side(seat: str, name: str, share: float) -> str:
+def _side_html(seat: str, name: str, share: float) -> str:
     own = share if seat == "maxie" else 1 - share
     leads = own > 0.5 or (own == 0.5 and seat == "maxie")
     chance_text = f"{round(100 * min(0.99, own))} %" if leads else ""

@@ -38,7 +38,7 @@ ID = re.compile(r"[A-Za-z0-9_.:-]{1,64}")
 PLY = re.compile(r"[0-9]{1,6}")
 MAX_NAME = 128
 DAY = "public, max-age=86400"
-"""Cache header of pictures that never change, except with a later version of the server."""
+"""Cache-Control header of pictures, which only another version of the server would change."""
 _MATCH = re.compile(r"/picture/match/([A-Za-z0-9_.:-]{1,64})(?:/([0-9]{1,6}))?\.png")
 _FILM = re.compile(r"/film/([A-Za-z0-9_.:-]{1,64})\.gif")
 _NAMED = re.compile(r"/picture/(map|bot|event)/(.{1,128})\.png")
@@ -57,38 +57,36 @@ GENERAL = LinkPreview("Riskless Arena", "Watch bots play, play against them, rea
 _VIEWS = {
     "table": LinkPreview("Tables", "Ratings with their errors, and who scored what against whom."),
     "search": LinkPreview("Search", "Finished matches by bot, opponent, map, game, result and opening."),
-    "maps": LinkPreview(
-        "Maps", "The maps of Riskless, what was measured on them, and what is known of them."
-    ),
+    "maps": LinkPreview("Maps", "The Riskless maps, with what was measured and what was solved."),
     "tv": LinkPreview("Arena TV", "The matches most worth watching, one after another."),
     "play": LinkPreview("Play", "A match against a bot or another person, in the browser."),
 }
 
 
 class LinkPreviews:
-    """Previews and pictures of addresses."""
+    """Previews of the page's addresses, and their pictures."""
 
     def __init__(self, engine: Engine, ask_live: AskLive) -> None:
         self._engine = engine
         self._ask_live = ask_live
 
-    async def head(self, path: str, query: str = "") -> LinkPreview:
-        """Return the preview of an encoded path. Unknown addresses get the general one."""
+    async def find_preview(self, path: str, query: str = "") -> LinkPreview:
+        """Return the preview of an encoded path; the general one for an unknown path."""
         view, *parts = [unquote(each) for each in path.split("/") if each] or [""]
         parts += parse_qs(query).get("name", [])
         if not parts or view == "tv" or len(parts[0]) > MAX_NAME:
             return _VIEWS.get(view, GENERAL)
         match view:
             case "embed" if parts[0] == "event" and len(parts) > 1:
-                return await self._event(parts[1])
+                return await self._event_preview(parts[1])
             case "match" | "embed":
-                return await self._match(parts[0], parts[1] if len(parts) > 1 else "")
+                return await self._match_preview(parts[0], parts[1] if len(parts) > 1 else "")
             case "bot":
-                return await self._bot(parts[0])
+                return await self._bot_preview(parts[0])
             case "event" | "table":
-                return await self._event(parts[0])
+                return await self._event_preview(parts[0])
             case "maps" if parts[0] in map_names():
-                return _map(parts[0])
+                return _map_preview(parts[0])
             case "versus" if len(parts) > 1:
                 line = "Every match of these two, and who scored what."
                 return LinkPreview(f"{parts[0]} against {parts[1]}", line)
@@ -96,7 +94,7 @@ class LinkPreviews:
                 return LinkPreview(f"Play against {parts[0]}", "A match in the browser, by clicks.")
         return _VIEWS.get(view, GENERAL)
 
-    async def _match(self, match: str, ply: str) -> LinkPreview:
+    async def _match_preview(self, match: str, ply: str) -> LinkPreview:
         if not ID.fullmatch(match):
             return GENERAL
         path, at = f"/picture/match/{quote(match)}", ""
@@ -110,16 +108,19 @@ class LinkPreviews:
         view = await self._view(match)
         if view is None:
             return GENERAL
-        line = f"{titles.of_view(view)} · live, move {len(view.moves)}{at}"
+        line = f"{titles.live_title(view)} · live, move {len(view.moves)}{at}"
         return LinkPreview(" v ".join(titles.bot_titles(view.players)), line, f"{path}.png")
 
     async def _view(self, match: str) -> View | None:
-        """Return a match in progress, or None. Live data are requested only for unfinished matches in the store."""
+        """Return the view of a match in progress; None if there is no such match.
+
+        Live data are requested only for unfinished matches in the store.
+        """
         if await load_open_players(self._engine, match) is None:
             return None
         return (await self._ask_live(LiveRequest(match))).view
 
-    async def _bot(self, name: str) -> LinkPreview:
+    async def _bot_preview(self, name: str) -> LinkPreview:
         standings = await standings_of(self._engine, name)
         if not standings:
             return LinkPreview(titles.bot_title(name), "A bot of this arena.")
@@ -133,7 +134,7 @@ class LinkPreviews:
             f"/picture/bot/{quote(name, safe='')}.png",
         )
 
-    async def _event(self, event: str) -> LinkPreview:
+    async def _event_preview(self, event: str) -> LinkPreview:
         matches = await counted_matches(self._engine, event)
         if matches is None:
             return LinkPreview(titles.event_title(event), "An event of this arena.")
@@ -141,7 +142,7 @@ class LinkPreviews:
         return LinkPreview(titles.event_title(event), f"The table after {matches} matches", picture)
 
     async def picture(self, path: str) -> Response:
-        """Return the picture of a decoded path."""
+        """Return the picture at a decoded path, or a 404."""
         from arena.server.web.pictures import drawing  # noqa: PLC0415  slow to load, and large
 
         if path == "/picture/arena.png":
@@ -150,7 +151,7 @@ class LinkPreviews:
             line, whole = await find_record(self._engine, parts[1])
             if line is None:
                 return responses.not_found(f"no finished match is called {parts[1]!r:.80}")
-            return await _draw(partial(drawing.film, line), lasts=whole, kind="image/gif")
+            return await _draw(partial(drawing.draw_film, line), lasts=whole, kind="image/gif")
         if parts := _MATCH.fullmatch(path):
             at = None if parts[2] is None else int(parts[2])
             line, whole = await find_record(self._engine, parts[1])
@@ -166,15 +167,15 @@ class LinkPreviews:
                 if name in map_names():
                     return await _draw(partial(drawing.map_picture, name), lasts=True)
                 return responses.not_found(f"no built-in map is called {name!r:.80}")
-            table = await (self._ratings(name) if kind == "bot" else self._table(name))
+            table = await (self._rating_rows(name) if kind == "bot" else self._event_rows(name))
             if table is None:
-                return responses.not_found(f"nothing is known of {name!r:.80}")
+                return responses.not_found(f"no {kind} called {name!r:.80} has finished matches")
             title = titles.event_title(name) if kind == "event" else titles.bot_title(name)
             return await _draw(partial(drawing.table_picture, title, *table), lasts=False)
-        return responses.not_found("there is no such picture")
+        return responses.not_found("no picture has this path")
 
-    async def _ratings(self, name: str) -> tuple[str, list[tuple[str, str, float]]] | None:
-        """Return a summary line and the rows of a bot's ratings, or None if it has none."""
+    async def _rating_rows(self, name: str) -> tuple[str, list[tuple[str, str, float]]] | None:
+        """Return a summary line and the rows of a bot's ratings; None if the bot has no rating."""
         standings = await standings_of(self._engine, name)
         if not standings:
             return None
@@ -185,8 +186,8 @@ class LinkPreviews:
         ]
         return f"{sum(each.matches for each in standings)} rated matches", rows
 
-    async def _table(self, event: str) -> tuple[str, list[tuple[str, str, float]]] | None:
-        """Return a summary line and the rows of an event's table, or None if it has none."""
+    async def _event_rows(self, event: str) -> tuple[str, list[tuple[str, str, float]]] | None:
+        """Return a summary line and the rows of an event's table; None if there is no such event."""
         table = await event_table(self._engine, event)
         if table is None:
             return None
@@ -199,7 +200,7 @@ class LinkPreviews:
 
 
 async def _draw(draw: Callable[[], bytes], *, lasts: bool, kind: str = "image/png") -> Response:
-    """Draw a picture; `lasts` is True if its content never changes."""
+    """Return an answer with a drawn picture, or a 404. `lasts`: True if the picture never changes."""
     from arena.server.web.pictures.drawing import NoPicture  # noqa: PLC0415  as above
 
     try:
@@ -210,7 +211,7 @@ async def _draw(draw: Callable[[], bytes], *, lasts: bool, kind: str = "image/pn
     return Response(HTTPStatus.OK, kind, body, headers)
 
 
-def _map(name: str) -> LinkPreview:
+def _map_preview(name: str) -> LinkPreview:
     file = load_file(name)
     description = f"{file.map.size} territories, {file.map.armies_to_win} armies to win"
     return LinkPreview(
@@ -218,8 +219,8 @@ def _map(name: str) -> LinkPreview:
     )
 
 
-def html(head: LinkPreview, origin: str, path: str) -> bytes:
-    """Return the HTML elements of a preview, with absolute addresses if the origin is known."""
+def preview_html(head: LinkPreview, origin: str, path: str) -> bytes:
+    """Return the HTML elements of a preview for the head of a page. `origin`: scheme and host, empty if unknown."""
     title = head.title if head is GENERAL else f"{head.title} · Riskless Arena"
     properties = {
         "og:site_name": "Riskless Arena",

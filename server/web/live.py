@@ -1,6 +1,6 @@
-"""Live data of the page: matches in progress, and the event played by this server.
+"""Live data of the page: matches in progress, and the event that this server plays.
 
-All other data are in the store.
+All other data of the page come from the store.
 """
 
 from __future__ import annotations
@@ -18,20 +18,20 @@ class LiveData(Protocol):
     """Source of matches in progress and connected clients."""
 
     async def view(self, match: str) -> View | None:
-        """Return a match in progress as spectators see it, or None for any other."""
+        """Return the spectators' view of a match in progress; None if no such match is in progress."""
         ...
 
     async def listing(self) -> Listing:
-        """Return the current matches and bots."""
+        """Return the current listing of matches and bots."""
         ...
 
     def connected(self) -> list[ConnectedClient]:
-        """Return the clients of this process."""
+        """Return the clients that are connected to this process."""
         ...
 
 
 class SprtProgress(Struct, frozen=True):
-    """Current state of a sequential test. It ends when `llr` leaves the range from `lower` to `upper`."""
+    """State of a sequential test, which ends when `llr` leaves the range from `lower` to `upper`."""
 
     elo0: float
     elo1: float
@@ -61,7 +61,7 @@ class EventProgress(Struct, frozen=True):
 
     event: str
     kind: str
-    """Command that plays it: `ladder` or `match`."""
+    """Command that plays the event: `ladder` or `match`."""
     game: str
     maps: list[str]
     format: str
@@ -69,22 +69,22 @@ class EventProgress(Struct, frozen=True):
     """Number of rounds; None for an endless event."""
     time_control: str
     bots: dict[str, str]
-    """Description of each bot's program, by name; empty for a bot that connected by itself."""
+    """Description of each bot's program, by name of the bot; empty for a bot that was started elsewhere."""
     played: int
     matches: int | None
     """Total number of matches, as far as known; None for an endless event."""
     due: list[DueMatch]
-    """Next match of each pair of bots, in the order of the schedule; only the first ones.
+    """Next match of each pair of bots, in the order of the schedule. Only the first ones are listed.
 
-    In an event of a server they include the matches in progress.
+    In an event of a server the list includes matches in progress.
     """
     sprt: SprtProgress | None = None
 
 
 Progress = Callable[[str], EventProgress | None]
-"""Function that returns the progress of an event played by this server, or None for any other."""
+"""Function that returns the progress of an event; None for an event that this server does not play."""
 
 
 def no_event(_event: str) -> EventProgress | None:
-    """Return None, for a server that plays no event."""
+    """Return None: the `Progress` of a server that plays no event."""
     return None

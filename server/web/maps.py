@@ -1,6 +1,6 @@
 """Answers to `GET /api/maps` and `GET /api/map/NAME`: the built-in maps with their measurements and solutions.
 
-Both come from tables in `maps/README.md`.
+The measurements and solutions come from tables in `maps/README.md`.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ README = Path(maps.__file__).with_name("README.md")
 
 
 class MapMeasurements(Struct, frozen=True):
-    """Results of equal engines with `nodes` nodes per move, as text from the table."""
+    """Results of matches between equal engines with `nodes` nodes per move, as texts of a table."""
 
     nodes: str
     drawn: str
@@ -36,15 +36,15 @@ class MapSolution(Struct, frozen=True):
     """Solution of a map."""
 
     start: str
-    """Value of the start, as in `Minnie wins in 16 plies`."""
+    """Value of the initial position, as in `Minnie wins in 16 plies`."""
     longest: str
-    """Length of the longest win."""
+    """Length of the longest win, in words."""
     fair: str
-    """Fairness of Minnie's extra army, as text from the table."""
+    """Answer to whether Minnie's extra army is fair, as text of a table."""
 
 
 class MapInfo(Struct, frozen=True):
-    """Shipped map."""
+    """Built-in map."""
 
     name: str
     description: str
@@ -62,13 +62,13 @@ class MapInfo(Struct, frozen=True):
 
 @cache
 def maps_answer() -> Response:
-    """Return all built-in maps as an answer, which is cached."""
+    """Return an answer with all built-in maps."""
     return responses.json(built_in_maps())
 
 
 def built_in_maps() -> list[MapInfo]:
-    """Return all built-in maps, by name."""
-    measured, solved = measurements(README), solutions(README)
+    """Return all built-in maps, in the order of their names."""
+    measured, solved = read_measurements(README), read_solutions(README)
     maps = []
     for name in map_names():
         file = load_file(name)
@@ -91,8 +91,8 @@ def built_in_maps() -> list[MapInfo]:
     return maps
 
 
-def measurements(readme: Path) -> dict[str, list[MapMeasurements]]:
-    """Return the measurements by map, from both tables. A row without a map continues the row above."""
+def read_measurements(readme: Path) -> dict[str, list[MapMeasurements]]:
+    """Read the measurements of each map from both tables. A row without a map continues the row above."""
     text = readme.read_text(encoding="utf-8")
     by_map: dict[str, list[MapMeasurements]] = {}
     name = ""
@@ -100,23 +100,23 @@ def measurements(readme: Path) -> dict[str, list[MapMeasurements]]:
         ("| map | nodes a move |", "plies, median"),
         ("| map | cap | goal | limit |", "plies"),
     ):
-        for row in _rows(text, head):
+        for row in _table_rows(text, head):
             name = row["map"] or name
             measured = MapMeasurements(row["nodes a move"], row["drawn"], row[plies], row["Maxie's share"])
             by_map.setdefault(name, []).append(measured)
     return by_map
 
 
-def solutions(readme: Path) -> dict[str, MapSolution]:
-    """Return the table of solved maps, by map."""
+def read_solutions(readme: Path) -> dict[str, MapSolution]:
+    """Read the solution of each solved map from the table."""
     return {
         row["map"]: MapSolution(row["from the start"], row["longest win"], row["is the extra army fair?"])
-        for row in _rows(readme.read_text(encoding="utf-8"), "| map | boards in play |")
+        for row in _table_rows(readme.read_text(encoding="utf-8"), "| map | boards in play |")
     }
 
 
-def _rows(text: str, head: str) -> Iterator[dict[str, str]]:
-    """Yield the rows of the table whose first line begins with `head`, as dictionaries by column name."""
+def _table_rows(text: str, head: str) -> Iterator[dict[str, str]]:
+    """Yield the rows of the table whose first line begins with `head`, as dictionaries from column to cell."""
     lines = iter(text.splitlines())
     names = next((_cells(line) for line in lines if line.startswith(head)), [])
     next(lines, "")
@@ -132,7 +132,7 @@ def _cells(line: str) -> list[str]:
 
 @lru_cache(maxsize=64)  # bounded, because clients may ask for any name
 def map_answer(name: str, *, gzip: bool) -> Response:
-    """Return the answer with a built-in map's data for drawing, such as its layout; a match's setup has none."""
+    """Return an answer with a built-in map's data for drawing, such as its land, which a match's setup lacks."""
     if name not in map_names():
         return responses.not_found(f"no built-in map is called {name!r:.80}")
     file = load_file(name)

@@ -1,4 +1,4 @@
-"""Log of a match from the store. A host may read all logs; a bot may request the logs of its own matches."""
+"""Log of a match from the store. A host may read all logs, a bot the logs of its own matches."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ from arena.server.store.journal.reader import (
     load_events_of_match,
     unpack_events,
 )
-from arena.server.web.credentials import is_valid, name_and_secret
+from arena.server.web.credentials import is_valid, parse_basic
 
-MAX_MATCHES = 10_000
-"""Number of matches that a prefix shorter than `SHORTEST` must not fit."""
+MAX_PREFIX_MATCHES = 10_000
+"""Number of matches at which a prefix shorter than `MIN_PREFIX` is refused as too short."""
 
 
 class LogNotFound(Exception):
-    """Raised when an id or its prefix fits no match or several; the message is one line."""
+    """Raised when an id, or a prefix of one, fits no match or several; the message is one line."""
 
 
 class MatchLog(Struct, frozen=True):
@@ -50,7 +50,7 @@ class MatchLog(Struct, frozen=True):
     detail: str
     steps: list[TimelineEntry]
     engines: Engines = Engines()
-    """Engines and threads that the players reported."""
+    """Engines, options and threads that the players reported."""
 
     def seats_of(self, bot: str) -> set[Seat]:
         """Return the seats of a bot in the match."""
@@ -66,11 +66,12 @@ class MatchLog(Struct, frozen=True):
         return msgspec.structs.replace(self, steps=steps)
 
 
-async def match_log(
+async def load_log(
     engine: Engine, match: str, player: str = "", threads: anyio.CapacityLimiter | None = None
 ) -> MatchLog:
-    """Return the log of the only match whose id begins with `match`, optionally among the matches of `player`.
+    """Return the log of the only match whose id begins with `match`.
 
+    player: only matches of this bot; empty for all
     threads: limit for the number of logs made in parallel; None for anyio's default
 
     Raises LogNotFound.
@@ -78,13 +79,13 @@ async def match_log(
     if (
         player
         and len(match) < MIN_PREFIX
-        and await count_with_prefix(engine, match, MAX_MATCHES) == MAX_MATCHES
+        and await count_with_prefix(engine, match, MAX_PREFIX_MATCHES) == MAX_PREFIX_MATCHES
     ):
         raise LogNotFound(f"too many matches begin with {match!r:.70}: give more of the id")
     try:
         matches = await find_started(engine, match, player)
     except GameError as error:
-        raise LogNotFound(f"the match's log cannot be shown: {error}") from None
+        raise LogNotFound(f"the log of the match cannot be shown: {error}") from None
     if not matches:
         whose = f" of {player!r:.70}" if player else ""
         raise LogNotFound(
@@ -124,7 +125,7 @@ class MatchLogs:
     """
 
     def __init__(self, engine: Engine, *, anyone: bool) -> None:
-        """Answer from the store; `anyone` is True if names need no token."""
+        """Answer from the store. `anyone`: True if names need no token."""
         self._engine = engine
         self._anyone = anyone
         # Several replaying threads would only compete for the interpreter.
@@ -132,7 +133,7 @@ class MatchLogs:
 
     async def answer(self, match: str, authorization: str) -> Response:
         """Return the log as JSON, for a player of the match or an admin."""
-        name, secret = name_and_secret(authorization)
+        name, secret = parse_basic(authorization)
         token = await tokens.find(self._engine, name)
         has_token = token is not None and is_valid(token, secret)
         free = self._anyone and token is None and not secret
@@ -144,9 +145,13 @@ class MatchLogs:
             return responses.unauthorized(line)
         admin = has_token and token is not None and token.role == "admin"
         try:
-            log = await match_log(self._engine, match, "" if admin else name, self._threads)
+            log = await load_log(self._engine, match, "" if admin else name, self._threads)
         except LogNotFound as none:
-            answer = await self._of_owner(match, token.owner) if has_token and token is not None else None
+            answer = (
+                await self._load_log_for_owner(match, token.owner)
+                if has_token and token is not None
+                else None
+            )
             if answer is None:
                 return responses.not_found(str(none))
             log = answer
@@ -156,11 +161,11 @@ class MatchLogs:
             )
         return responses.json(log)
 
-    async def _of_owner(self, match: str, owner: str) -> MatchLog | None:
-        """Return the log of a match if a bot of the owner played it, or None otherwise."""
+    async def _load_log_for_owner(self, match: str, owner: str) -> MatchLog | None:
+        """Return the log of a match that a bot of the owner played; None if there is no such match."""
         names = {each.name for each in (await load_owner(self._engine, owner)).bots}
         try:
-            log = await match_log(self._engine, match, "", self._threads)
+            log = await load_log(self._engine, match, "", self._threads)
         except LogNotFound:
             return None
         return log if names & {log.maxie, log.minnie} else None

@@ -1,7 +1,7 @@
 """Answers for owners, who register, rotate and retire names with an invitation code or a bot's token.
 
-They have a secret or change the store, so they use POST. The page process checks and prepares a change. The process that
-serves matches makes it, because a process with a lower priority would keep the store locked.
+The requests contain a secret or change the store, so they use POST. The page process checks and prepares a change, and
+the process that serves matches makes it, because a process with a lower priority would keep the store locked.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from arena.server.store.database import Engine
 from arena.server.store.directives import owner_ban_reason
 from arena.server.store.events import NewRequest
 from arena.server.store.tokens import Token, TokenChange, TokenError
-from arena.server.web.credentials import bearer, is_valid, name_and_secret
+from arena.server.web.credentials import is_valid, parse_basic, parse_bearer
 from arena.server.web.frames import Change, Prepared
 from arena.server.web.routes import RouteMatch
 
@@ -37,48 +37,50 @@ class OwnBot(Struct, frozen=True):
 
 
 class OwnEvent(Struct, frozen=True):
-    """Event that has yet to end, as shown to an owner."""
+    """Unfinished event, as shown to an owner."""
 
     event: str
     state: EventPhase
     begins: str
-    """Start, in the store's format."""
+    """Start time, in ISO 8601."""
     bots: list[str]
-    """Bots of the owner that are in the event."""
+    """Bots of the owner that have entered the event."""
 
 
 class OwnBots(Struct, frozen=True):
-    """Bots of an owner."""
+    """Answer with the bots of an owner, the open invitation, and unfinished events."""
 
     owner: str
     bots: list[OwnBot]
     left: int
-    """Number of names the owner may still register."""
+    """Number of names that the owner may still register."""
     until: str
-    """End of the invitation; empty if none is open."""
+    """End time of the invitation; empty if none is open."""
     events: list[OwnEvent]
 
 
 class NewToken(Struct, frozen=True):
-    """Token, shown only once; empty if the name was retired."""
+    """Answer with a new token, which is shown only once. `token` is empty if the name was retired."""
 
     name: str
     token: str
 
 
 class Owners:
-    """Answers for the owners of one server."""
+    """Handler of requests of bots' owners."""
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
 
     async def answer(self, route_match: RouteMatch, authorization: str) -> Response | Prepared:
-        """Return the answer to a POST, with its change if it has any. Without a valid secret the status is 401."""
+        """Return the answer to a POST, and the change to make first, if there is one. An invalid secret gives status 401."""
         name = route_match.parameters.get("name", "")
         owner = await self._owner(route_match.route, authorization)
         if owner is None:
             code = "no such invitation is open: ask the host for a new one"
-            why = code if route_match.route == "/api/join" else "this is not the token of such a bot"
+            why = (
+                code if route_match.route == "/api/join" else "this is not the token of a bot with this name"
+            )
             return responses.unauthorized(why, ask=False)
         banned = await owner_ban_reason(self._engine, owner)
         if banned:
@@ -100,17 +102,17 @@ class Owners:
 
     async def _owner(self, route: str, authorization: str) -> str | None:
         if route == "/api/join":
-            return await invitations.invited_owner(self._engine, bearer(authorization))
-        name, secret = name_and_secret(authorization)
+            return await invitations.invited_owner(self._engine, parse_bearer(authorization))
+        name, secret = parse_basic(authorization)
         token = await tokens.find(self._engine, name)
         return token.owner if token is not None and is_valid(token, secret) else None
 
     async def _new_request(self, action: EventAction, event: str, owner: str, bot: str) -> NewRequest:
-        """Return the request to enter a bot of the owner in an event, or to withdraw it.
+        """Return the change that requests to enter an owner's bot in an event, or to withdraw it.
 
         Raises TokenError and EventRefused.
         """
-        await self._own(owner, bot)
+        await self._require_own_bot(owner, bot)
         unfinished = await events.unfinished_entries(self._engine)
         entries = next((each for each in unfinished if each.plan.event == event), None)
         if entries is None:
@@ -121,7 +123,7 @@ class Owners:
             return NewRequest(entries.server, await events.entry_request(self._engine, event, bot))
         return NewRequest(entries.server, ControlEvent(event, action, bot))
 
-    async def _own(self, owner: str, name: str) -> Token:
+    async def _require_own_bot(self, owner: str, name: str) -> Token:
         """Return the token of an owner's bot. Raises TokenError if there is none, or it was retired."""
         token = await tokens.find(self._engine, name)
         if token is None or (token.owner, token.role, token.revoked) != (owner, "bot", None):
@@ -129,10 +131,10 @@ class Owners:
         return token
 
     async def _change(self, route: str, owner: str, name: str) -> tuple[Change, str]:
-        """Return the change of a name, and its new token, or an empty text if it is retired. Raises TokenError."""
+        """Return the change of a name, and its new token; an empty token if the name is retired. Raises TokenError."""
         if route in ("/api/join", "/api/token/create"):
             return await invitations.check_new_name(self._engine, owner, name)
-        before, now = await self._own(owner, name), database.now()
+        before, now = await self._require_own_bot(owner, name), database.now()
         if route == "/api/token/revoke":
             return TokenChange(before, replace(before, revoked=now)), ""
         token = tokens.new_token()

@@ -1,7 +1,8 @@
 """Page process: a child process for slow answers, separate from the process that serves matches.
 
-It starts with the first request, and is restarted after it ends. It ends with its parent, because that closes the
-socket between them. Requests are queued fairly by address, with a pause after each answer.
+The process starts with the first request, and starts again with the next request after it has ended. It ends with its
+parent, because then the socket between them closes. Requests are queued fairly by address, with a pause after each
+answer.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ log = logging.getLogger("arena.pages")
 
 COMMAND = (sys.executable, "-P", "-m", "arena.server.web")
 AT_ONCE = 6
-"""Number of answers made in parallel, in addition to one slow answer."""
+"""Number of answers that are made in parallel, in addition to one slow answer."""
 START_SECONDS = 120.0
 """Time limit of the start, in seconds."""
 WAIT_SECONDS = 45.0
@@ -46,7 +47,7 @@ _decode = msgspec.msgpack.Decoder(Up).decode
 
 
 class PageProcess:
-    """The page process, as seen by its server."""
+    """Parent's side of the page process."""
 
     def __init__(
         self, setup: Callable[[], PageSetup], live: LiveData, progress: Progress, clock: Clock
@@ -67,13 +68,13 @@ class PageProcess:
 
     @property
     def pid(self) -> int | None:
-        """Return the id of the process, or None if it is not running."""
+        """Process id; None if the page process is not running."""
         return None if self._child is None else self._child.process.pid
 
     async def ask(
         self, question: PageRequest, address: str, route: Route, disconnected: Callable[[], bool]
     ) -> PageResponse | None:
-        """Return the answer to a request, or None if its client left before its turn. Raises ServerBusy."""
+        """Return the answer to a request; None if the client left before the request's turn. Raises ServerBusy."""
         end = self._clock.now() + route.seconds
         turns = self._long if route.long else self._quick
         try:
@@ -128,7 +129,7 @@ class PageProcess:
         """Handle the child's messages until it ends."""
         try:
             while True:
-                message = _decode(await frames.read(reader))
+                message = _decode(await frames.read_frame(reader))
                 if isinstance(message, PageResponse):
                     child.answered(message)
                 elif isinstance(message, LiveRequest):
@@ -148,7 +149,7 @@ class PageProcess:
                 log.warning("the page process ended (exit code %d): the next request starts another", code)
 
     async def _answer_live(self, child: _Child, request: LiveRequest) -> None:
-        """Answer a request of the child for live data."""
+        """Answer the child's request for live data."""
         if request.clients:
             bots = (await self._live.listing()).bots
             response = LiveResponse(request.number, bots=bots, connected=self._live.connected())
@@ -171,14 +172,14 @@ class PageProcess:
 
 
 class _Child:
-    """Run of the page process."""
+    """One run of the page process."""
 
     def __init__(self, process: subprocess.Popen[bytes], writer: asyncio.StreamWriter) -> None:
         self.process = process
         self.ready = asyncio.Event()
         """Set when the process has started or ended."""
         self.useful = False
-        """True if the process has answered any request."""
+        """True once the process has answered a request."""
         self.reading: asyncio.Task[None]
         self._writer = writer
         self._numbers = count()
@@ -205,7 +206,7 @@ class _Child:
     def write(self, message: frames.Down) -> None:
         """Send a frame, unless the process has ended."""
         if not self._writer.is_closing():
-            self._writer.write(frames.frame(message))
+            self._writer.write(frames.encode_frame(message))
 
     def answered(self, reply: PageResponse) -> None:
         """Deliver an answer to the task that waits for it."""

@@ -1,8 +1,8 @@
 """Answers to plain requests on the server's port: health, metrics, the page and its data.
 
 Answers from memory are made here, all others in the page process. The cost of a request is taken from the budget
-of its address, and an address with an empty budget gets status 429. Answers are cached for a while, and concurrent
-equal requests are answered once, so that reloads do not affect matches.
+of its address, and an address with an empty budget gets status 429. Answers are cached for a while, and equal requests
+that arrive together share one answer, so that reloads do not affect matches.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ from arena.server.web.frames import PageRequest, PageResponse, PageSetup
 from arena.server.web.live import LiveData, Progress, no_event
 from arena.server.web.page_process import PageProcess
 from arena.server.web.request_queue import RequestQueue, ServerBusy
-from arena.server.web.routes import ROUTES, BadRequest, Route, RouteMatch, parse, takes_gzip
+from arena.server.web.routes import ROUTES, BadRequest, Route, RouteMatch, accepts_gzip, parse_target
 from arena.server.web.static import page_files
 
 log = logging.getLogger("arena.pages")
@@ -48,13 +48,13 @@ METRICS_SECONDS = 0.5
 CACHE_ENTRIES, CACHE_BYTES = 1024, 16 * 1024 * 1024
 """Maximum number of cached answers, and of bytes in their bodies together."""
 CHANGES_OF_ADDRESS = 64
-"""Maximum number of waiting changes per address: the students of a course often share one address."""
+"""Maximum number of waiting changes per address. It is high, because the students of a course may share an address."""
 CACHED_ANSWER_COST = 200
 """Cost of a cached answer, in µs."""
 HOST = re.compile(r"[A-Za-z0-9.:\[\]_-]{1,255}")
-"""Pattern of a Host header that may be used in a page."""
+"""Pattern of a Host header that may be inserted into a page."""
 GONE = responses.text("nobody waits for this answer", HTTPStatus.REQUEST_TIMEOUT)
-"""Answer for a client that left before its turn; it is not sent."""
+"""Answer for a client that left before its turn. It is never sent."""
 
 Key = tuple[object, ...]
 Make = Callable[[], Awaitable[Answer]]
@@ -74,7 +74,7 @@ class About(Struct, frozen=True):
 
 
 class Pages:
-    """Plain pages of one server."""
+    """Handler of plain requests to one server."""
 
     def __init__(
         self,
@@ -90,11 +90,11 @@ class Pages:
         origins: Collection[str] = (),
         clock: Clock = MONOTONIC,
     ) -> None:
-        """Answer from these sources.
+        """Set up the handler, without starting the page process.
 
-        store: the store, whose URL is passed to the page process
+        store: database whose URL is passed to the page process
         work: request budgets of addresses
-        trouble: returns the reason why no match can begin now; empty if all is well
+        trouble: returns the reason why no match can begin now; empty if matches can begin
         make_change: makes a change that the page process has prepared
         progress: returns the progress of an event played by this server
         origins: sites whose pages may read JSON answers; `*` for all
@@ -107,7 +107,7 @@ class Pages:
         self._metrics = metrics
         self._metrics_text = Response(HTTPStatus.OK, PROMETHEUS, b"")
         self._metrics_until = float("-inf")
-        """Time at which the text of the metrics is rendered again, in seconds of the clock."""
+        """Time until which the rendered metrics are used, in seconds of the clock."""
         self._work = work
         self._trouble = trouble
         self._origins = frozenset(origins)
@@ -118,7 +118,7 @@ class Pages:
         self._wrong = FailedLogins()
         """Failed logins, by address."""
         self._making: dict[Key, _PendingAnswer] = {}
-        head, page = link_previews.html(link_previews.GENERAL, "", "/"), self._files.templates.page
+        head, page = link_previews.preview_html(link_previews.GENERAL, "", "/"), self._files.templates.page
         self._plain = {"index": page(head), "embed": page(head, embedded=True)}
         """Pages with a general title, used if the page process does not answer."""
         self._description = responses.json(
@@ -142,7 +142,7 @@ class Pages:
         self._cache = AnswerCache()
 
     def __call__(self, request: Request, address: str) -> Answer | Make:
-        """Return the answer to a request from `address`; None if there is no such page; a function if it takes a while."""
+        """Return the answer to a request from `address`, or a function that makes it; None if there is no such page."""
         answer = self._answer(request, address)
         if not self._origins or request.method == "POST" or not request.path.startswith("/api/"):
             return answer
@@ -170,7 +170,7 @@ class Pages:
 
     def _answer(self, request: Request, address: str) -> Answer | Make:
         try:
-            route_match = parse(request.path)
+            route_match = parse_target(request.path)
         except BadRequest as error:
             return responses.bad_request(str(error))
         if route_match is None:
@@ -179,7 +179,7 @@ class Pages:
         if route.post or request.method == "POST":
             return self._change(route_match, route, request, address)
         accepts = request.headers.get_all("Accept-Encoding")
-        gzip = takes_gzip(accepts[0] if len(accepts) == 1 else ",".join(accepts))
+        gzip = accepts_gzip(accepts[0] if len(accepts) == 1 else ",".join(accepts))
         if route.memory:
             wait = self._work.spend(address, route.cost, self._clock.now())
             return (
@@ -210,7 +210,10 @@ class Pages:
     async def _wait(
         self, task: asyncio.Task[Response], request: Request, address: str, *, secret: bool
     ) -> Response:
-        """Return the answer of a task that other requests may wait for too. `secret`: True if the request has one."""
+        """Wait for a task that other requests may wait for too, and return its answer.
+
+        secret: True if the request contains one, so that status 401 counts as a failed login
+        """
         answer = await asyncio.shield(task)
         if secret and answer.status is HTTPStatus.UNAUTHORIZED:
             self._wrong.record_failure(address, self._clock.now())
@@ -261,22 +264,22 @@ class Pages:
     async def _carry_out(
         self, route_match: RouteMatch, route: Route, secret: str, request: Request, address: str
     ) -> Response:
-        """Ask the page process, make the change that it has prepared, and return its answer.
+        """Pass a request to the page process, make the change that it has prepared, and return the answer.
 
-        If somebody else has changed the store meanwhile, it prepares the change again.
+        If the change fails, because the store has changed meanwhile, the page process prepares it again.
         """
         question = PageRequest(0, route_match, gzip=False, seconds=route.seconds, authorization=secret)
         while True:
             reply = await self.process.ask(question, address, route, request.abandoned)
             if reply is None or reply.change is None:
-                return self._response(reply, route_match)
+                return self._as_response(reply, route_match)
             # A change of the store is waited for; a request to the core need not be.
             with anyio.CancelScope(shield=not isinstance(reply.change, NewRequest)):
                 done = await self._make_prepared(reply.change)
             if isinstance(done, RequestAnswer) and not done.done:
                 return responses.conflict(done.text)
             if done:
-                return self._response(reply, route_match)
+                return self._as_response(reply, route_match)
 
     async def _make(
         self, key: Key, making: _PendingAnswer, question: PageRequest, address: str, route: Route
@@ -289,13 +292,13 @@ class Pages:
             return responses.text(str(busy), HTTPStatus.SERVICE_UNAVAILABLE)
         finally:
             del self._making[key]
-        answer = self._response(reply, question.route_match)
+        answer = self._as_response(reply, question.route_match)
         if reply is not None and reply.seconds > 0:
             self._cache.put(key, answer, self._clock.now() + reply.seconds)
         return answer
 
-    def _response(self, reply: PageResponse | None, route_match: RouteMatch) -> Response:
-        """Return the answer of the page process. Log its fault."""
+    def _as_response(self, reply: PageResponse | None, route_match: RouteMatch) -> Response:
+        """Return the page process's reply as an HTTP response, or GONE if there is none. Log the error that it reports."""
         if reply is None:
             return GONE
         if reply.fault:
@@ -316,12 +319,12 @@ class Pages:
         return f"{'https' if self._about.secure or proxied else 'http'}://{host}"
 
     def _not_found_page(self, request: Request) -> Response | None:
-        """Return the page with status 404 for a browser, or None for any other client."""
+        """Return the page with status 404 for a browser; None for any other client."""
         kinds = [each.partition(";")[0] for each in request.words("Accept")]
         return replace(self._plain["index"], status=HTTPStatus.NOT_FOUND) if "text/html" in kinds else None
 
     def _from_memory(self, route_match: RouteMatch, *, gzip: bool) -> Response | None:
-        """Return an answer from memory."""
+        """Return an answer that needs no page process; None if there is no such file."""
         match route_match.route:
             case "/web/":
                 return self._files.file(route_match.rest, gzip=gzip)
@@ -348,7 +351,7 @@ class Pages:
 
 
 class _PendingAnswer:
-    """Answer in preparation."""
+    """Answer in preparation, and the clients that wait for it."""
 
     def __init__(self) -> None:
         self.task: asyncio.Task[Response]
@@ -356,7 +359,7 @@ class _PendingAnswer:
         """Functions that return True if a waiting client has left."""
 
     def is_abandoned(self) -> bool:
-        """Return True if no client waits any more."""
+        """Return True if no client waits for the answer any more."""
         return all(each() for each in self.disconnected)
 
 
@@ -370,7 +373,7 @@ class AnswerCache:
         self._answers: OrderedDict[Key, tuple[float, Response]] = OrderedDict()
 
     def get(self, key: Key, now: float) -> Response | None:
-        """Return the cached answer for `key`, or None if there is none or it has expired."""
+        """Return the cached answer for `key`; None if there is none or it has expired."""
         entry = self._answers.get(key)
         return entry[1] if entry is not None and now < entry[0] else None
 
@@ -384,7 +387,7 @@ class AnswerCache:
 
 
 def _not_modified(answer: Response, request: Request) -> Response:
-    """Return the answer with status 304 and no body if the client already has it."""
+    """Return the answer, with status 304 and no body if the client already has it."""
     if "ETag" not in answer.headers:
         return answer
     tags = ",".join(request.headers.get_all("If-None-Match")).split(",")

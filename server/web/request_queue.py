@@ -19,15 +19,15 @@ from arena.server.failed_logins import address_key
 SHARE = 0.2
 """Share of one core that all answers may use together, if each takes its full cost."""
 MAX_WAITING, MAX_WAITING_OF_ADDRESS = 256, 16
-"""Maximum number of waiting requests, in all and, by default, per address."""
+"""Maximum number of waiting requests, in total and, by default, per address."""
 
 
 class ServerBusy(Exception):
-    """Raised when a request is not answered now; the message is the reason."""
+    """Raised when a request cannot be answered now; the message is the reason."""
 
 
 class RequestQueue:
-    """Fair queue for `at_once` answers in parallel, where each address may have `per_address` waiting requests."""
+    """Fair queue that makes `at_once` answers in parallel. An address may have `per_address` waiting requests."""
 
     def __init__(self, at_once: int, clock: Clock, per_address: int = MAX_WAITING_OF_ADDRESS) -> None:
         self._at_once = at_once
@@ -40,9 +40,9 @@ class RequestQueue:
 
     @asynccontextmanager
     async def slot(self, address: str, cost: int, seconds: float) -> AsyncIterator[None]:
-        """Wait up to `seconds` for the address's turn, then make an answer in the block. Raises ServerBusy.
+        """Wait up to `seconds` for a turn of the address, in which the block makes an answer. Raises ServerBusy.
 
-        `cost` is the maximum cost of the answer, in µs.
+        cost: maximum cost of the answer, in µs
 
         An IPv6 address counts as its /64 network.
         """

@@ -9,13 +9,13 @@ from urllib.parse import parse_qsl, unquote, urlsplit
 from msgspec import Struct
 
 MAX_TARGET = 2048
-"""Maximum number of characters of a path with its query."""
+"""Maximum length of a path with its query, in characters."""
 MAX_MATCH_TARGET = 6000
-"""Maximum number of characters for a match of a user-written game: about a thousand moves with small numbers."""
+"""Maximum length of a path with the moves of a match, in characters: about a thousand moves with small numbers."""
 MAX_VALUE = 128
-"""Maximum number of characters of a parameter."""
+"""Maximum length of a parameter's value, in characters."""
 CACHE_ENTRIES = 256
-"""Number of cached parsed targets."""
+"""Maximum number of parsed targets in the cache."""
 
 
 class BadRequest(Exception):
@@ -23,7 +23,7 @@ class BadRequest(Exception):
 
 
 class Route(NamedTuple):
-    """Path, or prefix of paths."""
+    """Properties of a path, or of all paths with a prefix."""
 
     cost: int
     """Cost for the requesting address, in µs of `WorkBudget`.
@@ -37,9 +37,9 @@ class Route(NamedTuple):
     memory: bool = False
     """True if the answer comes from memory, without the page process."""
     page: bool = False
-    """True for an HTML page, which is also served without the final slash."""
+    """True for an HTML page, which is also served without the slash at the end of its path."""
     long: bool = False
-    """True if an answer takes long. Only one of these is made at a time."""
+    """True if an answer takes long. Only one long answer is made at a time."""
     personal: bool = False
     """True if the answer depends on the Authorization header."""
     post: bool = False
@@ -48,8 +48,8 @@ class Route(NamedTuple):
     """True if the answer contains absolute addresses, as every page does, and so depends on the Host header."""
 
 
-def _post(parameters: str) -> Route:
-    """Return the route of a POST. Its limit leaves time to wait for the changes of others."""
+def _post_route(parameters: str) -> Route:
+    """Return a route for POST. The time limit leaves time to wait for changes by other clients."""
     return Route(10_000, parameters, seconds=30.0, personal=True, post=True)
 
 
@@ -96,14 +96,14 @@ ROUTES: dict[str, Route] = {
     "/api/bot": Route(5_000, "name!"),
     "/api/bot/": Route(5_000, ""),
     "/api/log/": Route(20_000, personal=True),
-    "/api/join": _post("name"),
-    "/api/me": _post(""),
-    "/api/me/enter": _post("event! name!"),
-    "/api/me/withdraw": _post("event! name!"),
-    "/api/host": _post("do name text"),
-    "/api/token/create": _post("name!"),
-    "/api/token/rotate": _post("name!"),
-    "/api/token/revoke": _post("name!"),
+    "/api/join": _post_route("name"),
+    "/api/me": _post_route(""),
+    "/api/me/enter": _post_route("event! name!"),
+    "/api/me/withdraw": _post_route("event! name!"),
+    "/api/host": _post_route("do name text"),
+    "/api/token/create": _post_route("name!"),
+    "/api/token/rotate": _post_route("name!"),
+    "/api/token/revoke": _post_route("name!"),
 }
 """All routes, by path, or by a prefix that ends in a slash."""
 
@@ -126,13 +126,13 @@ class RouteMatch(Struct, frozen=True):
 
     @property
     def name(self) -> str:
-        """Return the decoded path after the route's prefix."""
+        """Path after the route's prefix, decoded."""
         return unquote(self.rest)
 
 
 @lru_cache(maxsize=CACHE_ENTRIES)
-def parse(target: str) -> RouteMatch | None:
-    """Parse the target of a request. Return None if there is no such page. Raises BadRequest."""
+def parse_target(target: str) -> RouteMatch | None:
+    """Parse the target of a request; return None if there is no such page. Raises BadRequest."""
     longest = MAX_MATCH_TARGET if target.startswith(("/api/game/", "/api/review?")) else MAX_TARGET
     if len(target) > longest:
         raise BadRequest(f"the path must have at most {longest} characters")
@@ -143,7 +143,7 @@ def parse(target: str) -> RouteMatch | None:
         parts = urlsplit(target)
     except ValueError:
         return None
-    route = route_of(parts.path)
+    route = find_route(parts.path)
     if route is None:
         return None
     parameters = ROUTES[route].parameters
@@ -160,18 +160,20 @@ def _parse_query(query: str, parameters: list[str]) -> dict[str, str]:
     try:
         values = dict(parse_qsl(query, keep_blank_values=True, max_num_fields=12, errors="strict"))
     except ValueError:
-        raise BadRequest("the query cannot be read") from None
+        raise BadRequest(
+            "the query is invalid: write name=value, percent-encoded UTF-8, joined by &"
+        ) from None
     for name, value in values.items():
         if len(value) > MAX_VALUE:
             raise BadRequest(f"a parameter must have at most {MAX_VALUE} characters")
         if name not in parameters and f"{name}!" not in parameters:
             # With unknown parameters, one question could be sent under any number of cache keys.
-            raise BadRequest(f"unknown parameter {name!r:.40}")
+            raise BadRequest(f"unknown parameter {name!r:.40} for this path")
     return values
 
 
-def route_of(path: str) -> str | None:
-    """Return the key of a path in `ROUTES`, or None if there is no such page."""
+def find_route(path: str) -> str | None:
+    """Return the key in `ROUTES` for a path; None if there is no such page."""
     if path in ROUTES and (path == "/" or not path.endswith("/")):
         return path
     parts = path.split("/")
@@ -187,7 +189,7 @@ def route_of(path: str) -> str | None:
 
 
 @lru_cache(maxsize=CACHE_ENTRIES)
-def takes_gzip(accepts: str) -> bool:
+def accepts_gzip(accepts: str) -> bool:
     """Return True if an Accept-Encoding header accepts gzip."""
     for part in accepts.lower().split(","):
         coding, _, weight = part.partition(";")

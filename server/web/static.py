@@ -1,7 +1,7 @@
-"""Files of the page, `page/`: read and compressed once, and held in memory.
+"""Files of the page, from the folder `page/`: read and compressed once, and held in memory.
 
-Their addresses begin with `/web/DIGEST/`, where DIGEST is the digest of all files. The content of an address never
-changes, so browsers can cache it forever, and a new version of the server has new addresses. Only files found at
+The paths of the files begin with `/web/DIGEST/`, where DIGEST is the digest of all files. The content at a path never
+changes, so browsers can cache it forever, and a new version of the server has new paths. Only files found at
 the start are served, so no path can lead out of the folder. HTML pages are generated from `Templates`.
 """
 
@@ -22,7 +22,7 @@ from arena.server.web.bundle import make_bundles
 
 WEB = Path(__file__).parents[2] / "page"
 
-KINDS = {
+MEDIA_TYPES = {
     ".html": "text/html; charset=utf-8",
     ".css": "text/css; charset=utf-8",
     ".js": "text/javascript; charset=utf-8",
@@ -41,21 +41,21 @@ _POLICY = (
     "base-uri 'none'; form-action 'none'; frame-ancestors "
 )
 POLICY = f"{_POLICY}'none'"
-"""Content security policy: only own files are run, only the own server is contacted, and embedding is forbidden."""
-EMBEDDED = f"{_POLICY}*"
-"""Content security policy of a page for a single match, which other sites may embed."""
+"""Content security policy: run only this server's files, contact only this server, and forbid embedding."""
+EMBEDDED_POLICY = f"{_POLICY}*"
+"""Content security policy of the page of a single match, which other sites may embed."""
 
-SECURITY = {
+SECURITY_HEADERS = {
     "Content-Security-Policy": POLICY,
     "X-Content-Type-Options": "nosniff",
     "Referrer-Policy": "no-referrer",
 }
 
 DOCUMENTS = ("text/html", "image/")
-"""Prefixes of the media types that a browser displays, and whose scripts it may run."""
+"""Prefixes of the media types that browsers display as documents, and whose scripts they may run."""
 
 FOREVER = "public, max-age=31536000, immutable"
-SMALL = 500
+MIN_COMPRESSED_BYTES = 500
 """Size in bytes below which files are not compressed."""
 DIGEST = b"{{digest}}"
 """Placeholder for the digest of all files."""
@@ -69,7 +69,7 @@ PAGES = {
     "index.html": ("js/main.js", "js/main.bundle.js", "js/views.bundle.js"),
     "embed.html": ("js/embed.js", "js/embed.bundle.js", "js/embed.further.js"),
 }
-"""Pages, each with its first module, the bundle of its static imports, and the bundle of the rest."""
+"""HTML pages, each with its first module, the bundle of its static imports, and the bundle of the rest."""
 VIEWS = b'<link rel="modulepreload" href="/web/{{digest}}/js/views.bundle.js">'
 STYLE_FILES = ("css/page.css", "css/boards.css", "css/home.css")
 STYLES = b"<!-- styles -->"
@@ -84,12 +84,12 @@ class _File:
 
 
 class Templates(Struct, frozen=True):
-    """HTML pages without their parts that depend on the address."""
+    """HTML pages, without the parts that depend on the path."""
 
     digest: str
     """Digest of all files."""
     styles: str
-    """Style directive of the policy, with the digest of the inlined styles."""
+    """Directive for styles in the content security policy, with the digest of the inlined styles."""
     pages: dict[str, bytes]
 
     def page(
@@ -104,7 +104,7 @@ class Templates(Struct, frozen=True):
         """Return an HTML page.
 
         head: elements with title and preview
-        first: elements shown before the scripts are loaded; not used in the embedded page
+        first: elements to show before the scripts are loaded; not used in the embedded page
         start: True for the start page, which needs no module of another view
         embedded: True for the page that other sites may embed
         gzip: True to compress the page
@@ -113,26 +113,26 @@ class Templates(Struct, frozen=True):
         page = "embed.html" if embedded else "index.html"
         # The head is replaced last, because it contains names of bots, which may equal a placeholder.
         html = self.pages[page].replace(FURTHER, further).replace(FIRST, first).replace(HEAD, head)
-        policy = (EMBEDDED if embedded else POLICY).replace("style-src 'self'", self.styles)
+        policy = (EMBEDDED_POLICY if embedded else POLICY).replace("style-src 'self'", self.styles)
         headers = {
-            **SECURITY,
+            **SECURITY_HEADERS,
             "Content-Security-Policy": policy,
             "ETag": f'"{self.digest}{sha256(html).hexdigest()[:16]}"',
             "Cache-Control": "no-cache",
             # Lets the browser request the modules before the page itself has arrived.
             "Link": f"</web/{self.digest}/{PAGES[page][1]}>; rel=modulepreload",
         }
-        return _answer(_file(page, html, level=6 if gzip else 0), headers, gzip=gzip)
+        return _file_answer(_make_file(page, html, level=6 if gzip else 0), headers, gzip=gzip)
 
 
 class StaticFiles:
-    """Files of the page. Raises OSError if their folder cannot be read."""
+    """Files of the page. Raises OSError if the folder `page/` cannot be read."""
 
     def __init__(self) -> None:
         files = {
             path.relative_to(WEB).as_posix(): path.read_bytes()
             for path in sorted(WEB.rglob("*"))
-            if path.is_file() and path.suffix in KINDS
+            if path.is_file() and path.suffix in MEDIA_TYPES
         }
         for paths in PAGES.values():
             files |= make_bundles(files, *paths)
@@ -148,22 +148,24 @@ class StaticFiles:
             f"style-src 'self' 'sha256-{seal}'",
             {page: html.replace(DIGEST, self.digest.encode()) for page, html in pages.items()},
         )
-        self._worker = _file("sw.js", files.pop("sw.js", b"").replace(DIGEST, self.digest.encode()))
-        self._files = {name: _file(name, body) for name, body in files.items()}
+        self._worker = _make_file("sw.js", files.pop("sw.js", b"").replace(DIGEST, self.digest.encode()))
+        self._files = {name: _make_file(name, body) for name, body in files.items()}
 
     def worker(self, *, gzip: bool) -> Response:
-        """Return the service worker. Its address is above all others, because it serves them all."""
-        return _answer(self._worker, {**SECURITY, "Cache-Control": "no-cache"}, gzip=gzip)
+        """Return the service worker, whose path is above all others, because it handles requests for all of them."""
+        return _file_answer(self._worker, {**SECURITY_HEADERS, "Cache-Control": "no-cache"}, gzip=gzip)
 
     def file(self, path: str, *, gzip: bool) -> Response | None:
-        """Return the file at `DIGEST/name`, or None if it does not exist or the digest is another version's."""
+        """Return the file at `DIGEST/name`; None if it does not exist, or if the digest is another version's."""
         digest, _, name = path.partition("/")
         content = self._files.get(name) if digest == self.digest else None
         if content is None:
             return None
         # Browsers do not display the other types as documents, so these many files need no policies.
-        security = SECURITY if content.kind.startswith(DOCUMENTS) else {"X-Content-Type-Options": "nosniff"}
-        return _answer(content, {**security, "Cache-Control": FOREVER}, gzip=gzip)
+        security = (
+            SECURITY_HEADERS if content.kind.startswith(DOCUMENTS) else {"X-Content-Type-Options": "nosniff"}
+        )
+        return _file_answer(content, {**security, "Cache-Control": FOREVER}, gzip=gzip)
 
 
 @cache
@@ -172,12 +174,12 @@ def page_files() -> StaticFiles:
     return StaticFiles()
 
 
-def _file(name: str, body: bytes, level: int = 9) -> _File:
-    packed = gzip.compress(body, level, mtime=0) if level and len(body) >= SMALL else None
-    return _File(KINDS[Path(name).suffix], body, packed)
+def _make_file(name: str, body: bytes, level: int = 9) -> _File:
+    packed = gzip.compress(body, level, mtime=0) if level and len(body) >= MIN_COMPRESSED_BYTES else None
+    return _File(MEDIA_TYPES[Path(name).suffix], body, packed)
 
 
-def _answer(file: _File, headers: dict[str, str], *, gzip: bool) -> Response:
+def _file_answer(file: _File, headers: dict[str, str], *, gzip: bool) -> Response:
     headers = {**headers, "Vary": "Accept-Encoding"}
     if file.packed is not None and gzip:
         return Response(HTTPStatus.OK, file.kind, file.packed, {**headers, "Content-Encoding": "gzip"})

@@ -1,4 +1,4 @@
-"""Answers from the store: match lists, records, tables, events and bots. Invalid requests are refused."""
+"""Answers from the store: lists of matches, records, tables, events and bots."""
 
 from __future__ import annotations
 
@@ -38,16 +38,16 @@ from arena.server.store.search import (
     load_scores,
     search_matches,
 )
-from arena.server.web.analysis import NO_POSITION, position_in, review
+from arena.server.web.analysis import NO_POSITION, parse_position_query, review_match
 from arena.server.web.frames import AskLive, LiveRequest
 from arena.server.web.live import DueMatch, EventProgress
 from arena.server.web.routes import BadRequest, RouteMatch
 from arena.server.web.static import FOREVER
 from arena.solved.move_quality import MoveQuality, move_qualities
 
-SEEN_BY_NOBODY = ("maxie", "minnie", DRAWN)
-SEEN_BY_BOT = (WON, LOST, *SEEN_BY_NOBODY)
-"""Results that a search for a bot accepts, besides reasons. SEEN_BY_NOBODY has those without a bot."""
+RESULTS_WITHOUT_BOT = ("maxie", "minnie", DRAWN)
+RESULTS_WITH_BOT = (WON, LOST, *RESULTS_WITHOUT_BOT)
+"""Results that a search accepts besides end reasons, with a bot and without one."""
 _REASONS = {each.value for each in EndReason}
 MATCH_ID = re.compile(r"[A-Za-z0-9_.:-]{1,64}")
 _TIME = re.compile(r"[0-9TZ:.+-]{1,32}")
@@ -59,11 +59,11 @@ MAX_DUE = 100
 
 
 class SolvedMoveQuality(Struct, frozen=True):
-    """Move on a solved map: its effect on the position's value, and the new value for the player to move."""
+    """Quality of a move on a solved map: its effect on the position's value, and the new value."""
 
     kind: MoveQuality
     now: str
-    """New value in words, as in `win in 5 plies`."""
+    """New value for the player to move, in words, as in `win in 5 plies`."""
 
 
 class EventPage(Struct, frozen=True):
@@ -71,16 +71,16 @@ class EventPage(Struct, frozen=True):
 
     event: str
     plan: EventProgress | None
-    """Plan of the event; None if it has none, like the event of open play on a server."""
+    """Plan of the event; None if it has none, as the open pool of a server."""
     counted: int
-    """Number of finished matches counted in the tables."""
+    """Number of finished matches that the tables count."""
     playing: int
     """Number of matches in progress."""
     finished: bool
 
 
 class StorePages:
-    """Answers from one store."""
+    """Handler of requests for data in one store."""
 
     def __init__(self, engine: Engine, ask_live: AskLive) -> None:
         self._engine = engine
@@ -103,8 +103,8 @@ class StorePages:
             case "/api/truth/":
                 return await self._truth(name)
             case "/api/review/":
-                line = await self._line(name)
-                return _no_match(name) if line is None else await review(line)
+                line = await self._load_record(name)
+                return _match_not_found(name) if line is None else await review_match(line)
             case "/api/openings/":
                 return await self._openings(name, route_match.query)
             case "/api/table":
@@ -116,8 +116,8 @@ class StorePages:
         return await self._bot(name or parameters.get("name", ""))
 
     async def _records(self, parameters: Mapping[str, str]) -> Response:
-        """Return finished matches of a bot, a game or an event, the newest first."""
-        limit, before = _limit(parameters), _start_place(parameters)
+        """Return the finished matches of a bot, a game or an event, the newest first."""
+        limit, before = _parse_limit(parameters), _parse_position(parameters)
         game, event = parameters.get("game", ""), parameters.get("event", "")
         if game and not KNOWN.knows(game):
             raise BadRequest(f"no game is called {game!r:.40}")
@@ -128,10 +128,14 @@ class StorePages:
 
     async def _search(self, parameters: Mapping[str, str]) -> Response:
         """Return the finished matches that fit all given terms, the newest first."""
-        limit, before, result = _limit(parameters), _start_place(parameters), parameters.get("result", "")
+        limit, before, result = (
+            _parse_limit(parameters),
+            _parse_position(parameters),
+            parameters.get("result", ""),
+        )
         if parameters.get("opponent") and not parameters.get("bot"):
             raise BadRequest("opponent needs bot: give both")
-        results = SEEN_BY_BOT if parameters.get("bot") else SEEN_BY_NOBODY
+        results = RESULTS_WITH_BOT if parameters.get("bot") else RESULTS_WITHOUT_BOT
         if result and result not in results and result not in _REASONS:
             raise BadRequest(f"result must be {', '.join(results)} or a reason, not {result!r:.40}")
         opening = ""
@@ -147,13 +151,13 @@ class StorePages:
     async def _record(self, match: str, *, gzip: bool, download: bool) -> Response:
         """Return the record of a finished match, found by its id or a unique prefix.
 
-        download: True to send it as a file
+        download: True to let the browser save the record as a file
         """
         # A record never changes, so clients can cache it.
         headers = {"Cache-Control": FOREVER, "Vary": "Accept-Encoding"}
         line, whole = await find_record(self._engine, match) if MATCH_ID.fullmatch(match) else (None, True)
         if line is None:
-            return _no_match(match)
+            return _match_not_found(match)
         if not whole:
             headers["Cache-Control"] = "no-cache"
         if download:
@@ -165,17 +169,17 @@ class StorePages:
         return responses.raw_json(body, headers)
 
     async def _truth(self, match: str) -> Response:
-        """Return the true value of each move of a match on a solved map, or null for any other."""
-        line = await self._line(match)
+        """Return the quality of each move of a match on a solved map; null for a match on any other map."""
+        line = await self._load_record(match)
         if line is None:
-            return _no_match(match)
+            return _match_not_found(match)
         return responses.json(await anyio.to_thread.run_sync(true_moves, line))
 
     async def _openings(self, map_name: str, query: str) -> Response:
         """Return the moves played from a position on a built-in map."""
         if map_name not in map_names():
             return responses.not_found(f"no built-in map is called {map_name!r:.80}")
-        text = position_in(query)
+        text = parse_position_query(query)
         if text is None:
             raise BadRequest(NO_POSITION)
         game = Riskless(load_map(map_name))
@@ -187,7 +191,7 @@ class StorePages:
             raise BadRequest(f"the explorer knows positions up to ply {MAX_PLY}, not ply {position.ply}")
         return responses.json(await find_continuations(self._engine, game, position))
 
-    async def _line(self, match: str) -> str | None:
+    async def _load_record(self, match: str) -> str | None:
         return await load_record(self._engine, match) if MATCH_ID.fullmatch(match) else None
 
     async def _table(self, parameters: Mapping[str, str]) -> Response:
@@ -195,7 +199,7 @@ class StorePages:
         event, time_control = parameters.get("event", ""), parameters.get("tc", "")
         if event and parameters.keys() != {"event"}:
             raise BadRequest(
-                "event cannot be combined with map, tc or season: its table covers all its matches"
+                "event cannot be combined with map, tc or season: an event's table covers all its matches"
             )
         if "map" in parameters and not time_control:
             raise BadRequest("map needs tc: a rating is for one map and one time control")
@@ -207,13 +211,13 @@ class StorePages:
                 await rating_tables(self._engine, parameters.get("map", ""), time_control, season)
             )
         table = await self._event_table(event)
-        return responses.json(table) if table else _no_event(event)
+        return responses.json(table) if table else _event_not_found(event)
 
     async def _csv(self, event: str) -> Response:
         """Return the rows of an event's table as CSV."""
         table = await self._event_table(event)
         if table is None:
-            return _no_event(event)
+            return _event_not_found(event)
         name = re.sub(r"[^A-Za-z0-9_.-]", "_", event)
         headers = {"Cache-Control": "no-store", "Content-Disposition": f'attachment; filename="{name}.csv"'}
         return Response(HTTPStatus.OK, "text/csv; charset=utf-8", as_csv(table.rows).encode(), headers)
@@ -228,7 +232,7 @@ class StorePages:
         live = await self._ask_live(LiveRequest(event=event))
         matches, ladder = await counted_matches(self._engine, event), await find_plan(self._engine, event)
         if matches is None and ladder is None and live.progress is None and not live.playing:
-            return _no_event(event)
+            return _event_not_found(event)
         plan = live.progress or (None if ladder is None else _stored_progress(event, ladder))
         if ladder is not None and ladder.plan.get("state", {}).get("phase") in ("running", "paused"):
             pairings = await due_matches(self._engine, event, ladder)
@@ -250,7 +254,7 @@ class StorePages:
 
 
 def true_moves(line: str) -> list[SolvedMoveQuality] | None:
-    """Return the moves of a record, each judged by the solved table of its map, or None if there is no usable table.
+    """Return the quality of each move of a record by the table of a solved map; None if there is no usable table.
 
     This takes about 0.1 ms per move.
     """
@@ -261,24 +265,24 @@ def true_moves(line: str) -> list[SolvedMoveQuality] | None:
     return None if record is None else [SolvedMoveQuality(kind, str(reached)) for _, kind, reached in record]
 
 
-def _limit(parameters: Mapping[str, str]) -> int:
+def _parse_limit(parameters: Mapping[str, str]) -> int:
     limit = parameters.get("limit", "20")
     if not limit.isascii() or not limit.isdecimal() or not 1 <= int(limit[:6]) <= MAX_MATCHES:
         raise BadRequest(f"limit must be 1 to {MAX_MATCHES}")
     return int(limit)
 
 
-def _start_place(parameters: Mapping[str, str]) -> PagePosition | None:
+def _parse_position(parameters: Mapping[str, str]) -> PagePosition | None:
     if not parameters.get("before"):
         return None
     time, _, match = parameters["before"].partition("|")
     if not _TIME.fullmatch(time) or not MATCH_ID.fullmatch(match):
-        raise BadRequest("before must be the `next` of an earlier answer")
+        raise BadRequest("before must be `next` of an earlier answer")
     return time, match
 
 
 def _stored_progress(event: str, ladder: LadderPlan) -> EventProgress:
-    """Return the stored plan of an event that another process plays or has played."""
+    """Return the progress of an event that another process plays or has played, from its stored plan."""
     plan: Mapping[str, Any] = ladder.plan
     return EventProgress(
         event=event,
@@ -301,9 +305,9 @@ def _due_match(pairing: Pairing, ladder: LadderPlan) -> DueMatch:
     return DueMatch(pairing.maxie, pairing.minnie, map, pairing.pair.round + 1)
 
 
-def _no_match(match: str) -> Response:
+def _match_not_found(match: str) -> Response:
     return responses.not_found(f"no finished match is called {match!r:.80}")
 
 
-def _no_event(event: str) -> Response:
+def _event_not_found(event: str) -> Response:
     return responses.not_found(f"no event is called {event!r:.80}")

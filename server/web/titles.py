@@ -1,4 +1,4 @@
-"""Titles of bots, maps, events and matches, as the page has them (`page/js/text.js`)."""
+"""Titles of bots, maps, events and matches, the same as on the page (`page/js/text.js`)."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from arena.protocol.record import Result
 from arena.protocol.values import Players
 
 GAMES = {name: game.title for name, game in catalogue.GAMES.items()}
-"""Titles of the built-in games. All others use their names."""
+"""Titles of the built-in games. Other games are shown by name."""
 
 _REASONS = {
     EndReason.ARMIES: "enough armies",
@@ -22,11 +22,11 @@ _REASONS = {
     EndReason.TIMEOUT: "time ran out",
     EndReason.NO_SHOW: "no-show",
 }
-"""Descriptions of reasons whose names are not clear enough."""
+"""Texts for end reasons whose names are not clear enough."""
 
 
 def bot_title(name: str) -> str:
-    """Return a bot's name as a title. The server's own house-alphabeta is House AlphaBeta, all others keep their names."""
+    """Return a bot's name as a title: House AlphaBeta for house-alphabeta; other names stay as they are."""
     engine = name.removeprefix("house-")
     if engine in ("", name):
         return name
@@ -35,35 +35,35 @@ def bot_title(name: str) -> str:
 
 
 def bot_titles(players: Players) -> tuple[str, str]:
-    """Return both players of a match as titles."""
+    """Return the names of both players as titles, Maxie's first."""
     return bot_title(players.maxie), bot_title(players.minnie)
 
 
 def map_title(name: str) -> str:
-    """Return a map's name as a title, as in Italy for italy and USA for usa."""
+    """Return a map's name as a title: Italy for italy, USA for usa."""
     if re.fullmatch(r"[a-z]{1,3}[0-9]*", name):
         return name.upper()
     return name if ":" in name else name[:1].upper() + name[1:]
 
 
 def event_title(name: str) -> str:
-    """Return an event's name as a title. The event of the open pool is called serve."""
+    """Return an event's name as a title: Open pool for serve; other names stay as they are."""
     return "Open pool" if name == "serve" else name
 
 
 def game_title(game: str, map: str, time_control: str) -> str:
-    """Return the game, map and time control of a match."""
+    """Return the title of a match: its game, map and time control, separated by commas."""
     title = map_title(map) if map and game == "riskless" else f"{GAMES.get(game, game)} {map}".strip()
     return ", ".join(each for each in (title, time_control) if each)
 
 
-def of_view(view: View) -> str:
-    """Return the game, map and time control of a match in progress."""
+def live_title(view: View) -> str:
+    """Return the title of a match in progress: its game, map and time control, separated by commas."""
     return game_title(view.game, str(view.setup.get("map", "")), str(view.time_control))
 
 
 def result_title(players: Players, result: Result) -> str:
-    """Return the winner and the reason, in a few words."""
+    """Return the result of a match in a few words: the winner and the reason."""
     if result.reason is EndReason.SERVER_FAULT:
         return "void"
     why = (

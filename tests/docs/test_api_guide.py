@@ -30,9 +30,9 @@ from arena.server.store.database import transaction_writer
 from arena.server.store.events import send_request
 from arena.server.store.invitations import invite
 from arena.server.store.ladders import claim
-from arena.server.web.analysis import analysis, review
+from arena.server.web.analysis import analyse_position, review_match
 from arena.server.web.live import DueMatch, EventProgress, SprtProgress
-from arena.server.web.routes import ROUTES, parse, route_of
+from arena.server.web.routes import ROUTES, find_route, parse_target
 from tests.docs.pages import text_of
 from tests.games.own import EXAMPLES
 from tests.match.recorded import random_record
@@ -182,7 +182,7 @@ async def play(host: Host) -> str:
 
 def test_the_guide_has_every_path_and_its_parameters() -> None:
     text, guide = text_of(PAGE), Guide(text_of(PAGE))
-    queries = [parse(re.sub(r"=[A-Z]+", "=1", question)) for question in guide.questions]
+    queries = [parse_target(re.sub(r"=[A-Z]+", "=1", question)) for question in guide.questions]
     paths = {path for path in ROUTES if path.startswith("/api/")}
     assert {asked.route for asked in queries if asked is not None} == paths
     for path in paths:
@@ -241,7 +241,7 @@ async def test_every_answer_has_the_fields_that_the_guide_tells() -> None:
         ).decode()
         for question, targets in asked.items():
             for target in targets:
-                method = "POST" if ROUTES[route_of(target.partition("?")[0]) or ""].post else "GET"
+                method = "POST" if ROUTES[find_route(target.partition("?")[0]) or ""].post else "GET"
                 secret = f"Bearer {code}" if target.startswith("/api/join") else f"Basic {basic}"
                 secret = f"Basic {admin}" if target.startswith("/api/host") else secret
                 status, _, body = await get(host, target, method, Authorization=secret)
@@ -252,9 +252,9 @@ async def test_every_answer_has_the_fields_that_the_guide_tells() -> None:
 
 @pytest.mark.slow
 async def test_the_analysis_has_the_fields_that_the_guide_tells() -> None:
-    answer = await analysis("path4", f"position={quote(PATH4.position_to_text(PATH4.start()))}", 150)
+    answer = await analyse_position("path4", f"position={quote(PATH4.position_to_text(PATH4.start()))}", 150)
     assert Guide(text_of(PAGE)).wrong(json.loads(answer.body), ["Advice"], "advice") == ""
-    answer = await review(to_line(random_record(make_setup("riskless", "path4"))[0]))
+    answer = await review_match(to_line(random_record(make_setup("riskless", "path4"))[0]))
     assert Guide(text_of(PAGE)).wrong(json.loads(answer.body), ["Review"], "review") == ""
 
 

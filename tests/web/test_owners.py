@@ -78,7 +78,9 @@ def test_a_person_takes_a_name_connects_a_bot_and_looks_after_it(tmp_path: Path,
         page.get_by_label("Name of one of your bots").fill("tiger")
         page.get_by_label("Token", exact=True).fill(token)
         page.get_by_role("button", name="Show my bots").click()
-        expect(page.get_by_role("alert").first).to_contain_text("this is not the token of such a bot")
+        expect(page.get_by_role("alert").first).to_contain_text(
+            "this is not the token of a bot with this name"
+        )
 
 
 def test_a_host_sees_who_is_connected_and_bans_and_tells_all(tmp_path: Path, page: Page) -> None:

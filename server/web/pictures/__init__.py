@@ -1,4 +1,4 @@
 """Preview pictures of matches, maps, bots and events: PNG, and GIF for whole matches.
 
-words and records -> cards (SVG) -> drawing (PNG, GIF)
+texts and records -> cards (SVG) -> drawing (PNG, GIF)
 """

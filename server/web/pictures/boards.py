@@ -1,4 +1,4 @@
-"""SVG of a position of any game, scaled to fit a rectangle: a map with its armies, or a board with its pieces."""
+"""SVG of a position of any game, scaled to fit a rectangle: a map with armies, or a board with pieces."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from arena.maps.picture import MAXIE, MINNIE, STYLE, picture_of
 READABLE = 1.1
 """Minimum scale of marks, in pixels per unit."""
 LETTERS = {"X": Player.MAXIE, "O": Player.MINNIE, "W": Player.MAXIE, "B": Player.MINNIE}
-"""Players by piece letter, in games whose boards consist of letters."""
+"""Owner of each piece letter, in games whose boards consist of letters."""
 
 
 class Rectangle(NamedTuple):
@@ -31,14 +31,14 @@ class Rectangle(NamedTuple):
 
 @dataclass(frozen=True)
 class DrawnPosition:
-    """Drawn position: `still` is equal for all positions of a match, and `moving` is drawn above it."""
+    """SVG of a position in two layers: `still` is equal for all positions of a match, `moving` is drawn above it."""
 
     still: str
     moving: str
 
     @property
     def whole(self) -> str:
-        """Return the SVG of both layers together."""
+        """SVG of both layers together."""
         return self.still + self.moving
 
 
@@ -68,7 +68,7 @@ def _draw_map(game: Riskless, position: Any, move: Any, box: Rectangle) -> Drawn
 
 
 def _frame(width: float, height: float, box: Rectangle) -> str:
-    """Return the start tag of an svg element of this size, scaled to fit the rectangle."""
+    """Return the start tag of an svg element of this size that is scaled to fit a rectangle."""
     return (
         f'<svg x="{box.x:.1f}" y="{box.y:.1f}" width="{box.width:.1f}" height="{box.height:.1f}" '
         f'viewBox="0 0 {width:.1f} {height:.1f}">'
@@ -76,7 +76,7 @@ def _frame(width: float, height: float, box: Rectangle) -> str:
 
 
 def _board(game: Game[Any, Any], position: Any) -> tuple[Grid | Points | None, list[Player | str]]:
-    """Return the board of a game and the marks on its cells."""
+    """Return the board of a game, None if it declares none, and the marks on the cells."""
     if isinstance(game, TicTacToe):
         return Grid(3, 3), [LETTERS.get(cell, "") for cell in position.cells]
     if isinstance(game, Hexapawn):

@@ -12,13 +12,13 @@ from arena.games.riskless import Riskless
 from arena.maps.mapfile import MapFile
 from arena.maps.picture import MAXIE, MINNIE
 from arena.server.web.pictures.boards import Rectangle, draw_position
-from arena.server.web.pictures.lettering import FONT, QUIET, text
+from arena.server.web.pictures.lettering import FONT, QUIET, text_element
 from arena.server.web.titles import map_title
 
 WIDTH, HEIGHT = 1200, 630
 MARGIN = 40
 MAX_ROWS = 8
-"""Maximum number of table rows in a picture."""
+"""Maximum number of rows of a table in a picture."""
 
 
 class MatchWords(Struct, frozen=True):
@@ -33,31 +33,31 @@ class MatchWords(Struct, frozen=True):
 
 
 def arena_card(game: AnyGame, position: Any, move: Any) -> str:
-    """Return the picture of the arena: its name next to a match in progress."""
+    """Return the picture of the arena: its name beside a position of a match."""
     box = Rectangle(520, 40, WIDTH - 560, HEIGHT - 80)
     return _document(
         [
-            text(MARGIN, 220, 64, "Riskless Arena", 460),
-            text(MARGIN, 290, 34, "Programs fight for maps.", 460, QUIET),
-            text(MARGIN, 340, 34, "Watch them, or play one.", 460, QUIET),
+            text_element(MARGIN, 220, 64, "Riskless Arena", 460),
+            text_element(MARGIN, 290, 34, "Programs fight for maps.", 460, QUIET),
+            text_element(MARGIN, 340, 34, "Watch them, or play one.", 460, QUIET),
             draw_position(game, position, box, move).whole,
         ]
     )
 
 
 def table_card(title: str, line: str, rows: Sequence[tuple[str, str, float]]) -> str:
-    """Return a title, a line, and rows. A row is a name, a number as text, and the length of a bar from 0 to 1."""
+    """Return the picture of a table. A row is a name, a number as text, and the length of a bar from 0 to 1."""
     parts = [
-        text(MARGIN, 110, 60, title, WIDTH - 2 * MARGIN),
-        text(MARGIN, 165, 30, line, WIDTH - 2 * MARGIN, QUIET),
+        text_element(MARGIN, 110, 60, title, WIDTH - 2 * MARGIN),
+        text_element(MARGIN, 165, 30, line, WIDTH - 2 * MARGIN, QUIET),
     ]
     for number, (name, detail, share) in enumerate(rows[:MAX_ROWS]):
         y = 235 + number * 45
         wide = max(4.0, 420 * min(1.0, max(0.0, share)))
         parts += [
-            text(MARGIN, y, 28, name, 480),
+            text_element(MARGIN, y, 28, name, 480),
             f'<rect x="540" y="{y - 22}" width="{wide:.1f}" height="26" rx="4" fill="{MAXIE}"/>',
-            text(980, y, 28, detail, 180, QUIET),
+            text_element(980, y, 28, detail, 180, QUIET),
         ]
     return _document([*parts, _brand()])
 
@@ -65,21 +65,21 @@ def table_card(title: str, line: str, rows: Sequence[tuple[str, str, float]]) ->
 def match_card(
     match: MatchWords, game: AnyGame | None, position: Any, move: Any, ply: int, plies: int
 ) -> str:
-    """Return a match at a ply: the board with the last move, and the players. Without a game, only the texts."""
-    board = _board_of(game, position, move)
-    return _document([*_sides(match, f"move {ply} of {plies}", 760), *board, _brand()])
+    """Return the picture of a match at a ply: the board with the last move, and texts. Without a game, only texts."""
+    board = _board_parts(game, position, move)
+    return _document([*_side_parts(match, f"move {ply} of {plies}", 760), *board, _brand()])
 
 
 def map_card(file: MapFile) -> str:
-    """Return a map with the initial position of a match."""
+    """Return the picture of a map with the initial position."""
     map = file.map
     game = Riskless(map)
     box = Rectangle(MARGIN, 130, WIDTH - 2 * MARGIN, 450)
     detail = f"{map.size} territories, {map.armies_to_win} armies to win, at most {map.territory_cap} on each"
     return _document(
         [
-            text(MARGIN, 75, 50, map_title(map.name), 600),
-            text(MARGIN, 115, 24, file.description or detail, WIDTH - 2 * MARGIN, QUIET),
+            text_element(MARGIN, 75, 50, map_title(map.name), 600),
+            text_element(MARGIN, 115, 24, file.description or detail, WIDTH - 2 * MARGIN, QUIET),
             draw_position(game, game.start(), box).whole,
             _brand(),
         ]
@@ -87,20 +87,22 @@ def map_card(file: MapFile) -> str:
 
 
 def film_ground(match: MatchWords, game: AnyGame, width: int, height: int) -> str:
-    """Return the background of all frames of a film: the names above, and the board without pieces below."""
+    """Return the background of all frames of a film: the names, and the board without pieces below them."""
     names = [
-        *_name(match.maxie, 16, 30, 20, width / 2 - 30, MAXIE),
-        *_name(match.minnie, width / 2 + 8, 30, 20, width / 2 - 30, MINNIE, square=True),
+        *_name_parts(match.maxie, 16, 30, 20, width / 2 - 30, MAXIE),
+        *_name_parts(match.minnie, width / 2 + 8, 30, 20, width / 2 - 30, MINNIE, square=True),
     ]
     still = draw_position(game, game.start(), film_box(width, height)).still
     return _document([*names, still], width, height)
 
 
 def film_frame(game: AnyGame, position: Any, move: Any, width: int, height: int, share: float) -> str:
-    """Return one frame of a film without its background: pieces, armies, and the progress of the match."""
+    """Return one frame of a film without the background: pieces, armies, and the progress of the match."""
     moving = draw_position(game, position, film_box(width, height), move).moving
     bar = f'<rect x="0" y="{height - 6}" width="{width * share:.1f}" height="6" fill="#0f6b5c"/>'
-    return _document([moving, bar, *_armies(game, position, 16, 40, width - 32, 8)], width, height, ground="")
+    return _document(
+        [moving, bar, *_armies_bar(game, position, 16, 40, width - 32, 8)], width, height, ground=""
+    )
 
 
 def film_box(width: int, height: int) -> Rectangle:
@@ -108,7 +110,7 @@ def film_box(width: int, height: int) -> Rectangle:
     return Rectangle(8, 56, width - 16, height - 68)
 
 
-def _board_of(game: AnyGame | None, position: Any, move: Any) -> list[str]:
+def _board_parts(game: AnyGame | None, position: Any, move: Any) -> list[str]:
     if game is None:
         return []
     box = Rectangle(MARGIN / 2, MARGIN, 720, HEIGHT - 2 * MARGIN)
@@ -117,23 +119,23 @@ def _board_of(game: AnyGame | None, position: Any, move: Any) -> list[str]:
         draw_position(
             game, position, Rectangle(box.x + 16, box.y + 16, box.width - 32, box.height - 32), move
         ).whole,
-        *_armies(game, position, 780, 420, 380, 22),
+        *_armies_bar(game, position, 780, 420, 380, 22),
     ]
 
 
-def _sides(match: MatchWords, result: str, x: float) -> list[str]:
+def _side_parts(match: MatchWords, result: str, x: float) -> list[str]:
     wide = WIDTH - x - MARGIN
     return [
-        *_name(match.maxie, x + 20, 120, 40, wide - 20, MAXIE),
-        text(x + 20, 175, 26, "against", wide, QUIET),
-        *_name(match.minnie, x + 20, 230, 40, wide - 20, MINNIE, square=True),
-        text(x + 20, 310, 26, match.about, wide, QUIET),
-        text(x + 20, 355, 26, match.result or "in progress", wide),
-        text(x + 20, 395, 22, result, wide, QUIET),
+        *_name_parts(match.maxie, x + 20, 120, 40, wide - 20, MAXIE),
+        text_element(x + 20, 175, 26, "against", wide, QUIET),
+        *_name_parts(match.minnie, x + 20, 230, 40, wide - 20, MINNIE, square=True),
+        text_element(x + 20, 310, 26, match.about, wide, QUIET),
+        text_element(x + 20, 355, 26, match.result or "in progress", wide),
+        text_element(x + 20, 395, 22, result, wide, QUIET),
     ]
 
 
-def _name(
+def _name_parts(
     name: str, x: float, y: float, size: float, wide: float, colour: str, *, square: bool = False
 ) -> list[str]:
     r = 0.36 * size
@@ -142,11 +144,11 @@ def _name(
         if square
         else f'<circle cx="{x + r:.1f}" cy="{y - r:.1f}" r="{r:.1f}" fill="{colour}"/>'
     )
-    return [shape, text(x + 2.8 * r, y, size, name, wide - 2.8 * r)]
+    return [shape, text_element(x + 2.8 * r, y, size, name, wide - 2.8 * r)]
 
 
-def _armies(game: AnyGame, position: Any, x: float, y: float, wide: float, high: float) -> list[str]:
-    """Return a bar of both players' armies, if the game has any."""
+def _armies_bar(game: AnyGame, position: Any, x: float, y: float, wide: float, high: float) -> list[str]:
+    """Return a bar that compares both players' armies; empty for a game without armies."""
     if not isinstance(game, Riskless):
         return []
     maxie = sum(n for n in position.armies if n > 0)
@@ -157,12 +159,12 @@ def _armies(game: AnyGame, position: Any, x: float, y: float, wide: float, high:
         f'<rect x="{x + cut:.1f}" y="{y}" width="{wide - cut:.1f}" height="{high}" fill="{MINNIE}"/>',
     ]
     if high >= 20:
-        bar.append(text(x, y + high + 34, 24, f"{maxie} against {minnie} armies", wide, QUIET))
+        bar.append(text_element(x, y + high + 34, 24, f"{maxie} against {minnie} armies", wide, QUIET))
     return bar
 
 
 def _brand() -> str:
-    return text(WIDTH - 290, HEIGHT - 24, 26, "Riskless Arena", 270, QUIET)
+    return text_element(WIDTH - 290, HEIGHT - 24, 26, "Riskless Arena", 270, QUIET)
 
 
 def _document(

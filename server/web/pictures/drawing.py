@@ -1,6 +1,6 @@
-"""Pictures as PNG and GIF. A picture takes tenths of a second, and a film up to ten seconds.
+"""Pictures as PNG and GIF. Drawing a picture takes tenths of a second, and a film up to ten seconds.
 
-They are drawn only in the page process.
+Pictures are drawn only in the page process.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ from arena.server.web.pictures import cards
 from arena.server.web.pictures.cards import WIDTH, MatchWords
 from arena.server.web.pictures.lettering import FONT, FONT_FILE
 
-FILM = 600, 450
+FILM_SIZE = 600, 450
 """Width and height of a film, in pixels."""
 MAX_FRAMES = 40
-"""Maximum number of frames of a film, ten seconds. A longer match is reduced to its greatest change and its end."""
+"""Maximum number of frames of a film, which last ten seconds. Of a longer match, the greatest change and the end are shown."""
 FRAME_MS, LAST_MS = 250, 3_000
 COLOURS = 64
 
@@ -57,47 +57,47 @@ def table_picture(title: str, line: str, rows: Sequence[tuple[str, str, float]])
 
 
 def record_picture(line: str, ply: int | None = None) -> bytes:
-    """Draw a finished match after `ply` plies, or at its end, as PNG. Raises NoPicture."""
-    return _match(_of_record(line), ply)
+    """Draw a finished match after `ply` plies as PNG; None for its end. `line`: record as JSON. Raises NoPicture."""
+    return _draw_match(_match_of_record(line), ply)
 
 
 def view_picture(view: View, ply: int | None = None) -> bytes:
-    """Draw a match in progress after `ply` plies, or its current position, as PNG. Raises NoPicture."""
-    words = MatchWords(*titles.bot_titles(view.players), titles.of_view(view), "")
-    return _match(DrawnMatch(words, view.game, view.setup, [each.move for each in view.moves]), ply)
+    """Draw a match in progress after `ply` plies as PNG; None for its current position. Raises NoPicture."""
+    words = MatchWords(*titles.bot_titles(view.players), titles.live_title(view), "")
+    return _draw_match(DrawnMatch(words, view.game, view.setup, [each.move for each in view.moves]), ply)
 
 
-def _match(match: DrawnMatch, ply: int | None) -> bytes:
+def _draw_match(match: DrawnMatch, ply: int | None) -> bytes:
     plies = len(match.moves)
     at = plies if ply is None else ply
     if at > plies:
         raise NoPicture(f"the match has {plies} plies, not {at}")
-    game = _game(match)
+    game = _make_game(match)
     position = _positions(game, match.moves[:at])[-1] if game is not None else None
     move = match.moves[at - 1] if at else None
     return _png(cards.match_card(match.words, game, position, move, at, plies), WIDTH)
 
 
 def arena_picture(line: str) -> bytes:
-    """Draw the arena with a match after two thirds of its moves, as PNG. Raises NoPicture."""
-    match = _of_record(line)
-    game = _game(match)
+    """Draw the arena's name beside a match after two thirds of its moves, as PNG. Raises NoPicture."""
+    match = _match_of_record(line)
+    game = _make_game(match)
     if game is None:
         raise NoPicture(f"positions of {match.game!r:.40} cannot be drawn")
     moves = match.moves[: 2 * len(match.moves) // 3]
     return _png(cards.arena_card(game, _positions(game, moves)[-1], moves[-1]), WIDTH)
 
 
-def film(line: str) -> bytes:
-    """Draw the highlight and the end of a finished match, as GIF. This takes some seconds. Raises NoPicture."""
-    match = _of_record(line)
-    game = _game(match)
+def draw_film(line: str) -> bytes:
+    """Draw the highlight and the end of a finished match as GIF, which takes some seconds. Raises NoPicture."""
+    match = _match_of_record(line)
+    game = _make_game(match)
     if game is None:
         raise NoPicture(f"positions of {match.game!r:.40} cannot be drawn")
     positions = _positions(game, match.moves)
     last = len(positions) - 1
-    plies = highlight(game, positions)
-    width, height = FILM
+    plies = highlight_plies(game, positions)
+    width, height = FILM_SIZE
     ground = _image(cards.film_ground(match.words, game, width, height), width)
     frames = []
     for ply in plies:
@@ -116,8 +116,8 @@ def film(line: str) -> bytes:
     return out.getvalue()
 
 
-def highlight(game: AnyGame, positions: Sequence[Any]) -> list[int]:
-    """Return the plies shown in a film: those around the greatest change of armies, and the last."""
+def highlight_plies(game: AnyGame, positions: Sequence[Any]) -> list[int]:
+    """Return the plies that a film shows: those with the greatest change of the armies' shares, and the last."""
     last = len(positions) - 1
     if len(positions) <= MAX_FRAMES or not isinstance(game, Riskless):
         step = -(-len(positions) // MAX_FRAMES)
@@ -135,15 +135,15 @@ def _share(armies: Sequence[int]) -> float:
     return sum(n for n in armies if n > 0) / whole if whole else 0.5
 
 
-def _game(match: DrawnMatch) -> AnyGame | None:
-    """Return the game of a match, or None if it is unknown."""
+def _make_game(match: DrawnMatch) -> AnyGame | None:
+    """Return the game of a match; None if the game is unknown."""
     try:
         return make_game(match.game, match.setup)
     except GameError:
         return None
 
 
-def _of_record(line: str) -> DrawnMatch:
+def _match_of_record(line: str) -> DrawnMatch:
     try:
         record = from_line(line)
     except BadRecord as error:

@@ -1,4 +1,4 @@
-"""Texts in pictures, all in one font, scaled to fit by their measured widths."""
+"""Texts in pictures, in one font, scaled to fit by their measured widths."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from PIL import ImageFont
 FONT = "DejaVu Sans"
 FONT_FILE = Path(__file__).parent / "fonts" / "DejaVuSans.ttf"
 INK, QUIET = "#16202b", "#566373"
-SMALLEST = 0.6
-"""Minimum scale of a text before it is cut."""
-MOST = 200
+MIN_SCALE = 0.6
+"""Smallest scale of a text. If it is still too wide, the text is cut."""
+MAX_CHARACTERS = 200
 """Maximum number of characters of a text."""
 
 
-def text(x: float, y: float, size: float, words: str, wide: float, colour: str = INK) -> str:
-    """Return a line of text at (x, y), at most `wide` pixels long: first scaled down, then cut."""
-    words = "".join(each if each.isprintable() else "�" for each in words[:MOST])
+def text_element(x: float, y: float, size: float, words: str, wide: float, colour: str = INK) -> str:
+    """Return the SVG element of a line of text at (x, y). A text wider than `wide` pixels is scaled down, then cut."""
+    words = "".join(each if each.isprintable() else "�" for each in words[:MAX_CHARACTERS])
     length = _length(words, size)
     if length > wide:
-        size = max(SMALLEST * size, size * wide / length)
+        size = max(MIN_SCALE * size, size * wide / length)
         while len(words) > 1 and _length(words, size) > wide:
             words = f"{words[: -2 if words.endswith('…') else -1]}…"
     # As a style attribute, because a map's style sheet applies to the whole document and overrides plain attributes.

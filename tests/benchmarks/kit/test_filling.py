@@ -10,7 +10,7 @@ from arena.server.store.journal.reader import load_events_of_match
 from arena.server.store.queries import event_table, rating_tables
 from arena.server.store.schema import event_totals
 from arena.server.store.search import SearchFilter, search_matches
-from arena.server.web.match_log import match_log
+from arena.server.web.match_log import load_log
 from benchmarks.kit.filling import BOTS, EVENT, PLIES, fill, tell_truly
 from tests.server.played import MAXIE_WINS, day, events, keep
 
@@ -30,7 +30,7 @@ async def test_a_store_that_was_filled_is_one_that_a_server_could_have_written(d
         assert await load_record(engine, shown[0].match)
         name = shown[1].match
         await tell_truly(engine, [name])
-        log = await match_log(engine, name[:16])
+        log = await load_log(engine, name[:16])
         assert (log.match, log.maxie) == (name, shown[1].players.maxie)
         assert sum(step.ply is not None for step in log.steps) == PLIES
         assert f'"match":"{name}"' in (await load_record(engine, name) or "")

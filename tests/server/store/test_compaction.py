@@ -16,7 +16,7 @@ from arena.server.store.database import open_store
 from arena.server.store.finished import load_record
 from arena.server.store.journal.reader import find_started, load_events_of_match
 from arena.server.store.people import forget, rename
-from arena.server.web.match_log import match_log
+from arena.server.web.match_log import load_log
 from testkit.stored import records_of
 from tests.server.played import FAILS, MAXIE_WINS, NO_SHOW, RESIGNS, day, events, keep
 
@@ -40,7 +40,7 @@ async def test_a_match_reads_the_same_before_and_after_it_is_packed(database: st
                 await load_events_of_match(engine, match.match),
                 await load_record(engine, match.match),
                 [each.terms.match for each in await find_started(engine, match.match)],
-                await match_log(engine, match.match),
+                await load_log(engine, match.match),
             )
             for match in matches
         ] + [await records_of(engine, "test")]

@@ -18,7 +18,7 @@ from arena.games.riskless import Riskless
 from arena.maps.loader import load_map
 from arena.maps.setup import make_setup
 from arena.protocol.record import to_line
-from arena.server.web.analysis import analysis, review, review_of_moves
+from arena.server.web.analysis import analyse_position, review_match, review_moves
 from arena.server.web.routes import BadRequest
 from tests.bots.command_line import arena
 from tests.games.own import forget_games, nim
@@ -38,7 +38,7 @@ def analysis_url(position: str) -> str:
 
 
 async def test_the_line_of_the_engine_is_legal_and_its_value_and_the_truth_are_told() -> None:
-    answer = await analysis("path4", analysis_url(RULES.position_to_text(SEVERAL)), seconds=PLENTY)
+    answer = await analyse_position("path4", analysis_url(RULES.position_to_text(SEVERAL)), seconds=PLENTY)
     assert answer.status == HTTPStatus.OK
     data = json.loads(answer.body)
     assert data["engine"] == "alphabeta"
@@ -66,11 +66,13 @@ async def test_the_line_of_the_engine_is_legal_and_its_value_and_the_truth_are_t
     ],
 )
 async def test_an_invalid_request_starts_no_engine(name: str, query: str, status: HTTPStatus) -> None:
-    assert (await analysis(name, query, seconds=0)).status == status
+    assert (await analyse_position(name, query, seconds=0)).status == status
 
 
 async def test_a_position_that_is_none_is_refused() -> None:
-    assert (await analysis("path4", analysis_url("--help"), seconds=PLENTY)).status == HTTPStatus.BAD_REQUEST
+    assert (
+        await analyse_position("path4", analysis_url("--help"), seconds=PLENTY)
+    ).status == HTTPStatus.BAD_REQUEST
 
 
 async def test_an_engine_that_takes_too_long_is_gone_when_that_is_told(
@@ -78,7 +80,7 @@ async def test_an_engine_that_takes_too_long_is_gone_when_that_is_told(
 ) -> None:
     mark = f"arena-test-advice-{time.monotonic_ns()}"
     monkeypatch.setenv("ARENA_TEST_MARK", mark)
-    answer = await analysis("path4", analysis_url("+9 . . -3 maxie 0"), seconds=0.05)
+    answer = await analyse_position("path4", analysis_url("+9 . . -3 maxie 0"), seconds=0.05)
     assert answer.status == HTTPStatus.SERVICE_UNAVAILABLE
     assert processes_of(mark) == []
 
@@ -87,7 +89,7 @@ async def test_an_engine_whose_question_is_given_up_is_gone_too(monkeypatch: pyt
     mark = f"arena-test-advice-{time.monotonic_ns()}"
     monkeypatch.setenv("ARENA_TEST_MARK", mark)
     async with anyio.create_task_group() as tasks:
-        tasks.start_soon(analysis, "path4", analysis_url(START))
+        tasks.start_soon(analyse_position, "path4", analysis_url(START))
         with anyio.fail_after(500):
             while not processes_of(mark):
                 await anyio.sleep(0.001)
@@ -97,7 +99,7 @@ async def test_an_engine_whose_question_is_given_up_is_gone_too(monkeypatch: pyt
 
 def test_a_review_is_that_of_the_command_line(tmp_path: Path) -> None:
     line = to_line(random_record(make_setup("riskless", "italy"), 3, 12)[0])
-    answer = anyio.run(review, line, PLENTY)
+    answer = anyio.run(review_match, line, PLENTY)
     assert answer.status == HTTPStatus.OK
     data = json.loads(answer.body)
     file, found = tmp_path / "match.jsonl", tmp_path / "found.json"
@@ -129,25 +131,25 @@ def test_moves_that_are_in_no_store_have_the_review_of_their_record(
     record = random_record(game, 3, 4)[0]
     moves = [each.move for each in record.moves]
     query = f"game={game.name}&setup={quote(json.dumps(setup))}&moves={quote(json.dumps(moves))}"
-    answer = anyio.run(review_of_moves, query, PLENTY)
+    answer = anyio.run(review_moves, query, PLENTY)
     assert answer.status == HTTPStatus.OK, answer.body
     assert (
         json.loads(answer.body)["moves"]
-        == json.loads(anyio.run(review, to_line(record), PLENTY).body)["moves"]
+        == json.loads(anyio.run(review_match, to_line(record), PLENTY).body)["moves"]
     )
 
 
 def test_a_game_that_somebody_wrote_is_reviewed_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     forget_games(monkeypatch)
     KNOWN.register(str(nim(tmp_path)))
-    answer = anyio.run(review_of_moves, "game=nim&moves=[1,2]", PLENTY)
+    answer = anyio.run(review_moves, "game=nim&moves=[1,2]", PLENTY)
     assert answer.status == HTTPStatus.OK, answer.body
     assert len(json.loads(answer.body)["moves"]) == 2
 
 
 async def test_a_query_that_gives_no_match_is_refused() -> None:
     with pytest.raises(BadRequest, match="moves a JSON list"):
-        await review_of_moves("game=tictactoe&moves=4")
+        await review_moves("game=tictactoe&moves=4")
 
 
 @pytest.mark.parametrize(
@@ -162,7 +164,7 @@ async def test_a_query_that_gives_no_match_is_refused() -> None:
     ],
 )
 async def test_a_match_without_review_starts_no_engine(line: str, why: str) -> None:
-    answer = await review(line, seconds=0)
+    answer = await review_match(line, seconds=0)
     assert answer.status == HTTPStatus.BAD_REQUEST
     assert why in answer.body.decode()
 
@@ -170,5 +172,5 @@ async def test_a_match_without_review_starts_no_engine(line: str, why: str) -> N
 async def test_a_record_that_breaks_the_rules_is_refused() -> None:
     record, _ = random_record(make_setup("riskless", "path4"), 1, 4)
     wrong = structs.replace(record, moves=[record.moves[0], *record.moves[:3]])
-    answer = await review(to_line(wrong), PLENTY)
+    answer = await review_match(to_line(wrong), PLENTY)
     assert (answer.status, "breaks the rules" in answer.body.decode()) == (HTTPStatus.BAD_REQUEST, True)

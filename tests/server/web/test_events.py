@@ -12,7 +12,7 @@ from arena.server.store.events import EVENT, event_row
 from arena.server.store.ladders import claim, finish
 from arena.server.store.schema import ladders
 from arena.server.web.live import EventProgress
-from arena.server.web.routes import parse
+from arena.server.web.routes import parse_target
 from arena.server.web.store_pages import MAX_BOTS, StorePages
 from tests.server.core.test_event import begin_event
 from tests.server.played import MAXIE_WINS, day, events, keep
@@ -37,7 +37,7 @@ async def test_an_event_that_is_played_elsewhere_is_told_from_the_store(host: Ho
         assert (plan["time_control"], plan["matches"], plan["due"]) == ("1+0", None, [])
         assert len(plan["bots"]) == MAX_BOTS
     await finish(host.engine, "cup")
-    asked = parse("/api/event?name=cup")
+    asked = parse_target("/api/event?name=cup")
     assert asked is not None
     over = await StorePages(host.engine, nothing_is_live).answer(asked, gzip=False)
     assert json.loads(over.body)["finished"]
@@ -88,7 +88,7 @@ async def test_the_open_pairings_of_an_event_in_progress_are_told(host: Host) ->
 
 async def due(host: Host) -> list[dict[str, object]]:
     """Return the due matches of the event from the store."""
-    asked = parse("/api/event?name=cup")
+    asked = parse_target("/api/event?name=cup")
     assert asked is not None
     answer = await StorePages(host.engine, nothing_is_live).answer(asked, gzip=False)
     found: list[dict[str, object]] = json.loads(answer.body)["plan"]["due"]

@@ -20,7 +20,7 @@ from arena.protocol.timecontrol import TimeControl
 from arena.protocol.values import Clocks, Data, Players
 from arena.server.host import Host
 from arena.server.web.frames import LiveRequest, LiveResponse
-from arena.server.web.initial_page import PLAIN, HeroMatch, InitialPage, demo, hero
+from arena.server.web.initial_page import PLAIN, HeroMatch, InitialPage, load_demo, render_hero
 from tests.server.matches import game_of, spec
 from tests.server.peer import enter
 from tests.server.web.test_pages import get
@@ -53,7 +53,7 @@ def owner(armies: int) -> str:
 @pytest.mark.parametrize("plies", [0, 25])
 def test_every_territory_is_shown_with_its_owner_and_armies(name: str, plies: int) -> None:
     shown, armies = random_match(name, plies)
-    picture = parse_page(hero(shown))
+    picture = parse_page(render_hero(shown))
     spots = picture.findall(".//g[@class='spot']")
     assert [each.get("data-owner") for each in spots] == [owner(n) for n in armies]
     assert ["".join(each.itertext()) for each in spots] == [str(abs(n)) if n else "" for n in armies]
@@ -66,13 +66,13 @@ def test_every_territory_is_shown_with_its_owner_and_armies(name: str, plies: in
 
 def test_the_page_preloads_its_map() -> None:
     for name, asked in (("usa", "/api/map/usa"), ("ring:6", None)):
-        early = parse_page(hero(random_match(name, 3)[0])).find(".//link[@rel='preload']")
+        early = parse_page(render_hero(random_match(name, 3)[0])).find(".//link[@rel='preload']")
         assert (None if early is None else early.get("href")) == asked
 
 
 def test_the_lead_is_shown_as_one_number() -> None:
     shown, armies = random_match("usa", 40)
-    picture = parse_page(hero(shown))
+    picture = parse_page(render_hero(shown))
     sums = [sum(n for n in armies if n > 0), -sum(n for n in armies if n < 0)]
     share = chance(sums[0] - sums[1], "usa", load_file("usa").map.armies_to_win)
     shares = [each.text or "" for each in picture.findall(".//strong[@class='share-of']")]
@@ -88,17 +88,17 @@ def test_no_name_becomes_an_element(one: str, other: str) -> None:
     markup = f"<script>alert('{one}')</script><!-- head -->&amp;\"{other}"
     printed = "".join(each for each in markup if each.isprintable())
     shown, _ = random_match("m2", 3, Players(printed, "<!-- first -->"))
-    picture = parse_page(hero(shown))
+    picture = parse_page(render_hero(shown))
     assert [each.text for each in picture.findall(".//span[@class='name']")] == [printed, "<!-- first -->"]
     assert picture.find(".//script") is None
-    assert b"<!--" not in hero(shown)
+    assert b"<!--" not in render_hero(shown)
 
 
 def test_an_unknown_game_is_not_drawn() -> None:
     shown, _ = random_match("m2", 3)
     wrong: list[Data] = [[0, 0]]
     for game, moves in (("tictactoe", []), ("nothing", []), ("riskless", wrong)):
-        assert hero(replace(shown, game=game, moves=moves)) == PLAIN
+        assert render_hero(replace(shown, game=game, moves=moves)) == PLAIN
 
 
 async def test_the_match_in_progress_is_shown_and_afterwards_as_it_was_seen_last() -> None:
@@ -112,8 +112,8 @@ async def test_the_match_in_progress_is_shown_and_afterwards_as_it_was_seen_last
         return LiveResponse(view=live.pop())
 
     page = InitialPage(ask)
-    assert await page.render() == hero(shown)
-    assert await page.render() == hero(replace(shown, live=False)), "nobody plays Riskless any more"
+    assert await page.render() == render_hero(shown)
+    assert await page.render() == render_hero(replace(shown, live=False)), "nobody plays Riskless any more"
 
 
 async def test_without_any_match_the_built_in_one_is_shown() -> None:
@@ -121,7 +121,7 @@ async def test_without_any_match_the_built_in_one_is_shown() -> None:
         return LiveResponse()
 
     made = await InitialPage(nobody).render()
-    assert made == hero(demo())
+    assert made == render_hero(load_demo())
     picture = parse_page(made)
     assert picture.find(".//svg") is not None
     assert picture.find(".//section//a") is None, "it has no address"

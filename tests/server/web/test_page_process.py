@@ -38,7 +38,7 @@ from arena.server.web import page_process
 from arena.server.web.__main__ import MIN_CACHED, RequestHandler
 from arena.server.web.frames import LiveRequest, LiveResponse, PageRequest
 from arena.server.web.pages import About, Pages
-from arena.server.web.routes import ROUTES, parse
+from arena.server.web.routes import ROUTES, parse_target
 from tests.server.edge.rig import settled
 from tests.server.web.test_match_log import basic
 from tests.server.web.test_pages import pages_of, play
@@ -262,7 +262,7 @@ async def test_the_cache_time_of_an_answer_follows_its_cost_and_not_its_wait(pag
     """A busy machine does not go on showing an old list."""
     moments = count(step=60 * 10**9)
     clock = Clock(now_ns=lambda: next(moments), worked_ns=lambda: 0)
-    routes = parse("/api/records")
+    routes = parse_target("/api/records")
     assert routes is not None
     async with open_readonly(url) as engine:
         handler = RequestHandler(pages._setup(), engine, _nothing_live, clock)

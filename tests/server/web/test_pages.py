@@ -32,7 +32,7 @@ from arena.server.web import request_queue
 from arena.server.web.frames import LiveRequest, LiveResponse
 from arena.server.web.page_process import AT_ONCE
 from arena.server.web.pages import AnswerCache, Pages
-from arena.server.web.routes import ROUTES, parse
+from arena.server.web.routes import ROUTES, parse_target
 from arena.server.web.store_pages import StorePages
 from tests.server.databases import Postgresql
 from tests.server.edge.rig import settled
@@ -368,7 +368,7 @@ async def test_a_list_reads_no_record_and_is_short_however_long_the_records_are(
         host.engine.sync_engine, "before_cursor_execute", lambda *told: statements.append(told[2])
     )
     for bot in ("", "anna", "bert"):
-        asked = parse(f"/api/records?limit=50&game=tictactoe&bot={bot}")
+        asked = parse_target(f"/api/records?limit=50&game=tictactoe&bot={bot}")
         assert asked is not None
         data = json.loads((await pages.answer(asked, gzip=False)).body)
         assert [each["match"] for each in data["matches"]] == ids[::-1]

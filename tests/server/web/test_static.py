@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.server.web.routes import takes_gzip
+from arena.server.web.routes import accepts_gzip
 from arena.server.web.static import WEB, StaticFiles
 
 
@@ -104,11 +104,11 @@ def test_no_path_leads_out_of_the_folder(files: StaticFiles, path: str) -> None:
 
 
 def test_gzip_is_sent_to_clients_that_accept_it() -> None:
-    assert takes_gzip("deflate, gzip;q=1.0, *;q=0.5")
-    assert takes_gzip("GZIP")
-    assert not takes_gzip("")
-    assert not takes_gzip("gzip;q=0")
-    assert not takes_gzip("br")
+    assert accepts_gzip("deflate, gzip;q=1.0, *;q=0.5")
+    assert accepts_gzip("GZIP")
+    assert not accepts_gzip("")
+    assert not accepts_gzip("gzip;q=0")
+    assert not accepts_gzip("br")
 
 
 def test_the_service_worker_knows_the_digest_and_is_asked_for_anew(files: StaticFiles) -> None:

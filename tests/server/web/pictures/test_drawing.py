@@ -55,9 +55,9 @@ def test_a_ply_that_was_not_played_has_no_picture() -> None:
 
 
 def test_a_film_has_a_picture_of_each_ply_and_holds_the_last() -> None:
-    film = image(drawing.film(line(most=5)))
+    film = image(drawing.draw_film(line(most=5)))
     assert film.format == "GIF"
-    assert film.size == drawing.FILM
+    assert film.size == drawing.FILM_SIZE
     assert film.n_frames == 6  # type: ignore[attr-defined]
     rows = []
     for frame in range(6):
@@ -78,12 +78,12 @@ def test_a_game_that_is_not_known_here_is_told_in_words_and_has_no_film() -> Non
     told = line("tictactoe", most=3).replace('"tictactoe"', '"nobodys-game"')
     assert image(drawing.record_picture(told, 2)).format == "PNG"
     with pytest.raises(drawing.NoPicture, match="cannot be drawn"):
-        drawing.film(told)
+        drawing.draw_film(told)
 
 
 def test_an_invalid_record_is_reported_in_one_line() -> None:
     with pytest.raises(drawing.NoPicture, match="cannot be rendered"):
-        drawing.film("{}")
+        drawing.draw_film("{}")
 
 
 def test_maps_and_tables_have_pictures() -> None:

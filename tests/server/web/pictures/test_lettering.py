@@ -9,18 +9,18 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from PIL import ImageFont
 
-from arena.server.web.pictures.lettering import FONT_FILE, SMALLEST, text
+from arena.server.web.pictures.lettering import FONT_FILE, MIN_SCALE, text_element
 
 
 @given(st.text(max_size=80), st.floats(60, 900), st.floats(8, 60))
 @example("00000:<AEILLPV*\x1f\x1f\x1f\x1f\x1f\x1f\x1fKeU\x1fio®×ðð", 499.75, 22.0)
 def test_a_text_fits_whatever_it_says(words: str, wide: float, size: float) -> None:
-    drawn = text(10, 20, size, words, wide)
+    drawn = text_element(10, 20, size, words, wide)
     match = re.search(r"font: ([\d.]+)px", drawn)
     assert match is not None
     shown = float(match[1])
     said = ET.fromstring(drawn).text or ""
-    assert SMALLEST * size - 0.1 <= shown <= size + 0.1
+    assert MIN_SCALE * size - 0.1 <= shown <= size + 0.1
     long = ImageFont.truetype(str(FONT_FILE), 100).getlength(said) * shown / 100
     assert len(said) <= 1 or long <= wide + 1
     assert said == words or said.endswith("…") or not words.isprintable()
