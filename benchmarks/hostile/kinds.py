@@ -15,7 +15,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from urllib.parse import urlsplit
 
-from arena.server.web.credentials import basic
+from arena.server.web.credentials import basic_header
 from benchmarks.hostile.stranger import (
     KNOCK_SECONDS,
     Stranger,
@@ -354,7 +354,7 @@ def _one_of(choices: Sequence[str], number: int) -> str:
 
 def _credentials(world: Subjects, number: int) -> str:
     name = world.own[number % len(world.own)][1]
-    return basic(name, world.tokens[name])
+    return basic_header(name, world.tokens[name])
 
 
 def _posts(target: str) -> Kind:
