@@ -50,9 +50,18 @@ PATIENCE = 150.0
 """Seconds in which whatever a test has started may end by itself; only on a busy machine it takes more than a few."""
 
 
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Leave out files without a test of `make test` in it: to load them takes each worker seconds."""
+    if config.option.markexpr != "not slow" or not collection_path.name.startswith("test_"):
+        return None
+    return True if is_slow(collection_path) and b"smoke" not in collection_path.read_bytes() else None
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Skip tests whose parts this machine lacks, mark those of `make test-all` as slow, and watch all event loops."""
+    """Put the page first, skip tests whose parts this machine lacks, mark those of `make test-all` as slow, and watch loops."""
+    # One worker has the page's tests from the start, so that hardly another one starts a browser and servers for them.
+    items.sort(key=lambda item: not item.path.is_relative_to(TESTS / "web"))
     for item in items:
         parts = parts_of(item)
         for reason in filter(None, map(missing, parts)):

@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-import pytest
-
 from arena.lab.variants import HELD_OUT, variant
 from arena.maps.mapfile import parse
 from benchmarks.engine.strength import ROOT, Score, map_text, play_pairs, side, together
@@ -15,16 +13,15 @@ from testkit.parts import skip_without
 skip_without("numba")
 
 
-@pytest.mark.parametrize("name", HELD_OUT)
-def test_a_map_that_is_written_is_read_as_it_was(name: str) -> None:
-    map = variant(name)
-    assert parse(map_text(map), "variant", "variant.toml").map == replace(map, name="variant")
+def test_a_map_that_is_written_is_read_as_it_was() -> None:
+    for name in HELD_OUT:
+        map = variant(name)
+        assert parse(map_text(map), "variant", "variant.toml").map == replace(map, name="variant"), name
 
 
 def test_the_pairs_of_all_maps_are_added_up() -> None:
     whole = together([Score((1, 0, 2, 0, 3), 1), Score((0, 1, 0, 4, 0), 2)])
     assert whole == Score((1, 1, 2, 4, 3), 3)
-    assert str(Score((0,) * 5, 0)) == "0 | | 0"
 
 
 def test_an_engine_of_a_checkout_plays_and_beats_a_random_one(tmp_path: Path) -> None:

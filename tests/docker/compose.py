@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import re
 import subprocess
@@ -54,14 +55,19 @@ def compose_project(name: str, *files: Path, **always: str) -> Compose:
 
 @contextmanager
 def stand_in(image: str, folder: Path) -> Iterator[None]:
-    """Yield an image: the one that is here, else one that is built of a folder and removed at the end."""
-    if docker("images", "--quiet", image).strip():
+    """Yield an image: the one that is here, else one that is built of a folder and removed at the end.
+
+    Tests in other processes that need the same image wait for their turn, so that it is not removed while they use it.
+    """
+    with (folder / "Dockerfile").open("rb") as turn:
+        fcntl.flock(turn, fcntl.LOCK_EX)
+        if docker("images", "--quiet", image).strip():
+            yield
+            return
+        docker("build", "--tag", image, str(folder))
         yield
-        return
-    docker("build", "--tag", image, str(folder))
-    yield
-    # Nobody shall take it for the real one.
-    docker("image", "rm", image)
+        # Nobody shall take it for the real one.
+        docker("image", "rm", image)
 
 
 def wait_for(what: str, holds: Callable[[], T | None], seconds: float = 400) -> T:

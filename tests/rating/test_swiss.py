@@ -9,10 +9,11 @@ from pathlib import Path
 from random import Random
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from arena.rating.swiss import Round, pair_round
+from tests.properties import examples
 
 DATA = Path(__file__).parents[1] / "data" / "swiss_published.json"
 """Cases with their pairings, and a tournament of 180 players, by bbpPairings 6.0, which pairs by the rules of FIDE."""
@@ -53,7 +54,7 @@ class History:
             self.idle[paired.out] += 1
 
 
-@settings(deadline=None, max_examples=60)
+@examples(60)
 @given(st.integers(2, 8), st.integers(0, 6), st.randoms(use_true_random=False))
 def test_nobody_meets_again_and_the_top_group_loses_as_few_as_can_be(
     n: int, rounds: int, dice: Random
@@ -82,7 +83,7 @@ def test_nobody_meets_again_and_the_top_group_loses_as_few_as_can_be(
     assert leave_the_top(paired.meetings) == min(map(leave_the_top, allowed))
 
 
-@settings(deadline=None, max_examples=20)
+@examples(20)
 @given(st.integers(3, 12), st.randoms(use_true_random=False))
 def test_nobody_sits_out_again_as_long_as_others_can(n: int, dice: Random) -> None:
     bots, history = [f"b{i}" for i in range(2 * n + 1)], History()

@@ -18,7 +18,7 @@ from arena.bots.search.values import plies_to_end
 from arena.games.board import MAX_PLIES, RisklessMap
 from arena.games.core import MAXIE
 from arena.games.riskless import Armies, Move, Riskless
-from arena.maps.loader import load_map
+from arena.lab.variants import variant
 from arena.solved.header import encode
 from arena.solved.table import SolvedTable, compress_codes
 from arena.solved.truth import Truth, Value
@@ -55,13 +55,13 @@ def reference_truth(problem: Problem[Armies, Move], position: Armies, depth: int
     ("map", "boards", "depth"),
     [
         ("path4", 300, 5),
-        ("m1", 2_000, 4),
+        ("m1:cap=6", 2_000, 4),
     ],
 )
 def test_the_reference_search_agrees_as_deep_as_it_reaches(
     map: str, boards: int, depth: int, tmp_path: Path
 ) -> None:
-    decided, differ = compare(load_map(map), solve_to_table(load_map(map), tmp_path), boards, depth)
+    decided, differ = compare(variant(map), solve_to_table(variant(map), tmp_path), boards, depth)
     assert differ == 0
     assert 0 < decided < boards
 

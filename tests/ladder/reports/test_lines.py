@@ -7,12 +7,11 @@ from msgspec.structs import replace
 
 from arena.ladder.event import Ladder
 from arena.ladder.plan import LadderPlan, engine_bot
-from arena.ladder.reports.lines import draws_in_words, match_line, warning_of_draws
+from arena.ladder.reports.lines import match_line, warning_of_draws
 from arena.maps.setup import DECIDING
 from arena.protocol.codes import EndReason
 from arena.protocol.record import FORMAT, Record, RecordedMove, Result
 from arena.protocol.values import Players, Seat
-from arena.rating.draws import Draws
 from tests.rating.pairs import round_robin
 from tests.server.matches import game_of, record
 
@@ -72,18 +71,6 @@ def ladder(map: str, drawn: int, matches: int = 4) -> Ladder:
         )
         ladder.add(pairing, replace(drawn_or_won, setup={"map": map} if map else {}))
     return ladder
-
-
-@pytest.mark.parametrize(
-    ("draws", "told"),
-    [
-        (Draws(0, 0, 0), "drawn: 0 of 0 matches (0%)"),
-        (Draws(40, 12, 0), "drawn: 12 of 40 matches (30%)"),
-        (Draws(40, 12, 5), "drawn: 12 of 40 matches (30%), 5 of them by repetition"),
-    ],
-)
-def test_the_share_is_told_in_words(draws: Draws, told: str) -> None:
-    assert draws_in_words(draws) == told
 
 
 def test_an_event_of_draws_is_warned_of_with_maps_that_decide() -> None:

@@ -33,12 +33,3 @@ def test_no_two_bots_have_one_colour(count: int) -> None:
 def test_plots_without_matches_are_none() -> None:
     assert plot_by_ply("time", "ms", {}, {}) == ""
     assert ratings_plot([Row("a", 0, 0.0, 0, 0, 0, 0.0, 0.0, 0, 0, 0, 0, 0)], {"a": "red"}) == ""
-
-
-def test_a_curve_has_its_unit_its_colour_and_its_name() -> None:
-    drawn = plot_by_ply("Mean time per move", "ms", {"<a>": {0: 10.0, 2: 30.0}}, {"<a>": "red", "b": "blue"})
-    assert 'stroke="red"' in drawn
-    assert "blue" not in drawn
-    assert ">ms</text>" in drawn
-    assert ">ply</text>" in drawn
-    assert "&lt;a&gt;</li>" in drawn

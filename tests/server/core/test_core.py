@@ -8,7 +8,7 @@ from types import FrameType
 from typing import Any, TypeVar
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
@@ -55,6 +55,7 @@ from arena.server.core.inputs import (
 )
 from arena.server.core.rate_limit import RateLimit
 from arena.server.core.settings import HouseEngine
+from tests.properties import examples
 from tests.server.core.arena import FAST, LINE, MS, POOL, SEED, Arena, Peer, encoded, play_line
 from tests.server.matches import game_of, spec
 
@@ -231,7 +232,7 @@ def finish(script: Script) -> Arena:
     return arena
 
 
-@settings(max_examples=150, deadline=None)
+@examples(150)
 @given(STEPS)
 def test_whatever_happens_every_match_ends_and_nothing_is_left(steps: list[tuple[str, int, int]]) -> None:
     script = Script()
@@ -246,7 +247,7 @@ def test_whatever_happens_every_match_ends_and_nothing_is_left(steps: list[tuple
     assert (matches.load, vars(matches)["_pending_terms"]) == (0, [])
 
 
-@settings(max_examples=100, deadline=None)
+@examples(100)
 @given(STEPS)
 def test_the_same_inputs_give_the_same_effects_byte_for_byte(steps: list[tuple[str, int, int]]) -> None:
     arena = Script().run(steps)
@@ -255,7 +256,7 @@ def test_the_same_inputs_give_the_same_effects_byte_for_byte(steps: list[tuple[s
     assert encoded(effects) == encoded(arena.effects)
 
 
-@settings(max_examples=100, deadline=None)
+@examples(100)
 @given(STEPS)
 # an engine of the house that was to answer one challenge is asked again, while it waits
 @example(
@@ -300,7 +301,7 @@ def test_limits_hold_and_the_journal_replays_to_every_record(steps: list[tuple[s
     assert len(arena.records) == len(arena.of(CloseMatch)) == len(terms)
 
 
-@settings(max_examples=100, deadline=None)
+@examples(100)
 @given(STEPS)
 def test_no_acknowledged_move_is_lost_by_a_crash(steps: list[tuple[str, int, int]]) -> None:
     script = Script()
@@ -322,7 +323,7 @@ def test_no_acknowledged_move_is_lost_by_a_crash(steps: list[tuple[str, int, int
     assert after.core.matches == 0, "those who do not come back lose"
 
 
-@settings(max_examples=100, deadline=None)
+@examples(100)
 @given(st.lists(st.tuples(st.integers(0, 1_050), st.integers(0, 200)), min_size=9, max_size=9))
 def test_nobody_is_flagged_who_answered_in_time_as_its_edge_measured(
     plies: list[tuple[int, int]],

@@ -7,7 +7,7 @@ from hashlib import sha256
 from random import Random
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
@@ -19,6 +19,7 @@ from arena.rating.pairing import Pairing
 from arena.server.core.event import Event, EventRefused
 from arena.server.core.event_state import EventPlan, EventState, StoredEvent
 from arena.server.core.settings import PoolGame
+from tests.properties import examples
 from tests.server.matches import game_of
 
 START = PoolGame(game_of(), TimeControl.parse("1+0"))
@@ -83,7 +84,7 @@ def begin_event(format: str, bots: int, **changes: object) -> Event:
 
 
 @pytest.mark.parametrize("format", ["round-robin", "gauntlet", "swiss", "knockout"])
-@settings(deadline=None, max_examples=10)
+@examples(10)
 @given(st.integers(2, 7), st.sets(st.integers(0, 6), max_size=2), st.integers(0, 1000), st.data())
 def test_a_server_that_is_killed_at_any_step_goes_on_with_the_same_pairings(
     format: str, bots: int, lost: set[int], seed: int, data: st.DataObject
@@ -99,7 +100,7 @@ def test_a_server_that_is_killed_at_any_step_goes_on_with_the_same_pairings(
     assert len({match for match, *_ in calm}) == len(calm)
 
 
-@settings(deadline=None, max_examples=10)
+@examples(10)
 @given(st.integers(3, 9), st.integers(0, 1000), st.integers(1, 12))
 def test_who_comes_late_to_a_swiss_is_paired_from_the_next_round_on(bots: int, seed: int, when: int) -> None:
     def played(kills: float) -> Done:
