@@ -81,6 +81,9 @@ def test_a_kind_is_compared_with_its_own_control_but_never_gains_by_one_that_cos
     assert outcome.over_control("GET /").median == pytest.approx(1.6)
     assert outcome.over_control("GET /tv/").median == pytest.approx(2.0), "it has half as many requests"
     assert outcome.over_control("browse").median == pytest.approx(1.2)
+    assert outcome.worst("GET /") == pytest.approx(1.5), (
+        "the worst round is compared with the worst of the control"
+    )
     assert [each.partition(":")[0] for each in faults(outcome)] == ["GET /", "GET /tv/"]
 
 

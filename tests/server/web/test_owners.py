@@ -15,12 +15,12 @@ from msgspec.structs import replace
 from arena.protocol.codes import Code
 from arena.protocol.messages import EnterEvent, Error, Hello, Welcome
 from arena.server.core.calendar import format_utc
-from arena.server.core.inputs import AnnounceEvent, HostCommand
+from arena.server.core.inputs import AnnounceEvent, ControlEvent, HostCommand
 from arena.server.host import Host
 from arena.server.shell import requests
-from arena.server.store import invitations, tokens
+from arena.server.store import events, invitations, tokens
 from arena.server.store.database import now, open_store, transaction_writer
-from arena.server.store.events import PreparedChange, RequestAnswer, send_request
+from arena.server.store.events import NewRequest, PreparedChange, RequestAnswer, change_maker, send_request
 from arena.server.store.tokens import TokenChange
 from arena.server.web.routes import ROUTES
 from tests.server.peer import dial
@@ -164,6 +164,20 @@ async def test_an_entry_reaches_its_event_at_once(host: Host, monkeypatch: pytes
     for action, bots in (("enter", ["tiger"]), ("withdraw", []), ("enter", ["tiger"])):
         told = await post_done(host, f"me/{action}?event=cup&name=tiger", tiger)
         assert told["events"] == [cup | {"bots": bots}]
+
+
+async def test_an_entry_on_a_page_of_another_process_reaches_the_server_of_the_event(
+    host: Host, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(events, "ANSWER_SECONDS", 300.0)
+    assert await send_request(host.engine, "", AnnounceEvent(replace(ONCE, begins=TOMORROW, closes=TOMORROW)))
+    make = change_maker(host.engine)
+    for action, answer in (
+        ("enter", RequestAnswer("tiger is in cup", done=True)),
+        ("withdraw", RequestAnswer("tiger is withdrawn from cup", done=True)),
+        ("withdraw", RequestAnswer("'tiger' is not in cup", done=False)),
+    ):
+        assert await make(NewRequest("", ControlEvent("cup", action, "tiger"))) == answer  # type: ignore[arg-type]
 
 
 async def test_nobody_changes_tokens_of_other_owners(host: Host) -> None:
