@@ -28,7 +28,7 @@ def test_an_engine_of_a_checkout_plays_and_beats_a_random_one(tmp_path: Path) ->
     # This checkout stands for another one.
     other = tmp_path / "earlier"
     other.symlink_to(ROOT)
-    score = play_pairs("m2:cap=30", side(ROOT, "greedy"), side(other, "random"), "0.2/move", 2, 1)
+    score = play_pairs("m2:cap=30", side(ROOT, "greedy"), side(other, "random"), "60/move", 2, 1)
     assert score == Score((0, 0, 0, 0, 2), 0)
 
 
@@ -46,5 +46,5 @@ def test_the_code_of_a_checkout_plays_and_not_that_of_this_one(tmp_path: Path) -
     for package in (folder, folder.parent, folder.parents[1]):
         (package / "__init__.py").touch()
     (folder / "isolated.py").write_text(RESIGNS, encoding="utf-8")
-    score = play_pairs("m2:cap=30", side(ROOT, "random"), side(tmp_path, "greedy"), "0.2/move", 2, 1)
+    score = play_pairs("m2:cap=30", side(ROOT, "random"), side(tmp_path, "greedy"), "60/move", 2, 1)
     assert score == Score((0, 0, 0, 0, 2), 0)

@@ -120,10 +120,9 @@ def test_a_review_is_that_of_the_command_line(tmp_path: Path) -> None:
     [
         (make_setup("riskless", "italy"), {"map": "italy"}),
         (make_setup("riskless", "path4"), {**make_setup("riskless", "path4").setup(), "map": "own"}),
-        (make_setup("tictactoe"), {}),
         (make_setup("hexapawn"), {}),
     ],
-    ids=["built-in map", "own map", "tictactoe", "hexapawn"],
+    ids=["built-in map", "own map", "hexapawn"],
 )
 def test_moves_that_are_in_no_store_have_the_review_of_their_record(
     game: AnyGame, setup: dict[str, object]
