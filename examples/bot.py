@@ -30,7 +30,7 @@ def tictactoe(start, moves):
 
 
 def riskless(start, moves):
-    """Return the move after which our armies and territories exceed the opponent's by most."""
+    """Return the move after which our armies and territories exceed those of the opponent by most."""
     setup, me = start["setup"], start["seat"]
     cap = setup["territory_cap"]
     board = [tuple(each) if each else None for each in setup["start"]]

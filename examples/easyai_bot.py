@@ -1,9 +1,10 @@
-"""easyAI's Negamax as a bot of the arena, for every game that the arena has.
+"""easyAI's Negamax as a bot of the arena, for every game of the arena.
 
     pip install easyAI
     arena match easyai_bot.py alphabeta --tc 0.1/move
 
-It searches deeper until its time is up, with easyAI's own table, and plays the last finished depth's move.
+It searches deeper until its time is up, with the transposition table of easyAI, and plays the best move of the last
+finished depth.
 """
 
 import time

@@ -1,8 +1,9 @@
-"""OpenSpiel's Monte Carlo tree search as a bot of the arena, for every game that the arena has.
+"""OpenSpiel's Monte Carlo tree search as a bot of the arena, for every game of the arena.
 
     pip install open_spiel; arena match openspiel_bot.py alphabeta --tc 0.1/move
 
-A simulation ends with the game's own estimate. The speed of the previous search determines the number of simulations.
+A simulation ends with the estimate of the game. The number of simulations follows from the speed of the previous
+search.
 """
 
 import time

@@ -41,7 +41,7 @@ MAXIE, MINNIE = Player.MAXIE, Player.MINNIE
 
 
 class Reason(StrEnum):
-    """Reason why the rules end a match."""
+    """Reason for which the rules end a match."""
 
     ELIMINATION = "elimination"
     ARMIES = "armies"
@@ -68,15 +68,15 @@ RESERVED = frozenset(
         "server_fault",
     ]
 )
-"""Reasons for ending a match early, which a game cannot use as its own reason."""
+"""End reasons that a game cannot use as its own."""
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
     """Outcome of a finished position. `winner` is None for a draw.
 
-    `reason` is a member of `Reason`, or the game's own text in lower case, such as "four in a row".
-    Raises ValueError for an invalid text.
+    `reason` is a member of `Reason`, or a game's own text in lower case, such as "four in a row". Creating an outcome
+    with an invalid text raises ValueError.
     """
 
     winner: Player | None
@@ -100,11 +100,11 @@ class Outcome:
 
     def __str__(self) -> str:
         who = f"{self.winner} wins" if self.winner else "draw"
-        return f"{who} ({self.word.replace('_', ' ')}{self.by})"
+        return f"{who} ({self.word.replace('_', ' ')}{self.margin_text})"
 
     @property
-    def by(self) -> str:
-        """Return the margin as the end of a sentence, such as `, by 3`; empty if there is none."""
+    def margin_text(self) -> str:
+        """Return the margin as the end of a sentence, such as `, by 3`; empty if there is no margin."""
         return f", by {self.margin}" if self.margin is not None else ""
 
 
@@ -113,7 +113,7 @@ class GameError(ValueError):
 
 
 class BadData(GameError):
-    """Raised when plain data or text is not valid for the requested kind of value."""
+    """Raised when plain data or text is not a valid move, position or setup."""
 
 
 class BadGame(GameError):

@@ -1,7 +1,7 @@
 """The map of a Riskless match: territories, roads, limits and the starting position.
 
-A map is checked when it is created, whether it came from a file, a generator or the wire. `BadMap` names
-the invalid key, so that a loader can add the file name.
+A map is checked when it is created, whether it came from a file, a generator or the wire. `BadMap` names the invalid
+key, so that the code that loads a file can add its name.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ MAX_NAME = 40
 
 
 class BadMap(BadData):
-    """Raised when a map breaks a rule. `key` is the invalid part, and `why` the requirement."""
+    """Raised when a map breaks a rule. `key` is the key at fault, and `why` the requirement."""
 
     def __init__(self, key: str, why: str) -> None:
         super().__init__(f"{key}: {why}")
@@ -73,14 +73,14 @@ class RisklessMap:
             if name.isdecimal() and name != str(number):
                 raise BadMap("territories", f"{name!r} reads as a number, but it is territory {number}")
             if name.casefold() in first_spelling:
-                raise BadMap("territories", f"{name!r} is there twice (case is ignored)")
+                raise BadMap("territories", f"{name!r} is given twice (case is ignored)")
             first_spelling[name.casefold()] = name
 
     def _check_graph(self) -> None:
         size = len(self.territories)
         if len(self.neighbours) != size:
             raise BadMap(
-                "neighbours", f"there must be {size} lists, one a territory, not {len(self.neighbours)}"
+                "neighbours", f"there must be {size} lists, one per territory, not {len(self.neighbours)}"
             )
         ends = [set(near) for near in self.neighbours]  # a complete graph of 1,000 has a million roads
         for v, near in enumerate(self.neighbours):
@@ -92,20 +92,20 @@ class RisklessMap:
                 if w == v:
                     raise BadMap("neighbours", f"{self.territories[v]} has a road to itself")
                 if len(near) > len(ends[v]) and near.count(w) > 1:
-                    raise BadMap("neighbours", f"{self._road(v, w)} is there twice")
+                    raise BadMap("neighbours", f"{self._road_text(v, w)} is given twice")
         # last, because a wrong number also leaves a road without its reverse
         for v, near in enumerate(self.neighbours):
             for w in near:
                 if v not in ends[w]:
-                    raise BadMap("neighbours", f"{self._road(v, w)} has no way back")
+                    raise BadMap("neighbours", f"{self._road_text(v, w)} must be given in both directions")
         unreachable = set(range(size)) - reachable(self.neighbours, 0)
         if unreachable:
             name = self.territories[min(unreachable)]
             raise BadMap(
-                "neighbours", f"no way leads from {self.territories[0]} to {name}: the map must be connected"
+                "neighbours", f"no roads lead from {self.territories[0]} to {name}: the map must be connected"
             )
 
-    def _road(self, v: int, w: int) -> str:
+    def _road_text(self, v: int, w: int) -> str:
         return f"the road from {self.territories[v]} to {self.territories[w]}"
 
     def _check_numbers(self) -> None:
@@ -125,11 +125,11 @@ class RisklessMap:
                 )
                 raise BadMap(key, f"{error}{hint}") from None
         if len(self.places) != size:
-            raise BadMap("places", f"there must be {size} points, one a territory, not {len(self.places)}")
+            raise BadMap("places", f"there must be {size} points, one per territory, not {len(self.places)}")
 
     def _check_start(self) -> None:
         if len(self.start) != len(self.territories):
-            raise BadMap("start", f"there must be {len(self.territories)} entries, one a territory")
+            raise BadMap("start", f"there must be {len(self.territories)} entries, one per territory")
         for name, armies in zip(self.territories, self.start, strict=True):
             if abs(armies) > self.territory_cap:
                 raise BadMap("start", f"{name} has {abs(armies)} armies, above the cap {self.territory_cap}")
@@ -152,7 +152,10 @@ class RisklessMap:
         return self.territories[territory] if 0 <= territory < self.size else str(territory)
 
     def find(self, text: str) -> int:
-        """Return the territory with this number or name (case is ignored). Raises BadData with similar names."""
+        """Return the territory with this number or name; case is ignored.
+
+        The BadData for any other text lists similar names.
+        """
         words = " ".join(text.split())
         if words.isdecimal() and len(words) < 6 and int(words) < self.size:
             return int(words)
@@ -182,59 +185,61 @@ class RisklessMap:
 
         Unknown keys are ignored. Without `places` the territories are placed in a ring.
         """
-        names = tuple(_text(name, "territories") for name in _list(data, "territories"))
+        names = tuple(_require_text(name, "territories") for name in _require_list(data, "territories"))
         if len(names) > MAX_TERRITORIES:
             raise BadMap("territories", f"there must be 2 to {MAX_TERRITORIES}, not {len(names)}")
-        places = _list(data, "places") if "places" in data else _ring(len(names))
+        places = _require_list(data, "places") if "places" in data else _ring_places(len(names))
         return cls(
-            name=_text(data.get("map"), "map"),
+            name=_require_text(data.get("map"), "map"),
             territories=names,
-            neighbours=tuple(tuple(_numbers(near, "neighbours")) for near in _list(data, "neighbours")),
-            territory_cap=_number(data.get("territory_cap"), "territory_cap"),
-            armies_to_win=_number(data.get("armies_to_win"), "armies_to_win"),
-            ply_limit=_number(data.get("ply_limit"), "ply_limit"),
-            start=tuple(_start_entry(entry) for entry in _list(data, "start")),
-            places=tuple(_place(place) for place in places),
+            neighbours=tuple(
+                tuple(_require_numbers(near, "neighbours")) for near in _require_list(data, "neighbours")
+            ),
+            territory_cap=_require_number(data.get("territory_cap"), "territory_cap"),
+            armies_to_win=_require_number(data.get("armies_to_win"), "armies_to_win"),
+            ply_limit=_require_number(data.get("ply_limit"), "ply_limit"),
+            start=tuple(_parse_start_entry(entry) for entry in _require_list(data, "start")),
+            places=tuple(_parse_place(place) for place in places),
         )
 
 
-def _ring(size: int) -> list[object]:
+def _ring_places(size: int) -> list[object]:
     turns = [2 * pi * v / max(size, 1) for v in range(size)]
     return [[round(cos(turn), 4), round(sin(turn), 4)] for turn in turns]
 
 
-def _list(data: Mapping[str, object], key: str) -> list[object]:
+def _require_list(data: Mapping[str, object], key: str) -> list[object]:
     value = data.get(key)
     if not isinstance(value, list | tuple):
         raise BadMap(key, f"must be a list, not {value!r:.40}")
     return list(value)
 
 
-def _text(value: object, key: str) -> str:
+def _require_text(value: object, key: str) -> str:
     if not isinstance(value, str):
         raise BadMap(key, f"must be text, not {value!r:.40}")
     return value
 
 
-def _number(value: object, key: str) -> int:
+def _require_number(value: object, key: str) -> int:
     try:
         return whole_number(value, "it", -(10**6), 10**6)
     except BadData as error:
         raise BadMap(key, str(error)) from None
 
 
-def _numbers(value: object, key: str) -> list[int]:
+def _require_numbers(value: object, key: str) -> list[int]:
     if isinstance(value, str) or not isinstance(value, Sequence):
         raise BadMap(key, f"must be a list of numbers, not {value!r:.40}")
-    return [_number(each, key) for each in value]
+    return [_require_number(each, key) for each in value]
 
 
-def _start_entry(entry: object) -> int:
+def _parse_start_entry(entry: object) -> int:
     if entry is None:
         return 0
     if isinstance(entry, str) or not isinstance(entry, Sequence) or len(entry) != 2:
         raise BadMap("start", f"an entry is null or [player, armies], not {entry!r:.40}")
-    who, armies = entry[0], _number(entry[1], "start")
+    who, armies = entry[0], _require_number(entry[1], "start")
     if who not in ("maxie", "minnie"):
         raise BadMap("start", f"the player must be maxie or minnie, not {who!r:.40}")
     if armies < 1:
@@ -242,7 +247,7 @@ def _start_entry(entry: object) -> int:
     return armies if who == "maxie" else -armies
 
 
-def _place(place: object) -> tuple[float, float]:
+def _parse_place(place: object) -> tuple[float, float]:
     if isinstance(place, str) or not isinstance(place, Sequence) or len(place) != 2:
         raise BadMap("places", f"a place is [x, y], not {place!r:.40}")
     x, y = place

@@ -54,7 +54,7 @@ class Grid:
             "checkered": self.checkered,
         }
 
-    def drawn(self, marks: Sequence[str]) -> str:
+    def draw_text(self, marks: Sequence[str]) -> str:
         """Return the board as lines of text, with a mark for each cell."""
         wide = max(1, *(len(mark) for mark in marks))
         numbers = range(self.rows - 1, -1, -1) if self.a1_below else range(self.rows)
@@ -71,7 +71,10 @@ class Grid:
 
 @dataclass(frozen=True)
 class Points:
-    """Points and the lines between them, as in nine men's morris. Raises ValueError if they do not fit together."""
+    """Points and the lines between them, as in nine men's morris.
+
+    Raises ValueError for invalid lines or names, or too many points.
+    """
 
     places: tuple[tuple[float, float], ...]
     """Coordinates of each point: x from left to right, y from top to bottom, in any unit."""
@@ -106,8 +109,11 @@ class Points:
             "names": [self.name_of(cell) for cell in range(self.cells)],
         }
 
-    def drawn(self, marks: Sequence[str]) -> str:
-        """Return the board as lines of text, with a mark or + at each point. A wide board is listed by its marks only."""
+    def draw_text(self, marks: Sequence[str]) -> str:
+        """Return the board as lines of text, with a mark or + at each point.
+
+        A board that is too wide is listed by its marks.
+        """
         columns, rows = (sorted({place[axis] for place in self.places}) for axis in (0, 1))
         if len(columns) > MAX_TEXT_SIDE or len(rows) > MAX_TEXT_SIDE:
             lies = [f"{self.name_of(cell)}: {mark}" for cell, mark in enumerate(marks) if mark]
@@ -128,7 +134,7 @@ class Points:
 Board = Grid | Points
 
 LETTER_OF = {Player.MAXIE: "X", Player.MINNIE: "O"}
-"""Letter of each player's piece on a board drawn as text."""
+"""Letter that stands for each player's piece on a board drawn as text."""
 
 
 def piece_marks(marks: Sequence[Player | str]) -> list[str]:

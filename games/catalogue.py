@@ -24,7 +24,7 @@ from arena.games.loading import (
 )
 from arena.games.nearest import hint
 from arena.games.riskless import Riskless
-from arena.games.rule_check import chances, check_rules
+from arena.games.rule_check import check_rules, fixed_choices
 from arena.games.tictactoe import TicTacToe
 
 GAMES: Mapping[str, GameClass] = {game.name: game for game in (TicTacToe, Riskless, Hexapawn)}
@@ -37,13 +37,13 @@ class Catalogue:
     """Games that one process knows, by name."""
 
     def __init__(self) -> None:
-        """Begin with the project's games."""
+        """Start with the games of the project."""
         self._own_games: dict[str, tuple[GameClass, str]] = {}
         self._digests: dict[tuple[GameClass, str], str] = {}
         self._standard: dict[str, str] = {}
 
     def names(self) -> list[str]:
-        """Return the names of all known games: of the project, of files, and of packages (without loading them)."""
+        """Return the names of all known games: of the project, of files, and of packages, which are not loaded."""
         return list(dict.fromkeys([*GAMES, *self._own_games, *sorted(installed_games())]))
 
     def register(self, spec: str) -> str:
@@ -54,7 +54,7 @@ class Catalogue:
         Raises UnknownGame. Raises BadGame for a file without a valid game, or with the name of another game.
         """
         game = self.load(spec)
-        self._compare(game, spec)
+        self._check_rules(game, spec)
         if not is_file_spec(spec):
             return spec
         path = Path(split_spec(spec)[0]).absolute()
@@ -75,18 +75,19 @@ class Catalogue:
             )
         return game
 
-    def _compare(self, game: GameClass, spec: str) -> None:
+    def _check_rules(self, game: GameClass, spec: str) -> None:
         """Compute the digest of a custom game, with which other programs compare their rules. Raises BadGame.
 
-        A few trial matches reject a game that cannot be played, such as one with chance, a third player, or no end.
+        A few trial matches first reject a game that cannot be played, such as one with chance, a third player, or no
+        end.
         """
         if self.is_builtin(game.name) or game.name in self._standard:
             return
         other = game.from_setup({})
-        for fault in check_rules(other, chances(), TEST_MATCHES):
+        for fault in check_rules(other, fixed_choices(), TEST_MATCHES):
             more = f"arena check --game {spec} tells more"
             raise BadGame(f"{spec}: its rules cannot be played ({fault.rule}: {fault.why}): {more}")
-        self._standard[game.name] = self.rules(other)
+        self._standard[game.name] = self.rules_digest(other)
 
     def find(self, name: str) -> GameClass:
         """Return the game called `name`. Raises UnknownGame, or BadGame if a package's game cannot be loaded."""
@@ -108,32 +109,32 @@ class Catalogue:
         return name in GAMES
 
     def spec(self, name: str) -> str:
-        """Return the text with which another process on this machine loads the game: file and class, or a name."""
+        """Return the spec by which another process on this machine can load the game: file and class, or the name."""
         return self._own_games[name][1] if name in self._own_games else name
 
     def specs(self) -> list[str]:
-        """Return the files and classes that another process on this machine needs to know the same games."""
+        """Return the specs of the games in files, which another process on this machine must load to know the same games."""
         return [spec for _, spec in self._own_games.values()]
 
     def digests(self) -> dict[str, str]:
         """Return the digests of the custom games played here, by name, each on its default setup."""
         return dict(self._standard)
 
-    def disagreement(self, theirs: Mapping[str, str]) -> str | None:
-        """Return why a client with the digests `theirs` cannot play on this server, in one line, or None if it can.
+    def why_incompatible(self, theirs: Mapping[str, str]) -> str | None:
+        """Return in one line why a client with the digests `theirs` cannot play on this server, or None if it can.
 
-        The reason is a game of the same name with other rules.
+        It cannot if it has other rules for a game of the same name.
         """
         for name, digest in theirs.items():
             ours = self._standard.get(name, digest)
             if ours != digest:
-                return _rules_differ(name, digest, ours)
+                return _difference_text(name, digest, ours)
         return None
 
-    def rules(self, game: Game[Any, Any]) -> str:
-        """Return the digest of a game's rules, with which two programs compare them; empty for the project's games.
+    def rules_digest(self, game: Game[Any, Any]) -> str:
+        """Return the digest of a game's rules, with which two programs compare them; empty for the games of the project.
 
-        It is computed once for each setup (`games.digest`).
+        The digest of each setup is computed once (`games.digest`).
         """
         if self.is_builtin(game.name):
             return ""
@@ -152,13 +153,13 @@ def make_game(name: str, setup: Mapping[str, object]) -> AnyGame:
     return cast("AnyGame", KNOWN.find(name).from_setup(setup))
 
 
-def differing_rules(game: Game[Any, Any], theirs: str) -> str | None:
-    """Return why a client whose rules have the digest `theirs` cannot play `game` here, in one line, or None if it can."""
-    ours = KNOWN.rules(game)
+def why_rules_differ(game: Game[Any, Any], theirs: str) -> str | None:
+    """Return in one line why a client with the digest `theirs` cannot play `game` here, or None if it can."""
+    ours = KNOWN.rules_digest(game)
     if not theirs or not ours or theirs == ours:
         return None
-    return _rules_differ(game.name, theirs, ours)
+    return _difference_text(game.name, theirs, ours)
 
 
-def _rules_differ(name: str, theirs: str, ours: str) -> str:
-    return f"{name:.64} has other rules there ({theirs:.64}) than here ({ours}): both sides need the same file of the game"
+def _difference_text(name: str, theirs: str, ours: str) -> str:
+    return f"{name:.64} has other rules there (digest {theirs:.64}) than here (digest {ours}): both sides need the same file of the game"

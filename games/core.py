@@ -70,13 +70,16 @@ class Game(ABC, Generic[P, M]):
     title: ClassVar[str] = ""
     """Display name of a game of the project. Other games are shown under `name`."""
     board: Board | None = None
-    """Board that a page draws, with `marks` on its cells; None for a game that is drawn as text."""
+    """Board that the page draws, with `marks` on its cells; None for a game that is shown as text."""
     ply_limit: int | None = 1_000
     """Number of plies after which an unfinished match is a draw; None if the rules end every match."""
 
     @classmethod
     def from_setup(cls, setup: Mapping[str, object]) -> Self:
-        """Return the game that `setup()` described. Raises BadData for an invalid setup. Default: the game's only setup."""
+        """Return the game for the setup that `setup()` returned. Raises BadData if it is invalid.
+
+        Default: accept only an empty setup.
+        """
         if setup:
             raise BadData(f"the setup of {cls.name} must be empty, not {setup!r:.60}")
         return cls()
@@ -113,11 +116,11 @@ class Game(ABC, Generic[P, M]):
         """Return the outcome of the position, or None while it is in play."""
 
     def is_too_long(self, ply: int) -> bool:
-        """Return True if an unfinished match is a draw after `ply` plies, by the ply limit."""
+        """Return True if the ply limit makes an unfinished match a draw after `ply` plies."""
         return self.ply_limit is not None and ply >= self.ply_limit
 
     def recurring(self, position: P) -> Hashable | None:  # noqa: ARG002 - most games do not need it
-        """Return a key of `position`. If two positions of a match have equal keys, the later one repeats the earlier one.
+        """Return a key of `position` for counting repetitions: positions of a match with equal keys are repetitions.
 
         Return None if no position of the game can occur twice.
         """
@@ -138,11 +141,11 @@ class Game(ABC, Generic[P, M]):
         return max(30.0, 90.0 - self.ply(position))
 
     def broken_rule(self, position: P, move: M) -> str | None:
-        """Return why `move` is not legal in a position in play, as one clause, or None if it is legal."""
+        """Return why `move` is illegal in a position in play, as a clause, or None if it is legal."""
         return None if move in self.moves(position) else "it is none of the legal moves"
 
     def fault(self, position: P, move: M) -> str | None:
-        """Return why `move` is not legal in a position, also after the end of the match, or None if it is legal."""
+        """Return why `move` is illegal in a position, which may be over, as a clause; None if it is legal."""
         return "the match is over" if self.outcome(position) is not None else self.broken_rule(position, move)
 
     def play(self, position: P, move: M) -> P:
@@ -152,14 +155,17 @@ class Game(ABC, Generic[P, M]):
         return self.play_on(position, move)
 
     def play_on(self, position: P, move: M) -> P:
-        """Return the position after `move`, from a position known to be unfinished. Raises IllegalMove."""
+        """Return the position after `move`, without checking whether the match is over. Raises IllegalMove."""
         if (why := self.broken_rule(position, move)) is not None:
             legal = [self.move_to_text(each) for each in self.moves(position)]
             raise IllegalMove(self.move_to_text(move), why, legal)
         return self.successor(position, move)
 
     def compiled(self) -> object | None:
-        """Return the game for the compiled searches (docs/games.md). Default: None, so that it is searched in Python."""
+        """Return the game for the compiled searches (docs/games.md).
+
+        Default: None, so that the game is searched in Python.
+        """
         return None
 
     # drawing
@@ -187,7 +193,7 @@ class Game(ABC, Generic[P, M]):
         """Return a position as several lines of text. Default: the board with its marks, or else the position's text."""
         if self.board is None:
             return self.position_to_text(position)
-        return self.board.drawn(piece_marks(self.marks(position)))
+        return self.board.draw_text(piece_marks(self.marks(position)))
 
     # conversions
 
@@ -204,11 +210,11 @@ class Game(ABC, Generic[P, M]):
 
     def move_to_text(self, move: M) -> str:
         """Return a move as a person reads and types it. Default: its numbers and words, with cells by name."""
-        return plain.as_words(move, self._names)
+        return plain.as_words(move, self._cell_names)
 
     def move_from_text(self, text: str) -> M:
         """Return the move that a person typed. Raises BadData, saying what would be right."""
-        numbers = {name.lower(): cell for cell, name in enumerate(self._names)}
+        numbers = {name.lower(): cell for cell, name in enumerate(self._cell_names)}
         data = plain.words_to_data(text, self._sample_move, numbers)
         try:
             return cast("M", plain.from_plain(data, self._sample_move))
@@ -249,15 +255,18 @@ class Game(ABC, Generic[P, M]):
 
     @cached_property
     def _sample_move(self) -> M:
-        """Return some move of this game, as a sample for the types in a move."""
+        """Return a legal move at the start, as a sample of the types in a move."""
         moves = self.moves(self.start())
         if not moves:
             raise BadData(f"{self.name} must have a move at its start")
         return moves[0]
 
     @cached_property
-    def _names(self) -> Sequence[str]:
-        """Return the names of the cells if a move consists of cells, that is, if its squares equal the move itself."""
+    def _cell_names(self) -> Sequence[str]:
+        """Return the names of the cells; empty unless every move consists of cells.
+
+        A move consists of cells if its squares are equal to the move itself.
+        """
         board = self.board
         if board is None or type(self).squares is not Game.squares:
             return ()
@@ -265,4 +274,4 @@ class Game(ABC, Generic[P, M]):
 
 
 AnyGame = Game[object, object]
-"""Game whose positions and moves are opaque to the caller, such as the referee and the wire."""
+"""Game whose positions and moves the caller only passes on."""

@@ -1,8 +1,8 @@
 """Digest of a game's rules, with which two programs find out whether they play the same game. Pure.
 
 Both programs play the same matches, with choices that depend only on the rules. The digest is a SHA-256 of everything
-visible in these matches: the player to move, the legal moves in order, the outcome. A changed comment or a better
-estimate leaves the digest unchanged; one more column changes it.
+visible in these matches: the player to move, the legal moves in order, the outcome. A changed comment or another
+estimate leaves the digest unchanged; a board with one more column changes it.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ LENGTH = 16
 
 
 def digest_of(game: Game[Any, Any]) -> str:
-    """Return the digest of a game on its setup. Passes on exceptions raised by wrong rules.
+    """Return the digest of a game on its setup. Exceptions raised by faulty rules are passed on.
 
     Every second match avoids moves that end it if there are others, so that boards fill up too.
     """
-    digest = sha256(_bytes([game.name, game.setup()]))
+    digest = sha256(_to_bytes([game.name, game.setup()]))
     remaining = POSITIONS
     for number in range(MATCHES):
         position = game.start()
@@ -34,16 +34,16 @@ def digest_of(game: Game[Any, Any]) -> str:
             remaining -= 1
             outcome = game.outcome(position)
             if outcome is not None:
-                digest.update(_bytes([outcome.winner, outcome.word]))
+                digest.update(_to_bytes([outcome.winner, outcome.word]))
                 break
             moves = game.moves(position)
-            digest.update(_bytes([game.player(position), [game.move_to_data(move) for move in moves]]))
+            digest.update(_to_bytes([game.player(position), [game.move_to_data(move) for move in moves]]))
             chance = (chance * 6364136223846793005 + 1442695040888963407) % 2**64
-            position = _choose(game, position, moves, chance >> 33, long=number % 2 == 1)
+            position = _choose_move(game, position, moves, chance >> 33, long=number % 2 == 1)
     return digest.hexdigest()[:LENGTH]
 
 
-def _choose(game: Game[Any, Any], position: Any, moves: Any, chance: int, *, long: bool) -> Any:
+def _choose_move(game: Game[Any, Any], position: Any, moves: Any, chance: int, *, long: bool) -> Any:
     for step in range(len(moves) if long else 1):
         after = game.successor(position, moves[(chance + step) % len(moves)])
         if not long or game.outcome(after) is None:
@@ -51,5 +51,5 @@ def _choose(game: Game[Any, Any], position: Any, moves: Any, chance: int, *, lon
     return game.successor(position, moves[chance % len(moves)])
 
 
-def _bytes(data: Plain) -> bytes:
+def _to_bytes(data: Plain) -> bytes:
     return json.dumps(data, sort_keys=True, separators=(",", ":")).encode() + b"\n"

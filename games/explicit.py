@@ -1,12 +1,12 @@
 """Explicit game trees: games that consist of a given tree (source 001, section 5.4: ExplicitGame).
 
-A leaf carries its value for Maxie, which is the game's estimate there. Estimating a node
-without a value is a mistake of the search (it looked at the wrong depth) and raises WrongPlace.
-The players alternate. A move is the number of a child, 0 to n - 1.
+A leaf carries its value for Maxie, which is the game's estimate there. Estimating a node without a value is a mistake
+of the search, which stopped at the wrong depth, and raises WrongPlace. The players alternate. A move is the number of
+a child, 0 to n - 1.
 
-As data, a tree is a node: {"name": "b", "children": [node, …]} or {"name": "c", "value": 3}. A leaf
-with the value null stands for a part of the tree that must not be visited. An inner node may have a
-value too, and can then be estimated.
+As data, a tree is a node: {"name": "b", "children": [node, …]} or {"name": "c", "value": 3}. A leaf with the value
+null stands for a part of the tree that must not be visited. An inner node may have a value too, and can then be
+estimated.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ class Explicit(Game[Place, int]):
             number = len(nodes)
             if number >= MAX_NODES:
                 raise BadData(f"a tree must have 1 to {MAX_NODES} nodes")
-            name, value, below = _parse(data, str(number))
+            name, value, below = _parse_node(data, str(number))
             nodes.append(Node(name, value, ()))
             children.append([])
             if parent is not None:
@@ -143,8 +143,12 @@ class Explicit(Game[Place, int]):
         """Return the value of the node. Raises WrongPlace if it has none."""
         node = self.nodes[position.node]
         if node.value is None:
-            what = "is an inner node" if node.children else "stands for a part that nobody may look at"
-            raise WrongPlace(f"no estimate at {node.name}: it {what} and carries no value")
+            what = (
+                "is an inner node"
+                if node.children
+                else "stands for a part of the tree that must not be searched"
+            )
+            raise WrongPlace(f"cannot estimate node {node.name}: it {what}, and has no value")
         return node.value
 
     def broken_rule(self, position: Place, move: int) -> str | None:
@@ -197,7 +201,7 @@ class Explicit(Game[Place, int]):
         return "\n".join(lines)
 
 
-def _parse(data: object, fallback: str) -> tuple[str, int | None, Sequence[object]]:
+def _parse_node(data: object, fallback: str) -> tuple[str, int | None, Sequence[object]]:
     if not isinstance(data, Mapping):
         raise BadData(f"node {fallback}: must be an object with name, children or value, not {data!r:.40}")
     name = data.get("name", fallback)
@@ -209,7 +213,7 @@ def _parse(data: object, fallback: str) -> tuple[str, int | None, Sequence[objec
     if isinstance(below, str) or not isinstance(below, Sequence):
         raise BadData(f"node {name}: children must be a list, not {below!r:.40}")
     if not below and "value" not in data:
-        raise BadData(f"node {name}: a leaf needs a value (null for a leaf that no search may look at)")
+        raise BadData(f"node {name}: a leaf needs a value (null for a part that must not be searched)")
     value = data.get("value")
     if value is not None:
         value = whole_number(value, f"the value of node {name}", -MAX_VALUE, MAX_VALUE)

@@ -1,7 +1,7 @@
 """Graphs as adjacency lists (source 001, section 3).
 
-A graph of V vertices is a sequence of V sequences: entry v lists the targets of v's edges, in a
-fixed order. Vertices are 0 to V - 1. Edges are directed; an undirected graph has both directions.
+A graph of V vertices is a sequence of V sequences: entry v lists the targets of v's edges, in a fixed order. Vertices
+are 0 to V - 1. Edges are directed; an undirected graph contains both directions of each edge.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ class NotInGraph(KeyError):
 
 
 def neighbours(graph: Graph, vertex: Vertex) -> Sequence[Vertex]:
-    """Return the targets of the edges that leave `vertex`, in order. Raises NotInGraph. O(1)."""
+    """Return the vertices to which edges from `vertex` lead, in order. Raises NotInGraph. O(1)."""
     if not 0 <= vertex < len(graph):
         raise NotInGraph(vertex, len(graph))
     return graph[vertex]

@@ -66,7 +66,7 @@ class Hexapawn(Game[Pawns, Move]):
         return position.player
 
     def moves(self, position: Pawns) -> Sequence[Move]:
-        return () if self._breakthrough(position) else self._steps(position)
+        return () if self._breakthrough_winner(position) else self._steps(position)
 
     def _steps(self, position: Pawns) -> list[Move]:
         squares, width = position.squares, self.width
@@ -85,7 +85,7 @@ class Hexapawn(Game[Pawns, Move]):
                 steps.append((source, ahead + 1))
         return steps
 
-    def _breakthrough(self, position: Pawns) -> Player | None:
+    def _breakthrough_winner(self, position: Pawns) -> Player | None:
         if "W" in position.squares[-self.width :]:
             return Player.MAXIE
         return Player.MINNIE if "B" in position.squares[: self.width] else None
@@ -97,7 +97,7 @@ class Hexapawn(Game[Pawns, Move]):
         return Pawns("".join(squares), position.player.opponent, position.ply + 1)
 
     def outcome(self, position: Pawns) -> Outcome | None:
-        through = self._breakthrough(position)
+        through = self._breakthrough_winner(position)
         if through is not None:
             return Outcome(through, Reason.BREAKTHROUGH)
         return None if self._steps(position) else Outcome(position.player.opponent, Reason.NO_MOVES)
@@ -110,14 +110,14 @@ class Hexapawn(Game[Pawns, Move]):
         source, target = move
         size = len(position.squares)
         if not (0 <= source < size and 0 <= target < size):
-            return f"the squares are a1 to {self._square(size - 1)}"
+            return f"the squares are a1 to {self._square_name(size - 1)}"
         if position.squares[source] != PAWNS[position.player]:
-            return f"{position.player} has no pawn on {self._square(source)}"
+            return f"{position.player} has no pawn on {self._square_name(source)}"
         if move not in self._steps(position):
             return "a pawn steps forward onto an empty square or takes diagonally forward"
         return None
 
-    def _square(self, number: int) -> str:
+    def _square_name(self, number: int) -> str:
         if not 0 <= number < self.width * self.height:
             return str(number)
         row, column = divmod(number, self.width)
@@ -130,7 +130,7 @@ class Hexapawn(Game[Pawns, Move]):
         return (whole_number(data[0], "source", 0, last), whole_number(data[1], "target", 0, last))
 
     def move_to_text(self, move: Move) -> str:
-        return f"{self._square(move[0])} {self._square(move[1])}"
+        return f"{self._square_name(move[0])} {self._square_name(move[1])}"
 
     def move_from_text(self, text: str) -> Move:
         typed = re.fullmatch(r"\s*([a-z])(\d{1,2})[\s>-]*([a-z])(\d{1,2})\s*", text.lower(), re.ASCII)
@@ -140,7 +140,7 @@ class Hexapawn(Game[Pawns, Move]):
             if all(x < self.width and 0 <= y < self.height for x, y in places):
                 source, target = (y * self.width + x for x, y in places)
                 return (source, target)
-        last = self._square(self.width * self.height - 1)
+        last = self._square_name(self.width * self.height - 1)
         raise BadData(f"{text.strip()!r:.40} is not a move: type two squares from a1 to {last}, e.g. 'a1 a2'")
 
     def position_from_data(self, data: object) -> Pawns:
@@ -163,9 +163,9 @@ class Hexapawn(Game[Pawns, Move]):
 
     def position_to_text(self, position: Pawns) -> str:
         """Return the rows from the top, then the player and the ply: `BBB/.../WWW maxie 0`."""
-        return f"{'/'.join(self._rows(position))} {position.player.value} {position.ply}"
+        return f"{'/'.join(self._row_texts(position))} {position.player.value} {position.ply}"
 
-    def _rows(self, position: Pawns) -> list[str]:
+    def _row_texts(self, position: Pawns) -> list[str]:
         starts = range(0, len(position.squares), self.width)
         return [position.squares[start : start + self.width] for start in reversed(starts)]
 
@@ -184,5 +184,5 @@ class Hexapawn(Game[Pawns, Move]):
 
     def picture(self, position: Pawns) -> str:
         letters = " ".join(chr(ord("a") + column) for column in range(self.width))
-        rows = [f"{self.height - n:2d} {' '.join(row)}" for n, row in enumerate(self._rows(position))]
+        rows = [f"{self.height - n:2d} {' '.join(row)}" for n, row in enumerate(self._row_texts(position))]
         return "\n".join([*rows, f"   {letters}"])

@@ -46,7 +46,7 @@ def split_spec(spec: str) -> tuple[str, str]:
 
 
 def game_in_file(path: Path, class_name: str) -> GameClass:
-    """Return the game class in a file, which is run. Raises BadGame with the file, the line and why.
+    """Return the game class in a file, which is run. Raises BadGame with the file, the line and the reason.
 
     path        absolute path, so that a file is loaded only once
     class_name  name of the class; empty for the only game in the file
@@ -55,24 +55,24 @@ def game_in_file(path: Path, class_name: str) -> GameClass:
         what = "is not a file" if path.exists() else "does not exist"
         raise BadGame(f"{path} {what}: give the path of a Python file with a subclass of Game, FILE.py:Class")
     try:
-        module = _module_in(path)
+        module = _game_module(path)
     except Exception as error:
         raise BadGame(error_location(path, error)) from error
     try:
         game: GameClass = class_in(module, Game, class_name, "game", str(path), path.name)
     except LookupError as error:
         raise BadGame(str(error)) from None
-    return usable(game, str(path))
+    return checked_game(game, str(path))
 
 
 def class_in(module: ModuleType, base: type, class_name: str, what: str, where: str, file: str) -> type[Any]:
-    """Return the only subclass of `base` in a file's module, or the one called `class_name`.
+    """Return the only subclass of `base` in the module of a file, or the one called `class_name`.
 
-    what    word for such a class in messages: a game, a bot
-    where   the file as named in error messages
-    file    the file as named in the examples of these messages
+    what    word for such a class in error messages, such as `game` or `bot`
+    where   name of the file in error messages
+    file    name of the file in the examples that these messages give
 
-    Raises LookupError with a one-line message that names the error and the correction.
+    Raises LookupError with one line: the error and how to correct it.
     """
     candidates = {
         name: value
@@ -96,7 +96,7 @@ def class_in(module: ModuleType, base: type, class_name: str, what: str, where: 
     return candidates[class_name] if class_name else next(iter((whole or candidates).values()))
 
 
-def _module_in(path: Path) -> ModuleType:
+def _game_module(path: Path) -> ModuleType:
     """Return the module of a game's file. The file is run once, for all of its classes and for all threads."""
     # With the cache alone, two parallel threads could both run the file and get different classes.
     with _LOADING:
@@ -110,7 +110,7 @@ def _load_module(path: Path) -> ModuleType:
 
 @cache
 def installed_games() -> Mapping[str, EntryPoint]:
-    """Return the games of installed packages by name, without loading them. Names invalid for games are left out."""
+    """Return the games of installed packages by name, without loading them. Games with invalid names are left out."""
     return {each.name: each for each in entry_points(group=GROUP) if NAME.fullmatch(each.name)}
 
 
@@ -125,13 +125,13 @@ def installed_game(name: str) -> GameClass:
         raise BadGame(f"{where} cannot be loaded: {type(error).__name__}: {error}".splitlines()[0]) from error
     if not inspect.isclass(loaded) or not issubclass(loaded, Game):
         raise BadGame(f"{where} must be a subclass of Game")
-    if usable(loaded, where).name != name:
+    if checked_game(loaded, where).name != name:
         raise BadGame(f"{where} is named {loaded.name!r}: its entry point must have the same name")
     return loaded
 
 
-def usable(game: GameClass, where: str) -> GameClass:
-    """Return the class if it can be played. Raises BadGame with `where` it is and what it lacks."""
+def checked_game(game: GameClass, where: str) -> GameClass:
+    """Return the class `game` if it can be played. Raises BadGame with its location `where` and what is missing."""
     missing = sorted(game.__abstractmethods__)
     if missing:
         raise BadGame(f"{where}: {game.__name__} has no method {', '.join(missing)}")
@@ -172,13 +172,13 @@ def load_file(path: Path, prefix: str) -> ModuleType:
 
 
 def error_location(path: Path, error: BaseException) -> str:
-    """Return one line for the author of a file that could not be loaded: the file, its line, and why."""
+    """Return one line about a file that could not be loaded, for its author: the file, the line, and the reason."""
     why = error.msg if isinstance(error, SyntaxError) else str(error)
-    return f"{path}{_line(error, path.resolve())}: {type(error).__name__}: {why}".splitlines()[0]
+    return f"{path}{_line_text(error, path.resolve())}: {type(error).__name__}: {why}".splitlines()[0]
 
 
-def _line(error: BaseException, path: Path) -> str:
-    """Return `, line N`, the last line of the file itself that led to the error."""
+def _line_text(error: BaseException, path: Path) -> str:
+    """Return `, line N` for the last line of the file that led to the error; empty if none did."""
     if isinstance(error, SyntaxError) and error.filename == str(path):
         return f", line {error.lineno}"
     lines = [

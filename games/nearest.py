@@ -12,13 +12,13 @@ def nearest(name: str, names: Iterable[str]) -> str | None:
 
 
 def similar(name: str, names: Iterable[str]) -> str:
-    """Return a clause that suggests the most similar name, to follow a message; empty if none is similar."""
+    """Return a clause such as `; did you mean "italy"?`, to append to a message; empty if no name is similar."""
     near = nearest(name, names)
     return f'; did you mean "{near}"?' if near else ""
 
 
 def hint(name: str, choices: Iterable[str]) -> str:
-    """Return a clause that suggests the most similar name, or lists all names."""
+    """Return `did you mean "NAME"?` with the most similar name, or `choose from …` with all names if none is similar."""
     names = list(choices)
     near = nearest(name, names)
     return f"choose from {', '.join(names)}" if near is None else f'did you mean "{near}"?'

@@ -19,9 +19,9 @@ import msgspec
 from arena.games.basics import BadData, Plain
 
 MOST = 2**53
-"""Largest absolute value of a whole number; every JSON reader keeps it exactly."""
+"""Largest absolute value of a whole number: every JSON reader keeps it exactly."""
 DEEPEST = 8
-"""Maximum nesting of plain values."""
+"""Maximum nesting depth of plain data."""
 MAX_LENGTH = 4096
 """Maximum number of elements of a tuple and of characters of a text."""
 ONE_AT_A_TIME = Lock()
@@ -29,7 +29,7 @@ ONE_AT_A_TIME = Lock()
 
 
 def to_plain(value: object) -> Plain:
-    """Return the value as plain data. Raises TypeError, naming the type, for values without a plain form."""
+    """Return the value as plain data. Raises TypeError for a value of a type that cannot be converted."""
     if isinstance(value, Enum):
         return to_plain(value.value)
     if value is None or isinstance(value, bool | int | str):
@@ -40,12 +40,14 @@ def to_plain(value: object) -> Plain:
         return [to_plain(each) for each in value]
     if isinstance(value, frozenset):
         return sorted((to_plain(each) for each in value), key=json.dumps)
-    raise TypeError(f"a {type(value).__name__} has no plain form: write the game's own conversions of it")
+    raise TypeError(
+        f"a {type(value).__name__} cannot be converted to plain data: define conversions in the game"
+    )
 
 
 def from_plain(data: object, like: object) -> Any:
     """Return the value that `to_plain` wrote; `like` is another value of the same kind. Raises BadData."""
-    return _convert(_check_bounds(data, DEEPEST), like)
+    return _to_type_of(_check_bounds(data, DEEPEST), like)
 
 
 def to_json(data: Plain) -> str:
@@ -63,9 +65,9 @@ def from_json(text: str) -> Plain:
 
 
 def as_words(value: object, names: Sequence[str] = ()) -> str:
-    """Return a move as people read it: its whole numbers and texts separated by spaces, or else compact JSON.
+    """Return a move as text: its whole numbers and texts separated by spaces, or else compact JSON.
 
-    names   text to write for each whole number that is a cell number
+    names   names of the cells, if the whole numbers are cell numbers; else empty
     """
     parts = value if isinstance(value, tuple) and value else (value,)
     if all(_is_word(part) for part in parts):
@@ -110,14 +112,16 @@ def _is_word(part: object) -> bool:
     return isinstance(part, int) and not isinstance(part, bool)
 
 
-def _convert(data: Any, like: object) -> Any:
+def _to_type_of(data: Any, like: object) -> Any:
     """Return plain data, already checked against the bounds, as a value of the same kind as `like`. Raises BadData."""
     if isinstance(like, tuple) and not hasattr(like, "_fields"):
         if not isinstance(data, tuple):
             raise BadData(f"must be a list, not {data!r:.40}")
         parts: Sequence[object] = like if len(like) == len(data) else [None] * len(data)
         return tuple(
-            _convert(item, part) if isinstance(part, Enum | tuple) or is_dataclass(part) else _bare(item)
+            _to_type_of(item, part)
+            if isinstance(part, Enum | tuple) or is_dataclass(part)
+            else _without_mappings(item)
             for item, part in zip(data, parts, strict=True)
         )
     try:
@@ -132,11 +136,11 @@ def _convert(data: Any, like: object) -> Any:
         ) from None
 
 
-def _bare(data: Any) -> Any:
-    """Return plain data of unknown type unchanged; raises BadData for a mapping, which cannot be hashed."""
+def _without_mappings(data: Any) -> Any:
+    """Return plain data of unknown type unchanged. Raises BadData if it contains a mapping, which cannot be hashed."""
     if isinstance(data, dict):
         raise BadData(f"must be a number, a string or a list of them, not {data!r:.40}")
-    return tuple(map(_bare, data)) if isinstance(data, tuple) else data
+    return tuple(map(_without_mappings, data)) if isinstance(data, tuple) else data
 
 
 def _check_bounds(data: object, deep: int) -> Any:

@@ -19,9 +19,9 @@ from arena.games.board import MAX_TERRITORIES, RisklessMap
 from arena.games.core import MAXIE, MINNIE, BadData, Game, Outcome, Plain, Player, Reason, whole_number
 
 FIGHTS = 4.0
-"""Expected number of plies left, as a multiple of the plies to the goal if nobody fought."""
+"""Expected number of plies left, as a multiple of the plies that the goal would take without fights."""
 FEWEST_PLIES = 24.0
-"""Minimum number of plies still expected unless the rules end the match, so that a long fight never uses up a clock."""
+"""Least number of plies that an engine plans for, so that a long fight never uses up a clock. The rules may allow fewer."""
 Move = tuple[int, int]
 """Source and target of a move, both as territory numbers."""
 
@@ -118,10 +118,10 @@ class Riskless(Game[Armies, Move]):
         return Outcome(None, Reason.PLY_LIMIT) if position.ply >= self.map.ply_limit else None
 
     def recurring(self, position: Armies) -> bytes:
-        """Return the armies and the player to move: everything in a position except its ply.
+        """Return the armies and the player to move as bytes: everything in a position except its ply.
 
-        The result is bytes, because a server keeps one for each ply of each match in progress: two bytes per territory,
-        and two more.
+        Bytes are small: two for each territory, and two more. A server keeps one such key for each ply of each match
+        in progress.
         """
         return pack(self._packed, *position.armies, 1 if position.player is MAXIE else -1)
 
@@ -130,10 +130,11 @@ class Riskless(Game[Armies, Move]):
         return sum(position.armies)
 
     def expected_plies(self, position: Armies) -> float:
-        """Return the expected number of plies to the end, by who reaches the goal first; at most the rest of the ply limit.
+        """Return the expected number of plies to the end, at most the rest of the ply limit.
 
-        Each territory trains one army per ply. Losses in fights make a match two and a half times as long, in the median of
-        matches between equals on italy, world, grid:5x5 and ring:12. An engine that expects more keeps time for long matches.
+        It is estimated from the time that each player needs to reach the goal: a territory trains one army per ply.
+        Losses in fights make a match two and a half times as long, in the median of matches between equals on italy,
+        world, grid:5x5 and ring:12. An engine that expects more plies keeps time for long matches.
         """
         goal, way = self.map.armies_to_win, float(self.map.ply_limit)
         for sign in (1, -1):
@@ -234,7 +235,7 @@ class Riskless(Game[Armies, Move]):
             raise BadData(f"no position: {error}") from None
 
     def picture(self, position: Armies) -> str:
-        """Return one line per territory: number, name, owner and armies, roads."""
+        """Return one line per territory: its number, name, owner, armies and roads."""
         width = max(len(name) for name in self.map.territories)
         lines = [f"ply {position.ply}, {position.player} to move"]
         for v, (name, n) in enumerate(zip(self.map.territories, position.armies, strict=True)):

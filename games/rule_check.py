@@ -17,9 +17,9 @@ from arena.games.core import Game
 from arena.games.digest import digest_of
 
 MAX_PLIES = 10_000
-"""Maximum number of plies of a random match; a longer match is taken to have no end."""
+"""Number of plies after which a random match is taken to have no end."""
 MAX_EXCERPT = 60
-"""Maximum number of characters shown of a value."""
+"""Maximum number of characters of a value in an error message."""
 MARK = 4
 """Maximum number of characters of a mark on a cell."""
 
@@ -38,7 +38,7 @@ RULES = {
     "estimate": "an estimate is a whole number",
     "digest": "the digest of the rules is the same each time",
 }
-"""Checks by name, each with its correct behaviour."""
+"""Rules that are checked, by name, each with the correct behaviour."""
 
 
 @dataclass(frozen=True)
@@ -64,11 +64,11 @@ def check_rules(
     matches: int = 100,
     ended: Callable[[int], None] = lambda _plies: None,
 ) -> list[BrokenRule]:
-    """Return the faults found in random matches, only the first one for each rule.
+    """Return the faults found in random matches, only the first for each rule.
 
-    choose   returns a random number from 0 to n - 1, given n
+    choose   function that returns a random number from 0 to n - 1, given n
     matches  number of random matches
-    ended    called with the number of plies of each match
+    ended    function that is called after each match with its number of plies
     """
     faults: dict[str, BrokenRule] = {}
 
@@ -76,11 +76,11 @@ def check_rules(
         faults.setdefault(wrong.rule, BrokenRule(wrong.rule, str(wrong), tuple(moves)))
 
     raised: _BrokenRule | None = None
-    for look in (_start, _digest):
+    for look in (_check_start, _check_digest):
         try:
             look(game)
         except _BrokenRule as wrong:
-            if look is _digest and wrong.__cause__ is not None:
+            if look is _check_digest and wrong.__cause__ is not None:
                 raised = wrong
             else:
                 note(wrong)
@@ -93,8 +93,8 @@ def check_rules(
     return list(faults.values())
 
 
-def chances() -> Callable[[int], int]:
-    """Return a `choose` for `check_rules` that makes the same choices each time."""
+def fixed_choices() -> Callable[[int], int]:
+    """Return a `choose` function for `check_rules` that makes the same choices in every run."""
     state = 1
 
     def choose(count: int) -> int:
@@ -112,27 +112,30 @@ def _try_match(
     seen: dict[Any, None],
     ended: Callable[[int], None],
 ) -> bool:
-    """Play one match. Return False if it cannot continue, so that another would find nothing new."""
+    """Play one match and note its faults.
+
+    Return False if it could not be finished, because more matches would find nothing new.
+    """
     faults: list[str] = []
     try:
-        position = _call("start", game.start)
+        position = _call_game("start", game.start)
         for ply in range(MAX_PLIES):
-            for look in (_check_turn, _estimate, _position, _board):
+            for look in (_check_turn, _check_estimate, _check_position, _check_board):
                 try:
                     look(game, position, ply)
                 except _BrokenRule as wrong:
                     note(wrong, faults)
-            moves = _moves(game, position)
+            moves = _checked_moves(game, position)
             if not moves:
                 ended(ply)
                 return True
-            for look_at in (_legality, _check_move_data, _move_text, _squares):
+            for look_at in (_check_legality, _check_move_data, _check_move_text, _check_squares):
                 try:
                     look_at(game, position, moves, seen)
                 except _BrokenRule as wrong:
                     note(wrong, faults)
             move = moves[choose(len(moves))]
-            position = _successor(game, position, move, ply)
+            position = _checked_successor(game, position, move, ply)
             faults.append(_text_of(game, move))
     except _BrokenRule as wrong:
         note(wrong, faults)
@@ -142,23 +145,23 @@ def _try_match(
     return False
 
 
-def _start(game: Game[Any, Any]) -> None:
-    start = _call("start", game.start)
-    player, ply = _call("start", game.player, start), _call("start", game.ply, start)
+def _check_start(game: Game[Any, Any]) -> None:
+    start = _call_game("start", game.start)
+    player, ply = _call_game("start", game.player, start), _call_game("start", game.ply, start)
     if player is not MAXIE or ply != 0:
         raise _BrokenRule(
             "start", f"at the start it is {player}'s turn at ply {ply!r}: it must be Maxie's, at ply 0"
         )
-    setup = _call("start", game.setup)
-    again = _call("start", type(game).from_setup, json.loads(_json("start", setup)))
+    setup = _call_game("start", game.setup)
+    again = _call_game("start", type(game).from_setup, json.loads(_to_json("start", setup)))
     if again.start() != start or again.setup() != setup:
         raise _BrokenRule(
-            "start", f"from_setup({_short(setup)}) makes another game than the one whose setup that is"
+            "start", f"from_setup({_excerpt(setup)}) makes another game than the one whose setup that is"
         )
 
 
-def _digest(game: Game[Any, Any]) -> None:
-    if _call("digest", digest_of, game) != digest_of(game):
+def _check_digest(game: Game[Any, Any]) -> None:
+    if _call_game("digest", digest_of, game) != digest_of(game):
         raise _BrokenRule(
             "digest",
             "the rules gave another result the second time: they must not depend on chance or on earlier calls",
@@ -166,46 +169,46 @@ def _digest(game: Game[Any, Any]) -> None:
 
 
 def _check_turn(game: Game[Any, Any], position: Any, ply: int) -> None:
-    player, reported = _call("turns", game.player, position), _call("turns", game.ply, position)
+    player, reported = _call_game("turns", game.player, position), _call_game("turns", game.ply, position)
     if not isinstance(player, Player):
-        raise _BrokenRule("turns", f"player(position) is {_short(player)}: it must be MAXIE or MINNIE")
+        raise _BrokenRule("turns", f"player(position) is {_excerpt(player)}: it must be MAXIE or MINNIE")
     if reported != ply or isinstance(reported, bool) or not isinstance(reported, int):
-        raise _BrokenRule("turns", f"ply(position) is {_short(reported)} after {ply} moves")
+        raise _BrokenRule("turns", f"ply(position) is {_excerpt(reported)} after {ply} moves")
 
 
-def _estimate(game: Game[Any, Any], position: Any, _: int) -> None:
-    worth = _call("estimate", game.estimate, position)
+def _check_estimate(game: Game[Any, Any], position: Any, _: int) -> None:
+    worth = _call_game("estimate", game.estimate, position)
     if isinstance(worth, bool) or not isinstance(worth, int):
-        raise _BrokenRule("estimate", f"estimate(position) is {_short(worth)}: it must be a whole number")
+        raise _BrokenRule("estimate", f"estimate(position) is {_excerpt(worth)}: it must be a whole number")
 
 
-def _position(game: Game[Any, Any], position: Any, _: int) -> None:
+def _check_position(game: Game[Any, Any], position: Any, _: int) -> None:
     rule = "position data"
-    _call(rule, hash, position)
-    data = json.loads(_json(rule, _call(rule, game.position_to_data, position)))
-    back = _call(rule, game.position_from_data, data)
+    _call_game(rule, hash, position)
+    data = json.loads(_to_json(rule, _call_game(rule, game.position_to_data, position)))
+    back = _call_game(rule, game.position_from_data, data)
     if back != position:
         raise _BrokenRule(
-            rule, f"position_from_data({_short(data)}) is {_short(back)}, not {_short(position)}"
+            rule, f"position_from_data({_excerpt(data)}) is {_excerpt(back)}, not {_excerpt(position)}"
         )
     if hash(back) != hash(position):
-        raise _BrokenRule(rule, f"two equal positions have different hashes: {_short(position)}")
-    text = _call(rule, game.position_to_text, position)
+        raise _BrokenRule(rule, f"two equal positions have different hashes: {_excerpt(position)}")
+    text = _call_game(rule, game.position_to_text, position)
     if not isinstance(text, str) or "\n" in text or not text.strip():
-        raise _BrokenRule(rule, f"position_to_text(position) is {_short(text)}: it must be one line")
-    back = _call(rule, game.position_from_text, f" {text} ")
+        raise _BrokenRule(rule, f"position_to_text(position) is {_excerpt(text)}: it must be one line")
+    back = _call_game(rule, game.position_from_text, f" {text} ")
     if back != position:
         raise _BrokenRule(
-            rule, f"position_from_text({_short(text)}) is {_short(back)}, not {_short(position)}"
+            rule, f"position_from_text({_excerpt(text)}) is {_excerpt(back)}, not {_excerpt(position)}"
         )
 
 
-def _board(game: Game[Any, Any], position: Any, _: int) -> None:
-    if not str(_call("board", game.picture, position)).strip():
+def _check_board(game: Game[Any, Any], position: Any, _: int) -> None:
+    if not str(_call_game("board", game.picture, position)).strip():
         raise _BrokenRule("board", "picture(position) is empty")
     if game.board is None:
         return
-    marks = _call("board", game.marks, position)
+    marks = _call_game("board", game.marks, position)
     if len(marks) != game.board.cells:
         raise _BrokenRule("board", f"marks(position) has {len(marks)} marks for {game.board.cells} cells")
     wrong = [
@@ -216,19 +219,22 @@ def _board(game: Game[Any, Any], position: Any, _: int) -> None:
     if wrong:
         raise _BrokenRule(
             "board",
-            f"a mark is {_short(wrong[0])}: it must be a Player, or a text of at most {MARK} characters",
+            f"a mark is {_excerpt(wrong[0])}: it must be a Player, or a text of at most {MARK} characters",
         )
 
 
-def _moves(game: Game[Any, Any], position: Any) -> Sequence[Any]:
-    outcome = _call("outcome", game.outcome, position)
+def _checked_moves(game: Game[Any, Any], position: Any) -> Sequence[Any]:
+    outcome = _call_game("outcome", game.outcome, position)
     if outcome is not None and not isinstance(outcome, Outcome):
-        raise _BrokenRule("outcome", f"outcome(position) is {_short(outcome)}: it must be None or an Outcome")
+        raise _BrokenRule(
+            "outcome", f"outcome(position) is {_excerpt(outcome)}: it must be None or an Outcome"
+        )
     if outcome is not None and outcome.winner is not None and not isinstance(outcome.winner, Player):
         raise _BrokenRule(
-            "outcome", f"the winner is {_short(outcome.winner)}: it must be MAXIE, MINNIE or None for a draw"
+            "outcome",
+            f"the winner is {_excerpt(outcome.winner)}: it must be MAXIE, MINNIE or None for a draw",
         )
-    result = _call("moves", game.moves, position)
+    result = _call_game("moves", game.moves, position)
     moves = list(result)
     if outcome is not None and moves:
         raise _BrokenRule(
@@ -237,46 +243,48 @@ def _moves(game: Game[Any, Any], position: Any) -> Sequence[Any]:
         )
     if outcome is None and not moves:
         raise _BrokenRule("end", "there is no move and yet no outcome: say who wins, or that it is a draw")
-    if list(_call("moves", game.moves, position)) != moves:
+    if list(_call_game("moves", game.moves, position)) != moves:
         raise _BrokenRule(
             "moves", "moves(position) has other moves, or another order, when it is asked again"
         )
-    if len(_call("moves", set, moves)) != len(moves):
+    if len(_call_game("moves", set, moves)) != len(moves):
         raise _BrokenRule("moves", "a move is there twice")
     return moves
 
 
-def _successor(game: Game[Any, Any], position: Any, move: Any, ply: int) -> Any:
+def _checked_successor(game: Game[Any, Any], position: Any, move: Any, ply: int) -> Any:
     before = repr(position), repr(move)
-    after = _call("successor", game.successor, position, move)
+    after = _call_game("successor", game.successor, position, move)
     if (repr(position), repr(move)) != before:
         raise _BrokenRule(
             "successor",
-            f"successor has changed its argument: {before[0][:MAX_EXCERPT]} is now {_short(position)}",
+            f"successor has changed its argument: {before[0][:MAX_EXCERPT]} is now {_excerpt(position)}",
         )
-    again = _call("successor", game.successor, position, move)
+    again = _call_game("successor", game.successor, position, move)
     if again != after:
-        raise _BrokenRule("successor", f"the same move led to {_short(after)} and then to {_short(again)}")
-    if _call("turns", game.ply, after) != ply + 1:
-        raise _BrokenRule("turns", f"ply(position) is {_short(game.ply(after))} after {ply + 1} moves")
+        raise _BrokenRule(
+            "successor", f"the same move led to {_excerpt(after)} and then to {_excerpt(again)}"
+        )
+    if _call_game("turns", game.ply, after) != ply + 1:
+        raise _BrokenRule("turns", f"ply(position) is {_excerpt(game.ply(after))} after {ply + 1} moves")
     again = (
-        _call("turns", game.player, after) is game.player(position)
-        and _call("outcome", game.outcome, after) is None
+        _call_game("turns", game.player, after) is game.player(position)
+        and _call_game("outcome", game.outcome, after) is None
     )
-    if again and _call("turns", game.compiled) is not None:
+    if again and _call_game("turns", game.compiled) is not None:
         raise _BrokenRule(
             "turns", f"after {ply + 1} moves the same player moves again, and a kernel's players take turns"
         )
     return after
 
 
-def _legality(game: Game[Any, Any], position: Any, moves: Sequence[Any], seen: dict[Any, None]) -> None:
+def _check_legality(game: Game[Any, Any], position: Any, moves: Sequence[Any], seen: dict[Any, None]) -> None:
     for move in moves:
-        why = _call("legality", game.fault, position, move)
+        why = _call_game("legality", game.fault, position, move)
         if why is not None:
             raise _BrokenRule("legality", f"{_text_of(game, move)} is among the moves, and is refused: {why}")
     for move in list(seen)[:50]:
-        if move not in moves and _call("legality", game.fault, position, move) is None:
+        if move not in moves and _call_game("legality", game.fault, position, move) is None:
             raise _BrokenRule(
                 "legality", f"{_text_of(game, move)} is not among the moves, and is not refused"
             )
@@ -288,46 +296,50 @@ def _check_move_data(
     game: Game[Any, Any], _position: Any, moves: Sequence[Any], _seen: dict[Any, None]
 ) -> None:
     for move in moves:
-        data = json.loads(_json("move data", _call("move data", game.move_to_data, move)))
-        back = _call("move data", game.move_from_data, data)
+        data = json.loads(_to_json("move data", _call_game("move data", game.move_to_data, move)))
+        back = _call_game("move data", game.move_from_data, data)
         if back != move or hash(back) != hash(move):
             raise _BrokenRule(
-                "move data", f"move_from_data({_short(data)}) is {_short(back)}, not {_short(move)}"
+                "move data", f"move_from_data({_excerpt(data)}) is {_excerpt(back)}, not {_excerpt(move)}"
             )
 
 
-def _move_text(game: Game[Any, Any], _position: Any, moves: Sequence[Any], _seen: dict[Any, None]) -> None:
+def _check_move_text(
+    game: Game[Any, Any], _position: Any, moves: Sequence[Any], _seen: dict[Any, None]
+) -> None:
     texts: dict[str, Any] = {}
     for move in moves:
-        text = _call("move text", game.move_to_text, move)
+        text = _call_game("move text", game.move_to_text, move)
         if not isinstance(text, str) or not text.strip() or "\n" in text:
             raise _BrokenRule(
-                "move text", f"move_to_text({_short(move)}) is {_short(text)}: it must be one line"
+                "move text", f"move_to_text({_excerpt(move)}) is {_excerpt(text)}: it must be one line"
             )
         if text in texts:
-            raise _BrokenRule("move text", f"{_short(move)} and {_short(texts[text])} both read {text!r:.40}")
+            raise _BrokenRule(
+                "move text", f"{_excerpt(move)} and {_excerpt(texts[text])} both read {text!r:.40}"
+            )
         texts[text] = move
     for text, move in texts.items():
-        back = _call("move text", game.move_from_text, f" {text} ")
+        back = _call_game("move text", game.move_from_text, f" {text} ")
         if back != move:
             raise _BrokenRule(
-                "move text", f"move_from_text({text!r:.40}) is {_short(back)}, not {_short(move)}"
+                "move text", f"move_from_text({text!r:.40}) is {_excerpt(back)}, not {_excerpt(move)}"
             )
 
 
-def _squares(game: Game[Any, Any], position: Any, moves: Sequence[Any], _seen: dict[Any, None]) -> None:
+def _check_squares(game: Game[Any, Any], position: Any, moves: Sequence[Any], _seen: dict[Any, None]) -> None:
     cells = game.board.cells if game.board is not None else 0
     for move in moves:
-        squares = _call("board", game.squares, position, move)
+        squares = _call_game("board", game.squares, position, move)
         if not all(isinstance(cell, int) and 0 <= cell < cells for cell in squares):
             raise _BrokenRule(
                 "board",
-                f"squares(position, {_short(move)}) is {_short(squares)}: the cells are 0 to {cells - 1}",
+                f"squares(position, {_excerpt(move)}) is {_excerpt(squares)}: the cells are 0 to {cells - 1}",
             )
 
 
-def _call(rule: str, method: Callable[..., Any], *arguments: Any) -> Any:
-    """Return the result of the game's method. Raise _BrokenRule, with the place, for any exception."""
+def _call_game(rule: str, method: Callable[..., Any], *arguments: Any) -> Any:
+    """Return the result of a method of the game. Turn any exception into a _BrokenRule that names the line at fault."""
     try:
         return method(*arguments)
     except _BrokenRule:
@@ -347,20 +359,20 @@ def _error_line(error: Exception) -> str:
     return f" ({lines[-1].filename.rpartition('/')[2]}, line {lines[-1].lineno})" if lines else ""
 
 
-def _json(rule: str, data: Any) -> str:
+def _to_json(rule: str, data: Any) -> str:
     try:
         return json.dumps(data, allow_nan=False)
     except (TypeError, ValueError) as error:
-        raise _BrokenRule(rule, f"{_short(data)} is not plain data: {error}") from None
+        raise _BrokenRule(rule, f"{_excerpt(data)} is not plain data: {error}") from None
 
 
 def _text_of(game: Game[Any, Any], move: Any) -> str:
     try:
         return game.move_to_text(move)
     except Exception:  # noqa: BLE001 - the rule `move text` reports what is wrong
-        return _short(move)
+        return _excerpt(move)
 
 
-def _short(value: Any) -> str:
+def _excerpt(value: Any) -> str:
     text = repr(value)
     return text if len(text) <= MAX_EXCERPT else f"{text[:MAX_EXCERPT]}…"

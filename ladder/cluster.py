@@ -205,7 +205,7 @@ class ClusterRunner:
         return PairJob(
             terms=to_json(msgspec.structs.replace(terms, grace_ms=self._grace_ms)),
             games=tuple(KNOWN.specs()),
-            rules=KNOWN.rules(terms.game),
+            rules=KNOWN.rules_digest(terms.game),
             matches=tuple(pairings),
             bots=(self._bots[pair.first], self._bots[pair.second]),
             folder=self._folder,
@@ -261,7 +261,7 @@ def check_record(line: str, terms: Terms) -> Record:
         "time_control": str(terms.time_control),
         "time_odds": terms.time_odds,
         "adjudication": terms.adjudication,
-        "rules": KNOWN.rules(terms.game),
+        "rules": KNOWN.rules_digest(terms.game),
     }
     for name, value in expected.items():
         if getattr(record, name) != value:

@@ -14,7 +14,7 @@ from threading import Lock
 
 import anyio
 
-from arena.games.catalogue import KNOWN, differing_rules
+from arena.games.catalogue import KNOWN, why_rules_differ
 from arena.games.core import GameError
 from arena.games.loading import split_spec
 from arena.ladder.bot_processes import open_bot_processes
@@ -73,7 +73,7 @@ def play_pair(job: PairJob) -> PairResult:
         for spec in games:
             KNOWN.register(spec)
         terms = from_json(job.terms)
-        differ = differing_rules(terms.game, job.rules)
+        differ = why_rules_differ(terms.game, job.rules)
     except GameError as error:
         raise BotRefused(f"a worker of the cluster cannot play the match: {error}") from None
     if differ is not None:

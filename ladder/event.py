@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 from uuid import UUID
 
-from arena.bots.api.options import BOX_IMAGE, SUBMISSION
+from arena.bots.api.options import IMAGE_SEPARATOR, SUBMISSION
 from arena.cores import cores
 from arena.games.catalogue import KNOWN
 from arena.games.core import AnyGame
@@ -141,7 +141,9 @@ class Ladder:
             "maps": [Path(name).name for name in plan.maps] if has_maps(plan.game) else [],
             "setups": [short_digest(start.setup()) for start in self.starts],
             # Events of the project's games are stored without digests of rules, as they always were.
-            **({"rules": rules} if any(rules := [KNOWN.rules(start) for start in self.starts]) else {}),
+            **(
+                {"rules": rules} if any(rules := [KNOWN.rules_digest(start) for start in self.starts]) else {}
+            ),
             "bots": {bot.name: bot.description for bot in plan.bots},
             **({"files": files} if (files := _file_digests(plan.bots, plan.folder or Path())) else {}),
             "format": plan.format,
@@ -181,5 +183,5 @@ def _file_digests(bots: Sequence[BotPlan], folder: Path) -> dict[str, str]:
 def _engine_file(engine: str) -> str:
     """Return the path of an engine's file; empty if it has none."""
     if engine.startswith(SUBMISSION):
-        return engine.removeprefix(SUBMISSION).partition(BOX_IMAGE)[0]
+        return engine.removeprefix(SUBMISSION).partition(IMAGE_SEPARATOR)[0]
     return split_spec(engine)[0] if is_file_spec(engine) else ""

@@ -71,7 +71,7 @@ class EventTerms:
             moves=[],
             result=result,
             adjudication=self.adjudication,
-            rules=KNOWN.rules(game),
+            rules=KNOWN.rules_digest(game),
         )
 
     def _time_odds(self, pairing: Pairing) -> TimeOdds:

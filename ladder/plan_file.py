@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Literal, TypeVar
 
-from arena.bots.api.options import BOX_IMAGE, IMAGE, PROGRAM, SUBMISSION
+from arena.bots.api.options import IMAGE, IMAGE_SEPARATOR, PROGRAM, SUBMISSION
 from arena.games.loading import is_file_spec
 from arena.games.nearest import nearest
 from arena.ladder.openings import SHIPPED
@@ -142,7 +142,7 @@ def _parse_bot(keys: _Keys, where: str) -> BotPlan:
     if program:
         engine = f"{PROGRAM}{program}"
     elif submission:
-        engine = f"{SUBMISSION}{submission}{BOX_IMAGE}{image}" if image else f"{SUBMISSION}{submission}"
+        engine = f"{SUBMISSION}{submission}{IMAGE_SEPARATOR}{image}" if image else f"{SUBMISSION}{submission}"
     elif image:
         engine = f"{IMAGE}{image}"
     if not all(isinstance(word, str) and word for word in command):

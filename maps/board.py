@@ -1,4 +1,4 @@
-"""A position drawn on the screen: as a map if the terminal is large enough, otherwise in the game's own form."""
+"""Positions on the terminal: as a map if it is large enough, otherwise in the game's own form."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ ROOM = 6
 
 
 def print_position(game: Game[Any, Any], position: Any, out: Console) -> None:
-    """Draw a position on `out`."""
+    """Print a position on `out`: as a map if the terminal is large enough, otherwise in the game's own form."""
     if isinstance(game, Riskless) and out.is_terminal and _print_map(game, position, out):
         return
     out.print(game.picture(position), markup=False, highlight=False, soft_wrap=True)
@@ -41,7 +41,7 @@ def _print_map(game: Riskless, position: Armies, out: Console) -> bool:
 
 
 def _file_of(map: RisklessMap) -> MapFile:
-    """Return the built-in file of a map if its map is equal, because the file contains more data for the picture."""
+    """Return the file of the built-in map that equals `map`, or else a file without data for pictures."""
     if map.name in map_names():
         file = load_file(map.name)
         if file.map == map:

@@ -1,7 +1,7 @@
 """Land of the built-in maps: an area around each territory's place, so that pictures show areas with borders.
 
-The areas, and the roads that cross the sea between them, are files generated once by `make cells`. Reading them takes a
-server less than a millisecond and needs no library.
+The areas, and the roads that cross the sea between them, are files generated once by `make cells`. A server reads
+them in less than a millisecond, without another library.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from arena.maps.loader import SHIPPED, map_names
 FOLDER = SHIPPED / "cells"
 
 Ring = list[tuple[float, float]]
-"""Corners of an area, in the units of the map's places; the last one is joined to the first."""
+"""Corners of an area, in the units of the places of the map. The last corner is joined to the first."""
 
 
 class _Land(TypedDict):
@@ -24,16 +24,16 @@ class _Land(TypedDict):
 
 
 @cache
-def _land_of(name: str) -> _Land:
+def _load_land(name: str) -> _Land:
     land: _Land = json.loads((FOLDER / f"{name}.json").read_text(encoding="utf-8"))
     return land
 
 
 def shipped_cells(name: str) -> list[list[Ring]] | None:
-    """Return the areas of each territory of a built-in map, at least one, the largest first; None for other maps."""
-    return _land_of(name)["cells"] if name in map_names() else None
+    """Return the areas of each territory of a built-in map, at least one for each, the largest first; None for other maps."""
+    return _load_land(name)["cells"] if name in map_names() else None
 
 
 def shipped_ferries(name: str) -> list[tuple[int, int]]:
     """Return the roads of a built-in map that cross the sea, the lower number first; empty for other maps."""
-    return [(v, w) for v, w in _land_of(name)["ferries"]] if name in map_names() else []
+    return [(v, w) for v, w in _load_land(name)["ferries"]] if name in map_names() else []

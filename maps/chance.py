@@ -11,13 +11,13 @@ from collections.abc import Mapping
 
 STEEPNESS: Mapping[str, float] = {"italy": 14.5, "m2": 2.3, "poland": 10.8, "usa": 21.9, "world": 23.8}
 """Parameter k for each built-in map."""
-ELSEWHERE = 16.7
-"""Parameter k for other maps."""
+DEFAULT_STEEPNESS = 16.7
+"""Parameter k for maps that are not built in."""
 
 
 def chance(ahead: float, map: str, goal: int) -> float:
     """Return Maxie's chance of winning with a lead of `ahead` armies, from 0 to 1; a draw counts as half."""
-    return logistic(STEEPNESS.get(map, ELSEWHERE) * ahead / goal)
+    return logistic(STEEPNESS.get(map, DEFAULT_STEEPNESS) * ahead / goal)
 
 
 def logistic(exponent: float) -> float:

@@ -12,13 +12,13 @@ from dataclasses import dataclass
 from rich.text import Text
 
 from arena.games.board import RisklessMap
-from arena.maps.layout import Point, extent, lines, nearest_pair, roads
+from arena.maps.layout import Point, extent, nearest_pair, road_lines, roads
 from arena.maps.mapfile import MapFile
 
 MAX_ROWS = 44
 """Maximum height of a picture, in rows, so that it fits on a screen; a higher one is drawn smaller."""
 ROOMY = 34
-"""Maximum number of dots between the two closest territories, which limits the size of small maps."""
+"""Maximum distance between the two closest territories, in dots, which limits the size of small maps."""
 BRAILLE = 0x2800
 DOT_BITS = ((0x01, 0x08), (0x02, 0x10), (0x04, 0x20), (0x40, 0x80))
 """Bit of each dot in a Braille character, row by row."""
@@ -42,10 +42,10 @@ class _Box:
 def draw(
     file: MapFile, armies: Sequence[int] | None = None, width: int = 100, *, dots: bool = True
 ) -> tuple[Text, bool]:
-    """Return the picture, at most `width` columns wide, and True if it contains the names.
+    """Return the drawing, at most `width` columns wide, and True if the names of the territories fit into it.
 
-    Without names the caller should list them. `armies` are signed as in a position, and by default
-    the armies of the start. Maxie's are written +n, Minnie's -n. Without `dots` the roads are drawn in full stops, for
+    If they do not fit, the caller should list them. `armies` are signed as in a position, by default those of the
+    start; they are written +n for Maxie and -n for Minnie. If `dots` is False, roads are drawn with full stops, for
     terminals that know only ASCII.
     """
     map = file.map
@@ -58,7 +58,7 @@ def draw(
     for style in styles:
         labels = [style(map, v, drawn_armies[v]) for v in range(map.size)]
         canvas = _Canvas(file, labels, width)
-        if not canvas.crowded():
+        if not canvas.is_crowded():
             return canvas.text(drawn_armies, dots=dots), style is not _number_label
     marks = [("+" if n > 0 else "-" if n < 0 else "o",) for n in drawn_armies]
     return _Canvas(file, marks, width).text(drawn_armies, dots=dots), False
@@ -79,7 +79,7 @@ def _number_label(_: RisklessMap, v: int, armies: int) -> Label:
 
 
 class _Canvas:
-    """Labels and roads on a grid of characters, scaled so that all labels fit in."""
+    """Labels and roads on a grid of characters, scaled so that all labels fit on it."""
 
     def __init__(self, file: MapFile, labels: Sequence[Label], width: int) -> None:
         self.file = file
@@ -98,20 +98,20 @@ class _Canvas:
         self.pad = (widest, 2 * highest)
         self.columns = int(edge.width * self.scale / 2) + widest + 1
         self.rows = int(edge.height * self.scale / 4) + highest + 1
-        self.boxes = [self._box(v) for v in range(len(labels))]
+        self.boxes = [self._label_box(v) for v in range(len(labels))]
 
-    def _dot(self, place: Point) -> tuple[int, int]:
+    def _to_dot(self, place: Point) -> tuple[int, int]:
         return (
             round((place[0] - self.edge.left) * self.scale) + self.pad[0],
             round((place[1] - self.edge.top) * self.scale) + self.pad[1],
         )
 
-    def _box(self, v: int) -> _Box:
-        x, y = self._dot(self.file.map.places[v])
+    def _label_box(self, v: int) -> _Box:
+        x, y = self._to_dot(self.file.map.places[v])
         wide, high = max(map(len, self.labels[v])), len(self.labels[v])
         return _Box(max(0, (x - wide + 1) // 2), max(0, y // 4 - high // 2), wide, high)
 
-    def crowded(self) -> bool:
+    def is_crowded(self) -> bool:
         """Return True if no free column lies between two labels. O(cells)."""
         occupied: set[tuple[int, int]] = set()
         for box in self.boxes:
@@ -123,7 +123,7 @@ class _Canvas:
         return False
 
     def text(self, armies: Sequence[int], *, dots: bool) -> Text:
-        rows = self._roads(dots=dots)
+        rows = self._road_rows(dots=dots)
         styles: dict[tuple[int, int], str] = {}
         for label, box, n in zip(self.labels, self.boxes, armies, strict=True):
             style = MAXIE if n > 0 else MINNIE if n < 0 else ""
@@ -142,12 +142,12 @@ class _Canvas:
         text.rstrip()
         return text
 
-    def _roads(self, *, dots: bool) -> list[list[str]]:
+    def _road_rows(self, *, dots: bool) -> list[list[str]]:
         """Return the characters of the canvas with only the roads, row by row."""
         bits = [[0] * self.columns for _ in range(self.rows)]
         for v, w in roads(self.file.map):
-            for a, b in lines(self.file, v, w):
-                for x, y in _steps(self._dot(a), self._dot(b)):
+            for a, b in road_lines(self.file, v, w):
+                for x, y in _steps(self._to_dot(a), self._to_dot(b)):
                     bits[y // 4][x // 2] |= DOT_BITS[y % 4][x % 2]
         return [[(chr(BRAILLE + cell) if dots else ".") if cell else " " for cell in row] for row in bits]
 

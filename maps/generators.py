@@ -16,24 +16,27 @@ from arena.games.board import MAX_TERRITORIES, RisklessMap
 
 RING_CAP = 100
 GRID_CAP = 50
-"""Maximum number of armies on a territory of a grid. Rings have more, since they offer few attacks and matches would be
-short.
+"""Maximum number of armies on a territory of a grid.
+
+Rings have a higher cap: they offer few attacks, and their matches would be too short.
 """
 MIN_PLIES = 1000
 ARMIES = 2
 """Number of armies on each territory held at the start."""
 TERRITORIES_PER_START = 5
-"""Number of territories for each one that a side holds at the start."""
+"""Number of territories on the map for each territory that a player holds at the start."""
 RING_EXTRAS = {12: 3, 32: 2}
-"""Number of Minnie's extra armies by size of the ring, if one is not enough."""
+"""Number of extra armies for Minnie on rings of these sizes; one on all others."""
 MINNIES = {(5, 5): 3, (6, 5): 2, (7, 6): 1, (7, 7): 2, (8, 6): 4}
-"""Minnie's colour on grids of these widths and heights, for which the first possible colour favours one seat."""
+"""Minnie's colour on grids of these widths and heights; on them the colour chosen by default would favour one seat."""
 
 
 def ring(size: int) -> RisklessMap:
-    """Return a cycle of `size` territories (3 to 1,000) named by number; roads lead onward, then back.
+    """Return a cycle of `size` territories (3 to 1,000), whose names are their numbers.
 
-    The territories held at the start are spread evenly, alternating between Minnie, who holds 0, and Maxie.
+    Roads lead to the next and to the previous one.
+
+    The territories held at the start are spread evenly. Minnie holds territory 0, and the players alternate.
     """
     starting = 2 * max(1, round(size / TERRITORIES_PER_START))
     spots = [number * size // starting for number in range(starting)]
@@ -52,11 +55,12 @@ def ring(size: int) -> RisklessMap:
 
 
 def grid(width: int, height: int) -> RisklessMap:
-    """Return `width` × `height` territories, 2 to 1,000, row by row; roads lead up, left, right and down.
+    """Return a grid of `width` × `height` territories, 2 to 1,000, row by row. Roads lead up, left, right and down.
 
-    A name is a column's letters and a row's number, as in a spreadsheet: a1 is the top left. The cells are coloured with
-    HELD colours, and cells of one colour are a knight's move apart. Minnie has one colour. Maxie has the colour in the same
-    places after turning the grid by 180°, so both sides are equal.
+    Territories are named as in a spreadsheet, by the letters of the column and the number of the row: a1 is the top
+    left. The cells are coloured with TERRITORIES_PER_START colours, so that cells of one colour are a knight's move
+    apart. Minnie starts on the cells of one colour. Maxie starts on those cells after turning the grid by 180°, so
+    that both sides are equal.
     """
     cells = [(x, y) for y in range(height) for x in range(width)]
     around = ((0, -1), (-1, 0), (1, 0), (0, 1))
@@ -126,7 +130,7 @@ def assemble(
     places: tuple[tuple[float, float], ...],
     extra: int = 1,
 ) -> RisklessMap:
-    """Return the map with ARMIES on each territory held at the start, and `extra` more on Minnie's first."""
+    """Build a map: ARMIES on every territory held at the start, plus `extra` on Minnie's first territory."""
     size = len(territories)
     start = [0] * size
     for v in maxie:

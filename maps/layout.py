@@ -13,7 +13,7 @@ Point = tuple[float, float]
 Line = tuple[Point, Point]
 
 OVERHANG = 0.05
-"""Distance of the ends of a wrap-around road from the outermost territory, as a share of the width."""
+"""Distance between the end of a wrap-around road and the outermost territory, as a fraction of the width."""
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ def roads(map: RisklessMap) -> list[tuple[int, int]]:
     return [(v, w) for v, near in enumerate(map.neighbours) for w in near if v < w]
 
 
-def lines(file: MapFile, v: int, w: int) -> list[Line]:
+def road_lines(file: MapFile, v: int, w: int) -> list[Line]:
     """Return the road between v and w as one straight line, or as two if it wraps around the picture."""
     west, east = sorted((file.map.places[v], file.map.places[w]))
     if not file.wraps:

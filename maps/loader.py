@@ -1,4 +1,4 @@
-"""Maps by name: shipped files, custom files, and generated maps."""
+"""Maps by name: built-in maps, maps in files, and generated maps."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ MAX_BYTES = 1_000_000
 """Maximum size of a map file, in bytes; a map of 1,000 territories takes a tenth of it."""
 
 CACHE_MAPS = 64
-"""Maximum number of cached maps, the most recently used ones; creating a map takes up to 10 ms."""
+"""Maximum number of cached maps, the most recently used ones; to load a map takes up to 10 ms."""
 
-__all__ = ["MapError", "MapFile", "load_file", "load_map", "map_names", "read_file", "size_of"]
+__all__ = ["MapError", "MapFile", "generated_size", "load_file", "load_map", "map_names", "read_file"]
 
 
 def map_names() -> list[str]:
@@ -31,7 +31,7 @@ def _built_in_names() -> tuple[str, ...]:
     return tuple(sorted(file.stem for file in SHIPPED.glob("*.toml")))
 
 
-def size_of(name: str) -> int | None:
+def generated_size(name: str) -> int | None:
     """Return the number of territories of a generated map from its name, or None for other names.
 
     Raises MapError if the name is malformed.
@@ -47,12 +47,15 @@ def _parse_spec(name: str) -> tuple[str, tuple[int, ...]]:
 
 
 def load_map(name: str) -> RisklessMap:
-    """Return the map called `name`: shipped, the path of a .toml file, `ring:N` or `grid:WxH`. Raises MapError."""
+    """Return the map called `name`: a built-in map, the path of a .toml file, `ring:N` or `grid:WxH`. Raises MapError."""
     return load_file(name).map
 
 
 def load_file(name: str) -> MapFile:
-    """Return the map that `load_map` finds, with its description, continents and other data for pictures. Raises MapError."""
+    """Return the map called `name` as `load_map` does, with its description, continents and other data for pictures.
+
+    Raises MapError.
+    """
     if name.endswith(".toml"):
         return read_file(Path(name))
     if name in _built_in_names():
@@ -74,7 +77,7 @@ def _cached_map(name: str) -> MapFile:
 
 
 def read_file(path: Path) -> MapFile:
-    """Return the map in a file; it is named after the file, without `.toml`. Raises MapError."""
+    """Return the map in a file. Its name is the name of the file without `.toml`. Raises MapError."""
     try:
         with path.open("rb") as file:
             content = file.read(MAX_BYTES + 1)
@@ -83,7 +86,7 @@ def read_file(path: Path) -> MapFile:
         why = error.strerror if isinstance(error, OSError) else str(error)
         raise MapError(str(path), "", f"cannot be read: {why}") from None
     if len(content) > MAX_BYTES:
-        raise MapError(str(path), "", f"too large for a map: more than {MAX_BYTES:,} bytes")
+        raise MapError(str(path), "", f"too large for a map: it may have at most {MAX_BYTES:,} bytes")
     try:
         text = content.decode()
     except UnicodeDecodeError as error:

@@ -39,8 +39,8 @@ class MapError(ValueError):
 class MapFile:
     """A map with additional data for people and pictures.
 
-    continents  names with territory numbers; may be empty, and a territory is in at most one
-    wraps       True if the picture wraps around: a road longer than half its width leaves it on one side
+    continents  names with the numbers of their territories; may be empty, and a territory is in at most one
+    wraps       True if the picture wraps around: a road longer than half the width of the picture leaves it on one side
                 and enters on the other
     """
 
@@ -51,7 +51,7 @@ class MapFile:
 
 
 class _Fault(Exception):
-    """Raised for an invalid key while the file is unknown."""
+    """Raised for an invalid key. The caller adds the name of the file."""
 
     def __init__(self, key: str, why: str) -> None:
         self.key = key
@@ -59,23 +59,23 @@ class _Fault(Exception):
 
 
 def parse(text: str, name: str, file: str) -> MapFile:
-    """Return the map `name` in the text of `file`. Raises MapError."""
+    """Return the map called `name` from the `text` of a map file called `file`. Raises MapError."""
     try:
         data = tomllib.loads(text)
     except RecursionError:
-        raise MapError(file, "", "not TOML that can be read: nested too deeply") from None
+        raise MapError(file, "", "not TOML that can be parsed: nested too deeply") from None
     except ValueError as error:
         # tomllib also passes on the error of int() for a number of 5,000 digits
-        raise MapError(file, "", f"not TOML: {_lower(str(error))}") from None
+        raise MapError(file, "", f"not TOML: {_lower_first(str(error))}") from None
     try:
-        return _map_file(data, name)
+        return _parse_map(data, name)
     except _Fault as fault:
         raise MapError(file, fault.key, fault.why) from None
     except BadMap as bad:
         raise MapError(file, FILE_WORDS.get(bad.key, bad.key), bad.why) from None
 
 
-def _map_file(data: Mapping[str, object], name: str) -> MapFile:
+def _parse_map(data: Mapping[str, object], name: str) -> MapFile:
     _check_keys(data, KEYS, "")
     for key in (*NUMBERS, "territory"):
         _require_key(data, key, "")
@@ -88,34 +88,37 @@ def _map_file(data: Mapping[str, object], name: str) -> MapFile:
         _check_keys(entry, TERRITORY_KEYS, where)
         for key in ("name", "place", "roads"):
             _require_key(entry, key, where)
-        numbers[_text(entry["name"], f"{where}name").casefold()] = v
+        numbers[_require_text(entry["name"], f"{where}name").casefold()] = v
     names = tuple(str(entry["name"]) for entry in entries)
     continents: dict[str, list[int]] = {}
     for v, entry in enumerate(entries):
         if "continent" in entry:
             continents.setdefault(
-                _text(entry["continent"], f"{_territory_label(v, entry)}continent"), []
+                _require_text(entry["continent"], f"{_territory_label(v, entry)}continent"), []
             ).append(v)
     map = RisklessMap(
         name=name,
         territories=names,
-        neighbours=tuple(_roads(v, entry, names, numbers) for v, entry in enumerate(entries)),
-        territory_cap=_number(data["territory_cap"], "territory_cap"),
-        armies_to_win=_number(data["armies_to_win"], "armies_to_win"),
-        ply_limit=_number(data["ply_limit"], "ply_limit"),
-        start=tuple(_start(v, entry) for v, entry in enumerate(entries)),
-        places=tuple(_place(v, entry) for v, entry in enumerate(entries)),
+        neighbours=tuple(_parse_roads(v, entry, names, numbers) for v, entry in enumerate(entries)),
+        territory_cap=_require_number(data["territory_cap"], "territory_cap"),
+        armies_to_win=_require_number(data["armies_to_win"], "armies_to_win"),
+        ply_limit=_require_number(data["ply_limit"], "ply_limit"),
+        start=tuple(_parse_start(v, entry) for v, entry in enumerate(entries)),
+        places=tuple(_parse_place(v, entry) for v, entry in enumerate(entries)),
     )
     _check_distances(map)
     wraps = data.get("wraps", False)
     if not isinstance(wraps, bool):
         raise _Fault("wraps", f"must be true or false, not {wraps!r:.40}")
-    description = _text(data["description"], "description") if "description" in data else ""
+    description = _require_text(data["description"], "description") if "description" in data else ""
     return MapFile(map, description, tuple((c, tuple(vs)) for c, vs in continents.items()), wraps)
 
 
 def _territory_label(number: int, entry: Mapping[str, object]) -> str:
-    """Return the name of a territory for an error, as `territory 3 (Alaska), `. Territories count from 0, as in moves."""
+    """Return the beginning of an error about a territory, such as `territory 3 (Alaska), `.
+
+    Territories count from 0, as in moves.
+    """
     name = entry.get("name")
     return f"territory {number} ({name:.40}), " if isinstance(name, str) and name else f"territory {number}, "
 
@@ -130,23 +133,27 @@ def _check_keys(table: Mapping[str, object], keys: Collection[str], where: str) 
 
 def _require_key(table: Mapping[str, object], key: str, where: str) -> None:
     if key not in table:
-        what = "the territories, each under a line [[territory]]," if key == "territory" else "this key"
-        raise _Fault(f"{where}{key}", f"{what} must be there")
+        why = (
+            "add territories, each under a line [[territory]]"
+            if key == "territory"
+            else "this key is missing"
+        )
+        raise _Fault(f"{where}{key}", why)
 
 
-def _text(value: object, key: str) -> str:
+def _require_text(value: object, key: str) -> str:
     if not isinstance(value, str) or not value.strip() or not value.isprintable():
         raise _Fault(key, f'must be one line of text in quotes, as in "Alaska", not {value!r:.40}')
     return value
 
 
-def _number(value: object, key: str) -> int:
+def _require_number(value: object, key: str) -> int:
     if isinstance(value, bool) or not isinstance(value, int):
         raise _Fault(key, f"must be a whole number, not {value!r:.40}")
     return value
 
 
-def _roads(
+def _parse_roads(
     v: int, entry: Mapping[str, object], names: tuple[str, ...], numbers: Mapping[str, int]
 ) -> tuple[int, ...]:
     key = f"{_territory_label(v, entry)}roads"
@@ -170,28 +177,28 @@ def _roads(
     return tuple(roads)
 
 
-def _start(v: int, entry: Mapping[str, object]) -> int:
+def _parse_start(v: int, entry: Mapping[str, object]) -> int:
     if "start" not in entry:
         return 0
     key = f"{_territory_label(v, entry)}start"
     start = entry["start"]
     if not isinstance(start, list) or len(start) != 2 or start[0] not in ("maxie", "minnie"):
         raise _Fault(key, f'must be a player and armies, as in ["maxie", 2], not {start!r:.40}')
-    armies = _number(start[1], key)
+    armies = _require_number(start[1], key)
     if armies < 1:
         raise _Fault(key, f"must give at least 1 army (leave the key out for none), not {armies}")
     return armies if start[0] == "maxie" else -armies
 
 
-def _place(v: int, entry: Mapping[str, object]) -> tuple[float, float]:
+def _parse_place(v: int, entry: Mapping[str, object]) -> tuple[float, float]:
     place = entry["place"]
-    if isinstance(place, list) and len(place) == 2 and all(map(_coordinate, place)):
+    if isinstance(place, list) and len(place) == 2 and all(map(_is_coordinate, place)):
         return (float(place[0]), float(place[1]))
     key = f"{_territory_label(v, entry)}place"
     raise _Fault(key, f"must be [x, y], two numbers up to a million, y downward, not {place!r:.40}")
 
 
-def _coordinate(value: object) -> bool:
+def _is_coordinate(value: object) -> bool:
     # NaN compares as false, so it is rejected like the infinities
     return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) <= MAX_COORDINATE
 
@@ -200,9 +207,9 @@ def _check_distances(map: RisklessMap) -> None:
     seen: dict[tuple[float, float], str] = {}
     for name, place in zip(map.territories, map.places, strict=True):
         if place in seen:
-            raise _Fault("place", f"{seen[place]} and {name} stand on the same point of the picture")
+            raise _Fault("place", f"{seen[place]} and {name} have the same place: move one of them")
         seen[place] = name
 
 
-def _lower(text: str) -> str:
+def _lower_first(text: str) -> str:
     return re.sub(r"^[A-Z]", lambda first: first[0].lower(), text)

@@ -1,7 +1,7 @@
-"""Files of openings: one opening per line, its moves as `arena play` takes them, separated by commas.
+"""Files of openings: one opening per line, with its moves in the notation of `arena play`, separated by commas.
 
-The built-in maps have such files. Blank lines and comments after # are skipped. A line `fingerprint: …` tells the map for
-which the openings were made.
+The built-in maps have such files. Blank lines and comments after # are skipped. A line `fingerprint: …` identifies
+the map for which the openings were made.
 """
 
 from __future__ import annotations
@@ -25,20 +25,20 @@ KEY = "fingerprint:"
 
 
 Opening = tuple[Data, ...]
-"""Moves of an opening, as in match.openings."""
+"""Moves of an opening, in the format of `match.openings`."""
 
 
 def fingerprint(map: RisklessMap) -> str:
-    """Return 16 hexadecimal digits that differ for maps with different roads, numbers or starts.
+    """Return 16 hexadecimal digits that identify the roads, numbers and start of a map.
 
-    Names and places do not count, since openings are written in numbers of territories.
+    Names and places do not change the digits, because openings are written in numbers of territories.
     """
     played = [map.neighbours, map.territory_cap, map.armies_to_win, map.ply_limit, map.start]
     return hashlib.sha256(json.dumps(played).encode()).hexdigest()[:16]
 
 
 def shipped_openings(name: str) -> Path | None:
-    """Return the openings file of a built-in map; None for other maps, and for one without an opening worth playing."""
+    """Return the openings file of a built-in map; None for other maps, and for a map on which no opening is worth playing."""
     path = FOLDER / f"{name}.txt"
     return path if name in map_names() and path.is_file() else None
 
@@ -61,7 +61,7 @@ def read(path: Path, games: Sequence[AnyGame]) -> list[list[Opening]]:
         _check_fingerprint(path, written.pop(0)[1].removeprefix(KEY).strip(), games)
     if not written:
         raise BadOpenings(f"{path}: must contain at least one opening: write one line of moves for each")
-    return [[_parse(path, number, line, game) for number, line in written] for game in games]
+    return [[_parse_opening(path, number, line, game) for number, line in written] for game in games]
 
 
 def _check_fingerprint(path: Path, expected: str, games: Sequence[Game[Any, Any]]) -> None:
@@ -71,12 +71,12 @@ def _check_fingerprint(path: Path, expected: str, games: Sequence[Game[Any, Any]
         actual = fingerprint(game.map)
         if actual != expected:
             raise BadOpenings(
-                f"{path}: made for another map, or for another version of this one: its fingerprint is {expected:.40}, that of "
+                f"{path}: made for another map, or for another version of this one: the fingerprint in the file is {expected:.40}, that of "
                 f"{game.map.name} is {actual}; make openings for it with `arena openings make --map`"
             )
 
 
-def _parse(path: Path, number: int, line: str, game: AnyGame) -> Opening:
+def _parse_opening(path: Path, number: int, line: str, game: AnyGame) -> Opening:
     position = game.start()
     moves: list[Data] = []
     for text in line.split(","):

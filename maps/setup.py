@@ -11,16 +11,17 @@ from arena.games.riskless import Riskless
 from arena.maps.loader import CACHE_MAPS, load_map
 
 DEFAULT_MAP = "italy"
-"""Default map of a match: a quick one, on which matches between equals are decided."""
+"""Default map of a match: matches on it are short, and between equals they are decided."""
 
 DECIDING = (DEFAULT_MAP, "poland", "world", "usa")
-"""Shipped maps on which at most about a tenth of the matches between equals are drawn, the quickest first."""
+"""Built-in maps on which few matches between equals are drawn, at most about a tenth; those with short matches first.
+"""
 
 
 def make_setup(game: str = Riskless.name, map: str = DEFAULT_MAP) -> AnyGame:
     """Return the game called `game`, on `map` if it is Riskless or a subclass. Raises UnknownGame, BadGame or MapError.
 
-    Other games ignore `map`. Riskless on cached maps is cached too, with its setup.
+    Other games ignore `map`. Riskless games on cached maps are cached too.
     """
     kind = KNOWN.find(game)
     if not issubclass(kind, Riskless):

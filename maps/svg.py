@@ -13,7 +13,7 @@ from arena.maps.picture import RADIUS, STYLE, MapPicture, picture_of
 EDGE = 40.0
 """Width of the margin around the picture, in pixels, so that names fit."""
 MIN_CLEARANCE = 5.0
-"""Minimum distance of a name from the marks of other territories."""
+"""Minimum distance of a name from the marks of other territories, in pixels."""
 FONT = 11.0
 LETTER = 0.56 * FONT
 """Assumed width of a letter, by which names are placed."""

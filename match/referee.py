@@ -245,7 +245,7 @@ class Referee:
         outcome = game.outcome(position)
         if outcome is not None:
             reason = EndReason.of(outcome.word)
-            return effects + self._finish(outcome.winner, reason, reason.meaning + outcome.by, now)
+            return effects + self._finish(outcome.winner, reason, reason.meaning + outcome.margin_text, now)
         if game.is_too_long(len(self.moves)):
             return effects + self._finish(None, EndReason.PLY_LIMIT, EndReason.PLY_LIMIT.meaning, now)
         if self._adjudicator is not None:
@@ -396,7 +396,7 @@ class Referee:
             margin_ms=terms.margin_ms,
             ready_ms=terms.ready_ms,
             threads=terms.threads(SEATS[player]),
-            rules=KNOWN.rules(terms.game) or UNSET,
+            rules=KNOWN.rules_digest(terms.game) or UNSET,
             rated=terms.rated or UNSET,
         )
 

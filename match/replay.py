@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from itertools import takewhile
 from typing import Any
 
-from arena.games.catalogue import KNOWN, differing_rules, make_game
+from arena.games.catalogue import KNOWN, make_game, why_rules_differ
 from arena.games.core import MAXIE, AnyGame, Game, GameError, Player, Reason
 from arena.match.events import MatchOpened, Moved, PlayerReady
 from arena.match.referee import SEATS, Referee
@@ -159,7 +159,7 @@ def _replay_moves(record: Record, terms: Terms) -> Replay:
 def _record_terms(record: Record) -> Terms:
     try:
         game = make_game(record.game, record.setup)
-        differ = differing_rules(game, record.rules)
+        differ = why_rules_differ(game, record.rules)
         if differ is not None:
             raise BadRecord(differ)
         control = TimeControl.parse(record.time_control)

@@ -92,7 +92,7 @@ class Terms(Struct, frozen=True, kw_only=True):
             result=result,
             adjudication=self.adjudication,
             engines=self.engines if self.engines != Engines() else None,
-            rules=KNOWN.rules(self.game),
+            rules=KNOWN.rules_digest(self.game),
         )
 
     @property

@@ -1,7 +1,8 @@
 """Audit of finished matches for results, resignations and play that are unlikely to be chance. Pure.
 
-Each check computes how likely chance would produce such a case anywhere among all cases examined (Bonferroni), so
-a large arena has no longer list than a small one. A finding is a reason to look, and proves nothing.
+Each check computes the probability that chance alone produces such a case among all cases examined (Bonferroni
+correction), so the list of a large arena is no longer than that of a small one. A finding is a reason to look closer,
+and proves nothing.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ LIKELY = 0.01
 MIN_MATCHES = 6
 """Minimum number of matches between two bots for a check of their results."""
 MIN_PLIES = 20
-"""Minimum number of moves after the opening; two shorter matches can be the same by chance."""
+"""Minimum number of moves after the opening for a comparison: shorter matches can be alike by chance."""
 MIN_COPIES = 2
 
 Pair = tuple[str, str]
@@ -39,19 +40,19 @@ class Finding(Struct, frozen=True):
     game: str
     bot: str
     opponent: str
-    """Opponent of the bot; for `identical` the bot that plays like it."""
+    """Opponent of the bot; for `identical` the bot that plays identically."""
     matches: int
     """Number of matches examined."""
     detail: str
     chance: float | None
-    """Upper bound of the probability that chance produces such a case anywhere; None if it cannot be computed."""
+    """Upper bound of the probability that chance alone produces such a case; None if it cannot be computed."""
 
 
 class _Match(NamedTuple):
     maxie: str
     minnie: str
     digest: bytes
-    """Digest of the moves; empty if there are too few."""
+    """Digest of the moves; empty if the match is too short to compare."""
 
 
 class Audit:
@@ -61,11 +62,11 @@ class Audit:
         self._tallies: defaultdict[str, defaultdict[Pair, Counter[str]]] = defaultdict(
             lambda: defaultdict(Counter)
         )
-        """Results of two bots by game and by their sorted names: number of wins, draws and losses of the first one."""
+        """Wins, draws and losses of the first of two bots against the second, by game and by their sorted names."""
         self._losses: defaultdict[str, Counter[Pair]] = defaultdict(Counter)
         """Number of losses by game, and by loser and winner."""
         self._resigned: defaultdict[str, Counter[Pair]] = defaultdict(Counter)
-        """Number of these losses by resignation."""
+        """Number of losses by resignation, by game, and by loser and winner."""
         self._logs: defaultdict[str, list[_Match]] = defaultdict(list)
 
     def add(self, record: Record, *, rated: bool) -> None:
@@ -91,13 +92,20 @@ class Audit:
             self._resigned[record.game][against] += record.result.reason is EndReason.RESIGNATION
 
     def findings(self, same_owner: Callable[[str, str], bool] = lambda _one, _other: False) -> list[Finding]:
-        """Return the suspicious cases, the least likely first. Identical play of bots with one owner is left out."""
-        all_findings = [*self._results(), *self._resignations(), *self._identical(same_owner)]
+        """Return the suspicious cases, the least likely first.
+
+        Pairs of bots with the same owner are not compared for identical play.
+        """
+        all_findings = [
+            *self._unlikely_results(),
+            *self._unlikely_resignations(),
+            *self._identical_play(same_owner),
+        ]
         return sorted(
             all_findings, key=lambda each: (each.chance is None, each.chance or -each.matches, each.game)
         )
 
-    def _results(self) -> Iterator[Finding]:
+    def _unlikely_results(self) -> Iterator[Finding]:
         """Yield pairs of bots whose results against each other do not fit their results against all others."""
         from arena.rating.bradley_terry import elo_ratings  # noqa: PLC0415  NumPy takes a tenth of a second to load
 
@@ -113,19 +121,19 @@ class Audit:
                 n, scored = tally.games, tally.wins + tally.draws / 2
                 difference = ratings[bot].elo - ratings[opponent].elo
                 # `known` includes these matches, so it fits them better; a likely result by it needs no closer test.
-                if n < MIN_MATCHES or 2 * _tail(n, scored, difference, 0.0) * tested >= LIKELY:
+                if n < MIN_MATCHES or 2 * _score_tail(n, scored, difference, 0.0) * tested >= LIKELY:
                     continue
                 others = elo_ratings(
                     bots, {pair: each for pair, each in pairs.items() if pair != (bot, opponent)}
                 )
                 difference = others[bot].elo - others[opponent].elo
                 error = (others[bot].error ** 2 + others[opponent].error ** 2) ** 0.5
-                chance = min(1.0, 2 * _tail(n, scored, difference, error) * tested)
+                chance = min(1.0, 2 * _score_tail(n, scored, difference, error) * tested)
                 if chance < LIKELY:
                     detail = f"{scored:g} of {n} points, {n * expected_score(difference):.1f} expected"
                     yield Finding("result", game, bot, opponent, n, detail, chance)
 
-    def _resignations(self) -> Iterator[Finding]:
+    def _unlikely_resignations(self) -> Iterator[Finding]:
         """Yield bots that resign against one opponent much more often than against all others."""
         tested = sum(map(len, self._losses.values()))
         for game, losses in sorted(self._losses.items()):
@@ -142,8 +150,8 @@ class Audit:
                     detail = f"{k} of {n} losses by resignation, {rest}"
                     yield Finding("resignation", game, bot, opponent, n, detail, chance)
 
-    def _identical(self, same_owner: Callable[[str, str], bool]) -> Iterator[Finding]:
-        """Yield pairs of bots that played several whole matches alike, against the same opponents."""
+    def _identical_play(self, same_owner: Callable[[str, str], bool]) -> Iterator[Finding]:
+        """Yield pairs of bots that played several whole matches move by move alike, against the same opponents."""
         for game, logs in sorted(self._logs.items()):
             alike: defaultdict[tuple[bytes, str, str], set[str]] = defaultdict(set)
             matches = Counter[str]()
@@ -167,11 +175,11 @@ class Audit:
                     )
 
 
-def _tail(n: int, scored: float, difference: float, error: float) -> float:
-    """Return the probability of a score at least as far from the expected one, on the same side.
+def _score_tail(n: int, scored: float, difference: float, error: float) -> float:
+    """Return the probability of a score at least as far from the expected one, in the same direction.
 
-    Both approximations are conservative: the rating difference is taken at the end of its 95 % interval closer to the score,
-    and a draw counts as half a win.
+    Two approximations make it too large rather than too small: the rating difference is taken at that end of its 95 %
+    interval which is closer to the score, and a draw counts as half a win.
     """
     above = scored > n * expected_score(difference)
     slack = error if above else -error
@@ -195,7 +203,10 @@ def binomial_tail(n: int, p: float, k: int) -> float:
 
 
 def hypergeometric_tail(total: int, marked: int, drawn: int, k: int) -> float:
-    """Return the probability of at least `k` marked items among `drawn` ones, if `marked` of `total` are (Fisher's exact test)."""
+    """Return the probability that at least `k` of `drawn` items are marked (Fisher's exact test).
+
+    The items are drawn at random from `total`, of which `marked` are marked.
+    """
     most = min(drawn, marked)
     if k <= 0:
         return 1.0

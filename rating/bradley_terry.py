@@ -23,19 +23,19 @@ PRIOR = 0.5
 """Weight of the prior, in matches for each player."""
 
 _STEPS = 100
-"""Maximum number of steps of Newton's method; fewer always suffice, since the likelihood is concave."""
+"""Maximum number of steps of Newton's method. Fewer always suffice, because the likelihood is concave."""
 _CLOSE = 1e-9
-"""Size of a step, in log-odds, below which the iteration has converged."""
+"""Step in log-odds below which the iteration has converged."""
 
 Floats = NDArray[np.float64]
 
 
 def elo_ratings(players: Sequence[str], results: Mapping[tuple[str, str], PairTally]) -> dict[str, EloRating]:
-    """Return the ratings of `players` from the scores of each two, the first against the second.
+    """Return the ratings of `players` from their results against each other: for each two, the tally of the first.
 
-    Name two players in one order only. The ratings average 0. The errors are for the rating relative to that average, and
-    come from the information matrix with the variance of draws (a sandwich estimator).
-    O(n³) for n players.
+    Each two players may be named in one order only. The ratings average 0. The errors are those of the ratings
+    relative to that average, from the information matrix with the variance of draws (a sandwich estimator). O(n³) for
+    n players.
     """
     if not players:
         return {}
@@ -48,14 +48,17 @@ def elo_ratings(players: Sequence[str], results: Mapping[tuple[str, str], PairTa
         np.array([tally.wins + tally.draws / 2 for _, _, tally in tallies], dtype=np.float64),
         np.array([tally.draws for _, _, tally in tallies], dtype=np.float64),
     )
-    theta = _fit(len(players), edges)
+    theta = _fit_ratings(len(players), edges)
     relative = SCALE * (theta - theta.mean())
-    errors = SCALE * Z95 * _errors(theta, edges)
+    errors = SCALE * Z95 * _standard_errors(theta, edges)
     return {player: EloRating(float(relative[i]), float(errors[i])) for player, i in index.items()}
 
 
 class _Edges(NamedTuple):
-    """Pairs of players who met: their numbers, the matches, the first one's points, and the draws. Arrays of equal length."""
+    """Pairs of players who met: their numbers, their matches, the points of the first, and the draws.
+
+    All arrays have the same length.
+    """
 
     a: NDArray[np.intp]
     b: NDArray[np.intp]
@@ -64,7 +67,7 @@ class _Edges(NamedTuple):
     draws: Floats
 
 
-def _fit(n: int, edges: _Edges) -> Floats:
+def _fit_ratings(n: int, edges: _Edges) -> Floats:
     """Return the log-odds ratings of maximum likelihood, by Newton's method with halved steps."""
     theta = np.zeros(n)
     value = _log_likelihood(theta, edges)
@@ -72,7 +75,7 @@ def _fit(n: int, edges: _Edges) -> Floats:
         surplus = edges.score - edges.games * _logistic(theta[edges.a] - theta[edges.b])
         gradient = PRIOR * (0.5 - _logistic(theta))
         gradient += np.bincount(edges.a, surplus, n) - np.bincount(edges.b, surplus, n)
-        step = np.linalg.solve(_information(theta, edges), gradient)
+        step = np.linalg.solve(_information_matrix(theta, edges), gradient)
         size = 1.0
         while True:
             further = theta + size * step
@@ -92,7 +95,7 @@ def _log_likelihood(theta: Floats, edges: _Edges) -> float:
     return float(matches.sum() + PRIOR / 2 * (_log_logistic(theta) + _log_logistic(-theta)).sum())
 
 
-def _information(theta: Floats, edges: _Edges) -> Floats:
+def _information_matrix(theta: Floats, edges: _Edges) -> Floats:
     """Return minus the second derivatives of the log-likelihood, a players × players matrix."""
     matrix = np.diag(PRIOR * _spread(theta))
     weight = edges.games * _spread(theta[edges.a] - theta[edges.b])
@@ -106,9 +109,9 @@ def _information(theta: Floats, edges: _Edges) -> Floats:
     return matrix
 
 
-def _errors(theta: Floats, edges: _Edges) -> Floats:
+def _standard_errors(theta: Floats, edges: _Edges) -> Floats:
     """Return the standard errors of the ratings less their mean: A⁻¹ B A⁻¹, A the information, B the scores' variance."""
-    inverse = np.linalg.inv(_information(theta, edges))
+    inverse = np.linalg.inv(_information_matrix(theta, edges))
     # Rows of P A⁻¹, where P subtracts the mean, since matches do not determine the mean rating.
     centred = inverse - inverse.mean(axis=0)
     through = np.square(centred) @ (PRIOR * _spread(theta))

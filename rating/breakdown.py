@@ -14,12 +14,12 @@ from arena.rating.standings import is_empty, is_void, losers, pair_scores
 from arena.rating.words import WORDS
 
 
-class Part(Struct, frozen=True, rename=WORDS):
-    """Score of a bot in some of its matches."""
+class GroupScore(Struct, frozen=True, rename=WORDS):
+    """Results of a bot in a group of its matches: those in one seat, on one map, or against one opponent."""
 
     bot: str
     of: str
-    """Group of matches: the name of a seat, a map, or an opponent."""
+    """Name of the group: a seat, a map, or an opponent."""
     wins: int
     draws: int
     losses: int
@@ -39,7 +39,7 @@ class FirstMove(Struct, frozen=True):
 
     games: int
     score: float
-    """Maxie's score, 0 to 1."""
+    """Maxie's score, from 0 to 1."""
     elo: float | None
     error: float | None
     """Half the width of the 95 % interval; None, like `elo`, if there are no matches."""
@@ -59,29 +59,32 @@ class Duel(Struct, frozen=True):
 class Breakdown(Struct, frozen=True):
     """Results of a ladder by seat, map and opponent, with the value of the first move."""
 
-    by_seat: list[Part]
-    by_map: list[Part]
-    by_opponent: list[Part]
+    by_seat: list[GroupScore]
+    by_map: list[GroupScore]
+    by_opponent: list[GroupScore]
     duels: list[Duel]
     first_move: FirstMove
 
 
 def breakdown(bots: Sequence[str], results: Sequence[tuple[Pairing, Record]]) -> Breakdown:
-    """Return the results by seat, map and opponent. Void matches, and matches without both bots, do not count."""
+    """Return the results by seat, map and opponent.
+
+    Void matches, and matches for which neither bot appeared, do not count.
+    """
     records = [record for _, record in results if not is_void(record) and not is_empty(record)]
     return Breakdown(
-        by_seat=_parts(
+        by_seat=_count_groups(
             bots, records, lambda record, bot: "maxie" if record.players.maxie == bot else "minnie"
         ),
-        by_map=_parts(bots, records, lambda record, _: map_of(record)),
-        by_opponent=_parts(bots, records, _opponent),
-        duels=_duels(bots, results),
-        first_move=_first_move(records),
+        by_map=_count_groups(bots, records, lambda record, _: map_of(record)),
+        by_opponent=_count_groups(bots, records, _opponent),
+        duels=_count_duels(bots, results),
+        first_move=_first_move_value(records),
     )
 
 
 def map_of(record: Record) -> str:
-    """Return the name of the map, or of the game if it has no map."""
+    """Return the name of the map of a match, or of its game if the game has no maps."""
     return str(record.setup.get("map") or record.game)
 
 
@@ -89,7 +92,9 @@ def _opponent(record: Record, bot: str) -> str:
     return record.players.minnie if record.players.maxie == bot else record.players.maxie
 
 
-def _parts(bots: Sequence[str], records: Iterable[Record], part: Callable[[Record, str], str]) -> list[Part]:
+def _count_groups(
+    bots: Sequence[str], records: Iterable[Record], part: Callable[[Record, str], str]
+) -> list[GroupScore]:
     counts: defaultdict[tuple[str, str], list[int]] = defaultdict(lambda: [0, 0, 0])
     for record in records:
         losing_bots = losers(record)
@@ -97,10 +102,10 @@ def _parts(bots: Sequence[str], records: Iterable[Record], part: Callable[[Recor
             counts[bot, part(record, bot)][2 if bot in losing_bots else 0 if losing_bots else 1] += 1
     place = {bot: index for index, bot in enumerate(bots)}
     order = sorted(counts, key=lambda key: (place[key[0]], place.get(key[1], 0), key[1]))
-    return [Part(bot, of, *counts[bot, of]) for bot, of in order]
+    return [GroupScore(bot, of, *counts[bot, of]) for bot, of in order]
 
 
-def _duels(bots: Sequence[str], results: Sequence[tuple[Pairing, Record]]) -> list[Duel]:
+def _count_duels(bots: Sequence[str], results: Sequence[tuple[Pairing, Record]]) -> list[Duel]:
     meetings: defaultdict[frozenset[str], list[tuple[Pairing, Record]]] = defaultdict(list)
     for pairing, record in results:
         meetings[frozenset((pairing.maxie, pairing.minnie))].append((pairing, record))
@@ -114,7 +119,7 @@ def _duels(bots: Sequence[str], results: Sequence[tuple[Pairing, Record]]) -> li
     return duels
 
 
-def _first_move(records: Sequence[Record]) -> FirstMove:
+def _first_move_value(records: Sequence[Record]) -> FirstMove:
     counts = [0, 0, 0]
     for record in records:
         counts[{"minnie": 0, None: 1, "maxie": 2}[record.result.winner]] += 1

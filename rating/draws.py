@@ -1,4 +1,4 @@
-"""Share of draws in an event: with mostly draws, the table says little about strength. Pure."""
+"""Share of draws in an event. If most matches are drawn, the table says little about strength. Pure."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from arena.protocol.record import Record
 from arena.rating.standings import is_void, losers
 
 TOO_MANY = 0.5
-"""Share of draws above which an event should use another map or game."""
+"""Share of draws above which an event should be played on another map or as another game."""
 
 
 class Draws(Struct, frozen=True):
-    """Number of matches that count, and number of draws among them."""
+    """Number of matches that count, and how many of them were drawn."""
 
     matches: int
     drawn: int
@@ -35,7 +35,7 @@ class Draws(Struct, frozen=True):
 
 def count_draws(records: Iterable[Record]) -> Draws:
     """Return the draws among the records. Void matches do not count, and a match lost by both players is not a draw."""
-    ends = [_end(record) for record in records if not is_void(record)]
+    ends = [_drawn_and_repeated(record) for record in records if not is_void(record)]
     return Draws(len(ends), sum(drawn for drawn, _ in ends), sum(repeated for _, repeated in ends))
 
 
@@ -47,6 +47,6 @@ def draws_by_map(records: Iterable[Record]) -> dict[str, Draws]:
     return {name: count_draws(those) for name, those in by_map.items()}
 
 
-def _end(record: Record) -> tuple[bool, bool]:
+def _drawn_and_repeated(record: Record) -> tuple[bool, bool]:
     is_draw = not losers(record)
     return is_draw, is_draw and record.result.by_repetition

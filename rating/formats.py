@@ -1,9 +1,10 @@
-"""Formats of an event: the next pairs to play after the results so far, and the places of the bots.
+"""Formats of an event: which pairs of matches to play next, and how the bots rank. Pure.
 
-Pure, and a function of the plan and the results alone, so that a stopped event resumes with the same pairings.
+The pairs depend only on the plan and the results so far, so that an event that was stopped resumes with the same
+pairings.
 
-A format gives out pairs as soon as they are known. Only a Swiss has rounds that wait for each other, because the
-pairings of a round depend on all results of the one before.
+A format returns pairs as soon as they are known. Only a Swiss has rounds that wait for each other, because the
+pairings of a round depend on all results of the round before.
 """
 
 from __future__ import annotations
@@ -16,15 +17,15 @@ from typing import NamedTuple, Protocol
 from msgspec import Struct
 from msgspec.structs import replace
 
-from arena.rating.pairing import Pair, check, round_robin_round, shuffle_bots
+from arena.rating.pairing import Pair, check_entrants, round_robin_round, shuffle_bots
 from arena.rating.standings import Row
 from arena.rating.swiss import pair_round
 
 TIE_BREAKS = 4
-"""Maximum number of extra pairs for a drawn encounter of a knockout; then the better seed advances."""
+"""Maximum number of extra pairs for a drawn encounter of a knockout; after them the better seed advances."""
 
 ABSENCES = 2
-"""Number of consecutive encounters missed by a bot after which it is withdrawn until it returns."""
+"""Number of encounters that a bot may miss in a row before it is withdrawn; it stays withdrawn until it returns."""
 
 CHAMPION = "champion"
 """Word for the winner of a knockout, as `FormatRank.reached`."""
@@ -34,11 +35,11 @@ FORMATS = ("round-robin", "gauntlet", "swiss", KNOCKOUT)
 
 
 ARENA = "arena"
-"""Format of a server's event that pairs free bots."""
+"""Name of the format in which a server pairs whichever bots are free."""
 
 
 class RosterChange(NamedTuple):
-    """A bot that joins or leaves a Swiss from a round on."""
+    """A bot that joins a Swiss, or leaves it, from some round on."""
 
     bot: str
     round: int
@@ -46,10 +47,10 @@ class RosterChange(NamedTuple):
 
 
 class FormatRank(NamedTuple):
-    """Rank of a bot by the rules of the format, in addition to the score of its matches."""
+    """Rank of a bot by the rules of its format."""
 
     order: tuple[float, ...] = ()
-    """Rank, smaller is better; the same for all if Elo decides, or points and Buchholz."""
+    """Sort key of the rank, smaller is better. It is the same for all bots if Elo decides, or points and Buchholz."""
     byes: float = 0
     """Points scored without an opponent."""
     buchholz: float | None = None
@@ -61,7 +62,7 @@ class FormatRank(NamedTuple):
 
 
 def in_format_order(rows: Iterable[Row], format: Format) -> list[Row]:
-    """Return the table in the order of the format. `rows` are in order of Elo."""
+    """Return the rows of a table in the order of the format. The given `rows` are in order of Elo."""
 
     def row_of(row: Row) -> Row:
         place = format.place(row.bot)
@@ -91,20 +92,27 @@ class Encounter(Struct, frozen=True):
 
 
 class Absences:
-    """Encounters that each bot has missed in a row: all pairs of one round against one opponent, without a match played."""
+    """Counter of the encounters that each bot has missed in a row.
+
+    An encounter is all pairs of one round against one opponent. A bot misses it if it appears for none of these
+    matches.
+    """
 
     def __init__(self) -> None:
         self._missed: defaultdict[str, set[tuple[int, str]]] = defaultdict(set)
         self._came: dict[str, tuple[int, str]] = {}
-        """Latest encounter of each bot in which it appeared."""
+        """Latest encounter in which each bot appeared."""
 
     @property
     def gone(self) -> frozenset[str]:
-        """Bots that have missed `ABSENCES` encounters in a row."""
+        """Return the bots that have missed `ABSENCES` encounters in a row."""
         return frozenset(bot for bot, missed in self._missed.items() if len(missed) >= ABSENCES)
 
     def record(self, pair: Pair, absent: Collection[str]) -> None:
-        """Record a finished pair. `absent` lists bots that appeared for neither match."""
+        """Record a finished pair.
+
+        absent   bots that appeared for neither match
+        """
         for bot, other in ((pair.first, pair.second), (pair.second, pair.first)):
             encounter = pair.round, other
             if bot not in absent:
@@ -114,7 +122,7 @@ class Absences:
                 self._missed[bot].add(encounter)
 
     def forget(self, bot: str) -> None:
-        """Forget what a bot has missed."""
+        """Forget the encounters that a bot has missed."""
         self._missed.pop(bot, None)
 
 
@@ -123,17 +131,23 @@ class Format(Protocol):
 
     @property
     def gone(self) -> frozenset[str]:
-        """Bots that have missed `ABSENCES` encounters in a row; always empty where a bot that loses is out."""
+        """Return the bots that are withdrawn after missing `ABSENCES` encounters in a row; always empty for a knockout."""
 
     @property
     def matches(self) -> int | None:
         """Return the total number of matches, as far as known; None for an endless format."""
 
     def next_pairs(self, *, queue_empty: bool) -> list[Pair]:
-        """Return new pairs that can be played now. `queue_empty`: True if two bots have no scheduled match left."""
+        """Return new pairs that can be played now.
+
+        queue_empty   True if some two bots have no scheduled matches left
+        """
 
     def record_pair(self, pair: Pair, first: float, second: float, absent: Collection[str] = ()) -> None:
-        """Record a finished pair with the points of its two bots. `absent` lists bots that appeared for neither match."""
+        """Record a finished pair with the points of its two bots.
+
+        absent   bots that appeared for neither match
+        """
 
     def place(self, bot: str) -> FormatRank:
         """Return the rank of a bot."""
@@ -141,7 +155,7 @@ class Format(Protocol):
 
 @dataclass
 class RoundRobinFormat:
-    """A round-robin, or a gauntlet of the first bot against all others, repeated `rounds` times or without end."""
+    """Every two bots play, or the first bot plays all others (a gauntlet): `rounds` times, or without end."""
 
     bots: Sequence[str]
     rounds: int | None
@@ -152,7 +166,7 @@ class RoundRobinFormat:
     _absences: Absences = field(default_factory=Absences)
 
     def __post_init__(self) -> None:
-        check(self.bots, self.starts)
+        check_entrants(self.bots, self.starts)
 
     @property
     def gone(self) -> frozenset[str]:
@@ -215,7 +229,7 @@ class Swiss:
     _absences: Absences = field(default_factory=Absences)
 
     def __post_init__(self) -> None:
-        check(self.bots, self.starts)
+        check_entrants(self.bots, self.starts)
 
     @property
     def gone(self) -> frozenset[str]:
@@ -237,7 +251,7 @@ class Swiss:
         if self._open or (self.rounds is not None and self.rounds_started >= self.rounds):
             return []
         round = self.rounds_started
-        active = self._active(round)
+        active = self._active_bots(round)
         if len(active) < 2:
             return []
         self.rounds_started += 1
@@ -258,7 +272,7 @@ class Swiss:
         self._open = {pair.number for pair in pairs}
         return pairs
 
-    def _active(self, round: int) -> list[str]:
+    def _active_bots(self, round: int) -> list[str]:
         """Return the bots to be paired in a round."""
         self._away |= self.gone
         for bot, joins in self._changes.pop(round, ()):
@@ -295,13 +309,13 @@ class ArenaFormat:
 
 @dataclass
 class _EncounterNode:
-    """One encounter of a knockout. Its bots are the winners of two others, or are known from the start."""
+    """An encounter in the tree of a knockout. Its bots are the winners of two others, or are known from the start."""
 
     bots: list[str | None]
     above: int | None
     slot: int
     depth: int
-    """Number of encounters between this one and the title: 0 for the final."""
+    """Number of encounters between this one and the title: 0 for the final, 1 for a semifinal."""
     points: dict[str, float] = field(default_factory=lambda: defaultdict(float))
     to_play: int = 0
     pairs_started: int = 0
@@ -321,7 +335,7 @@ class _EncounterNode:
 
 @dataclass
 class Knockout:
-    """Knockout: the loser of an encounter is out.
+    """Knockout: the loser of an encounter is eliminated.
 
     An encounter is `rounds` pairs on each start, and a few more if it is drawn. The order of the bots is the seeding:
     the first two can only meet in the final. An encounter does not wait for encounters of other branches.
@@ -339,11 +353,11 @@ class Knockout:
     gone: frozenset[str] = frozenset()
 
     def __post_init__(self) -> None:
-        check(self.bots, self.starts)
+        check_entrants(self.bots, self.starts)
         self._seed = {bot: place for place, bot in enumerate(self.bots)}
-        self._tree(list(_bracket(len(self.bots))), None, 0, 0)
+        self._add_encounters(list(_bracket_seeds(len(self.bots))), None, 0, 0)
 
-    def _tree(self, places: list[int], above: int | None, slot: int, depth: int) -> None:
+    def _add_encounters(self, places: list[int], above: int | None, slot: int, depth: int) -> None:
         """Create the encounter of the bots with these seeds (`places`), and all encounters that lead to it."""
         here = len(self._nodes)
         node = _EncounterNode([None, None], above, slot, depth)
@@ -352,7 +366,7 @@ class Knockout:
         for side, part in enumerate((places[:half], places[half:])):
             there = [place for place in part if place < len(self.bots)]
             if len(there) > 1:
-                self._tree(part, here, side, depth + 1)
+                self._add_encounters(part, here, side, depth + 1)
             else:  # a bot alone in its part advances without playing
                 node.bots[side] = self.bots[there[0]]
         if None not in node.bots:
@@ -370,7 +384,7 @@ class Knockout:
     def next_pairs(self, *, queue_empty: bool) -> list[Pair]:  # noqa: ARG002  an encounter is given out when its bots are known
         pairs: list[Pair] = []
         for index in sorted(self._new):
-            pairs += [self._pair(index) for _ in range(self.rounds * self.starts)]
+            pairs += [self._next_pair(index) for _ in range(self.rounds * self.starts)]
         for index, node in enumerate(self._nodes):
             if (
                 node.pairs_started
@@ -379,11 +393,11 @@ class Knockout:
                 and node.pairs_started < self._stride
             ):
                 self._tie_breaks += 1
-                pairs.append(self._pair(index))
+                pairs.append(self._next_pair(index))
         self._new.clear()
         return pairs
 
-    def _pair(self, index: int) -> Pair:
+    def _next_pair(self, index: int) -> Pair:
         node = self._nodes[index]
         first, second = node.bots
         if first is None or second is None:
@@ -424,7 +438,8 @@ class Knockout:
         """Return the encounters by round, the final last, each round from the top of the bracket."""
         depth = max(node.depth for node in self._nodes)
         return [
-            [_encounter(node) for node in self._nodes if node.depth == each] for each in range(depth, -1, -1)
+            [_to_encounter(node) for node in self._nodes if node.depth == each]
+            for each in range(depth, -1, -1)
         ]
 
     @staticmethod
@@ -436,14 +451,17 @@ def _round_name(depth: int) -> str:
     return ("final", "semifinal")[depth] if depth < 2 else f"last {2 ** (depth + 1)}"
 
 
-def _encounter(node: _EncounterNode) -> Encounter:
+def _to_encounter(node: _EncounterNode) -> Encounter:
     first, second = node.bots
     points = [node.points.get(bot, 0.0) if bot is not None else 0.0 for bot in node.bots]
     return Encounter(first, second, points[0], points[1], node.winner)
 
 
-def _bracket(n: int) -> list[int]:
-    """Return the seeds in the order of the bracket; seeds from n on are empty."""
+def _bracket_seeds(n: int) -> list[int]:
+    """Return the seeds in the order of the bracket for `n` bots.
+
+    It has a power of two places; seeds from `n` on are empty.
+    """
     places = [0]
     while len(places) < n:
         size = 2 * len(places)
@@ -459,7 +477,10 @@ def make_format(
     seed: int,
     changes: Iterable[RosterChange] = (),
 ) -> Format:
-    """Return the format called `name` (`FORMATS`). `changes` apply to a Swiss only. Raises ValueError."""
+    """Return the format called `name`, one of `FORMATS`. Raises ValueError.
+
+    changes   bots that join or leave a Swiss; unused by the other formats
+    """
     makers: dict[str, Callable[[], Format]] = {
         "round-robin": lambda: RoundRobinFormat(bots, rounds, starts, seed),
         "gauntlet": lambda: RoundRobinFormat(bots, rounds, starts, seed, gauntlet=True),

@@ -19,13 +19,13 @@ SCALE = 173.7178
 """Points of the Glicko scale per point of the Glicko-2 scale (the paper's step 2)."""
 
 TAU = 0.5
-"""System constant τ of the paper, which limits changes of volatility: 0.3 to 1.2; 0.5 is the value of its example."""
+"""System constant τ of the paper, which limits changes of volatility. The paper suggests 0.3 to 1.2; its example has 0.5."""
 
 EPSILON = 1e-6
 """Convergence tolerance of step 5."""
 
 MAX_DEVIATION = 350.0
-"""Deviation of an unknown player, which is the maximum."""
+"""Deviation of a player without rated matches; no deviation is larger."""
 
 PROVISIONAL = 75.0
 """Deviation above which a rating is provisional."""
@@ -37,9 +37,9 @@ class Rating:
 
     rating: float = 1500.0
     deviation: float = MAX_DEVIATION
-    """Standard error of the rating; the true strength lies within two of them with 95 % confidence."""
+    """Standard error of the rating. The true strength lies within two deviations with 95 % confidence."""
     volatility: float = 0.06
-    """Volatility: change of strength from period to period."""
+    """Volatility σ: how much the strength varies from period to period."""
 
     def __str__(self) -> str:
         """Return the rating with its 95 % error, as `1720 ± 130`, and `provisional` if it is too uncertain to compare."""
@@ -84,7 +84,7 @@ def update(player: Rating, games: Sequence[Game], *, periods: float = 1.0, tau: 
 
 
 def _g(phi: float) -> float:
-    """Return the weight g of a result against an opponent with the deviation `phi` (step 3)."""
+    """Return the weight g(φ) of a result against an opponent with the deviation `phi` (step 3)."""
     return 1 / math.sqrt(1 + 3 * phi * phi / math.pi**2)
 
 

@@ -14,7 +14,10 @@ V = TypeVar("V", bound=Hashable)
 
 
 def largest_matching(vertices: Sequence[V], joined: Callable[[V, V], bool]) -> dict[V, V]:
-    """Return the partner of each matched vertex, in both directions. `joined` must be symmetric."""
+    """Return the partner of each matched vertex, in both directions.
+
+    `joined` tells whether two vertices are neighbours; it must be symmetric.
+    """
     n = len(vertices)
     near = [[j for j in range(n) if j != i and joined(vertices[i], vertices[j])] for i in range(n)]
     mate = [-1] * n
@@ -43,7 +46,7 @@ class _Tree:
         self.queue = deque([root])
 
     def grow(self, near: Sequence[Sequence[int]]) -> int:
-        """Return the end of an augmenting path from the root; -1 if there is none."""
+        """Return the last vertex of an augmenting path from the root; -1 if there is no such path."""
         while self.queue:
             vertex = self.queue.popleft()
             for other in near[vertex]:
@@ -65,7 +68,7 @@ class _Tree:
 
     def _shrink(self, a: int, b: int) -> None:
         """Shrink the odd cycle closed by an edge between two outer vertices to one vertex."""
-        stem = self._common(a, b)
+        stem = self._common_base(a, b)
         blossom: set[int] = set()
         for vertex, child in ((a, b), (b, a)):
             while self.base[vertex] != stem:
@@ -79,7 +82,7 @@ class _Tree:
                 if not self.outer[vertex]:
                     self._add(vertex)
 
-    def _common(self, a: int, b: int) -> int:
+    def _common_base(self, a: int, b: int) -> int:
         """Return the base at which the paths from two vertices to the root meet."""
         path = {a := self.base[a]}
         while self.mate[a] >= 0:

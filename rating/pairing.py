@@ -1,8 +1,8 @@
 """Pairs of an event in playing order, as plain data.
 
-A pair is two matches on the same start with swapped seats, so that neither the start nor the
-first move favours a bot. Pairs do not wait for each other: a runner takes matches in this order,
-skipping those whose bots are busy, and a slow bot delays only itself.
+A pair is two matches from the same start position with swapped seats, so that neither the position nor the first move
+favours a bot. Pairs do not wait for each other: a runner takes matches in this order, skipping those whose bots are
+busy, and a slow bot delays only itself.
 """
 
 from __future__ import annotations
@@ -14,19 +14,19 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """Two matches of `first` and `second` on one start; in the first match `first` has Maxie's seat."""
+    """Two matches of `first` and `second` from one start position; in the first match `first` has Maxie's seat."""
 
     number: int
     """Index of the pair in the schedule, from 0."""
     round: int
     """Number of the round, from 0."""
     start: int
-    """Index of the start in the event's list."""
+    """Index of the start position in the event's list."""
     first: str
     second: str
 
     def matches(self) -> tuple[Pairing, Pairing]:
-        """Return the two matches in order."""
+        """Return the two matches in playing order."""
         return Pairing(self, 0, self.first, self.second), Pairing(self, 1, self.second, self.first)
 
 
@@ -41,27 +41,27 @@ class Pairing:
     minnie: str
 
 
-def check(bots: Sequence[str], starts: int) -> None:
-    """Raise ValueError if an event cannot have these bots and starts."""
+def check_entrants(bots: Sequence[str], starts: int) -> None:
+    """Raise ValueError unless there are at least two bots, all names differ, and there is a start position."""
     if len(bots) < 2 or len(set(bots)) != len(bots):
-        raise ValueError("a round-robin needs at least two bots with different names")
+        raise ValueError("an event needs at least two bots, with different names")
     if starts < 1:
-        raise ValueError("a round-robin needs at least one round and one start")
+        raise ValueError("an event needs at least one start position")
 
 
 def round_robin_round(
     bots: Sequence[str], round: int, starts: int, seed: int, first_number: int
 ) -> list[Pair]:
-    """Return one round of a round-robin: a pair of every two bots on each of `starts` starts.
+    """Return one round of a round-robin: a pair of every two bots on each of `starts` start positions.
 
-    Within a start the order follows the circle method, so that bots take turns and few are
-    idle. The seats of the circle are shuffled by the seed, differently for each round and start. The same arguments
+    On each start position the order follows the circle method, so that all bots take turns and few are idle. The
+    seats of the circle are shuffled by the seed, differently for each round and start position. The same arguments
     give the same pairs on every machine. The pairs are numbered from `first_number`.
     """
     pairings = [
         (start, first, second)
         for start in range(starts)
-        for first, second in _circle(shuffle_bots(bots, f"{seed}/{round}/{start}"))
+        for first, second in _circle_pairs(shuffle_bots(bots, f"{seed}/{round}/{start}"))
     ]
     return [
         Pair(number, round, start, first, second)
@@ -75,7 +75,7 @@ def shuffle_bots(bots: Sequence[str], salt: str) -> list[str]:
     return sorted(bots, key=lambda bot: hashlib.sha256(f"{salt}/{bot}".encode()).digest())
 
 
-def _circle(bots: Sequence[str]) -> Iterator[tuple[str, str]]:
+def _circle_pairs(bots: Sequence[str]) -> Iterator[tuple[str, str]]:
     """Yield every two of `bots` once: one seat of the circle is fixed, the others rotate by one place after each turn."""
     seats: list[str | None] = [*bots] if len(bots) % 2 == 0 else [*bots, None]
     half = len(seats) // 2

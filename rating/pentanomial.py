@@ -22,7 +22,7 @@ CLASSES = 5
 
 
 def pair_counts(scores: Iterable[float]) -> Counts:
-    """Return the pentanomial counts of pairs with these `scores` (0, ½, 1, 1½ or 2 points each)."""
+    """Return the number of pairs with each of the scores 0, ½, 1, 1½ and 2, given the score of each pair."""
     counts = [0] * CLASSES
     for score in scores:
         counts[round(2 * score)] += 1
@@ -30,7 +30,7 @@ def pair_counts(scores: Iterable[float]) -> Counts:
 
 
 def moments(counts: Sequence[float]) -> tuple[float, float, float]:
-    """Return the count, mean and variance of the scores, scaled to 0 to 1."""
+    """Return the number, mean and variance of the scores, which are scaled to lie between 0 and 1."""
     total = sum(counts)
     top = len(counts) - 1
     mean = sum(n * i / top for i, n in enumerate(counts)) / total
@@ -40,7 +40,7 @@ def moments(counts: Sequence[float]) -> tuple[float, float, float]:
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """Elo difference of the first player over the second."""
+    """Elo difference of the first player to the second; positive if the first is stronger."""
 
     elo: float
     error: float
@@ -48,7 +48,7 @@ class Difference:
     superiority: float
     """Likelihood, 0 to 1, that the first player is the stronger one."""
     normalised: float
-    """Normalised Elo: the scaled distance of the score from ½ in standard deviations of a match."""
+    """Normalised Elo: the distance of the score from ½ in standard deviations of a match, scaled to Elo."""
     normalised_error: float
     """Half the width of the 95 % interval of `normalised`."""
     low: float
@@ -59,10 +59,10 @@ class Difference:
     @property
     def interval(self) -> str:
         """Return the 95 % interval in words, such as `+120.3 to ∞`."""
-        return f"{_bound(self.low)} to {_bound(self.high)}"
+        return f"{_bound_text(self.low)} to {_bound_text(self.high)}"
 
 
-def _bound(elo: float) -> str:
+def _bound_text(elo: float) -> str:
     return f"{elo:+z.1f}" if math.isfinite(elo) else "∞" if elo > 0 else "−∞"
 
 

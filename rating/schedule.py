@@ -1,7 +1,7 @@
-"""Remaining matches of an event: the pairs of the format without those already played.
+"""Remaining matches of an event: the pairs of its format without those already played.
 
-The id of a match follows from its event, pair, leg and try. So an event that
-was stopped in any way finds its played matches in the store.
+The id of a match follows from its event, pair, leg and attempt. So an event that was stopped finds its played matches
+in the store by their ids.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from arena.rating.standings import Finished, is_void
 R = TypeVar("R", bound=Finished)
 
 TRIES = 3
-"""Maximum number of attempts at a match if faults of the server make it void; after these it stays void."""
+"""Maximum number of attempts at a match that faults of the server make void; after the last one it stays void."""
 
 
 def match_id(event: str, pairing: Pairing, number: int) -> str:
@@ -31,9 +31,9 @@ def match_id(event: str, pairing: Pairing, number: int) -> str:
 
 
 class Schedule:
-    """Remaining matches by their two bots, so that matches that can start are found without a search.
+    """Remaining matches by their two bots, so that a match that can start is found without a search.
 
-    Two bots play their matches in the order of the schedule.
+    Every two bots play their matches in the order of the schedule.
     """
 
     def __init__(self, event: str, format: Format) -> None:
@@ -83,11 +83,11 @@ class Schedule:
         return sorted(settled, key=lambda each: place[each[1].match]), again
 
     def id_of(self, pairing: Pairing) -> str:
-        """Return the id of the match in which a pairing is to be played now."""
+        """Return the id of the next attempt at a match."""
         return match_id(self._event, pairing, self._tries.get(pairing, 0))
 
     def startable(self) -> list[Pairing]:
-        """Return the next match of every two bots, in the order of the schedule. O(n² log n) for n bots."""
+        """Return for every two bots their next match, in the order of the schedule. O(n² log n) for n bots."""
         heads = [queue[0] for queue in self._queues.values()]
         return sorted(heads, key=lambda pairing: (pairing.pair.number, pairing.leg))
 
@@ -102,17 +102,17 @@ class Schedule:
             tries = self._tries.get(pairing, 0) + 1
             if tries < TRIES:
                 self._tries[pairing] = tries
-                self._queue(pairing).appendleft(pairing)
+                self._queue_of(pairing).appendleft(pairing)
                 self._waiting += 1
                 return False
         self._tries.pop(pairing, None)
-        self._count(pairing, record)
+        self._count_result(pairing, record)
         return True
 
-    def _count(self, pairing: Pairing, record: Finished) -> None:
+    def _count_result(self, pairing: Pairing, record: Finished) -> None:
         pair = pairing.pair
         legs = self._legs.setdefault(pair.number, [])
-        legs.append((points(pairing, record.result), absent(pairing, record.result)))
+        legs.append((points_by_bot(pairing, record.result), absent_bots(pairing, record.result)))
         if len(legs) == 2:
             del self._legs[pair.number]
             two = pair.first, pair.second
@@ -129,10 +129,10 @@ class Schedule:
     def _add(self, pair: Pair) -> None:
         self._meeting.add(frozenset((pair.first, pair.second)))
         for pairing in pair.matches():
-            self._queue(pairing).append(pairing)
+            self._queue_of(pairing).append(pairing)
             self._waiting += 1
 
-    def _queue(self, pairing: Pairing) -> deque[Pairing]:
+    def _queue_of(self, pairing: Pairing) -> deque[Pairing]:
         return self._queues.setdefault(frozenset((pairing.maxie, pairing.minnie)), deque())
 
     def _remove(self, pairing: Pairing) -> None:
@@ -144,8 +144,8 @@ class Schedule:
             del self._queues[bots]
 
 
-def points(pairing: Pairing | Players, result: Result) -> dict[str, float]:
-    """Return the points of a match's two bots: 1, ½ or 0. Both get 0 if the match is void or neither appeared."""
+def points_by_bot(pairing: Pairing | Players, result: Result) -> dict[str, float]:
+    """Return the points of each bot in a match: 1, ½ or 0. Both get 0 if the match is void or if neither appeared."""
     nobody = result.reason in (EndReason.SERVER_FAULT, EndReason.NO_SHOW)
     if result.winner is None:
         return dict.fromkeys((pairing.maxie, pairing.minnie), 0.0 if nobody else 0.5)
@@ -153,8 +153,8 @@ def points(pairing: Pairing | Players, result: Result) -> dict[str, float]:
     return {pairing.maxie: maxie, pairing.minnie: 1 - maxie}
 
 
-def absent(pairing: Pairing, result: Result) -> set[str]:
-    """Return the bots that did not appear for a match."""
+def absent_bots(pairing: Pairing, result: Result) -> set[str]:
+    """Return the bots that did not appear for a match; empty for a match that was played."""
     if result.reason is not EndReason.NO_SHOW:
         return set()
     came = {"maxie": pairing.maxie, "minnie": pairing.minnie}.get(result.winner or "")

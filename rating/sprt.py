@@ -1,10 +1,10 @@
-"""The sequential probability ratio test: stop as soon as the pairs show which of two Elo differences holds.
+"""The sequential probability ratio test: play until the results of pairs show which of two Elo differences holds.
 
-Wald's test (1945) of H0: elo = elo0 against H1: elo = elo1 > elo0, in the generalised form for scores with
-an unknown distribution: the likelihood ratio is taken between the two most likely distributions whose
-means are the scores for elo0 and elo1 (Van den Bergh, "Comments on Normalized Elo",
-proposition 1.1). Elo is logistic, or normalised: the distance of the mean from ½ in standard deviations of a
-match, so that a test needs about as many matches whatever the share of draws (section 4.1 there).
+Wald's test (1945) of H0: elo = elo0 against H1: elo = elo1 > elo0, in the generalised form for scores with an unknown
+distribution: the likelihood ratio is taken between the two most likely distributions whose means are the scores for
+elo0 and elo1 (Van den Bergh, "Comments on Normalized Elo", proposition 1.1). Elo is logistic, or normalised: the
+distance of the mean from ½ in standard deviations of a match, so that the number of matches that a test needs hardly
+depends on the share of draws (section 4.1 there).
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from enum import StrEnum
 from arena.rating.elo import SCALE, expected_score
 
 _MIN_COUNT = 1e-3
-"""Count assumed for a score that did not occur, to avoid the logarithm of 0."""
+"""Count assumed for a score that did not occur, because the logarithm of 0 does not exist."""
 
 _KEYS = ("elo0", "elo1", "alpha", "beta")
 

@@ -65,7 +65,7 @@ _COLUMNS = {
 
 
 Finished = Record | FinishedMatch
-"""A finished match, with or without its moves."""
+"""A finished match: its whole record, or only what its ratings need."""
 
 
 def is_void(record: Finished) -> bool:
@@ -99,7 +99,7 @@ def table(bots: Sequence[str], records: Iterable[Record]) -> list[Row]:
 
 
 def table_of_scores(bots: Sequence[str], scores: Iterable[tuple[Finished, int]]) -> list[Row]:
-    """Return the rows of `bots` as `table` does, from matches that each count as many times as given."""
+    """Return the rows of `bots` as `table` does, from matches that each stand for a number of equal ones."""
     counts: dict[str, Counter[str]] = {bot: Counter() for bot in bots}
     edges: defaultdict[tuple[str, str], Counter[str]] = defaultdict(Counter)
     for record, times in scores:
@@ -122,27 +122,27 @@ def table_of_scores(bots: Sequence[str], scores: Iterable[tuple[Finished, int]])
         bots,
         {edge: PairTally(count[_WIN], count[_DRAW], count[_LOSS]) for edge, count in sorted(edges.items())},
     )
-    rows = [_row(bot, counts[bot], rated[bot].elo, rated[bot].error) for bot in bots]
+    rows = [_make_row(bot, counts[bot], rated[bot].elo, rated[bot].error) for bot in bots]
     return sorted(rows, key=lambda row: -row.elo)
 
 
 def ranks(rows: Sequence[Row]) -> list[int]:
     """Return the rank of each row of a table, from 1. Neighbours with equal results share a rank."""
-    results = [_result(row) for row in rows]
+    results = [_ranking_values(row) for row in rows]
     places: list[int] = []
     for number, result in enumerate(results):
         places.append(places[-1] if number and result == results[number - 1] else number + 1)
     return places
 
 
-def _result(row: Row) -> tuple[object, ...]:
+def _ranking_values(row: Row) -> tuple[object, ...]:
     """Return the values of a row by which the format ranks it."""
     if row.buchholz is not None:
         return row.points, row.buchholz
     return (row.reached,) if row.reached else (row.points, round(row.elo))
 
 
-def _row(bot: str, count: Counter[str], elo: float, error: float) -> Row:
+def _make_row(bot: str, count: Counter[str], elo: float, error: float) -> Row:
     wins, draws, losses = count[_WIN], count[_DRAW], count[_LOSS]
     return Row(
         bot=bot,
@@ -162,9 +162,9 @@ def _row(bot: str, count: Counter[str], elo: float, error: float) -> Row:
 
 
 def as_csv(rows: Iterable[Row], more: Mapping[str, Mapping[str, str]] | None = None) -> str:
-    """Return a table as CSV, one line per bot below the column names.
+    """Return a table as CSV: a line with the names of the columns, then one line per bot.
 
-    more   further columns: the text of each bot by the name of the column; a bot without one has an empty cell
+    more   further columns by name: the text of each bot; a bot without a text has an empty cell
     """
     text, more = StringIO(), more or {}
     writer = csv.writer(text, lineterminator="\n")
@@ -174,7 +174,7 @@ def as_csv(rows: Iterable[Row], more: Mapping[str, Mapping[str, str]] | None = N
 
 
 def pair_scores(bot: str, results: Iterable[tuple[Pairing, Record]]) -> list[float]:
-    """Return the points (0, ½, 1, 1½, 2) of `bot` in each of its pairs of which both matches count."""
+    """Return the points of `bot` (0, ½, 1, 1½ or 2) in each of its pairs, if both matches of the pair count."""
     points: defaultdict[int, list[float]] = defaultdict(list)
     for pairing, record in results:
         if bot not in (pairing.maxie, pairing.minnie) or is_void(record) or is_walkover(record):
@@ -185,10 +185,10 @@ def pair_scores(bot: str, results: Iterable[tuple[Pairing, Record]]) -> list[flo
 
 
 def rows_by_pairs(rows: Sequence[Row], first: str, elo: Difference | None) -> list[Row]:
-    """Return the rows of two bots with Elo from their pairs: half the difference on each side of their average.
+    """Return the rows of two bots with the Elo difference of their pairs: half of it above and half below their average.
 
-    A rating from single matches would treat the two matches of a pair as independent and give another number. Without a
-    complete pair the rows are returned unchanged.
+    Ratings from single matches would treat the two matches of a pair as independent, and give another difference. The
+    rows are returned unchanged if `elo` is None.
     """
     if elo is None:
         return list(rows)

@@ -1,10 +1,10 @@
-"""Rate a match: Glicko-2, one match at a time. Pure.
+"""Ratings of bots by Glicko-2, updated after each match. Pure.
 
-Each match counts in two categories: in its game, and in its game on its map with its time control.
-It is rated when it arrives, on the ratings of both bots before it. A bot's deviation grows with
-the days since its last rated match of the category: a day is one rating period, and periods may be fractions.
-So ratings depend only on the finished rated matches and the order of their arrival, and every program that counts them,
-in any number of batches, gets the same result.
+Each match counts in two categories: in its game, and in its game on its map with its time control. It is rated when
+it arrives, with the ratings that both bots had before it. A bot's deviation grows with the days since its last rated
+match of the category: a day is one rating period, and periods may be fractions. So ratings depend only on the
+finished rated matches and the order of their arrival, and every program that counts them, in any number of batches,
+gets the same result.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from arena.protocol.values import Players, Seat
 from arena.rating.glicko import Rating, update
 
 PERIOD_SECONDS = 24 * 3600
-"""Length of a rating period. With it, a new bot's volatility raises a deviation from 50 to 110 in about three months."""
+"""Length of a rating period. With this length a new bot's volatility raises its deviation from 50 to 110 in three months."""
 
 
 class RatedOutcome(StrEnum):
@@ -38,8 +38,8 @@ class RatedOutcome(StrEnum):
 SCORES = {RatedOutcome.WIN: 1.0, RatedOutcome.DRAW: 0.5, RatedOutcome.LOSS: 0.0}
 
 
-class Meaning(StrEnum):
-    """Effect of an end reason on the ratings, as in docs/ratings.md."""
+class RatingEffect(StrEnum):
+    """Effect of a match on the ratings, by its end reason, in the words of docs/ratings.md."""
 
     PLAYED = "a win and a loss, or a draw if nobody wins"
     FORFEITED = "a win and a loss, and a forfeit for the loser"
@@ -50,27 +50,27 @@ class Meaning(StrEnum):
     VOID = "does not count"
 
 
-def meaning(reason: EndReason) -> Meaning:
+def rating_effect(reason: EndReason) -> RatingEffect:
     """Return the effect of an end reason on the ratings."""
     if reason is EndReason.SERVER_FAULT:
-        return Meaning.VOID
+        return RatingEffect.VOID
     if reason in (EndReason.NO_SHOW, EndReason.DISCONNECT):
-        return Meaning.MISSED
+        return RatingEffect.MISSED
     if reason is EndReason.CRASH:
-        return Meaning.CRASHED
-    return Meaning.FORFEITED if reason in FORFEITS else Meaning.PLAYED
+        return RatingEffect.CRASHED
+    return RatingEffect.FORFEITED if reason in FORFEITS else RatingEffect.PLAYED
 
 
-def outcome(result: Result, seat: Seat) -> tuple[RatedOutcome, bool]:
-    """Return the outcome for the bot in a seat, and True if it forfeited."""
-    means = meaning(result.reason)
-    if means is Meaning.VOID:
+def rated_outcome(result: Result, seat: Seat) -> tuple[RatedOutcome, bool]:
+    """Return the outcome of a match for the bot in a seat, and True if the bot forfeited."""
+    means = rating_effect(result.reason)
+    if means is RatingEffect.VOID:
         return RatedOutcome.NONE, False
     if result.winner is None:
-        return (RatedOutcome.NONE, True) if means is Meaning.MISSED else (RatedOutcome.DRAW, False)
+        return (RatedOutcome.NONE, True) if means is RatingEffect.MISSED else (RatedOutcome.DRAW, False)
     if result.winner == seat:
         return RatedOutcome.WIN, False
-    return RatedOutcome.LOSS, means in (Meaning.FORFEITED, Meaning.MISSED)
+    return RatedOutcome.LOSS, means in (RatingEffect.FORFEITED, RatingEffect.MISSED)
 
 
 class Category(NamedTuple):
@@ -78,9 +78,9 @@ class Category(NamedTuple):
 
     game: str
     map: str = ""
-    """Empty in the category of a whole game, and if the game has no maps."""
+    """Name of the map; empty in the category of a whole game, and for a game without maps."""
     time_control: str = ""
-    """Empty only in the category of a whole game."""
+    """Time control; empty in the category of a whole game."""
     season: int = 1
     """Number of the season. Each begins with new ratings."""
 
@@ -101,7 +101,7 @@ class RatingStep(Struct, frozen=True):
     season: int
     bot: str
     finished: str
-    """End of the match, ISO 8601, UTC, to the millisecond."""
+    """Time of the end of the match: ISO 8601, UTC, to the millisecond."""
     outcome: RatedOutcome
     forfeit: bool
     crash: bool
@@ -135,7 +135,7 @@ class CurrentRating(Struct, frozen=True):
 
 
 class FinishedMatch(Struct, frozen=True):
-    """The part of a record that counts for the ratings."""
+    """Fields of a match record that the ratings need."""
 
     match: str
     game: str
@@ -144,7 +144,7 @@ class FinishedMatch(Struct, frozen=True):
 
 
 class Rater:
-    """Rating of matches in order. It starts with the known rating of each bot."""
+    """Rater of matches, in the order of their arrival. It starts with the current ratings of the bots."""
 
     def __init__(self, last: Mapping[Key, RatingStep | CurrentRating] | None = None) -> None:
         self.last: dict[Key, RatingStep | CurrentRating] = dict(last or {})
@@ -152,13 +152,13 @@ class Rater:
     def count(
         self, record: Record | FinishedMatch, finished: str, category: Category | None = None
     ) -> tuple[RatingStep, RatingStep]:
-        """Return the rating steps of one match, Maxie's and Minnie's, in a category; by default in its game."""
+        """Return the rating steps of one match in a category, Maxie's and Minnie's. Default: the category of its game."""
         category = category or Category(record.game)
         maxie = self._aged_rating(category, record.players.maxie, finished)
         minnie = self._aged_rating(category, record.players.minnie, finished)
         return (
-            self._step(record, finished, category, "maxie", maxie, minnie),
-            self._step(record, finished, category, "minnie", minnie, maxie),
+            self._make_step(record, finished, category, "maxie", maxie, minnie),
+            self._make_step(record, finished, category, "minnie", minnie, maxie),
         )
 
     def _aged_rating(self, category: Category, bot: str, finished: str) -> tuple[Rating, float]:
@@ -168,7 +168,7 @@ class Rater:
             return Rating(), 0.0
         return last.after(), periods(last.finished, finished)
 
-    def _step(
+    def _make_step(
         self,
         record: Record | FinishedMatch,
         finished: str,
@@ -177,7 +177,7 @@ class Rater:
         own: tuple[Rating, float],
         other: tuple[Rating, float],
     ) -> RatingStep:
-        what, forfeit = outcome(record.result, seat)
+        what, forfeit = rated_outcome(record.result, seat)
         rating, passed = own
         if what is RatedOutcome.NONE:
             # Time without a result still increases the deviation.
@@ -196,7 +196,7 @@ class Rater:
             finished=finished,
             outcome=what,
             forfeit=forfeit,
-            crash=what is RatedOutcome.LOSS and meaning(record.result.reason) is Meaning.CRASHED,
+            crash=what is RatedOutcome.LOSS and rating_effect(record.result.reason) is RatingEffect.CRASHED,
             rating=rating.rating,
             deviation=rating.deviation,
             volatility=rating.volatility,

@@ -16,7 +16,7 @@ from typing import NamedTuple
 from arena.rating.matching import largest_matching
 
 MAX_ATTEMPTS = 500
-"""Maximum number of choices tried for the bots that move down; then the whole group is joined with the next one."""
+"""Maximum number of choices of bots to move down; after them the whole group is joined with the next one."""
 
 
 class Round(NamedTuple):
@@ -38,20 +38,20 @@ def pair_round(
     order = sorted(seeds, key=lambda bot: -points[bot])
     again = 0
     while True:
-        pairing = _Pairing(order, meetings, again)
+        pairing = _RoundPairing(order, meetings, again)
         if len(order) % 2 == 0:
-            if pairing.can_all(order):
+            if pairing.can_pair_all(order):
                 return Round(pairing.meetings(order, points), None)
         else:
             for out in sorted(order, key=lambda bot: (sat_out[bot], -order.index(bot))):
                 rest = [bot for bot in order if bot != out]
-                if pairing.can_all(rest):
+                if pairing.can_pair_all(rest):
                     return Round(pairing.meetings(rest, points), out)
         again += 1
 
 
-class _Pairing:
-    """Pairings of a round in which no two bots meet that have met more than `again` times."""
+class _RoundPairing:
+    """Pairing of one round, in which two bots may meet only if they have met at most `again` times before."""
 
     def __init__(self, bots: Sequence[str], meetings: Callable[[str, str], int], again: int) -> None:
         self._barred = {
@@ -62,7 +62,7 @@ class _Pairing:
     def may_meet(self, a: str, b: str) -> bool:
         return b not in self._barred[a]
 
-    def can_all(self, bots: Sequence[str]) -> bool:
+    def can_pair_all(self, bots: Sequence[str]) -> bool:
         """Return True if all these bots can be paired with each other."""
         return len(bots) % 2 == 0 and self._min_unpaired(bots) == 0
 
@@ -74,7 +74,7 @@ class _Pairing:
         return len(bots) - len(largest_matching(bots, self.may_meet))
 
     def meetings(self, bots: Sequence[str], points: Mapping[str, float]) -> list[tuple[str, str]]:
-        """Return pairs of all bots, which must be in order of points and must all be able to meet another bot."""
+        """Return pairs of all bots. The bots must be in order of points, and it must be possible to pair them all."""
         pairs: list[tuple[str, str]] = []
         groups = [list(group) for _, group in groupby(bots, key=points.__getitem__)]
         came_down: list[str] = []
@@ -82,7 +82,7 @@ class _Pairing:
             here = came_down + group
             going = self._floaters(here, *groups[number + 1 :])
             stays = [bot for bot in here if bot not in going]
-            pairs += self._in_group(stays, sum(bot in came_down for bot in stays))
+            pairs += self._pair_group(stays, sum(bot in came_down for bot in stays))
             came_down = going
         return pairs
 
@@ -98,7 +98,9 @@ class _Pairing:
             for floaters in islice(combinations(reversed(group), count), MAX_ATTEMPTS - attempts):
                 attempts += 1
                 going = list(reversed(floaters))
-                if self.can_all([bot for bot in group if bot not in going]) and self.can_all(going + rest):
+                if self.can_pair_all([bot for bot in group if bot not in going]) and self.can_pair_all(
+                    going + rest
+                ):
                     following = going + lower[0] if lower else going
                     options.append((self._min_unpaired(following), going))
                     if options[-1][0] == len(following) % 2:
@@ -107,8 +109,8 @@ class _Pairing:
                 return min(options, key=lambda each: each[0])[1]
         return group
 
-    def _in_group(self, bots: list[str], came_down: int) -> list[tuple[str, str]]:
-        """Return pairs of all bots of a group. The first `came_down` of them come from a higher group."""
+    def _pair_group(self, bots: list[str], came_down: int) -> list[tuple[str, str]]:
+        """Return pairs of all bots of a group. The first `came_down` of them have moved down from a higher group."""
         pairs: list[tuple[str, str]] = []
         unpaired = list(bots)
         while unpaired:
@@ -118,7 +120,7 @@ class _Pairing:
             start = came_down if came_down >= 0 else len(unpaired) // 2
             for other in unpaired[start:] + unpaired[:start][::-1]:
                 others = [bot for bot in unpaired if bot != other]
-                if self.may_meet(first, other) and self.can_all(others):
+                if self.may_meet(first, other) and self.can_pair_all(others):
                     break
             else:
                 raise AssertionError(f"no opponent is left for {first}")

@@ -1,4 +1,4 @@
-"""Column names of tables, the same in print, in CSV and in JSON. Pure."""
+"""Column names of tables: the same on screen, in CSV and in JSON. Pure."""
 
 from __future__ import annotations
 
@@ -14,4 +14,4 @@ WORDS: Final = {
     "disconnects": "gone",
     "other_forfeits": "other",
 }
-"""Headings of columns whose fields have a different name in Python."""
+"""Name of the column for each field whose name in Python is different."""

@@ -34,13 +34,13 @@ __all__ = ["Bot", "Clock", "Crash", "Ending", "Match", "Resign", "Thinking"]
 
 
 class Resign(Exception):
-    """Raised in any method of a bot to resign the match. The message is a one-line reason for the bot's owner."""
+    """Raised by any method of a bot to resign the match. The message is a one-line reason for the bot's owner."""
 
 
 class Crash(Exception):
-    """Raised when the move chooser behind a bot has failed, such as an external program. The message is one line.
+    """Raised when an external program behind a bot has failed. The message is one line for the bot's owner.
 
-    The match is lost as with any other exception, but no traceback is printed.
+    The bot loses the match as with any other exception, but no traceback is printed.
     """
 
 
@@ -54,7 +54,7 @@ class Bot(ABC):
     match: Match
     """Match being played, set before `prepare`."""
     thinking: Thinking | None = None
-    """Figures to store with the move. Set this in `choose`; it is cleared before each turn."""
+    """Analysis to store with the move; None for none. Set it in `choose`: it is cleared before each turn."""
     program: ClassVar[str] = ""
     """Program and version, for people, such as `my-bot 1.2`."""
 
@@ -97,14 +97,17 @@ class Bot(ABC):
         """Release all resources. This is always the last call, even after an exception or without `ended`."""
 
 
-def begin(bot: Bot, match: Match, stop: Event | None = None) -> None:
-    """Assign `match` to `bot`, before `prepare` is called. `stop` has the same meaning as in `ask`."""
+def assign_match(bot: Bot, match: Match, stop: Event | None = None) -> None:
+    """Assign `match` to `bot`, before `prepare` is called. Setting `stop` tells the bot that no move is needed any more."""
     bot.match = match
     bot._stop = stop  # noqa: SLF001 - the other half of Bot.stopped, hidden from bot authors
 
 
-def ask(bot: Bot, position: Any, clock: Clock, stop: Event) -> Any:
-    """Clear the bot's thinking and return the move it chooses. Set `stop` to tell it that the move is not needed."""
+def request_move(bot: Bot, position: Any, clock: Clock, stop: Event) -> Any:
+    """Clear the analysis of the last move, and return the move that the bot chooses.
+
+    Setting `stop` tells the bot that the move is not needed any more.
+    """
     bot.thinking = None
     bot._stop = stop  # noqa: SLF001 - the other half of Bot.stopped
     return bot.choose(position, clock)
@@ -133,7 +136,7 @@ class Match:
     time_control: TimeControl = _A_SECOND_A_MOVE
     """Time control, in ms."""
     margin_ms: int = 0
-    """Network grace: a flag falls this many ms after the clock reaches 0."""
+    """Network grace: the bot loses on time this many ms after its clock reaches 0."""
     threads: int = 1
     """Maximum number of search threads."""
 
@@ -156,7 +159,7 @@ class Ending:
     reason: EndReason | None
     """Reason for the end; None if the server no longer knows the match."""
     detail: str
-    """One line for people: the player at fault, the move, or the ms by which the time was exceeded."""
+    """Details in one line, such as the illegal move, or by how many ms the time was exceeded."""
     plies: int
     """Number of moves played."""
     position: Any
@@ -178,9 +181,10 @@ class Ending:
 
 @dataclass(frozen=True, slots=True)
 class Clock:
-    """Time of both players when a turn arrived. All figures are in seconds.
+    """Time of both players when a turn arrived, in seconds.
 
-    Use `bots.api.budget.plan` to derive limits from it. A bot that reads only `mine` will sooner or later lose on time.
+    Use `bots.api.budget.plan` to derive limits from a clock. A bot that reads only `mine` will sooner or later lose
+    on time.
     """
 
     mine: float
@@ -192,11 +196,11 @@ class Clock:
     per_move: bool = False
     """True if `mine` is for this move alone and unused time is lost."""
     margin: float = 0.0
-    """Network grace: the flag falls this much after the clock reaches 0. It is not thinking time."""
+    """Network grace: the bot loses on time this long after its clock reaches 0. Do not plan with it."""
     arrived: float = 0.0
     """Arrival of the turn, as `time.monotonic()`. The clock started slightly earlier."""
     lag: float = 0.0
-    """Largest recent excess of the time that the server counted over the time that the bot used."""
+    """Largest recent difference between the time that the server counted for a move and the time that the bot used."""
 
     def elapsed(self, now: float) -> float:
         """Return the seconds since the turn arrived. `now` is `time.monotonic()`."""

@@ -2,14 +2,14 @@
 
 Pure arithmetic on a `Clock`. The rules, in seconds:
 
-- A `reserve` is always kept for the delay between the bot's decision and the moment the server reads it.
-  The margin covers part of this delay. Earlier differences to the server's measurements correct the rest.
+- A `reserve` is always kept for the delay between the bot's decision and the moment when the server reads the move.
+  It is smaller if the network grace (`Clock.margin`) is longer, and larger if recent moves arrived late (`Clock.lag`).
 - With a time per move, both limits are all the time after the reserve, because unused time is lost.
-- Otherwise the time is divided evenly among the expected remaining moves, each with its increment. The soft
-  limit is 0.45 of a share, because a depth begun before it may end after it. The hard limit is two and
-  a half shares, but never more than half of the clock, so that one hard move cannot ruin the match.
+- Otherwise the time is divided evenly among the expected remaining moves, each with its increment. The soft limit
+  is 0.45 of a share, because a depth begun before the soft limit may end after it. The hard limit is two and a half
+  shares, but never more than half of the clock, so that one difficult move cannot ruin the match.
 - A search ends at the soft limit if its best move stays the same. If the best move changes, the search
-  continues past the soft limit: the more often and the more recently it changed, the longer (`Effort`).
+  continues past the soft limit: the more often and the more recently it changed, the longer (`DeepeningRule`).
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ M = TypeVar("M")
 
 OWN_OVERHEAD = 0.010
 """Minimum reserve in seconds: the engine notices a stop late, and the move must be encoded and sent."""
-UNCOVERED = 0.050
-"""Reserve in seconds if there is no margin: with two busy cores a process is sometimes delayed this long."""
+RESERVE_WITHOUT_GRACE = 0.050
+"""Reserve in seconds if there is no network grace: with two busy cores a process is sometimes delayed this long."""
 SOFT = 0.45
 """Soft limit, as a fraction of a move's share of the clock."""
 MAX_EXTENSION = 0.8
@@ -37,13 +37,13 @@ class Budget:
     """Soft and hard limits in seconds from the turn's arrival, 0 <= soft <= hard."""
 
     soft: float
-    """Time after which nothing long may be started, such as the next depth."""
+    """Time after which nothing long is started, such as the search of the next depth."""
     hard: float
     """Time by which the move must be made. 0 means immediately."""
 
 
-class Effort(Generic[M]):
-    """Decision after each depth of one search whether to start the next."""
+class DeepeningRule(Generic[M]):
+    """Rule that decides after each depth of a search whether to start the next one."""
 
     def __init__(self, budget: Budget) -> None:
         self._budget = budget
@@ -64,14 +64,14 @@ class Effort(Generic[M]):
 
 
 def reserve(clock: Clock, stall: float = 0.0) -> float:
-    """Return the seconds to keep back from this move, at most half of the clock.
+    """Return the time to hold back from this move, in seconds; at most half of the clock.
 
-    Together with the margin it covers twice the worst recent lag, and three stalls: the machine may delay
-    the turn on its way in, the engine when it stops, and the move on its way out.
+    Together with the network grace it covers twice the worst recent lag, and three stalls of the machine: one may
+    delay the turn on its way in, one the engine when it stops, and one the move on its way out.
     """
     reserved = max(
         OWN_OVERHEAD,
-        UNCOVERED - clock.margin / 2,
+        RESERVE_WITHOUT_GRACE - clock.margin / 2,
         2 * clock.lag - clock.margin,
         3 * stall - clock.margin,
     )
@@ -82,8 +82,8 @@ def plan(clock: Clock, plies: float = 90.0, stall: float = 0.0) -> Budget:
     """Return the limits for a move. They are never negative and never exceed the clock minus the reserve.
 
     plies  expected plies to the end of the match, including this one: `game.expected_plies(position)`
-    stall  longest delay in seconds that the engine has seen: a busy machine suspends it, and an engine that
-           checks the clock constantly can measure that
+    stall  longest time in seconds for which a busy machine has suspended the engine; an engine that reads the
+           clock constantly can measure it
     """
     usable = max(clock.mine, 0.0) - reserve(clock, stall)
     if clock.per_move:

@@ -16,16 +16,16 @@ Value = int | float | str
 
 
 PROGRAM = "exec:"
-"""Prefix of an engine spec that is the command line of an external program, which plays by lines of JSON."""
+"""Prefix of an engine spec for an external program: its command line follows. It speaks JSON Lines (docs/stdio.md)."""
 IMAGE = "image:"
-"""Prefix of an engine spec that is a container image, whose program plays by lines of JSON in a box."""
+"""Prefix of an engine spec for a container image: its name follows. Its program speaks JSON Lines (docs/stdio.md)."""
 SUBMISSION = "submit:"
-"""Prefix of an engine spec that is a zip file with a bot, which plays in a box: `submit:FILE.zip[,image=NAME]`."""
-BOX_IMAGE = ",image="
-"""Separator between the zip file of a submission and the image that it plays in."""
+"""Prefix of an engine spec for a zipped bot that runs in a container: `submit:FILE.zip[,image=NAME]`."""
+IMAGE_SEPARATOR = ",image="
+"""Separator before the name of the container image in `submit:FILE.zip,image=NAME`."""
 
 MAX_DEFAULT_THREADS = 8
-"""Maximum number of threads used by default. Further threads gain little."""
+"""Maximum number of search threads unless the user asks for more; further threads gain little."""
 
 
 class BadSpec(ValueError):
@@ -41,7 +41,7 @@ class WholeNumber:
     high: int
 
     def parse(self, text: str) -> int:
-        """Return the value of `text`. Raises ValueError, which names the valid values."""
+        """Return the value of `text`. The message of the ValueError for an invalid text describes the valid values."""
         try:
             value = int(text)
         except ValueError:
@@ -58,7 +58,7 @@ class Share:
     default: float
 
     def parse(self, text: str) -> float:
-        """Return the value of `text`. Raises ValueError, which names the valid values."""
+        """Return the value of `text`. The message of the ValueError for an invalid text describes the valid values."""
         try:
             value = float(text)
         except ValueError:
@@ -76,7 +76,7 @@ class Word:
     choices: tuple[str, ...] = ()
 
     def parse(self, text: str) -> str:
-        """Return the value of `text`. Raises ValueError, which names the valid values."""
+        """Return the value of `text`. The message of the ValueError for an invalid text describes the valid values."""
         if not text or (self.choices and text not in self.choices):
             raise ValueError(f"one of {', '.join(self.choices)}" if self.choices else "some text")
         return text
@@ -99,26 +99,30 @@ class Spec:
         """Return the value of a `WholeNumber` option."""
         value = self.values[option]
         if not isinstance(value, int):
-            raise TypeError(f"{option} is not a whole number")
+            raise TypeError(f"{option} is not an option of type WholeNumber")
         return value
 
     def share(self, option: str) -> float:
         """Return the value of a `Share` option."""
         value = self.values[option]
         if not isinstance(value, float):
-            raise TypeError(f"{option} is not a share")
+            raise TypeError(f"{option} is not an option of type Share")
         return value
 
     def word(self, option: str) -> str:
         """Return the value of a `Word` option."""
         value = self.values[option]
         if not isinstance(value, str):
-            raise TypeError(f"{option} is not a word")
+            raise TypeError(f"{option} is not an option of type Word")
         return value
 
 
 def parse_spec(text: str, engines: Mapping[str, Options], what: str = "engine") -> Spec:
-    """Parse `text` against the declared engines. Error messages call an engine `what`. Raises BadSpec."""
+    """Parse an engine spec. Raises BadSpec.
+
+    engines  valid names with their options
+    what     word for an engine in error messages
+    """
     name, colon, rest = text.strip().partition(":")
     if name not in engines:
         raise BadSpec(f"no {what} is called {name!r:.60}: {hint(name, engines)}")
@@ -129,7 +133,7 @@ def parse_spec(text: str, engines: Mapping[str, Options], what: str = "engine") 
         key, equals, value = (each.strip() for each in part.partition("="))
         if not equals:
             raise BadSpec(
-                f"{name}: {part.strip()!r:.60} is not an option: write option=value, e.g. {_example(options)}"
+                f"{name}: {part.strip()!r:.60} is not an option: write option=value, e.g. {_example_option(options)}"
             )
         if key not in options:
             choices = hint(key, options) if options else "it has no options"
@@ -145,9 +149,17 @@ def parse_spec(text: str, engines: Mapping[str, Options], what: str = "engine") 
 
 
 def box_name(spec: str) -> str:
-    """Return the short name of a bot in a box: of the image without registry, tag and digest, or of the zip file."""
+    """Return a short name for a bot in a container: that of its image or of its zip file.
+
+    An image is named without registry, tag and digest, a zip file without `.zip`.
+    """
     if spec.startswith(SUBMISSION):
-        return spec.removeprefix(SUBMISSION).partition(BOX_IMAGE)[0].rpartition("/")[2].removesuffix(".zip")
+        return (
+            spec.removeprefix(SUBMISSION)
+            .partition(IMAGE_SEPARATOR)[0]
+            .rpartition("/")[2]
+            .removesuffix(".zip")
+        )
     image = spec.removeprefix(IMAGE).partition("@")[0].rpartition("/")[2]
     return image.partition(":")[0]
 
@@ -163,8 +175,11 @@ def threads_of(spec: Spec, cores: int) -> int:
     return spec.whole("threads") or max(1, min(cores, MAX_DEFAULT_THREADS))
 
 
-def _example(options: Options) -> str:
-    return next((f"{key}={option.default}" for key, option in options.items()), "NAME alone: it has none")
+def _example_option(options: Options) -> str:
+    return next(
+        (f"{key}={option.default}" for key, option in options.items()),
+        "NAME alone, because it has no options",
+    )
 
 
 _EVALUATOR = Word("plain")

@@ -1,10 +1,10 @@
 """Client that connects a bot to a server and plays the matches it is given.
 
-    tally = await Client(make_bot, Options("ws://127.0.0.1:8765", "my-bot")).run()
+    tally = await Client(make_bot, ClientSettings("ws://127.0.0.1:8765", "my-bot")).run()
 
 The state machine (`bots.client.state.machine`) decides, workers (`bots.client.worker`) run the bots in their own
 threads, and this file moves messages between them and the websocket. The client reconnects after a lost connection
-and resumes its matches, if the server still waits for it. Errors are defined in `bots.client.connection`.
+and resumes its matches, if the server still waits for the client. Errors are defined in `bots.client.connection`.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ from arena.bots.client.connection import (
     NoServer,
     ServerRefused,
     open_connection,
-    printable,
+    without_secrets,
 )
-from arena.bots.client.options import Options
+from arena.bots.client.settings import ClientSettings
 from arena.bots.client.state.actions import (
     Action,
     Choose,
@@ -41,7 +41,7 @@ from arena.bots.client.state.actions import (
     ReportStatus,
     ScheduleChallenge,
     SendMessage,
-    Stop,
+    StopChoosing,
     Warn,
 )
 from arena.bots.client.state.machine import Machine
@@ -71,15 +71,16 @@ WELCOME_SECONDS = 10.0
 CHALLENGE_SECONDS = 10.0
 """Pause after an unsuccessful challenge, in seconds."""
 IDLE_SECONDS = 10.0
-"""Time without a match after which a bot requests its status from the server, in seconds."""
+"""Time without a match after which the client asks the server for its status, in seconds."""
 ASK_SECONDS = 60.0
-"""Interval between such status requests, in seconds."""
+"""Interval between requests for the status of an idle bot, in seconds."""
 RATING_SECONDS = 5.0
-"""Time to wait for the last new rating, in seconds. A server counts finished matches about once a second."""
+"""Time to wait for the new rating of the last match, in seconds. A server rates finished matches about once a second.
+"""
 RESIGN_SECONDS = 2.0
-"""Time to wait for the ends of resigned matches, in seconds."""
+"""Time to wait until the server confirms the end of resigned matches, in seconds."""
 LAST_SECONDS = 0.5
-"""Time for bots to handle the end when the client stops, in seconds."""
+"""Time for bots to handle the end of their matches when the client stops, in seconds."""
 
 
 class _EventOver(Exception):
@@ -100,7 +101,7 @@ class _Disconnected(ConnectionLost):
 class Client:
     """Connection of one bot to one server. Call `run` once, and `stop` from the same event loop.
 
-    tell       receives one line about the connection state: connected, or connected again
+    tell       receives one line whenever the client has connected, or connected again
     finished   called with each finished match
     complain   receives a line or a traceback that the bot's owner should read
     """
@@ -108,7 +109,7 @@ class Client:
     def __init__(
         self,
         make: BotFactory,
-        options: Options,
+        settings: ClientSettings,
         *,
         tell: Callable[[str], None] = log.info,
         finished: Callable[[Match, Ending], None] = lambda _match, _ending: None,
@@ -116,43 +117,43 @@ class Client:
         clock: Clock = MONOTONIC,
     ) -> None:
         self._make = make
-        self._options = options
-        self._memory = options.memory
+        self._settings = settings
+        self._memory = settings.memory
         self._tell = tell
         self._finished = finished
         self._complain = complain
         self._clock = clock
         self._machine = Machine(
             Hello(
-                options.name,
-                token=options.token,
-                games=list(options.games),
-                maps=list(options.maps),
-                time_controls=list(options.time_controls),
-                matches=options.matches,
-                pool=options.pool,
-                program=options.program[:100],
-                engine=options.engine,
-                rules=dict(options.rules) or UNSET,
-                quota=UNSET if options.quota is None else options.quota,
+                settings.name,
+                token=settings.token,
+                games=list(settings.games),
+                maps=list(settings.maps),
+                time_controls=list(settings.time_controls),
+                matches=settings.matches,
+                pool=settings.pool,
+                program=settings.program[:100],
+                engine=settings.engine,
+                rules=dict(settings.rules) or UNSET,
+                quota=UNSET if settings.quota is None else settings.quota,
                 session="" if self._memory is None else self._memory.session,
             ),
-            options.challenge,
+            settings.challenge,
             () if self._memory is None else self._memory.matches,
-            options.event,
+            settings.event,
         )
         self._workers: dict[str, Worker] = {}
         self._leaving: dict[str, Worker] = {}
         self._outbox: MemoryObjectSendStream[ClientMessage] | None = None
         self._leave: Disconnect | None = None
-        self._presence = StatusReporter(options, tell, complain)
+        self._presence = StatusReporter(settings, tell, complain)
         self._scope = anyio.CancelScope()
         self._idle_since = -math.inf
         """Time of the last match's end, or of the connection if that is later."""
-        self._refused = ""
+        self._last_refusal = ""
         """Last reported reason for an unsuccessful challenge."""
-        self._stood = "", ""
-        """Last reported state of the bot and its line of detail."""
+        self._last_status = "", ""
+        """Last reported status of the bot, with its line of detail."""
         self._stopping = False
         """True while the client waits for its last rating."""
         self.tally = ResultCounts()
@@ -162,8 +163,8 @@ class Client:
     def stop(self) -> None:
         """End `run` soon without resigning open matches.
 
-        Stopping the bots of a whole event must not decide its matches, so the server waits for this bot as after any
-        lost connection.
+        The server waits for this bot as after any lost connection, so that stopping all bots of an event does not
+        decide its matches.
         """
         self._scope.cancel()
 
@@ -174,14 +175,14 @@ class Client:
 
     def finish(self) -> None:
         """Accept no more matches, and end `run` when the matches in play are over."""
-        self._act(self._machine.finish())
+        self._perform(self._machine.finish())
         if self._outbox is None and not self._machine.playing:
             self.stop()  # without a connection no new match can have been assigned
 
     def resign(self) -> None:
         """Resign all matches in play and end `run`, immediately if there is no connection."""
         self.finish()
-        self._act(self._machine.resign_all())
+        self._perform(self._machine.resign_all())
         if self._outbox is None:
             self.stop()
         else:
@@ -197,7 +198,7 @@ class Client:
 
             async def take_reports() -> None:
                 async for report in reports:
-                    self._take(report)
+                    self._handle_report(report)
 
             tasks.start_soon(take_reports)
             tasks.start_soon(self._poll_status)
@@ -218,7 +219,7 @@ class Client:
         return self.tally
 
     async def _dismiss_workers(self) -> None:
-        """End the bots' threads. Leave an unresponsive thread behind: it is a daemon."""
+        """End the bots' threads. A thread that does not respond is left behind: it is a daemon."""
         for worker in self._workers.values():
             worker.finish(None)
         self._leaving |= self._workers
@@ -230,7 +231,7 @@ class Client:
     # connections
 
     async def _stay_connected(self) -> None:
-        patience = self._clock.now() + self._options.wait
+        patience = self._clock.now() + self._settings.wait
         tries, paused, stopped = 0, 0.0, False
         while True:
             before, began = self.connections, self._clock.now()
@@ -239,7 +240,7 @@ class Client:
             except NoServer as problem:
                 if self.connections == 0 and self._clock.now() >= patience:
                     raise
-                given_up = ConnectionLost(f"the connection was lost and did not come back: {problem}")
+                given_up = ConnectionLost(f"the connection was lost and could not be restored: {problem}")
                 end: ConnectionLost | None = (
                     given_up if self.connections else None
                 )  # otherwise `wait` is the limit
@@ -252,7 +253,11 @@ class Client:
                 self._presence.disconnected(
                     str(problem), self._clock.now(), playing=self._machine.playing, stopped=stopped
                 )
-            if end is not None and self._options.reconnects is not None and tries >= self._options.reconnects:
+            if (
+                end is not None
+                and self._settings.reconnects is not None
+                and tries >= self._settings.reconnects
+            ):
                 raise end
             longest = reconnect_delay(
                 tries, stopped=stopped, playing=self._machine.playing > 0, grace=self._machine.grace
@@ -266,15 +271,15 @@ class Client:
 
     async def _connect_once(self) -> None:
         """Hold one connection, from its handshake to its loss. Always raises."""
-        connection = await open_connection(self._options.url)
+        connection = await open_connection(self._settings.url)
         self._leave = None
-        outbox, outgoing = anyio.create_memory_object_stream[ClientMessage](16 + 4 * self._options.matches)
+        outbox, outgoing = anyio.create_memory_object_stream[ClientMessage](16 + 4 * self._settings.matches)
         self._outbox = outbox
 
         async def write() -> None:
             try:
                 async for message in outgoing:
-                    log.debug("> %s", printable(message))
+                    log.debug("> %s", without_secrets(message))
                     await connection.send(encode(message))
             except ConnectionClosed:
                 pass  # the reader notices the lost connection too, and reports it
@@ -282,9 +287,9 @@ class Client:
         try:
             async with anyio.create_task_group() as tasks:
                 tasks.start_soon(write)
-                self._act(self._machine.connected())
+                self._perform(self._machine.connected())
                 try:
-                    await self._read(connection, tasks)
+                    await self._read_frames(connection, tasks)
                 finally:
                     tasks.cancel_scope.cancel()
         finally:
@@ -295,9 +300,9 @@ class Client:
             with anyio.move_on_after(1, shield=True):
                 await connection.close()
             connection.transport.abort()
-        raise self._close_reason(connection)
+        raise self._disconnect_error(connection)
 
-    async def _read(self, connection: ClientConnection, tasks: TaskGroup) -> None:
+    async def _read_frames(self, connection: ClientConnection, tasks: TaskGroup) -> None:
         """Handle frames until the connection is lost or the server dismisses this client."""
         tasks.start_soon(self._expect_welcome, connection)
         while self._leave is None:
@@ -314,9 +319,9 @@ class Client:
                     self._complain(f"the server sent an invalid message: {error.detail}")
                 log.debug("< ? %s", error.detail)
                 continue
-            log.debug("< %s", printable(message))
+            log.debug("< %s", without_secrets(message))
             welcomed = self._machine.welcomed
-            self._act(self._machine.handle(message, now))
+            self._perform(self._machine.handle(message, now))
             if self._machine.welcomed and not welcomed:
                 self.connections += 1
                 self._idle_since = self._clock.now()
@@ -325,11 +330,11 @@ class Client:
     async def _expect_welcome(self, connection: ClientConnection) -> None:
         await self._clock.sleep(WELCOME_SECONDS)
         if not self._machine.welcomed:
-            self._complain(f"no welcome came within {WELCOME_SECONDS:g} s")
+            self._complain(f"the server sent no welcome within {WELCOME_SECONDS:g} s")
             connection.transport.abort()
 
-    def _close_reason(self, connection: ClientConnection) -> Exception:
-        leave, url = self._leave, self._options.url
+    def _disconnect_error(self, connection: ClientConnection) -> Exception:
+        leave, url = self._leave, self._settings.url
         if leave is None:
             why = connection.close_reason or f"close code {connection.close_code}"
             return _Disconnected(
@@ -345,7 +350,7 @@ class Client:
 
     # actions and reports
 
-    def _act(self, actions: list[Action]) -> None:
+    def _perform(self, actions: list[Action]) -> None:
         for action in actions:
             match action:
                 case SendMessage(message):
@@ -354,7 +359,7 @@ class Client:
                     self._workers[match.id] = Worker(self._make, match, self._report, self._clock)
                 case Choose():
                     self._workers[action.match].choose(action)
-                case Stop(match_id):
+                case StopChoosing(match_id):
                     self._workers[match_id].stop()
                 case EndMatch(match, ending):
                     worker = self._leaving[match.id] = self._workers.pop(match.id)
@@ -366,13 +371,15 @@ class Client:
                 case Warn(text):
                     self._complain(text)
                 case ReportStatus():
-                    self._presence.rated(action)
-                    where = f"; its table: {page_of(self._options.url)}{action.table}" if action.table else ""
+                    self._presence.report_ratings(action)
+                    where = (
+                        f"; its table: {page_of(self._settings.url)}{action.table}" if action.table else ""
+                    )
                     self._report_status(action.state, f"{action.detail}{where}")
                 case ScheduleChallenge(why):
-                    if why != self._refused:
+                    if why != self._last_refusal:
                         self._complain(f"{why}; trying again every {CHALLENGE_SECONDS:g} s")
-                    self._refused = why
+                    self._last_refusal = why
                     self._clock.call_later(CHALLENGE_SECONDS, self._challenge)
                 case Disconnect():
                     self._leave = action
@@ -404,13 +411,13 @@ class Client:
                 await self._clock.sleep(IDLE_SECONDS)
 
     def _challenge(self) -> None:
-        self._act(self._machine.challenge())
+        self._perform(self._machine.challenge())
 
     def _report_status(self, state: str, detail: str) -> None:
         """Report the bot's state to its owner if it has changed."""
-        if (state, detail) != self._stood and state not in ("playing", "finishing"):
-            self._tell(f"{self._options.name}: {detail}")
-        self._stood = state, detail
+        if (state, detail) != self._last_status and state not in ("playing", "finishing"):
+            self._tell(f"{self._settings.name}: {detail}")
+        self._last_status = state, detail
 
     def _send(self, message: ClientMessage) -> None:
         if self._outbox is None:
@@ -419,7 +426,7 @@ class Client:
             self._outbox.send_nowait(message)
         except anyio.WouldBlock:
             # The server has not read for a long time. If it is alive, it asks again for what is dropped here.
-            self._complain("the server does not read what it is sent")
+            self._complain("the server does not read the messages of this client")
 
     def _report(self, report: Report) -> None:
         """Pass a bot's report to the event loop. Called in the bot's thread."""
@@ -434,13 +441,13 @@ class Client:
         except anyio.ClosedResourceError:
             log.debug("a report arrived after the end of the match: %s", report)
 
-    def _take(self, report: Report) -> None:
+    def _handle_report(self, report: Report) -> None:
         match report:
             case Prepared(match):
-                self._act(self._machine.prepared(match))
+                self._perform(self._machine.prepared(match))
             case MoveChosen():
                 newest = report
-                self._act(
+                self._perform(
                     self._machine.move_chosen(
                         newest.match, newest.ply, newest.move, newest.thinking, newest.at
                     )
@@ -448,6 +455,6 @@ class Client:
             case BotFailed(match, why, trace, crash):
                 if trace:
                     self._complain(trace.rstrip())
-                self._act(self._machine.bot_failed(match, why, crash=crash))
+                self._perform(self._machine.bot_failed(match, why, crash=crash))
             case BotEnded(match):
                 self._leaving.pop(match, None)

@@ -6,7 +6,7 @@ Errors::
       BadURL         the URL is not a websocket URL
       NoServer       nobody answers at the URL, or the server does not speak this protocol
       ServerRefused  the server rejects or disconnects this bot
-      Lost           the connection was lost and could not be restored
+      ConnectionLost the connection was lost and could not be restored
 """
 
 from __future__ import annotations
@@ -38,11 +38,11 @@ from arena.protocol.messages import (
 )
 
 CONNECT_SECONDS = 10.0
-"""Time limit of a connection and its handshake, in seconds."""
+"""Time limit for connecting and for the handshake, in seconds."""
 
 
 class ClientError(Exception):
-    """Raised when the client cannot continue; the message is one line for its owner."""
+    """Raised when the client cannot continue; the message is one line for the bot's owner."""
 
 
 class BadURL(ClientError):
@@ -75,7 +75,7 @@ async def open_connection(url: str) -> ClientConnection:
             compression=None,
             open_timeout=CONNECT_SECONDS,
             close_timeout=1,
-            proxy=None if _is_here(url) else True,
+            proxy=None if _is_local(url) else True,
         )
     except (InvalidURI, ValueError) as error:
         raise BadURL(f"{url!r:.200} is not a server URL: write ws://HOST:PORT ({error})") from None
@@ -95,7 +95,7 @@ async def open_connection(url: str) -> ClientConnection:
         if isinstance(error, InvalidMessage) and isinstance(error.__cause__, EOFError):
             raise NoServer(
                 f"{url} closed the connection without an answer, as an arena does for up to a minute"
-                " with an address of many failed logins: try again later"
+                " after too many failed logins from one address: try again later"
             ) from None
         raise NoServer(f"{url} does not speak {SUBPROTOCOL}: {error}") from None
     except SSLCertVerificationError as error:
@@ -116,7 +116,7 @@ async def open_connection(url: str) -> ClientConnection:
     return connection
 
 
-def printable(message: ClientMessage | ServerMessage) -> ClientMessage | ServerMessage:
+def without_secrets(message: ClientMessage | ServerMessage) -> ClientMessage | ServerMessage:
     """Return `message` without its secrets, for logs that are stored and shown to others."""
     match message:
         case Hello():
@@ -128,8 +128,8 @@ def printable(message: ClientMessage | ServerMessage) -> ClientMessage | ServerM
     return message
 
 
-def _is_here(url: str) -> bool:
-    """Return True if a URL names this machine, which a proxy could not reach."""
+def _is_local(url: str) -> bool:
+    """Return True if the URL names this machine, which a proxy could not reach."""
     host = urlsplit(url).hostname or ""
     try:
         return ip_address(host).is_loopback

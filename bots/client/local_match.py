@@ -1,7 +1,7 @@
 """A match in this process, without a server: the caller plays one seat, a bot the other.
 
-The bot's clock runs according to its time control, but nobody loses on time: this is for trying a bot
-and for playing against one, not for results.
+The bot's clock runs according to its time control, but nobody loses on time: the result does not count.
+Use it to try a bot, or to play against one.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any
 
 from msgspec import UNSET
 
-from arena.bots.api.bot import Clock, Ending, Match, Thinking, ask, begin
+from arena.bots.api.bot import Clock, Ending, Match, Thinking, assign_match, request_move
 from arena.bots.client.state.moves import move_message
 from arena.bots.client.worker import BotFactory
 from arena.clock import MONOTONIC
@@ -43,9 +43,9 @@ class LocalMatch:
         engine: EngineInfo | None = None,
         adjudication: Adjudication | None = None,
     ) -> None:
-        """Make the bot and let it prepare. Raises any exception of the bot.
+        """Create the bot and let it prepare. Raises any exception of the bot.
 
-        engine         description of the bot for the record
+        engine         description of the bot for the record; None to record none
         adjudication   rules that may end the match before the game does; None for none
         """
         self.match = match
@@ -61,7 +61,7 @@ class LocalMatch:
         self.result: Result | None = None
         """Result of the match, or None while it is in play."""
         self._bot = make()
-        begin(self._bot, match)
+        assign_match(self._bot, match)
         self._bot.prepare()
 
     @property
@@ -71,12 +71,13 @@ class LocalMatch:
 
     def play(self, move: Any) -> None:
         """Play the caller's move. Raises IllegalMove."""
-        self._push(move, None, MONOTONIC.now() - self._since)
+        self._add_move(move, None, MONOTONIC.now() - self._since)
 
     def answer(self) -> tuple[Any, Thinking | None]:
-        """Let the bot play. Return its move and its thinking.
+        """Let the bot move. Return its move, and its analysis or None.
 
-        Raises any exception of the bot, IllegalMove for an illegal move, and BadChoice.
+        Raises any exception of the bot, IllegalMove for an illegal move, and BadChoice for a value that is not a
+        move.
         """
         control = self.match.time_control
         if self.moves and self.match.game.player(self._positions[-2]) is not self.match.seat:
@@ -89,11 +90,11 @@ class LocalMatch:
             margin=self.match.margin_ms / 1000,
             arrived=MONOTONIC.now(),
         )
-        move = ask(self._bot, self.position, clock, Event())
+        move = request_move(self._bot, self.position, clock, Event())
         took = MONOTONIC.now() - clock.arrived
         thinking = self._bot.thinking
         message, _ = move_message(self.match, len(self.moves), self.position, move, thinking)
-        self._push(move, None if message.thinking is UNSET else message.thinking, took)
+        self._add_move(move, None if message.thinking is UNSET else message.thinking, took)
         if not control.per_move:
             self._clock_seconds = max(0.0, self._clock_seconds - took) + clock.increment
         return move, thinking
@@ -112,7 +113,7 @@ class LocalMatch:
 
     def resign(self, player: Player) -> None:
         """End the match by the resignation of `player`."""
-        self.result = Result(_seat(player.opponent), EndReason.RESIGNATION, f"{player} resigned")
+        self.result = Result(_to_seat(player.opponent), EndReason.RESIGNATION, f"{player} resigned")
 
     def close(self) -> None:
         """Tell the bot the result, and close it."""
@@ -137,32 +138,32 @@ class LocalMatch:
             moves=list(self._recorded_moves),
             result=self.result or ABANDONED,
             adjudication=self._adjudication,
-            engines=self._engines(),
-            rules=KNOWN.rules(self.match.game),
+            engines=self._recorded_engines(),
+            rules=KNOWN.rules_digest(self.match.game),
         )
 
-    def _engines(self) -> Engines | None:
+    def _recorded_engines(self) -> Engines | None:
         if self._engine is None:
             return None
         return (
             Engines(maxie=self._engine) if self.match.seat is Player.MAXIE else Engines(minnie=self._engine)
         )
 
-    def _push(self, move: Any, thinking: values.Thinking | None, seconds: float) -> None:
+    def _add_move(self, move: Any, thinking: values.Thinking | None, seconds: float) -> None:
         game = self.match.game
         self._positions.append(game.play(self.position, move))
         self.moves.append(move)
         self._recorded_moves.append(RecordedMove(game.move_to_data(move), round(seconds * 1000, 3), thinking))
         self._since = MONOTONIC.now()
-        self.result = self._judge()
+        self.result = self._result_now()
 
-    def _judge(self) -> Result | None:
+    def _result_now(self) -> Result | None:
         """Return the result of the match at the current position, or None if it is not over."""
         game = self.match.game
         outcome = game.outcome(self.position)
         if outcome is not None:
             reason = EndReason.of(outcome.word)
-            return Result(_seat(outcome.winner), reason, reason.meaning + outcome.by)
+            return Result(_to_seat(outcome.winner), reason, reason.meaning + outcome.margin_text)
         if game.is_too_long(len(self._recorded_moves)):
             return Result(None, EndReason.PLY_LIMIT, EndReason.PLY_LIMIT.meaning)
         # Moves may have been taken back, so repetitions are counted again from the start.
@@ -170,8 +171,8 @@ class LocalMatch:
         verdict = adjudicate(self._adjudication, self.position, self._recorded_moves, times, self._solution)
         if verdict is None:
             return None
-        return Result(_seat(verdict.winner), EndReason.ADJUDICATED, verdict.detail)
+        return Result(_to_seat(verdict.winner), EndReason.ADJUDICATED, verdict.detail)
 
 
-def _seat(player: Player | None) -> Seat | None:
+def _to_seat(player: Player | None) -> Seat | None:
     return None if player is None else "maxie" if player is Player.MAXIE else "minnie"

@@ -19,11 +19,11 @@ if sys.platform != "win32":
     import fcntl
 
 MAX_BYTES = 1 << 20
-"""Maximum number of bytes read from the file. A thousand matches need a tenth of that."""
+"""Maximum number of bytes read from a session file. A thousand matches need a tenth of that."""
 
 
 class StoredSession(Struct, frozen=True, forbid_unknown_fields=True):
-    """Content of the file, as JSON."""
+    """Content of a session file, as JSON."""
 
     session: str = ""
     matches: list[str] = []
@@ -35,8 +35,8 @@ _DECODER = msgspec.json.Decoder(StoredSession)
 class SessionFile:
     """Session and matches of one bot on one server.
 
-    The file exists while a match is in play, and only this process uses it. One call writes it in place, so that a
-    killed process leaves either the complete old content or the complete new content.
+    The file exists while a match is in play, and only this process uses it. Each save overwrites the file with a
+    single write, and readers use only the first line, so a killed process leaves either the old content or the new.
     """
 
     def __init__(self, path: Path) -> None:
@@ -55,11 +55,14 @@ class SessionFile:
 
     @property
     def matches(self) -> frozenset[str]:
-        """Return the matches in play."""
+        """Return the ids of the matches in play."""
         return frozenset(self._entry.matches)
 
     def save(self, session: str, matches: Iterable[str]) -> None:
-        """Save the session and the matches in play if they have changed. If the disk is full, only the file is lost."""
+        """Save the session and the ids of the matches in play, if they have changed.
+
+        A write error is ignored: then a restarted bot cannot resume.
+        """
         stored = StoredSession(session, sorted(matches))
         if stored == self._entry:
             return
@@ -89,7 +92,7 @@ class SessionFile:
 
 
 def file_name(name: str, url: str) -> str:
-    """Return the name of the file for a bot and a server."""
+    """Return the name of the session file of a bot on a server."""
     readable = "".join(letter if letter.isascii() and letter.isalnum() else "-" for letter in name[:32])
     digest = sha256(f"{name}\n{url}".encode()).hexdigest()
     return f"{readable}-{digest[:12]}.session"
@@ -114,7 +117,7 @@ def _open(path: Path) -> int:
 
 
 def _read(file: int) -> StoredSession:
-    """Return the content of the file; an invalid file counts as empty, since the server knows its matches."""
+    """Return the content of the file. An invalid file counts as empty, because the server knows the matches of the bot."""
     try:
         return _DECODER.decode(os.read(file, MAX_BYTES).partition(b"\n")[0])
     except msgspec.DecodeError:

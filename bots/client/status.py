@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from urllib.parse import quote
 
 from arena.bots.api.bot import Ending, Match, Standing
-from arena.bots.client.options import Options
+from arena.bots.client.settings import ClientSettings
 from arena.bots.client.state.actions import ReportStatus
 from arena.protocol.timecontrol import duration_in_words
 from arena.rating.glicko import Rating
@@ -20,9 +20,9 @@ class StatusReporter:
     """Reports of a client's connection state to its owner. Times are arguments, in seconds of any clock."""
 
     def __init__(
-        self, options: Options, tell: Callable[[str], None], complain: Callable[[str], None]
+        self, settings: ClientSettings, tell: Callable[[str], None], complain: Callable[[str], None]
     ) -> None:
-        self._options = options
+        self._settings = settings
         self._tell = tell
         self._complain = complain
         self._away_since: float | None = None
@@ -30,8 +30,8 @@ class StatusReporter:
         self._ratings: dict[str, float] = {}
         """Last reported ratings by game."""
 
-    def rated(self, status: ReportStatus) -> None:
-        """Report new ratings and their changes. An older server sends no deviations."""
+    def report_ratings(self, status: ReportStatus) -> None:
+        """Report each new rating and its change. Deviations are left out if the server sends none."""
         if status.ratings is None:
             return
         for game, rating in sorted(status.ratings.items()):
@@ -41,30 +41,30 @@ class StatusReporter:
             deviation = status.deviations.get(game)
             text = f"{rating:.0f}" if deviation is None else Rating(rating, deviation)
             more = f"; its page: {self._page}" if before is None else f" ({rating - before:+.0f})"
-            self._tell(f"{self._options.name} is rated {text} in {game}{more}")
+            self._tell(f"{self._settings.name} is rated {text} in {game}{more}")
         self._ratings = dict(status.ratings)  # none, where a new season has begun
 
     @property
     def _page(self) -> str:
-        return f"{page_of(self._options.url)}/bot/{quote(self._options.name, safe='')}"
+        return f"{page_of(self._settings.url)}/bot/{quote(self._settings.name, safe='')}"
 
     def disconnected(self, why: str, now: float, *, playing: int, stopped: bool) -> None:
-        """Report the loss of the connection once, regardless of the number of attempts that follow."""
+        """Report the loss of the connection once, however many attempts to reconnect follow."""
         if self._away_since is not None:
             log.debug("still away: %s", why)
             return
         self._away_since = now
         waits = ""
         if playing:
-            waits = f"; its {_matches(playing)} in play {'will go on when it is back' if stopped else 'wait for it'}"
-        tries = self._options.reconnects
-        bound = "" if tries is None else f", {tries} times at the most"
+            waits = f"; its {_matches_text(playing)} in play {'will go on when it is back' if stopped else 'wait for it'}"
+        tries = self._settings.reconnects
+        bound = "" if tries is None else f", at most {tries} times"
         self._complain(f"{why}{waits}; connecting again{bound}")
 
     def connected(self, now: float, *, playing: int) -> None:
         """Report that the client is connected, or connected again."""
-        name, url = self._options.name, self._options.url
-        goes_on = f"; {_matches(playing)} in play" if playing else ""
+        name, url = self._settings.name, self._settings.url
+        goes_on = f"; {_matches_text(playing)} in play" if playing else ""
         if self._away_since is None:
             self._tell(f"{name} is connected to {url}{goes_on}")
             return
@@ -72,7 +72,7 @@ class StatusReporter:
         self._away_since = None
 
 
-def _matches(count: int) -> str:
+def _matches_text(count: int) -> str:
     return f"{count} match{'es' if count > 1 else ''}"
 
 
@@ -100,7 +100,7 @@ class ResultCounts:
 
 
 def page_of(url: str) -> str:
-    """Return the address of a server's page: the websocket's address with HTTP."""
+    """Return the HTTP address of a server's page from its websocket address."""
     return url.replace("ws", "http", 1).rstrip("/")
 
 

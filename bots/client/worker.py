@@ -14,15 +14,16 @@ from dataclasses import dataclass
 from queue import SimpleQueue
 from typing import Any
 
-from arena.bots.api.bot import Bot, Crash, Ending, Match, Resign, Thinking, ask, begin
+from arena.bots.api.bot import Bot, Crash, Ending, Match, Resign, Thinking, assign_match, request_move
 from arena.bots.client.state.actions import Choose
 from arena.clock import MONOTONIC, Clock
 
 log = logging.getLogger("arena.client")
 
 HUNG_SECONDS = 1.0
-"""Time that a bot may keep thinking after its match, in seconds. Then its owner is informed, and the bot is
-interrupted.
+"""Time for which a bot may keep thinking after its match, in seconds.
+
+Then the bot's owner is informed, and the bot is interrupted.
 """
 
 BotFactory = Callable[[], Bot]
@@ -52,7 +53,7 @@ class MoveChosen:
 class BotFailed:
     """Report that the bot raised an exception: `why` is one line, `trace` the traceback for its author.
 
-    `trace` is empty if the bot resigned or if the traceback contains none of its code.
+    `trace` is empty if the bot resigned, or if the traceback contains no line of the bot's code.
     """
 
     match: str
@@ -106,7 +107,7 @@ class Worker:
         self._stop.set()
 
     def finish(self, ending: Ending | None) -> None:
-        """Tell the bot about the end of the match and end its thread. With None, end the thread without telling it."""
+        """Tell the bot the result of the match, and end its thread. With None, end the thread without a result."""
         self.stop()
         self._orders.put(ending)
 
@@ -143,11 +144,11 @@ class Worker:
             self._report(BotFailed(self._match.id, str(why).partition("\n")[0], ""))
         except BaseException as error:  # noqa: BLE001 - report everything that a bot raises, even SystemExit
             message = f"{self._doing} raised {type(error).__name__}: {error}".splitlines()[0]
-            self._report(BotFailed(self._match.id, message, _own_part(error)))
+            self._report(BotFailed(self._match.id, message, _bot_traceback(error)))
         self._report(BotEnded(self._match.id))
 
     def _play(self, bot: Bot) -> None:
-        begin(bot, self._match, self._stop)
+        assign_match(bot, self._match, self._stop)
         self._doing = "prepare"
         bot.prepare()
         self._report(Prepared(self._match.id))
@@ -157,7 +158,7 @@ class Worker:
                 self._doing = "opponent_moved"
                 bot.opponent_moved(choose.reply_to, choose.position)
             self._doing = "choose"
-            move = ask(bot, choose.position, choose.clock, stop)
+            move = request_move(bot, choose.position, choose.clock, stop)
             self._report(MoveChosen(self._match.id, choose.ply, move, bot.thinking, self._clock.now()))
         if order is not None:
             self._doing = "ended"
@@ -165,7 +166,7 @@ class Worker:
 
 
 def supervise(clock: Clock, match: str, worker: Worker, complain: Callable[[str], None]) -> None:
-    """Check after a while whether the bot of a finished match has ended, and interrupt it if not."""
+    """Schedule a check whether the bot of a finished match has ended after `HUNG_SECONDS`; interrupt the bot if not."""
     clock.call_later(HUNG_SECONDS, _interrupt, clock, match, worker, complain)
 
 
@@ -173,7 +174,7 @@ def _interrupt(clock: Clock, match: str, worker: Worker, complain: Callable[[str
     if worker.alive:
         complain(
             f"match {match}: {worker.current_method} has not returned {HUNG_SECONDS:g} s after the end of the match,"
-            " and is interrupted; a long search looks at self.stopped"
+            " and is interrupted: check self.stopped during long searches"
         )
         worker.interrupt()
         clock.call_later(HUNG_SECONDS, _give_up, match, worker, complain)
@@ -182,17 +183,21 @@ def _interrupt(clock: Clock, match: str, worker: Worker, complain: Callable[[str
 def _give_up(match: str, worker: Worker, complain: Callable[[str], None]) -> None:
     if worker.alive:
         complain(
-            f"match {match}: {worker.current_method} runs on beside the next matches, as it cannot be interrupted: with"
-            " --isolate each match has a process of its own, which can"
+            f"match {match}: {worker.current_method} cannot be interrupted, and keeps running: use"
+            " --isolate to give each match its own process, which can be killed"
         )
 
 
-def _own_part(error: BaseException) -> str:
-    """Return the traceback from the bot's own code on, because its callers do not help the bot's author.
+def _bot_traceback(error: BaseException) -> str:
+    """Return the traceback from the first line of the bot's code on: the lines before it do not help the bot's author.
 
-    Return an empty string if none of the traceback is in the bot's code: then its call was wrong, and `why` says so.
+    Return an empty string if no line is in the bot's code. Then the call itself was wrong, as the error's message
+    says.
     """
     trace = error.__traceback__
-    while trace is not None and trace.tb_frame.f_code.co_filename in (__file__, ask.__code__.co_filename):
+    while trace is not None and trace.tb_frame.f_code.co_filename in (
+        __file__,
+        request_move.__code__.co_filename,
+    ):
         trace = trace.tb_next
     return "".join(traceback.format_exception(type(error), error, trace)) if trace is not None else ""

@@ -27,7 +27,7 @@ from arena.bots.engines.registry import Engine
 from arena.console import CommandError, UsageError, is_given
 
 SWITCH_SECONDS = 0.001
-"""Interpreter's switch interval in seconds, short so that a search cannot delay the thread of clock and network."""
+"""Time slice of a Python thread, in seconds: short, so that a search cannot delay the network."""
 
 
 def register(app: typer.Typer) -> None:
@@ -41,7 +41,7 @@ def bot(
         str,
         typer.Argument(
             metavar="ENGINE",
-            help="A built-in engine, FILE.py, FILE.py:Class, exec:COMMAND, image:NAME, submit:FILE.zip, or bot.toml.",
+            help="Built-in engine, FILE.py[:Class], exec:COMMAND, image:NAME, submit:FILE.zip, or a settings file bot.toml.",
         ),
     ] = "",
     program: Annotated[
@@ -49,7 +49,7 @@ def bot(
         typer.Option(
             "--exec",
             metavar="COMMAND",
-            help="Run this program as the bot, over lines of JSON (docs/stdio.md).",
+            help="Command of a program to run as the bot, over JSON Lines (docs/stdio.md).",
         ),
     ] = "",
     logs: Annotated[
@@ -57,11 +57,12 @@ def bot(
         typer.Option(
             "--logs",
             metavar="FOLDER",
-            help="With --exec or --isolate: folder for stderr logs, one MATCH.log per match.",
+            help="Folder for stderr logs, one MATCH.log per match; needs --exec or --isolate.",
         ),
     ] = None,
     url: Annotated[
-        str, typer.Option("--url", metavar="URL", envvar="ARENA_URL", help="Address of the server.")
+        str,
+        typer.Option("--url", metavar="URL", envvar="ARENA_URL", help="Server address, e.g. ws://HOST:8765."),
     ] = DEFAULT_URL,
     name: Annotated[
         str,
@@ -78,11 +79,12 @@ def bot(
             "--token",
             metavar="TOKEN",
             envvar="ARENA_TOKEN",
-            help="Token of the name, if the host requires one.",
+            help="Token of the bot's name, if the host requires one.",
         ),
     ] = "",
     matches: Annotated[
-        int, typer.Option("--matches", metavar="N", min=1, max=1000, help="Number of parallel matches.")
+        int,
+        typer.Option("--matches", metavar="N", min=1, max=1000, help="Maximum number of parallel matches."),
     ] = 1,
     games: Annotated[
         int | None,
@@ -98,7 +100,7 @@ def bot(
         typer.Option(
             "--for",
             metavar="TIME",
-            help="Exit after this time, e.g. 30s, 10m or 2h; running matches are finished.",
+            help="Accept no matches after this time, e.g. 30s or 10m; finish running ones.",
         ),
     ] = "ever",
     game: Annotated[
@@ -140,7 +142,7 @@ def bot(
             "--reconnect",
             metavar="N",
             min=0,
-            help="Number of attempts to reconnect; default: no limit.",
+            help="Maximum number of consecutive attempts to reconnect; default: no limit.",
         ),
     ] = None,
     wait: Annotated[
@@ -149,7 +151,7 @@ def bot(
     ] = 0.0,
     log: Annotated[
         Path | None,
-        typer.Option("--log", metavar="FILE", help="Log file."),
+        typer.Option("--log", metavar="FILE", help="Also append the console output to this file."),
     ] = None,
     state: Annotated[
         Path | None,
@@ -160,9 +162,11 @@ def bot(
         ),
     ] = None,
     *,
-    casual: Annotated[bool, typer.Option("--casual", help="With --challenge: play unrated matches.")] = False,
+    casual: Annotated[
+        bool, typer.Option("--casual", help="Play unrated matches; needs --challenge.")
+    ] = False,
     unique: Annotated[
-        bool, typer.Option("--unique", help="If the name is in use, use NAME-2, NAME-3 and so on.")
+        bool, typer.Option("--unique", help="Use NAME-2, NAME-3 and so on if the name is taken.")
     ] = False,
     challenges_only: Annotated[
         bool, typer.Option("--challenges-only", help="Play only when challenged, not in the pool.")
@@ -217,8 +221,8 @@ def bot(
         state=state,
     )
     explicit = {key for key in context.params if is_given(context, key)}
-    settings = _settings(settings_file, explicit)
-    chosen_engine = _engine(settings)
+    settings = _merge_settings(settings_file, explicit)
+    chosen_engine = _make_engine(settings)
     name = settings.name or chosen_engine.name
     if len(name) > 64 or not name.isprintable() or name != name.strip():
         raise UsageError(f"--name {name!r:.80} is not a valid name: 1 to 64 printable characters")
@@ -231,8 +235,11 @@ def bot(
     run(chosen_engine, settings, name)
 
 
-def _settings(options: BotSettings, explicit: set[str]) -> BotSettings:
-    """Return the settings from the options, or from a file overridden by the options in `explicit`. Raises UsageError."""
+def _merge_settings(options: BotSettings, explicit: set[str]) -> BotSettings:
+    """Return the settings from the options; with a bot.toml, its settings overridden by the options in `explicit`.
+
+    Raises UsageError.
+    """
     try:
         if not options.engine.endswith(".toml"):
             return check_settings(options)
@@ -247,14 +254,14 @@ def _settings(options: BotSettings, explicit: set[str]) -> BotSettings:
         raise UsageError(str(error)) from None
 
 
-def _engine(settings: BotSettings) -> Engine:
+def _make_engine(settings: BotSettings) -> Engine:
     if settings.engine.startswith(PROGRAM) and not settings.program:
         settings = replace(settings, engine="", program=settings.engine.removeprefix(PROGRAM))
     if bool(settings.engine) == bool(settings.program):
         raise UsageError("name an engine or a file.py, or give --exec COMMAND, but not both")
     boxed = settings.engine.startswith((IMAGE, SUBMISSION))
     if settings.isolate and boxed:
-        raise UsageError("--isolate: leave it out, because a bot in a box has a process of its own already")
+        raise UsageError("--isolate: leave it out, because a bot in a container already has its own process")
     if settings.logs is not None:
         if not (settings.program or settings.isolate or boxed):
             raise UsageError("--logs needs a separate process: give --exec or --isolate too")

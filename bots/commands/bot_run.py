@@ -22,8 +22,8 @@ import anyio
 from arena.bots.api.bot import Ending, Match
 from arena.bots.client.client import Client
 from arena.bots.client.connection import BadURL, ClientError, ServerRefused
-from arena.bots.client.options import Options
 from arena.bots.client.session_file import SessionFile, file_name
+from arena.bots.client.settings import ClientSettings
 from arena.bots.client.status import finished_line
 from arena.bots.commands.bot_settings import BotSettings, state_folder
 from arena.bots.engines.registry import Engine
@@ -41,22 +41,25 @@ Note = Callable[[str], None]
 
 
 def run(engine: Engine, settings: BotSettings, name: str) -> None:
-    """Play under `name`, or under its next free variant if that is allowed. Raises CommandError and UsageError."""
-    with open_console(settings.log) as teller:
-        _run(engine, settings, name, teller)
+    """Play under `name`; with --unique, under the first of NAME, NAME-2, NAME-3 … that is free.
+
+    Raises CommandError and UsageError.
+    """
+    with open_console(settings.log) as console:
+        _run(engine, settings, name, console)
 
 
-def _run(engine: Engine, settings: BotSettings, name: str, teller: Console) -> None:
+def _run(engine: Engine, settings: BotSettings, name: str, console: Console) -> None:
     names = (name if number == 1 else f"{name}-{number}" for number in range(1, MAX_NAMESAKES + 1))
     for each in names:
-        memory = _memory(settings, each, teller)
+        memory = _open_session(settings, each, console)
         try:
             end = anyio.run(
                 _play,
                 engine,
                 settings,
                 each,
-                teller,
+                console,
                 memory,
                 backend_options={"use_uvloop": find_spec("uvloop") is not None},
             )
@@ -70,13 +73,13 @@ def _run(engine: Engine, settings: BotSettings, name: str, teller: Console) -> N
         finally:
             if memory is not None:
                 memory.close()
-        teller.say(f"{each}: {end}")
+        console.say(f"{each}: {end}")
         return
     raise CommandError(f"every name from {name} to {name}-{MAX_NAMESAKES} is taken")
 
 
-def _memory(settings: BotSettings, name: str, teller: Console) -> SessionFile | None:
-    """Open the bot's session file. Return None if another process uses it or no file can be created."""
+def _open_session(settings: BotSettings, name: str, console: Console) -> SessionFile | None:
+    """Return the bot's session file, or None if another process uses it or no file can be created."""
     folder = settings.state
     try:
         return SessionFile((state_folder() if folder is None else folder) / file_name(name, settings.url))
@@ -84,21 +87,21 @@ def _memory(settings: BotSettings, name: str, teller: Console) -> SessionFile | 
         return None  # another process uses the file, or there is no home directory
     except OSError as error:
         why = f"cannot keep the session in {folder or state_folder()}: {error.strerror}"
-        teller.note(f"{why}; without its token, a restarted {name} loses its matches")
+        console.note(f"{why}; without its token, a restarted {name} loses its matches")
         return None
 
 
 async def _play(
-    engine: Engine, settings: BotSettings, name: str, teller: Console, memory: SessionFile | None
+    engine: Engine, settings: BotSettings, name: str, console: Console, memory: SessionFile | None
 ) -> str:
-    """Play, and return the results in words. Raises ClientError."""
-    options = Options(
+    """Play until the client stops. Return the numbers of results as text. Raises ClientError."""
+    options = ClientSettings(
         settings.url,
         name,
         token=settings.token,
         matches=settings.matches,
         program=engine.spec,
-        engine=engine.about(_cores(settings)),
+        engine=engine.about(_cores_per_match(settings)),
         games=settings.game or tuple(KNOWN.names()[:MAX_GAMES]),
         rules=KNOWN.digests(),
         maps=settings.map,
@@ -114,16 +117,16 @@ async def _play(
 
     def tell(match: Match, ending: Ending) -> None:
         try:
-            teller.say(finished_line(match, ending, settings.url))
+            console.say(finished_line(match, ending, settings.url))
         except SystemExit:  # rich raises this if the output is closed, such as by `| head`
             client.stop()
 
-    client = Client(engine.make, options, finished=tell, tell=teller.note, complain=teller.note)
+    client = Client(engine.make, options, finished=tell, tell=console.note, complain=console.note)
     problem: ClientError | None = None
     async with anyio.create_task_group() as tasks:
-        await tasks.start(_follow_signals, client, teller.note)
-        if settings.seconds < math.inf:
-            tasks.start_soon(_finish_after, settings.seconds, client, teller.note)
+        await tasks.start(_follow_signals, client, console.note)
+        if settings.play_seconds < math.inf:
+            tasks.start_soon(_finish_after, settings.play_seconds, client, console.note)
         try:
             await client.run()
         except ClientError as error:
@@ -150,13 +153,13 @@ async def _follow_signals(
 
 def _finish(client: Client, note: Note) -> None:
     if client.playing:
-        note(f"accepting no more matches, and finishing {client.playing}; Ctrl-C again gives up")
+        note(f"accepting no more matches, and finishing {client.playing}; press Ctrl-C again to resign them")
     client.finish()
 
 
 def _resign(client: Client, note: Note) -> None:
     if client.playing:
-        note(f"giving up {client.playing}; Ctrl-C again leaves at once")
+        note(f"resigning {client.playing}; press Ctrl-C again to exit at once")
     client.resign()
 
 
@@ -167,7 +170,7 @@ async def _finish_after(seconds: float, client: Client, note: Note) -> None:
     client.finish()
 
 
-def _cores(settings: BotSettings) -> int:
+def _cores_per_match(settings: BotSettings) -> int:
     """Return the number of cores for each match: all cores divided by the maximum number of simultaneous matches.
 
     A bot that only plays challenges uses all cores in each match, because it mostly waits for people, who think
@@ -203,11 +206,11 @@ class Console:
 
 
 class _OwnerLogHandler(logging.Handler):
-    """Log handler that passes the client's log to the bot's owner, including every message if requested."""
+    """Log handler that prints the client's log for the bot's owner; with --verbose it includes every protocol message."""
 
-    def __init__(self, teller: Console) -> None:
+    def __init__(self, console: Console) -> None:
         super().__init__()
-        self._teller = teller
+        self._teller = console
 
     def emit(self, record: logging.LogRecord) -> None:
         self._teller.note(record.getMessage())
@@ -215,18 +218,21 @@ class _OwnerLogHandler(logging.Handler):
 
 @contextmanager
 def open_console(log: Path | None) -> Iterator[Console]:
-    """Yield the owner's console, which also appends its output to the file `log` if given. Raises CommandError."""
+    """Yield the console of the bot's owner, which also appends its output to the file `log` unless that is None.
+
+    Raises CommandError.
+    """
     try:
         file = None if log is None else log.open("a", encoding="utf-8")
     except OSError as error:
         raise CommandError(f"--log: cannot write {log}: {error.strerror}") from None
-    teller = Console(file)
-    wire = _OwnerLogHandler(teller)
+    console = Console(file)
+    wire = _OwnerLogHandler(console)
     logger = logging.getLogger("arena.client")
     logger.addHandler(wire)
     logger.propagate = False
     try:
-        yield teller
+        yield console
     finally:
         logger.removeHandler(wire)
         if file is not None:

@@ -26,7 +26,7 @@ DEFAULT_URL = "ws://127.0.0.1:8765"
 DEFAULT_GAME = "riskless"
 DEFAULT_TIME = "10+0.1"
 SESSIONS_FOLDER = Path("riskless-arena") / "bots"
-"""Path of the sessions inside the user's state folder."""
+"""Folder of the session files inside the user's state folder."""
 
 
 class BadBotSettings(ValueError):
@@ -39,7 +39,7 @@ class BotFile(Struct, frozen=True, forbid_unknown_fields=True, rename="kebab"):
     engine: str = ""
     """Built-in engine, file.py, or file.py:Class; empty if `exec` is given."""
     program: str = field(name="exec", default="")
-    """Command line of a program that plays by JSON lines; empty if `engine` is given."""
+    """Command line of a program that speaks JSON Lines; empty if `engine` is given."""
     logs: Path | None = None
     """Folder for the standard error of separate processes, with one file for each match."""
     url: str = DEFAULT_URL
@@ -64,7 +64,7 @@ class BotFile(Struct, frozen=True, forbid_unknown_fields=True, rename="kebab"):
     reconnect: Annotated[int, Meta(ge=0)] | None = None
     """Maximum number of consecutive reconnection attempts; None for no limit."""
     wait: Annotated[float, Meta(ge=0)] = 0.0
-    """Seconds to wait for a server that is not running yet."""
+    """Time for which to retry the first connection, in seconds."""
     unique: bool = False
     """True to use the name NAME-2, NAME-3 and so on if the name is taken."""
     challenges_only: bool = False
@@ -102,12 +102,12 @@ class BotSettings(BotFile, frozen=True):
     token: str = ""
 
     @property
-    def seconds(self) -> float:
-        """Return the seconds after which the bot accepts no more matches. Raises ValueError."""
+    def play_seconds(self) -> float:
+        """Return the time after which the bot accepts no more matches, in seconds; infinite for none. Raises ValueError."""
         return parse_duration(self.for_)
 
     def challenge_to_open(self) -> Challenge | None:
-        """Return the challenge to open, or None."""
+        """Return the challenge to open repeatedly, or None if the bot challenges nobody."""
         if not self.challenge:
             return None
         return Challenge(
@@ -120,7 +120,7 @@ class BotSettings(BotFile, frozen=True):
 
 
 def state_folder() -> Path:
-    """Return the user's folder for bot sessions. Raises RuntimeError if there is no home directory."""
+    """Return the user's folder for session files of bots. Raises RuntimeError if there is no home directory."""
     xdg_folder = Path(os.environ.get("XDG_STATE_HOME", ""))
     return (xdg_folder if xdg_folder.is_absolute() else Path.home() / ".local" / "state") / SESSIONS_FOLDER
 
@@ -133,7 +133,7 @@ def split_list(text: str) -> tuple[str, ...]:
 def check_settings(settings: BotSettings, place_of: Callable[[str], str] = "--{}".format) -> BotSettings:
     """Return the settings with games and time controls in the form of the protocol. Register user-defined games.
 
-    place_of   returns the place of a setting, for error messages
+    place_of   returns the name of a setting as the user wrote it, such as `--game`, for error messages
 
     Raises BadBotSettings.
     """
@@ -157,7 +157,7 @@ def check_settings(settings: BotSettings, place_of: Callable[[str], str] = "--{}
 
 
 def read_settings(path: Path) -> BotSettings:
-    """Return the settings in a file. Relative paths in it are relative to its folder. Raises BadBotSettings."""
+    """Return the settings in a bot.toml. Relative paths are relative to the folder of the file. Raises BadBotSettings."""
     beside = path.parent
     try:
         data = tomllib.loads(path.read_text(encoding="utf-8"))
@@ -171,7 +171,7 @@ def read_settings(path: Path) -> BotSettings:
         raise BadBotSettings(f"cannot read {path}: {error.strerror}") from None
     except msgspec.ValidationError as error:
         why, _, place = str(error).replace("`", "").partition(" - at $.")
-        raise BadBotSettings(f"{path}: {place}: {why[0].lower()}{_in_words(why[1:])}") from None
+        raise BadBotSettings(f"{path}: {place}: {why[0].lower()}{_toml_terms(why[1:])}") from None
     except ValueError as error:  # from TOML or the encoding
         raise BadBotSettings(f"{path}: {error}") from None
     try:
@@ -189,6 +189,6 @@ def read_settings(path: Path) -> BotSettings:
     return replace(settings, engine=beside_file(content.engine), game=tuple(map(beside_file, content.game)))
 
 
-def _in_words(types: str) -> str:
-    """Return a message about types in the words of TOML."""
+def _toml_terms(types: str) -> str:
+    """Return msgspec's error message with TOML's names of the types."""
     return re.sub(r"\b\w+\b", lambda word: TYPES.get(word[0], word[0]), types)

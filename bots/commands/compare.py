@@ -1,4 +1,4 @@
-"""`arena analyse --compare`: the work of every algorithm, as tables and as a plot."""
+"""`arena analyse --compare`: number of leaves that each algorithm visits, as tables and as a plot."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ def compare_command(
         place = f" on {map_name}" if (map_name := game.setup().get("map")) else ""
         write_text(plot_svg(comparison, f"Leaves by depth: {game.name}{place}"), svg)
     if json is not None:
-        write_json(_rows(comparison, reaches), json)
+        write_json(_json_rows(comparison, reaches), json)
     if "-" in (str(json), str(svg)):
         return
     _print_leaves(comparison)
     _print_reaches(reaches)
 
 
-def _rows(comparison: Comparison, reaches: list[Reach]) -> dict[str, Any]:
+def _json_rows(comparison: Comparison, reaches: list[Reach]) -> dict[str, Any]:
     depths = range(1, comparison.deepest + 1)
     return {
         "budget": comparison.budget,
@@ -62,14 +62,14 @@ def _rows(comparison: Comparison, reaches: list[Reach]) -> dict[str, Any]:
 def _print_leaves(comparison: Comparison) -> None:
     depths = range(1, comparison.deepest + 1)
     out.print("Leaves by depth p", style="bold")
-    table = _table("p", *(str(depth) for depth in depths))
+    table = _new_table("p", *(str(depth) for depth in depths))
     for name, counts in comparison.bounded_leaves.items():
         table.add_row(name, *(f"{count:,}" for count in counts), *("·" for _ in depths[len(counts) :]))
     table.add_section()
     table.add_row("q", *(f"{comparison.breadth(depth) or 0:.2f}" for depth in depths))
     for share, name in POWERS:
         table.add_row(name, *(f"{comparison.expected(depth, share) or 0:,}" for depth in depths))
-    _print_whole(table)
+    _print_full_width(table)
     out.print(
         f"·: more than {comparison.budget:,} leaves, or the game ends before. ordered, sorted and table deepen,\n"
         "so all their depths count; sorted and table also count what they estimate only to sort.\n"
@@ -79,18 +79,18 @@ def _print_leaves(comparison: Comparison) -> None:
 
 def _print_reaches(reaches: list[Reach]) -> None:
     out.print("Depth reached in equal leaves", style="bold")
-    table = _table("leaves", *TWICE, "ideal")
+    table = _new_table("leaves", *TWICE, "ideal")
     for each in reaches:
         table.add_row(
             f"{each.leaves:,}",
             *(str(each.reached[name]) for name in TWICE),
             "·" if each.ideal is None else str(each.ideal),
         )
-    _print_whole(table)
+    _print_full_width(table)
     out.print("ideal: alpha-beta in perfect order on a tree of q moves at every node (Knuth and Moore).")
 
 
-def _table(first: str, *others: str) -> Table:
+def _new_table(first: str, *others: str) -> Table:
     table = Table(box=None, header_style="bold")
     table.add_column(first, no_wrap=True)
     for heading in others:
@@ -98,6 +98,6 @@ def _table(first: str, *others: str) -> Table:
     return table
 
 
-def _print_whole(table: Table) -> None:
-    """Print `table` at its full width, so that a narrow window or a pipe does not cut off figures."""
+def _print_full_width(table: Table) -> None:
+    """Print `table` at its full width, so that a narrow terminal or a pipe does not cut off numbers."""
     Console(width=1000).print(table)

@@ -13,7 +13,7 @@ from arena.bots.api.bot import Match, Thinking
 from arena.bots.client.local_match import LocalMatch
 from arena.bots.client.state.moves import BadChoice
 from arena.bots.commands.lookup import load_engine, load_game
-from arena.bots.engines.registry import Engine, refusal
+from arena.bots.engines.registry import Engine, why_incompatible
 from arena.console import (
     AdjudicateOption,
     CommandError,
@@ -75,19 +75,19 @@ def play(
         raise UsageError(f"--adjudicate: {error}") from None
     opponent = load_engine(engine)
     rules = load_game(game, map)
-    why = refusal(engine, rules)
+    why = why_incompatible(engine, rules)
     if why is not None:
         raise UsageError(why)
-    lacking = why_table_unusable(adjudication, rules)
-    if lacking is not None:
-        raise UsageError(f"--adjudicate: {lacking}")
+    why = why_table_unusable(adjudication, rules)
+    if why is not None:
+        raise UsageError(f"--adjudicate table: {why}")
     if record is not None:
         _check_writable(record)
-    local = _open(opponent, rules, Player(seat), control, adjudication)
+    local = _open_match(opponent, rules, Player(seat), control, adjudication)
     try:
-        finished = _converse(local, rules, Player(seat), lambda: print_position(rules, local.position, out))
+        finished = _play_moves(local, rules, Player(seat), lambda: print_position(rules, local.position, out))
     except KeyboardInterrupt:
-        typer.echo("\nStopped: the match has no end.")
+        typer.echo("\nStopped: the match is unfinished.")
         raise
     finally:
         local.close()
@@ -95,7 +95,7 @@ def play(
         _save_record(local, record, ended=finished)
 
 
-def _open(
+def _open_match(
     opponent: Engine, game: AnyGame, seat: Player, control: TimeControl, adjudication: Adjudication | None
 ) -> LocalMatch:
     maxie, minnie = ("you", opponent.name) if seat is Player.MAXIE else (opponent.name, "you")
@@ -115,15 +115,15 @@ def _open(
         raise CommandError(f"{opponent.name} cannot play this: {type(error).__name__}: {error}") from error
 
 
-def _converse(local: LocalMatch, game: AnyGame, seat: Player, show: Callable[[], None]) -> bool:
-    """Play until the match is over and return True, or return False if the user quits before."""
+def _play_moves(local: LocalMatch, game: AnyGame, seat: Player, show: Callable[[], None]) -> bool:
+    """Play until the match is over. Return True, or False if the user quits before."""
     with suppress(ImportError):
         import readline  # noqa: F401, PLC0415 - adds line editing and history to input()
     typer.echo(f"You are {seat}. Type a move, or help.\n")
     show()
     while (result := local.result) is None:
         if game.player(local.position) is not seat:
-            _answer(local, game)
+            _play_engine_move(local, game)
             show()
             continue
         try:
@@ -150,17 +150,17 @@ def _converse(local: LocalMatch, game: AnyGame, seat: Player, show: Callable[[],
                 typer.echo("You resign.")
                 return True
             case "quit" | "exit":
-                typer.echo("Bye: the match has no end.")
+                typer.echo("Bye: the match is unfinished.")
                 return False
             case _:
-                if _move(local, game, line):
+                if _play_typed_move(local, game, line):
                     show()
     won = "You win" if result.winner == seat else "You lose" if result.winner else "A draw"
     typer.echo(f"{won}: {result.detail}.")
     return True
 
 
-def _move(local: LocalMatch, game: AnyGame, line: str) -> bool:
+def _play_typed_move(local: LocalMatch, game: AnyGame, line: str) -> bool:
     try:
         local.play(game.move_from_text(line))
     except GameError as error:
@@ -169,7 +169,7 @@ def _move(local: LocalMatch, game: AnyGame, line: str) -> bool:
     return True
 
 
-def _answer(local: LocalMatch, game: AnyGame) -> None:
+def _play_engine_move(local: LocalMatch, game: AnyGame) -> None:
     name = local.match.maxie if local.match.seat is Player.MAXIE else local.match.minnie
     try:
         move, thinking = local.answer()
@@ -179,10 +179,10 @@ def _answer(local: LocalMatch, game: AnyGame) -> None:
         raise CommandError(
             f"{name} failed at ply {len(local.moves)}: {type(error).__name__}: {error}"
         ) from error
-    typer.echo(f"\n{name} plays {game.move_to_text(move)}{_figures(game, thinking)}\n")
+    typer.echo(f"\n{name} plays {game.move_to_text(move)}{_analysis_text(game, thinking)}\n")
 
 
-def _figures(game: AnyGame, thinking: Thinking | None) -> str:
+def _analysis_text(game: AnyGame, thinking: Thinking | None) -> str:
     if thinking is None:
         return ""
     parts = []
@@ -206,7 +206,7 @@ def _check_writable(path: Path) -> None:
 
 def _save_record(local: LocalMatch, path: Path, *, ended: bool) -> None:
     if not ended:
-        typer.echo("Nothing is recorded: the match has no end.")
+        typer.echo("Nothing is recorded: the match is unfinished.")
         return
     try:
         with path.open("a", encoding="utf-8") as file:

@@ -15,7 +15,7 @@ import typer
 from rich.table import Table
 
 from arena.bots.client.status import page_of
-from arena.bots.commands.review import judge
+from arena.bots.commands.review import print_review
 from arena.bots.commands.search import NodesOption, TimeOption
 from arena.bots.review.analysis import SearchLimits
 from arena.console import (
@@ -59,7 +59,7 @@ def replay(
         ),
     ],
     match: Annotated[
-        str, typer.Option("--match", metavar="ID", help="Match id, or its first characters.")
+        str, typer.Option("--match", metavar="ID", help="Id of the match, or its first characters.")
     ] = "",
     ply: Annotated[
         int | None, typer.Option("--ply", metavar="PLY", help="Show only the position before this ply.")
@@ -69,7 +69,7 @@ def replay(
         typer.Option(
             "--analyse",
             metavar="ENGINE",
-            help="Analyse every move with this engine, or with perfect, the tablebase.",
+            help="Analyse every move with this engine; `perfect` uses only the tablebase.",
         ),
     ] = "",
     nodes: NodesOption = None,
@@ -77,7 +77,11 @@ def replay(
     depth: Annotated[
         int | None,
         typer.Option(
-            "--depth", metavar="PLIES", min=2, max=100, help="With --analyse: maximum depth, in plies."
+            "--depth",
+            metavar="PLIES",
+            min=2,
+            max=100,
+            help="Maximum search depth, in plies; needs --analyse.",
         ),
     ] = None,
     svg: Annotated[
@@ -85,7 +89,7 @@ def replay(
         typer.Option(
             "--svg",
             metavar="FILE",
-            help="With --analyse: draw the values as SVG to this file; - for standard output.",
+            help="Draw the values as SVG to this file (- for stdout); needs --analyse.",
         ),
     ] = None,
     account: BotFileOption = None,
@@ -114,25 +118,29 @@ def replay(
     register_games(game)
     if account is not None:
         record = f"{page_of(load_account(account).url)}/match/{quote(record, safe='')}"
-    records = records_of(record)
+    records = load_records(record)
     if svg is not None and not analyse:
         raise UsageError("--svg draws the values of an analysis: give --analyse ENGINE too")
     if not analyse and (nodes, time, depth) != (None, None, None):
         raise UsageError("--nodes, --time and --depth limit the analysis: give --analyse ENGINE too")
     if analyse:
-        judge(
-            _choose(record, records, match), analyse, SearchLimits(nodes, time or math.inf, depth), json, svg
+        print_review(
+            _select_match(record, records, match),
+            analyse,
+            SearchLimits(nodes, time or math.inf, depth),
+            json,
+            svg,
         )
     elif json is not None:
-        write_json([_row(line, each) for line, each in records], json)
+        write_json([_json_row(line, each) for line, each in records], json)
     elif not match and len(records) > 1:
-        _list(records)
+        _print_list(records)
     else:
-        _watch(_choose(record, records, match), ply)
+        _print_plies(_select_match(record, records, match), ply)
 
 
-def _choose(file: str, records: Sequence[tuple[int, Record]], match: str) -> Replay:
-    """Return the only record whose id starts with `match`, verified. Raises UsageError and CommandError."""
+def _select_match(file: str, records: Sequence[tuple[int, Record]], match: str) -> Replay:
+    """Return the only match whose id begins with `match`, replayed and verified. Raises UsageError and CommandError."""
     matching = [(line, each) for line, each in records if each.match.startswith(match)]
     if not matching:
         raise UsageError(
@@ -146,22 +154,24 @@ def _choose(file: str, records: Sequence[tuple[int, Record]], match: str) -> Rep
     try:
         return verify(record)
     except BadRecord as error:
-        raise CommandError(f"{file}, line {line}: match {record.match:.12} is wrong: {error}") from None
+        raise CommandError(
+            f"{file}, line {line}: match {record.match:.12} cannot be replayed: {error}"
+        ) from None
 
 
-def _watch(replay: Replay, ply: int | None) -> None:
+def _print_plies(replay: Replay, ply: int | None) -> None:
     if ply is not None:
         if not 0 <= ply <= replay.plies:
             raise UsageError(f"--ply must be from 0 to {replay.plies}, the end of this match, not {ply}")
-        _print(replay, ply)
+        _print_ply(replay, ply)
     elif sys.stdout.isatty() and sys.stdin.isatty():
-        _step(replay)
+        _step_through(replay)
     else:
         for each in range(replay.plies + 1):
-            _print(replay, each)
+            _print_ply(replay, each)
 
 
-def _row(line: int, record: Record) -> dict[str, object]:
+def _json_row(line: int, record: Record) -> dict[str, object]:
     return {
         "line": line,
         "match": record.match,
@@ -175,26 +185,26 @@ def _row(line: int, record: Record) -> dict[str, object]:
     }
 
 
-def _list(records: Sequence[tuple[int, Record]]) -> None:
+def _print_list(records: Sequence[tuple[int, Record]]) -> None:
     table = Table(title=f"{len(records)} matches; choose one with --match", title_justify="left")
     columns = ("match", "game", "map", "maxie", "minnie", "winner", "reason")
     for column in columns:
         table.add_column(column, overflow="fold")
     table.add_column("plies", justify="right")
     for line, record in records:
-        row = _row(line, record)
+        row = _json_row(line, record)
         row["match"] = record.match[:12]
         table.add_row(*(str(row[column] or "-") for column in columns), str(row["plies"]))
     out.print(table)
 
 
-def _print(replay: Replay, ply: int) -> None:
+def _print_ply(replay: Replay, ply: int) -> None:
     typer.echo(replay.move_line(ply))
     print_position(replay.game, replay.positions[ply], out)
     typer.echo()
 
 
-def _step(replay: Replay) -> None:
+def _step_through(replay: Replay) -> None:
     ply = 0
     while True:
         out.clear()
@@ -220,10 +230,13 @@ def _step(replay: Replay) -> None:
             return
 
 
-def records_of(source: str) -> list[tuple[int, Record]]:
-    """Return the records of a file, or of a match's web address, with their line numbers. Raises CommandError, UsageError."""
+def load_records(source: str) -> list[tuple[int, Record]]:
+    """Return the records in a file, or the record at a match URL, each with its line number.
+
+    Raises CommandError, UsageError.
+    """
     if source.startswith(("http://", "https://")):
-        return [(1, _fetch(source))]
+        return [(1, _fetch_record(source))]
     try:
         records = list(read_numbered(Path(source)))
     except OSError as error:
@@ -235,7 +248,7 @@ def records_of(source: str) -> list[tuple[int, Record]]:
     return records
 
 
-def _fetch(address: str) -> Record:
+def _fetch_record(address: str) -> Record:
     parts = _ADDRESS.fullmatch(address)
     if parts is None:
         raise UsageError(

@@ -10,7 +10,7 @@ from msgspec.structs import asdict
 from rich.table import Table
 
 from arena.bots.api.options import BadSpec
-from arena.bots.engines.perfect import no_table
+from arena.bots.engines.perfect import why_unplayable
 from arena.bots.evaluators.catalogue import UnknownEvaluator
 from arena.bots.evaluators.linear import BadWeights
 from arena.bots.review.analysis import (
@@ -32,16 +32,18 @@ from arena.solved.header import BadTable
 from arena.solved.move_quality import MoveQuality
 
 
-def judge(replay: Replay, engine: str, limits: SearchLimits, json: Path | None, svg: Path | None) -> None:
+def print_review(
+    replay: Replay, engine: str, limits: SearchLimits, json: Path | None, svg: Path | None
+) -> None:
     """Analyse the moves of a match and print the result. Raises UsageError or CommandError."""
-    truths = _truths(replay)
+    truths = _solved_moves(replay)
     if engine == ENGINE:
-        _by_table_alone(replay, truths, json, svg)
+        _review_by_table(replay, truths, json, svg)
         return
     reviews: list[ReviewedMove] = []
     try:
         with ExitStack() as stack:
-            for each in review(replay, _analyst(replay, engine, limits, stack)):
+            for each in review(replay, _make_analyst(replay, engine, limits, stack)):
                 reviews.append(each)
                 if err.is_terminal:
                     err.print(f"\rply {each.ply + 1} of {replay.plies}", end="")
@@ -62,40 +64,40 @@ def judge(replay: Replay, engine: str, limits: SearchLimits, json: Path | None, 
             raise CommandError(str(error)) from None
         write_text(picture, svg)
     if json is not None:
-        moves = reviews if truths is None else _with_truth(reviews, truths)
+        moves = reviews if truths is None else _merge_solved(reviews, truths)
         write_json({"engine": engine, "players": player_reviews(reviews), "moves": moves}, json)
     elif svg is None or str(svg) != "-":
-        _print(replay, reviews, engine)
+        _print_reviews(replay, reviews, engine)
         if truths is not None:
-            _print_truths(truths)
+            _print_solved(truths)
 
 
-def _analyst(replay: Replay, engine: str, limits: SearchLimits, stack: ExitStack) -> Analyst:
+def _make_analyst(replay: Replay, engine: str, limits: SearchLimits, stack: ExitStack) -> Analyst:
     spec, reference = parse_engine(engine)
     if not reference:
         return stack.enter_context(EngineAnalyst(replay.game, spec, limits))
     if limits.nodes is not None or limits.seconds < math.inf:
-        raise BadSpec(f"{spec.name} searches once, to --depth: leave out --nodes and --time")
+        raise BadSpec(f"{spec.name} searches once, to the depth of --depth: leave out --nodes and --time")
     return ReferenceAnalyst(replay.game, spec, limits.depth or REFERENCE_DEPTH)
 
 
-def _truths(replay: Replay) -> list[SolvedMove] | None:
+def _solved_moves(replay: Replay) -> list[SolvedMove] | None:
     try:
         return solved_moves(replay)
     except BadTable as error:
         raise CommandError(str(error)) from None
 
 
-def _with_truth(reviews: list[ReviewedMove], truths: list[SolvedMove]) -> list[dict[str, object]]:
-    """Return one row per move, with the evaluations of the engine and of the tablebase."""
+def _merge_solved(reviews: list[ReviewedMove], truths: list[SolvedMove]) -> list[dict[str, object]]:
+    """Return one JSON row per move: the evaluation of the engine, with the result from the tablebase as `truth`."""
     return [{**asdict(each), "truth": truth} for each, truth in zip(reviews, truths, strict=True)]
 
 
-def _by_table_alone(
+def _review_by_table(
     replay: Replay, truths: list[SolvedMove] | None, json: Path | None, svg: Path | None
 ) -> None:
     if truths is None:
-        raise UsageError(f"--analyse: {no_table(replay.game)}")
+        raise UsageError(f"--analyse perfect: {why_unplayable(replay.game)}")
     if svg is not None:
         raise UsageError(
             "--svg draws search values: give --analyse alphabeta, or another engine that searches"
@@ -104,10 +106,10 @@ def _by_table_alone(
         write_json(truths, json)
         return
     out.print(replay.move_line(0))
-    _print_truths(truths)
+    _print_solved(truths)
 
 
-def _print_truths(truths: list[SolvedMove]) -> None:
+def _print_solved(truths: list[SolvedMove]) -> None:
     table = Table(title="by the table of the map; values for the player", title_justify="left")
     for column in ("ply", "player", "move", "truly", "before", "after", "best"):
         table.add_column(column, justify="right" if column == "ply" else "left")
@@ -121,7 +123,7 @@ def _print_truths(truths: list[SolvedMove]) -> None:
         out.print(f"{player}: gave something away in {mistakes} of {len(mine)} moves")
 
 
-def _print(replay: Replay, reviews: list[ReviewedMove], engine: str) -> None:
+def _print_reviews(replay: Replay, reviews: list[ReviewedMove], engine: str) -> None:
     out.print(replay.move_line(0))
     unit = ", 100 to an army" if replay.game.name == Riskless.name else ""
     table = Table(title=f"{engine}; values and chances for maxie{unit}", title_justify="left")
@@ -151,13 +153,16 @@ def _print(replay: Replay, reviews: list[ReviewedMove], engine: str) -> None:
 
 
 def _value_text(value: int) -> str:
-    """Return a value as text: `-250`, or `maxie in 3` for a certain win in 3 plies."""
+    """Return a value as text: `-250`, or `maxie in 3` if Maxie wins in 3 plies."""
     plies = plies_to_end(value)
     return str(value) if plies is None else f"{'maxie' if value > 0 else 'minnie'} in {plies}"
 
 
 def _loss_text(each: ReviewedMove) -> str:
-    """Return the mover's loss as text: the chance in percent, plies to a certain end, or the lost certain result."""
+    """Return as text what the move cost the player: the win, the match, plies to the end, or percent of the chance.
+
+    Empty if nothing.
+    """
     if not each.lost:
         return ""
     mover = Player(each.player)

@@ -31,7 +31,7 @@ from arena.bots.review.analysis import (
 from arena.bots.review.chance import chance
 from arena.bots.review.review import SolvedPosition, solved_position
 from arena.bots.review.savings import Saving, savings
-from arena.bots.review.trees import TreeError, tree_names, tree_of
+from arena.bots.review.trees import TreeError, load_tree_game, tree_names
 from arena.bots.search.algorithms import ALGORITHMS
 from arena.bots.search.deepening import MAX_DEPTH, Report
 from arena.bots.search.monitor import Event, SearchMonitor
@@ -89,20 +89,18 @@ def register(app: typer.Typer) -> None:
 def trace_command(
     tree: Annotated[
         str,
-        typer.Argument(
-            help=f"{', '.join(tree_names())}, a file NAME.json, or a map of Riskless, e.g. path4."
-        ),
+        typer.Argument(help=f"{', '.join(tree_names())}, a file NAME.json, or a Riskless map, e.g. path4."),
     ],
     algorithm: Annotated[str, typer.Argument(help=f"{', '.join(ALGORITHMS)}; e.g. jamboree:prune=0.5.")],
     depth: Annotated[
         int | None,
-        typer.Option("--depth", metavar="PLIES", min=0, help="Depth, in plies; default: the whole tree."),
+        typer.Option(
+            "--depth", metavar="PLIES", min=0, help="Search depth, in plies; default: the whole tree."
+        ),
     ] = None,
     estimates: Annotated[
         bool,
-        typer.Option(
-            "--estimates/--no-estimates", help="Print a line for each leaf, like Figure 4 of the course."
-        ),
+        typer.Option("--estimates/--no-estimates", help="Print a line for each estimated leaf."),
     ] = True,
     results: Annotated[
         bool, typer.Option("--results", help="Also list the result of each root move.")
@@ -112,14 +110,14 @@ def trace_command(
 ) -> None:
     """Print how an algorithm searches a tree.
 
-    The output has the format of the course's traces.
+    The output has the format of the traces in source 001 (docs/search.md).
 
-    The tree is an explicit one, or Riskless on a map, searched to --depth.
+    The tree is an explicit one, or the game tree of a Riskless map, searched to --depth.
 
     Example: arena trace HandoutBig alphabeta --svg tree.svg
     """
     try:
-        game = tree_of(tree)
+        game = load_tree_game(tree)
         spec = parse_reference(algorithm)
     except (TreeError, BadSpec) as error:
         raise UsageError(str(error)) from None
@@ -143,10 +141,10 @@ def trace_command(
     events = monitor.events or ()
     lines = [*trace_lines(game, events, estimates=estimates)]
     lines += [results_line(game, events)] if results else []
-    lines += [*closing_lines(game, start, result, monitor.leaves), *_effort(monitor, saved)]
+    lines += [*closing_lines(game, start, result, monitor.leaves), *_memory_lines(monitor, saved)]
     if svg is not None:
         title = f"{tree}: {algorithm}, {monitor.leaves} leaves, value {result.value}"
-        _draw(svg, game, start, depth, events, title, result.line)
+        _draw_tree(svg, game, start, depth, events, title, result.line)
     if json is not None:
         row = {
             "tree": tree,
@@ -166,8 +164,8 @@ def trace_command(
         typer.echo("\n".join(lines))
 
 
-def _effort(monitor: SearchMonitor, saved: Sequence[Saving]) -> list[str]:
-    """Return lines about the part of the tree held in memory, and about the savings of a search that visits less."""
+def _memory_lines(monitor: SearchMonitor, saved: Sequence[Saving]) -> list[str]:
+    """Return lines about the part of the tree held in memory, and about the work that each pruning option saved."""
     memory = (
         [f"In memory at once: at most {monitor.held:,} of {monitor.nodes:,} nodes"] if monitor.held else []
     )
@@ -191,7 +189,7 @@ def analyse_command(
         typer.Option(
             "--engine",
             metavar="ENGINE",
-            help=f"Engine, as it plays: {', '.join(PLAYING)}, with options. Readable algorithm: "
+            help=f"Engine, as it plays: {', '.join(PLAYING)}, with options. Reference algorithm: "
             f"NAME:reference, {', '.join(SEARCHING_ONCE)}.",
         ),
     ] = "alphabeta",
@@ -204,7 +202,7 @@ def analyse_command(
             metavar="PLIES",
             min=1,
             max=MAX_DEPTH,
-            help=f"Maximum depth in plies; for a readable algorithm its depth (default {REFERENCE_DEPTH}).",
+            help=f"Maximum depth in plies. With NAME:reference: the exact depth (default {REFERENCE_DEPTH}).",
         ),
     ] = None,
     lines: Annotated[
@@ -219,9 +217,7 @@ def analyse_command(
     ] = 1,
     trace: Annotated[
         bool,
-        typer.Option(
-            "--trace", help="Print every node that an algorithm searches; needs --engine NAME:reference."
-        ),
+        typer.Option("--trace", help="Print every node of the search; needs --engine NAME:reference."),
     ] = False,
     compare: Annotated[
         bool,
@@ -234,7 +230,7 @@ def analyse_command(
             metavar="N",
             min=10,
             max=10**8,
-            help="With --compare: maximum number of leaves of one search.",
+            help="Maximum number of leaves per search; needs --compare.",
         ),
     ] = 20_000,
     svg: SvgOption = None,
@@ -246,19 +242,20 @@ def analyse_command(
     limit of nodes, time or depth is reached. --lines 3 also searches the second and the third best move, each with
     the same budget.
 
-    With --engine NAME:reference a readable algorithm searches once, in move order; --trace and --svg show its search.
+    With --engine NAME:reference a reference algorithm, written in plain Python, searches once, in move order; --trace
+    and --svg show its search.
 
     On a solved map (`arena solve`) a line shows the true value of each move for the player.
 
-    With --compare, count instead how many leaves each algorithm visits at each depth, next to q^p,
-    q^(3p/4) and q^(p/2), and how deep each gets with the leaves that minimax needs.
+    With --compare, count instead how many leaves each algorithm visits at each depth, next to q^p, q^(3p/4) and
+    q^(p/2), and how deep each gets with the leaves that minimax needs.
 
     Example: arena analyse --map world --nodes 1000000 --lines 3
 
     Example: arena analyse --game tictactoe --position X.O/.../... --engine minimax:reference --depth 3 --trace
     """
     rules: Game[Any, Any] = load_game(game, map)
-    start = _position(rules, position)
+    start = _parse_position(rules, position)
     _check_compare(context, compare=compare)
     if compare:
         compare_command(rules, start, depth or REFERENCE_DEPTH, budget, svg, json)
@@ -270,40 +267,44 @@ def analyse_command(
     try:
         spec, reference = parse_engine(engine)
         if reference:
-            _refuse(context, ("nodes", "time", "lines"), f"{spec.name} searches once, to --depth")
+            _reject_options(
+                context, ("nodes", "time", "lines"), f"{spec.name} searches once, to the depth of --depth"
+            )
             _show_search(rules, start, depth or REFERENCE_DEPTH, spec, truth, trace=trace, svg=svg, json=json)
             return
-        _refuse(
-            context, ("trace", "svg"), f"an engine's search is not shown: say --engine {spec.name}:reference"
+        _reject_options(
+            context,
+            ("trace", "svg"),
+            f"the search of an engine cannot be shown: use --engine {spec.name}:reference",
         )
         with EngineAnalyst(rules, spec, SearchLimits(nodes, time or math.inf, depth)) as analyst:
             reports = analyst.reports(start)
             best = analyst.lines(start, lines)
     except (BadSpec, UnknownEvaluator, BadWeights) as error:
         raise UsageError(f"--engine: {error}") from None
-    _show(rules, start, spec, reports, best, truth, json)
+    _show_analysis(rules, start, spec, reports, best, truth, json)
 
 
-def _refuse(context: typer.Context, names: Sequence[str], why: str) -> None:
-    """Raise UsageError if the user gave one of the options `names`, which would have no effect because of `why`."""
+def _reject_options(context: typer.Context, names: Sequence[str], why: str) -> None:
+    """Raise UsageError if the user gave one of the options `names`, which have no effect here for the reason `why`."""
     for name in names:
         if is_given(context, name):
             raise UsageError(f"--{name}: {why}")
 
 
 def _check_compare(context: typer.Context, *, compare: bool) -> None:
-    """Reject options without effect: options of a single search with --compare, and --budget without --compare."""
+    """Reject options without effect: with --compare those of a single search, without --compare the option --budget."""
     for name in ("engine", "trace", "nodes", "time", "lines") if compare else ("budget",):
         if is_given(context, name):
             why = (
                 f"--compare searches with every algorithm: leave out --{name}"
                 if compare
-                else "--budget is for --compare"
+                else "--budget needs --compare"
             )
             raise UsageError(why)
 
 
-def _position(game: Game[Any, Any], text: str) -> Any:
+def _parse_position(game: Game[Any, Any], text: str) -> Any:
     try:
         position = game.position_from_text(text) if text else game.start()
     except BadData as error:
@@ -325,16 +326,16 @@ def _show_search(
     svg: Path | None,
     json: Path | None,
 ) -> None:
-    """Search once with an algorithm, and show its result and on request its search."""
+    """Search once with a reference algorithm. Show the result, and the search itself if `trace` or `svg` asks for it."""
     result, monitor = run_reference(game, position, depth, spec, tracing=trace or svg is not None)
     saved = list(savings(game, position, depth, spec))
     report = report_of(result, monitor, depth)
     events = monitor.events or ()
     if svg is not None:
         title = f"{spec.name}, depth {depth}: {monitor.nodes} nodes, {monitor.leaves} leaves"
-        _draw(svg, game, position, depth, events, title, report.line)
+        _draw_tree(svg, game, position, depth, events, title, report.line)
     if json is not None:
-        facts = _facts(game, position, spec, [report], truth)
+        facts = _json_summary(game, position, spec, [report], truth)
         lines = list(trace_lines(game, monitor.events)) if monitor.events is not None else None
         write_json({**facts, "trace": lines, "held": monitor.held, "savings": saved}, json)
     if "-" in (str(json), str(svg)):
@@ -342,12 +343,12 @@ def _show_search(
     if trace:
         typer.echo("\n".join(trace_lines(game, events)))
     _print_reports(game, [report], chances=False)
-    for line in _effort(monitor, saved):
+    for line in _memory_lines(monitor, saved):
         out.print(line)
-    _close(game, position, truth, report)
+    _print_choice(game, position, truth, report)
 
 
-def _show(
+def _show_analysis(
     game: Game[Any, Any],
     position: Any,
     spec: Spec,
@@ -357,15 +358,15 @@ def _show(
     json: Path | None,
 ) -> None:
     if json is not None:
-        facts = _facts(game, position, spec, reports, truth)
-        write_json({**facts, "lines": [_row(game, report) for report in best]}, json)
+        facts = _json_summary(game, position, spec, reports, truth)
+        write_json({**facts, "lines": [_json_report(game, report) for report in best]}, json)
         if str(json) == "-":
             return
     _print_reports(game, reports)
     if len(best) > 1:
         out.print()
         _print_reports(game, best)
-    _close(game, position, truth, best[0])
+    _print_choice(game, position, truth, best[0])
 
 
 def _print_reports(game: Game[Any, Any], reports: Sequence[Report[Any]], *, chances: bool = True) -> None:
@@ -376,11 +377,13 @@ def _print_reports(game: Game[Any, Any], reports: Sequence[Report[Any]], *, chan
     for report in reports:
         value = value_text(report.value).removeprefix("Guess: ").replace("~", "-")
         share = (f"{100 * chance(game, report.value):.0f} %",) if chances else ()
-        table.add_row(str(report.depth), value, *share, f"{report.nodes:,}", _line(game, report.line))
+        table.add_row(str(report.depth), value, *share, f"{report.nodes:,}", _line_text(game, report.line))
     out.print(table)
 
 
-def _close(game: Game[Any, Any], position: Any, truth: SolvedPosition | None, best: Report[Any]) -> None:
+def _print_choice(
+    game: Game[Any, Any], position: Any, truth: SolvedPosition | None, best: Report[Any]
+) -> None:
     if truth is not None:
         by_value: dict[str, list[str]] = {}
         for move, value in truth.moves:
@@ -390,11 +393,11 @@ def _close(game: Game[Any, Any], position: Any, truth: SolvedPosition | None, be
     out.print(f"{game.player(position)} plays {game.move_to_text(best.move)}")
 
 
-def _line(game: Game[Any, Any], line: Sequence[Any]) -> str:
+def _line_text(game: Game[Any, Any], line: Sequence[Any]) -> str:
     return ", ".join(game.move_to_text(move) for move in line)
 
 
-def _facts(
+def _json_summary(
     game: Game[Any, Any],
     position: Any,
     spec: Spec,
@@ -406,12 +409,12 @@ def _facts(
         "position": game.position_to_text(position),
         "engine": spec.name,
         "options": dict(spec.values),
-        "reports": [_row(game, report) for report in reports],
+        "reports": [_json_report(game, report) for report in reports],
         "truth": truth,
     }
 
 
-def _row(game: Game[Any, Any], report: Report[Any]) -> dict[str, Any]:
+def _json_report(game: Game[Any, Any], report: Report[Any]) -> dict[str, Any]:
     return {
         "depth": report.depth,
         "value": report.value,
@@ -422,7 +425,7 @@ def _row(game: Game[Any, Any], report: Report[Any]) -> dict[str, Any]:
     }
 
 
-def _draw(
+def _draw_tree(
     path: Path,
     game: Game[Any, Any],
     position: Any,

@@ -1,7 +1,8 @@
-"""Bot in a box: a container for each match, whose program plays by lines of JSON (docs/stdio.md).
+"""A bot in a box: each match gets its own container, whose program speaks JSON Lines over stdin and stdout
+(docs/stdio.md).
 
-The container has no network, no privileges, a read-only file system, and limits on memory, processes and cores. Docker
-or Podman runs the container, called by its command line.
+The container has no network, no privileges, a read-only file system, and limits on memory, processes and cores. It is
+run with the command-line client of Docker or Podman.
 """
 
 from __future__ import annotations
@@ -18,16 +19,16 @@ from pathlib import Path
 from typing import Any
 
 from arena.bots.api.bot import Clock, Crash, Thinking
-from arena.bots.api.options import BOX_IMAGE, IMAGE, SUBMISSION, BadSpec, box_name
+from arena.bots.api.options import IMAGE, IMAGE_SEPARATOR, SUBMISSION, BadSpec, box_name
 from arena.bots.engines.from_program import ProgramBot
 from arena.bots.engines.registry import NAME_LENGTH, Engine
 from arena.bots.engines.submission import unpack
 from arena.cores import used_ms
 
 OWN_IMAGE = "riskless-arena"
-"""Image that a submission plays in unless another one is named."""
+"""Container image for submissions that name none."""
 REFERENCE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._/:@-]{0,299}")
-"""Valid reference of an image."""
+"""Pattern of a valid reference of a container image."""
 INSIDE = "/bot"
 """Folder of a submission in its container."""
 LIMITS = (
@@ -53,7 +54,7 @@ BOUNDS = {
     "docker": "{{.MemoryLimit}} {{.PidsLimit}} {{.CPUCfsQuota}}",
     "podman": "{{range .Host.CgroupControllers}}{{.}} {{end}}",
 }
-"""Templates for the `info` command of Docker and Podman, which print the limits that it can set on a container."""
+"""Templates for `docker info` and `podman info` that print which limits these can set on a container."""
 REAP = 'read -r _; "$1" rm --force "$2"; rm -rf "$3"'
 """Shell command that removes a container and a folder when its input ends, also if the bot's process is killed."""
 ENGINE_SECONDS = 60
@@ -62,20 +63,21 @@ ENGINE_SECONDS = 60
 
 @dataclass(frozen=True)
 class Box:
-    """Kind of the containers of one bot."""
+    """Settings of the containers of one bot."""
 
     program: str
     """Path of `docker` or `podman`."""
     image: str
     submission: Path | None
-    """Zip file with the bot; None for the program of the image."""
+    """Zip file with the bot; None if the image itself contains the bot."""
 
     def create(self, name: str, folder: Path, threads: int) -> None:
-        """Create a container that can use as many cores as it has `threads`. `folder` holds the unpacked submission.
+        """Create a container named `name`. Raises BadSpec.
 
-        Raises BadSpec.
+        folder    empty folder, into which the submission is unpacked
+        threads   maximum number of cores that the container may use
         """
-        more = [f"--name={name}", f"--cpus={min(threads, os.cpu_count() or 1)}", *_cores()]
+        more = [f"--name={name}", f"--cpus={min(threads, os.cpu_count() or 1)}", *_core_options()]
         command: list[str] = []
         if self.submission is not None:
             first, *command = unpack(self.submission, folder)
@@ -86,15 +88,15 @@ class Box:
         self._run("create", "--rm", "--interactive", "--pull=never", *LIMITS, *more, self.image, *command)
 
     def process_of(self, name: str) -> tuple[str, int]:
-        """Return the id of a running container, and the id of its first process. Raises BadSpec."""
+        """Return the id of a running container, and the process id of its first process. Raises BadSpec."""
         container, process = self._run(
             "container", "inspect", "--format={{.Id}} {{.State.Pid}}", name
         ).split()
         return container, int(process)
 
     def pinned(self) -> Box:
-        """Return the box with the id of its image, so that every match plays the same one. Raises BadSpec."""
-        result = _run(
+        """Return a copy of the box that names its image by id, so that every match uses the same image. Raises BadSpec."""
+        result = _run_engine(
             self.program, "image", "inspect", "--format={{.Id}} {{json .Config.Volumes}}", self.image
         )
         if result.returncode == 0:
@@ -102,7 +104,7 @@ class Box:
             # A volume is a folder of the host without bounds, which the bot could fill.
             if json.loads(volumes):
                 raise BadSpec(
-                    f"the image {self.image} has a VOLUME, which no box allows: build it without one"
+                    f"the image {self.image} has a VOLUME, which is not allowed: build it without one"
                 )
             return Box(self.program, identity, self.submission)
         why, tool = _first_line(result.stderr), Path(self.program).name
@@ -113,7 +115,7 @@ class Box:
         raise BadSpec(f"{tool} cannot look for the image {self.image}: {why}")
 
     def _run(self, *words: str) -> str:
-        result = _run(self.program, *words)
+        result = _run_engine(self.program, *words)
         if result.returncode:
             raise BadSpec(f"{Path(self.program).name} {words[0]}: {_first_line(result.stderr)}")
         return result.stdout
@@ -124,13 +126,13 @@ def box_engine(spec: str, logs: Path | None = None) -> Engine:
 
     logs: folder for the standard error of each match's container, as MATCH.log
     """
-    image, submission = _parts(spec)
+    image, submission = _split_spec(spec)
     if REFERENCE.fullmatch(image) is None:
-        raise BadSpec(f"{image!r:.100} is not an image: give its name, NAME@sha256:DIGEST, or its id")
+        raise BadSpec(f"{image!r:.100} is not a valid image: give a name, NAME@sha256:DIGEST, or an id")
     if submission is not None:
         with tempfile.TemporaryDirectory() as folder:
             unpack(submission, Path(folder))
-    box = Box(_engine(), image, submission).pinned()
+    box = Box(_find_engine(), image, submission).pinned()
     return Engine(box_name(spec)[:NAME_LENGTH] or "box", spec, lambda: BoxBot(box, logs))
 
 
@@ -143,9 +145,9 @@ class BoxBot(ProgramBot):
         self._box = box
         self._reaper: subprocess.Popen[bytes] | None = None
         self._running_as = ("", 0)
-        """Id of the container, and of its first process."""
+        """Id of the container, and process id of its first process."""
         self._used_ms: float | None = None
-        """CPU time that the container had used when it was ready, or had answered last."""
+        """CPU time of the container in ms when it was ready or gave its last answer; None if it cannot be measured."""
 
     def prepare(self) -> None:
         folder = tempfile.mkdtemp(prefix="arena-box-")
@@ -165,11 +167,11 @@ class BoxBot(ProgramBot):
             self._running_as = self._box.process_of(self._name)
         except BadSpec as error:
             raise Crash(str(error)) from None
-        self._used_ms = self._now_used_ms()
+        self._used_ms = self._measure_cpu_ms()
 
     def choose(self, position: Any, clock: Clock) -> Any:
         move = super().choose(position, clock)
-        before, self._used_ms = self._used_ms, self._now_used_ms()
+        before, self._used_ms = self._used_ms, self._measure_cpu_ms()
         if before is not None and self._used_ms is not None:
             self.thinking = replace(self.thinking or Thinking(), cpu_ms=self._used_ms - before)
         return move
@@ -179,25 +181,25 @@ class BoxBot(ProgramBot):
         if self._reaper is not None:
             self._reaper.communicate(timeout=ENGINE_SECONDS)
 
-    def _now_used_ms(self) -> float | None:
+    def _measure_cpu_ms(self) -> float | None:
         container, process = self._running_as
         return used_ms(container, Path(f"/proc/{process}/cgroup"))
 
 
-def _engine() -> str:
+def _find_engine() -> str:
     """Return the path of the container engine: Docker, or Podman if Docker is missing or not running. Raises BadSpec."""
     reasons = []
     for tool, template in BOUNDS.items():
         program = shutil.which(tool)
         if program is None:
             continue
-        result = _run(program, "info", f"--format={template}")
+        result = _run_engine(program, "info", f"--format={template}")
         words = result.stdout.split()
         if result.returncode:
             reasons.append(f"{tool} does not answer: {_first_line(result.stderr)}")
         elif "false" in words or (tool == "podman" and not {"memory", "pids", "cpu"} <= set(words)):
             reasons.append(
-                f"{tool} cannot bound the memory, processes and cores of a container here: see docs/ladders.md"
+                f"{tool} cannot limit the memory, processes and cores of a container here: see docs/ladders.md"
             )
         else:
             return program
@@ -206,7 +208,7 @@ def _engine() -> str:
     )
 
 
-def _run(program: str, *words: str) -> subprocess.CompletedProcess[str]:
+def _run_engine(program: str, *words: str) -> subprocess.CompletedProcess[str]:
     try:
         return subprocess.run(  # noqa: S603 - no shell, and the reference of the image is checked
             [program, *words],
@@ -221,16 +223,16 @@ def _run(program: str, *words: str) -> subprocess.CompletedProcess[str]:
         raise BadSpec(f"{Path(program).name} {words[0]}: {error}") from None
 
 
-def _parts(spec: str) -> tuple[str, Path | None]:
-    """Return the image and the zip file of a spec."""
+def _split_spec(spec: str) -> tuple[str, Path | None]:
+    """Return the image and the zip file of a spec; None if there is no zip file."""
     if not spec.startswith(SUBMISSION):
         return spec.removeprefix(IMAGE), None
-    file, separator, image = spec.removeprefix(SUBMISSION).partition(BOX_IMAGE)
+    file, separator, image = spec.removeprefix(SUBMISSION).partition(IMAGE_SEPARATOR)
     return image if separator else OWN_IMAGE, Path(file)
 
 
-def _cores() -> list[str]:
-    """Return the option that keeps a container on the cores of this process, if these are not all."""
+def _core_options() -> list[str]:
+    """Return the option that keeps a container on the cores of this process; an empty list if these are all cores."""
     if not hasattr(os, "sched_getaffinity"):  # macOS, where nothing is pinned
         return []
     mine = os.sched_getaffinity(0)

@@ -18,7 +18,7 @@ TIDY_SECONDS = 60.0
 """Minimum time between two full collections, in seconds.
 
 With the compiled search loaded, a full collection takes a tenth of a second, as long as a whole match may take.
-Thinking leaves few cycles in that time.
+Searches create few cycles in that time.
 """
 
 
@@ -31,12 +31,15 @@ class Collector:
         self._lock = Lock()
         self._active = 0
         self._has_frozen = False
-        """True if objects left by thinking were frozen since the last full collection."""
+        """True if objects created while a bot was thinking were frozen since the last full collection."""
         self._tidied = -math.inf
 
     @contextmanager
     def paused(self) -> Iterator[None]:
-        """Disable collection inside this context. Objects created in it are not walked before `collect`."""
+        """Disable garbage collection inside this context.
+
+        Objects created in it are not examined before the next `collect`.
+        """
         with self._lock:
             self._active += 1
             gc.disable()
@@ -51,9 +54,9 @@ class Collector:
                     gc.enable()
 
     def collect(self) -> None:
-        """Collect everything, including the objects created while it was `paused`. Call it between matches.
+        """Collect everything, including the objects created while collection was paused. Call it between matches.
 
-        Nothing happens while a bot thinks, or within `TIDY_SECONDS` of the last time.
+        It does nothing while a bot thinks, or within `TIDY_SECONDS` of the last full collection.
         """
         with self._lock:
             now = self._clock()

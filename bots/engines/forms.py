@@ -31,24 +31,27 @@ class SearchForm:
     """Spec with only the options that the form knows."""
     compiled: bool
     why: str = ""
-    """Reason for a search in Python, such as `its compiled search …`; empty if there is none."""
+    """Reason for a search in Python, such as `its compiled search …`; empty if there is none to tell."""
 
 
-def choose(spec: Spec, game: Game[Any, Any] | None = None) -> SearchForm:
-    """Return the form of an engine for `game`. None stands for a game with a compiled search. Raises BadSpec."""
+def choose_form(spec: Spec, game: Game[Any, Any] | None = None) -> SearchForm:
+    """Return the form in which an engine searches `game`; without `game`, the form for a game with a compiled search.
+
+    Raises BadSpec.
+    """
     if game is not None:
         check_evaluator(spec, game)
     if spec.name not in FORMS:
         return SearchForm(spec, compiled=False)
-    why = _in_python(spec, game)
+    why = _why_python(spec, game)
     return (
-        SearchForm(in_python(spec, why), compiled=False, why=why)
+        SearchForm(python_spec(spec, why), compiled=False, why=why)
         if why
         else SearchForm(_compiled_spec(spec), compiled=True)
     )
 
 
-def in_python(spec: Spec, why: str) -> Spec:
+def python_spec(spec: Spec, why: str) -> Spec:
     """Return the spec of an engine that searches in Python for the reason `why`.
 
     Raises BadSpec for an option that only the compiled search knows.
@@ -61,8 +64,8 @@ def in_python(spec: Spec, why: str) -> Spec:
     return _without(spec, "exact", "form")
 
 
-def always_known(spec: Spec) -> dict[str, str]:
-    """Return the options that apply in every form of the engine, and those that the user gave.
+def reported_options(spec: Spec) -> dict[str, str]:
+    """Return the options to report to a server: those that matter in every form of the engine, and those that the user gave.
 
     `truth` and `nodes` are included only if given, because without them all engines search alike.
     """
@@ -75,7 +78,10 @@ def always_known(spec: Spec) -> dict[str, str]:
 
 
 def check_evaluator(spec: Spec, game: Game[Any, Any]) -> None:
-    """Check that the game supports the evaluator, so that an unknown one does not silently fall back to `plain`. Raises BadSpec."""
+    """Raise BadSpec if the game does not support the engine's evaluator.
+
+    Without this check the engine would silently use `plain`.
+    """
     if "evaluator" in spec.explicit and spec.word("evaluator") == "features" and features_of(game) is None:
         raise BadSpec(f"{spec.name}: {game.name} has no features: use evaluator=plain")
     if spec.values.get("evaluator") == OUTCOMES and categorize(game) is None:
@@ -93,14 +99,14 @@ def _compiled_spec(spec: Spec) -> Spec:
     return _without(spec, "prune")
 
 
-def _in_python(spec: Spec, game: Game[Any, Any] | None) -> str:
+def _why_python(spec: Spec, game: Game[Any, Any] | None) -> str:
     """Return why the engine has no compiled search here, or an empty string if it has one."""
     if spec.values.get("evaluator") == OUTCOMES or str(spec.values.get("evaluator")).endswith(OUTCOMES_FILE):
-        return "its compiled search weighs features, and looks up no outcomes"
+        return "its compiled search does not support tables of outcomes"
     if not installed():
         return "its compiled search needs the extra `engine`, which is not installed"
     if game is not None and not fits(game):
-        return f"its compiled search has no {game.name} of these rules and this size"
+        return f"its compiled search does not support {game.name} with these rules and this size"
     return ""
 
 

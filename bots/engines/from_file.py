@@ -21,11 +21,14 @@ _CALLED = {
     "ended": ("ending",),
     "close": (),
 }
-"""Methods that a match calls, with the arguments it passes."""
+"""Methods that a match calls, with the names of their arguments."""
 
 
 def bot_class(spec: str) -> type[Bot]:
-    """Return the bot class named by a file spec. Runs the file. Raises BadSpec with file, line and reason."""
+    """Return the class of the bot that a file spec names. Runs the file.
+
+    Raises BadSpec with the file, the line and the reason.
+    """
     file, class_name = split_spec(spec)
     path = Path(file)
     if not path.is_file():
@@ -48,7 +51,10 @@ def bot_class(spec: str) -> type[Bot]:
 
 
 def _check_calls(file: str, bot: type[Bot]) -> None:
-    """Check that a match can call the bot's methods, so that a wrong signature costs no match. Raises BadSpec."""
+    """Raise BadSpec if a match could not call the methods of the bot.
+
+    So a wrong signature is found before any match.
+    """
     try:
         inspect.signature(bot).bind()
     except TypeError as error:

@@ -1,4 +1,4 @@
-"""An engine from any program, which communicates by lines of JSON on standard input and output: docs/stdio.md."""
+"""An engine from any program that speaks JSON Lines on standard input and output (docs/stdio.md)."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from arena.bots.engines.program import Program, ProgramFault, RequestCancelled
 from arena.bots.engines.registry import Engine
 
 READY = '{"ready": true}'
-PATIENCE = 0.3
-"""Time limit for a program to exit by itself, in seconds."""
+EXIT_SECONDS = 0.3
+"""Time limit for the program to exit by itself after the match, in seconds."""
 MAX_LINES = 1000
-"""Maximum number of lines of standard error kept for a match. Further lines are read and dropped."""
+"""Maximum number of lines of a program's standard error kept for a match. Further lines are read and dropped."""
 
 
 def program_engine(command: str, logs: Path | None = None) -> Engine:
@@ -80,7 +80,7 @@ class ProgramBot(Bot):
 
     def choose(self, position: Any, clock: Clock) -> Any:
         if self._running is None:
-            raise AssertionError("prepare comes before choose")
+            raise AssertionError("call prepare before choose")
         legal = [self.game.move_to_data(move) for move in self.game.moves(position)]
         turn = {
             "type": "turn",
@@ -100,7 +100,7 @@ class ProgramBot(Bot):
             raise Crash(
                 f"the program answered {answer!r:.100}, which is not a move of {self.game.name}: {error}"
             ) from None
-        self._think(answer)
+        self._store_analysis(answer)
         return move
 
     def ended(self, ending: Ending) -> None:
@@ -111,7 +111,7 @@ class ProgramBot(Bot):
 
     def close(self) -> None:
         if self._running is not None:
-            self._running.close(PATIENCE)
+            self._running.close(EXIT_SECONDS)
         if self._log is not None:
             self._log.close()
 
@@ -121,7 +121,7 @@ class ProgramBot(Bot):
         except RequestCancelled as late:
             # The match is over, so nobody reads the reason of the resignation.
             where = f"the turn at ply {message['ply']}" if "ply" in message else "the start"
-            self._log_line(f"{late} when nobody waited any more for its answer to {where}")
+            self._log_line(f"{late} when its answer to {where} was no longer needed")
             raise Resign(str(late)) from None
         except ProgramFault as fault:
             raise Crash(str(fault)) from None
@@ -129,21 +129,21 @@ class ProgramBot(Bot):
             raise Resign(f"the program resigns: {answer['resign']!r:.100}")
         return answer
 
-    def _think(self, answer: Mapping[str, Any]) -> None:
-        """Store the figures of the program's answer with the move."""
+    def _store_analysis(self, answer: Mapping[str, Any]) -> None:
+        """Store the analysis in the program's answer with the move."""
         figures = {key: answer.get(key) for key in ("depth", "value", "nodes")}
         try:
             line = tuple(self.game.move_from_data(each) for each in answer.get("line") or ())
             if not all(each is None or type(each) in (int, float) for each in figures.values()):
                 raise ValueError("depth, value and nodes must be numbers")  # noqa: TRY301 - the handler reports it like any other fault
         except (TypeError, ValueError) as error:
-            self._log_line(f"the program's thinking is left out: {error}")
+            self._log_line(f"the analysis in the program's answer is ignored: {error}")
             return
         if line or any(each is not None for each in figures.values()):
             self.thinking = Thinking(line=line, **figures)
 
     def _handle_line(self, line: str) -> None:
-        """Handle a line of the program's standard error. Called in a thread of the program."""
+        """Handle a line of the program's standard error. Called in a thread of `Program`."""
         self._lines += 1
         if self._lines <= MAX_LINES:
             self._log_line(line)

@@ -1,6 +1,6 @@
 """A bot in a separate process for each match, so that a hanging bot can be killed.
 
-The processes communicate by lines of JSON, as in docs/stdio.md.
+The processes communicate in JSON Lines (docs/stdio.md).
 
     python -m arena.bots.engines.isolated SPEC
 
@@ -18,7 +18,7 @@ from pathlib import Path
 from threading import Event
 from typing import IO, Any
 
-from arena.bots.api.bot import Bot, Clock, Ending, Match, Resign, ask, begin
+from arena.bots.api.bot import Bot, Clock, Ending, Match, Resign, assign_match, request_move
 from arena.bots.engines.from_program import READY, ProgramBot
 from arena.bots.engines.registry import Engine, make_engine
 from arena.games.catalogue import make_game
@@ -30,13 +30,20 @@ Message = dict[str, Any]
 
 
 def isolate_engine(engine: Engine, logs: Path | None = None) -> Engine:
-    """Return an engine that plays each match in a separate process. `logs` is as in `program_engine`."""
+    """Return an engine that plays each match of `engine` in a separate process.
+
+    logs: folder for the standard error of each match's process, as MATCH.log
+    """
     command = [sys.executable, "-P", "-m", "arena.bots.engines.isolated", engine.spec]
     return Engine(engine.name, engine.spec, lambda: ProgramBot(command, logs), engine.parsed)
 
 
 def play(bot: Bot, lines: Iterator[Message], answer: IO[str]) -> None:
-    """Let `bot` play the match described by `lines`. Raises the bot's exceptions, except Resign."""
+    """Let `bot` play one match, and close it. Raises the exceptions of the bot, except Resign.
+
+    lines    messages to the bot, in order (docs/stdio.md)
+    answer   file to which its answers are written
+    """
 
     def say(message: Message) -> None:
         answer.write(json.dumps(message) + "\n")
@@ -48,13 +55,13 @@ def play(bot: Bot, lines: Iterator[Message], answer: IO[str]) -> None:
         for line in lines:
             match line["type"]:
                 case "start":
-                    match = _match(line)
-                    begin(bot, match)
+                    match = _parse_match(line)
+                    assign_match(bot, match)
                     bot.prepare()
                     say(json.loads(READY))
                 case "turn" if match is not None:
                     position = match.game.position_from_data(line["position"])
-                    say(_choose(bot, match, position, line))
+                    say(_answer_turn(bot, match, position, line))
                 case "end" if match is not None:
                     winner = Player(line["winner"]) if line["winner"] else None
                     reason = EndReason.__members__.get((line["reason"] or "").upper())
@@ -66,7 +73,7 @@ def play(bot: Bot, lines: Iterator[Message], answer: IO[str]) -> None:
         bot.close()
 
 
-def _match(start: Message) -> Match:
+def _parse_match(start: Message) -> Match:
     seat, other = Player(start["seat"]), start["opponent"]
     names = {seat.value: "me", seat.opponent.value: other}
     return Match(
@@ -81,7 +88,7 @@ def _match(start: Message) -> Match:
     )
 
 
-def _choose(bot: Bot, match: Match, position: Any, turn: Message) -> Message:
+def _answer_turn(bot: Bot, match: Match, position: Any, turn: Message) -> Message:
     arrived, game = time.monotonic(), match.game
     if turn["last"] is not None:
         bot.opponent_moved(game.move_from_data(turn["last"]), position)
@@ -93,7 +100,7 @@ def _choose(bot: Bot, match: Match, position: Any, turn: Message) -> Message:
         margin=match.margin_ms / 1000,
         arrived=arrived,
     )
-    move = ask(bot, position, clock, Event())
+    move = request_move(bot, position, clock, Event())
     answer: Message = {"move": game.move_to_data(move)}
     if bot.thinking is not None:
         thinking = bot.thinking

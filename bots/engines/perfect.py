@@ -21,7 +21,7 @@ class PerfectBot(Bot):
     """
 
     def prepare(self) -> None:
-        why = no_table(self.game)
+        why = why_unplayable(self.game)
         solution = None if why else solution_of(self.game)
         if solution is None:
             raise Resign(why)
@@ -31,7 +31,7 @@ class PerfectBot(Bot):
         truth, equals = self._solution.best(position)
         move = equals[0]
         if truth.value is Value.DRAW and len(equals) > 1:
-            move = max(equals, key=lambda each: losing_replies(self._solution, position, each))
+            move = max(equals, key=lambda each: count_losing_replies(self._solution, position, each))
         self.thinking = Thinking(
             depth=truth.plies,
             value=self.seat.sign * search_value(truth),
@@ -41,25 +41,25 @@ class PerfectBot(Bot):
         return move
 
 
-def losing_replies(solution: Solution, position: Armies, move: Move) -> int:
+def count_losing_replies(solution: Solution, position: Armies, move: Move) -> int:
     """Return the number of replies to `move` that lose for the opponent."""
     after = solution.game.successor(position, move)
     return sum(truth.value is Value.LOSS for _, truth in solution.moves(after))
 
 
-def no_table(game: Game[Any, Any]) -> str:
+def why_unplayable(game: Game[Any, Any]) -> str:
     """Return why `perfect` cannot play a game, in one line; empty if it can."""
     why = why_unsolved(game)
     return why and f"perfect: {why}"
 
 
 def search_value(truth: Truth) -> int:
-    """Return `truth` as a search value for the player to move."""
+    """Return the value that a search gives to `truth`, for the player to move."""
     return 0 if truth.plies is None else truth.value.sign * (WIN - truth.plies)
 
 
 def solution_for(spec: Spec, game: Game[Any, Any]) -> Solution | None:
-    """Return the solution that an engine uses; None if the engine is not configured to use one, or the game has none.
+    """Return the solved map that an engine uses; None if its options ask for none, or if the map is not solved.
 
     Raises BadSpec for a damaged file.
     """
@@ -72,7 +72,9 @@ def solution_for(spec: Spec, game: Game[Any, Any]) -> Solution | None:
 
 
 def why_no_table(spec: Spec, solution: Solution | None, game: Game[Any, Any]) -> str:
-    """Return why an engine searches without the table it was configured to use; empty if nothing is amiss."""
+    """Return why an engine searches without the tablebase that its options ask for; empty if there is no reason to tell."""
     if spec.values.get("truth", "no") == "no" or solution is not None:
         return ""
-    return f"{spec.name} searches without truth: there is no table of {game.setup().get('map', game.name)}"
+    return (
+        f"{spec.name} searches without truth=root: no table exists for {game.setup().get('map', game.name)}"
+    )

@@ -1,7 +1,8 @@
-"""External program that chooses a bot's moves: started for one match, and addressed in lines of JSON (docs/stdio.md).
+"""External program that chooses the moves of a bot: started for one match, and spoken to in JSON Lines
+(docs/stdio.md).
 
-Every request ends with an answer or a `ProgramFault`, even if the program exits, hangs, writes invalid
-answers or endless output, or stops reading.
+Every request ends with an answer or a `ProgramFault`, even if the program exits, hangs, writes invalid answers or
+endless output, or stops reading.
 """
 
 from __future__ import annotations
@@ -22,19 +23,19 @@ from typing import IO, Any
 MAX_LINE = 64 * 1024
 """Maximum length of a line from the program, in bytes."""
 LINES_WAITING = 64
-"""Maximum number of lines read ahead. After that the program blocks on its pipe."""
+"""Maximum number of the program's lines read ahead. After that the program blocks when it writes."""
 MAX_EXCERPT = 120
 """Maximum number of characters of an invalid line in an error message."""
 POLL_SECONDS = 0.02
-"""Interval for checking whether the answer is still needed, in seconds."""
+"""Interval for checking whether an answer is still needed, in seconds."""
 DRAIN_SECONDS = 0.5
 """Time limit for reading the remaining output of a program that has exited, in seconds."""
 EXIT_SECONDS = 3.0
-"""Time in which a program that has closed its standard output may exit, so that its exit code can be told."""
+"""Time for which to wait for the exit code of a program that has closed its standard output, in seconds."""
 
 
 class ProgramFault(Exception):
-    """Raised when the program does not answer as docs/stdio.md requires; the message is one line for its author."""
+    """Raised when the program does not answer as docs/stdio.md requires; the message is one line for the program's author."""
 
 
 class RequestCancelled(ProgramFault):
@@ -67,7 +68,7 @@ class Program:
         self._in: Queue[bytes | None] = Queue(LINES_WAITING)
         self._threads = [
             threading.Thread(target=work, name=f"program {work.__name__}", daemon=True)
-            for work in (self._write, self._read, self._listen)
+            for work in (self._write_lines, self._read_lines, self._read_stderr)
         ]
         for thread in self._threads:
             thread.start()
@@ -79,9 +80,9 @@ class Program:
     def ask(self, message: Mapping[str, object], example: str, stopped: Callable[[], bool]) -> dict[str, Any]:
         """Send `message` as a line, and return the answer, a JSON object. Raises ProgramFault.
 
-        `example` is a valid answer, shown in error messages. `stopped` returns True if the answer is no longer needed.
-        The program's first line answers the first request, even if it was written before the request: the machine
-        determines which comes first. After that, a line written before the request is a fault.
+        `example` is a valid answer, shown in error messages. `stopped` returns True if the answer is no longer
+        needed. The program's first line answers the first request, even if it was written before that request,
+        because their order depends on the machine. Later, a line written before its request is a fault.
         """
         if self._has_requested:
             self._expect_silence()
@@ -98,7 +99,7 @@ class Program:
                 continue
             if line is None:
                 raise ProgramFault(self._exit_reason())
-            return _parse(line, example)
+            return _parse_answer(line, example)
 
     def close(self, patience: float) -> None:
         """Close the program's input, and kill the program after `patience` seconds."""
@@ -141,7 +142,7 @@ class Program:
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(self._process.pid, signal.SIGKILL)
 
-    def _write(self) -> None:
+    def _write_lines(self) -> None:
         pipe = _require_pipe(self._process.stdin)
         with contextlib.suppress(BrokenPipeError):
             while (line := self._out.get()) is not None:
@@ -149,7 +150,7 @@ class Program:
         with contextlib.suppress(BrokenPipeError):
             pipe.close()
 
-    def _read(self) -> None:
+    def _read_lines(self) -> None:
         with os.fdopen(_require_pipe(self._process.stdout).fileno(), "rb", closefd=False) as pipe:
             while line := pipe.readline(MAX_LINE + 1):
                 if line.strip() and not self._closed.is_set():
@@ -158,7 +159,7 @@ class Program:
         if not self._closed.is_set():
             self._in.put(None)
 
-    def _listen(self) -> None:
+    def _read_stderr(self) -> None:
         with os.fdopen(_require_pipe(self._process.stderr).fileno(), "rb", closefd=False) as pipe:
             while line := pipe.readline(MAX_LINE):
                 text = _printable(line.decode(errors="replace").rstrip())
@@ -173,7 +174,7 @@ def _require_pipe(pipe: IO[bytes] | None) -> IO[bytes]:
     return pipe
 
 
-def _parse(line: bytes, example: str) -> dict[str, Any]:
+def _parse_answer(line: bytes, example: str) -> dict[str, Any]:
     if len(line) > MAX_LINE:
         raise ProgramFault(f"the program wrote a line of more than {MAX_LINE} bytes: {_excerpt(line)}")
     try:

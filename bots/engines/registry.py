@@ -10,9 +10,9 @@ from arena.bots.api.bot import Bot
 from arena.bots.api.options import ENGINES, BadSpec, Spec, parse_spec, threads_of
 from arena.bots.client.worker import BotFactory
 from arena.bots.compiled.limits import installed
-from arena.bots.engines.forms import always_known, choose
+from arena.bots.engines.forms import choose_form, reported_options
 from arena.bots.engines.from_file import bot_class, engine_name
-from arena.bots.engines.perfect import PerfectBot, no_table, solution_for
+from arena.bots.engines.perfect import PerfectBot, solution_for, why_unplayable
 from arena.bots.engines.searching import SearchingBot
 from arena.bots.engines.simple import GreedyBot, RandomBot
 from arena.bots.evaluators.catalogue import NAMES as EVALUATORS
@@ -38,24 +38,25 @@ class Engine:
     make: BotFactory
     """Function that creates a bot for one match."""
     parsed: Spec | None = None
-    """Parsed spec of a built-in engine; None for a file or a program."""
+    """Parsed spec of a built-in engine; None for a file, a program or a container."""
 
     def about(self, cores: int) -> EngineInfo:
-        """Return the description sent to a server, with the number of threads for a match on `cores` cores.
+        """Return a description of the engine for the server, with its number of threads on a machine with `cores`
+        cores.
 
-        The number of threads of a file or a program is unknown, so it is left out.
+        For a file, a program or a container it is only the name.
         """
         if self.parsed is None:
             return EngineInfo(self.name[:NAME_LENGTH] or "?")
-        values = always_known(self.parsed)
+        values = reported_options(self.parsed)
         options = {name: value[:TEXT_LENGTH] for name, value in values.items() if name != "threads"}
         return EngineInfo(self.name, options, threads_of(self.parsed, cores))
 
 
 def make_engine(spec: str) -> Engine:
-    """Return the engine of `spec`: `NAME`, `NAME:option=value,…`, `file.py` or `file.py:Class`.
+    """Return the engine of a spec: `NAME`, `NAME:option=value,…`, `file.py` or `file.py:Class`.
 
-    Raises BadSpec, whose message is one line with the valid form.
+    Raises BadSpec with the valid forms in one line.
     """
     if is_file_spec(spec):
         return Engine(engine_name(spec), spec, bot_class(spec))
@@ -66,28 +67,28 @@ def make_engine(spec: str) -> Engine:
         raise BadSpec(f"{error}{hint}") from None
     if "evaluator" in parsed.values:
         check_evaluator_name(parsed)
-    choose(parsed)
-    return Engine(parsed.name, spec, lambda: _built_in(parsed), parsed)
+    choose_form(parsed)
+    return Engine(parsed.name, spec, lambda: _make_bot(parsed), parsed)
 
 
-def refusal(spec: str, game: Game[Any, Any]) -> str | None:
+def why_incompatible(spec: str, game: Game[Any, Any]) -> str | None:
     """Return why a built-in engine cannot play a game with its options, in one line, or None if it can.
 
-    Return None for a file, and for a spec that `make_engine` refuses for every game.
+    Return None also for a file, and for a spec that `make_engine` refuses whatever the game.
     """
     try:
         parsed = parse_spec(spec, ENGINES)
     except BadSpec:
         return None
     try:
-        choose(parsed, game)
+        choose_form(parsed, game)
         solution_for(parsed, game)
     except BadSpec as error:
         return str(error)
-    return (no_table(game) or None) if parsed.name == "perfect" else None
+    return (why_unplayable(game) or None) if parsed.name == "perfect" else None
 
 
-def _built_in(spec: Spec) -> Bot:
+def _make_bot(spec: Spec) -> Bot:
     match spec.name:
         case "random":
             return RandomBot(spec.whole("seed"))

@@ -1,7 +1,7 @@
 """Engines `minimax`, `alphabeta` and `jamboree`: iterative deepening within the limits of the clock.
 
-A `Backend` does the search: either the readable Python of `bots.search`, or the same algorithms
-compiled. Only `backend_for` chooses between them.
+A `Backend` does the search: either with the Python code of `bots.search`, or with the same algorithms compiled. Only
+`backend_for` chooses between them.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Protocol
 
 from arena.bots.api.bot import Bot, Clock, Ending, Match, Resign, Thinking
-from arena.bots.api.budget import Budget, Effort, plan
+from arena.bots.api.budget import Budget, DeepeningRule, plan
 from arena.bots.api.options import BadSpec, Spec
 from arena.bots.engines.collector import COLLECTOR
-from arena.bots.engines.forms import choose
+from arena.bots.engines.forms import choose_form
 from arena.bots.engines.perfect import search_value, solution_for, why_no_table
 from arena.bots.evaluators.catalogue import evaluator_for
 from arena.bots.search.deepening import NO_LIMIT, Report, deepen
@@ -26,7 +26,7 @@ from arena.solved.header import BadTable
 from arena.solved.truth import DRAW, Truth
 
 STALLS_KEPT = 8
-"""Number of recent searches whose worst stall is remembered."""
+"""Number of recent searches whose longest stalls are remembered."""
 WARM_UP = 0.05
 """Duration of a search before the first turn, in seconds."""
 WARM_UP_NODES = 1_000
@@ -40,7 +40,7 @@ UNLIMITED = Budget(math.inf, math.inf)
 
 
 class Backend(Protocol):
-    """Search of positions of one match, to increasing depths."""
+    """Interface of the search behind an engine: positions of one match, searched to increasing depths."""
 
     @property
     def threads(self) -> int:
@@ -69,13 +69,13 @@ class PythonBackend:
     def __init__(self, spec: Spec, match: Match) -> None:
         self._game = match.game
         self._pool: ThreadPool | None = None
-        self._search = self._make(spec, match)
+        self._search = self._make_search(spec, match)
 
     @property
     def threads(self) -> int:
         return 1 if self._pool is None else self._pool.threads
 
-    def _make(self, spec: Spec, match: Match) -> Search[Any, Any]:
+    def _make_search(self, spec: Spec, match: Match) -> Search[Any, Any]:
         evaluator = evaluator_for(match.game, spec.word("evaluator"))
         if spec.name == "minimax":
             return Minimax(evaluator)
@@ -108,11 +108,11 @@ class PythonBackend:
 
 
 def backend_for(spec: Spec, match: Match) -> Backend:
-    """Return the engine's backend for `match`: compiled if possible, otherwise in Python, with a note why.
+    """Return the engine's backend for `match`: compiled if possible, otherwise in Python, and then log the reason.
 
     Raises BadSpec for an option that the form used in this match does not know.
     """
-    backend = choose(spec, match.game)
+    backend = choose_form(spec, match.game)
     if backend.compiled:
         from arena.bots.compiled.backend import CompiledBackend  # noqa: PLC0415 - an extra, and slow to load
 
@@ -125,7 +125,7 @@ def backend_for(spec: Spec, match: Match) -> Backend:
 class Deadline:
     """Hard limit of one search, on the scale of `time.monotonic()`.
 
-    `stall` is the longest time, in seconds, between two looks at the clock. If it is much longer than the search
+    `stall` is the longest time, in seconds, between two readings of the clock. If it is much longer than the search
     of a node, the machine was running something else.
     """
 
@@ -152,7 +152,10 @@ def _log_line(line: str) -> None:
 
 
 class SearchingBot(Bot):
-    """Bot that deepens until the soft limit, stops at the hard limit, and plays the last report's move."""
+    """Bot that searches to increasing depths, within a soft and a hard time limit.
+
+    It begins no depth after the soft limit, stops at the hard limit, and plays the best move found.
+    """
 
     def __init__(self, spec: Spec) -> None:
         self._spec = spec
@@ -188,7 +191,10 @@ class SearchingBot(Bot):
         return best.move
 
     def _solved_root(self, position: Any) -> tuple[Truth, Sequence[Any] | None]:
-        """Return the solved value of the root and the moves that reach it; without a solution, a draw and None."""
+        """Return the solved value of the position and the moves that keep it.
+
+        Return a draw and None if the position is not solved.
+        """
         if self._solution is None:
             return DRAW, None
         try:
@@ -209,7 +215,7 @@ class SearchingBot(Bot):
         most: int,
     ) -> Report[Any]:
         best: Report[Any] | None = None
-        effort: Effort[Any] = Effort(budget)
+        effort: DeepeningRule[Any] = DeepeningRule(budget)
         depth = self._spec.whole("depth")
         with COLLECTOR.paused():
             for report in self._backend.reports(position, deadline.stop, depth, moves, most):

@@ -1,6 +1,4 @@
-"""Bots that people submit as zip files: check the file, and unpack it. Its contents are not trusted, and not run in
-this process.
-"""
+"""Submitted bots: check a zip file, and unpack it. Its contents are not trusted, and never run in this process."""
 
 from __future__ import annotations
 
@@ -16,17 +14,17 @@ from arena.bots.api.options import BadSpec
 SETTINGS = "bot.toml"
 """File at the top level of a submission that contains the bot's start command."""
 MAX_ZIP = 16 * 2**20
-"""Maximum size of the zip file, in bytes."""
+"""Maximum size of a submission's zip file, in bytes."""
 MAX_UNPACKED = 64 * 2**20
-"""Maximum size of all files in it together, in bytes."""
+"""Maximum size of all unpacked files of a submission together, in bytes."""
 MAX_FILES = 1000
 MAX_SETTINGS = 64 * 1024
-"""Maximum size of its bot.toml, in bytes."""
+"""Maximum size of a submission's bot.toml, in bytes."""
 MAX_PATH = 200
-"""Maximum length of a path in it, in characters."""
+"""Maximum length of a path in a submission, in characters."""
 PIECE = 64 * 1024
 METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
-"""Accepted compressions. Others can ask for gigabytes of memory to unpack."""
+"""Accepted compression methods. Others can need gigabytes of memory to unpack."""
 ENCRYPTED = 0x1
 """Flag of an entry that needs a password."""
 
@@ -37,7 +35,7 @@ def unpack(file: Path, folder: Path) -> list[str]:
         if file.stat().st_size > MAX_ZIP:
             raise BadSpec(f"{file}: more than {MAX_ZIP >> 20} MiB: leave out what the bot does not need")
         with zipfile.ZipFile(file) as archive:
-            _unpack(file, archive, folder)
+            _unpack_entries(file, archive, folder)
     except (FileExistsError, IsADirectoryError, NotADirectoryError) as error:
         raise BadSpec(f"{file}: {error.strerror or error}: give each file a path of its own") from None
     except OSError as error:
@@ -46,16 +44,16 @@ def unpack(file: Path, folder: Path) -> list[str]:
         if isinstance(error, BadSpec):
             raise
         raise BadSpec(f"{file}: not a valid zip file: {str(error) or 'it ends too early'}") from None
-    return _command(file, folder / SETTINGS)
+    return _read_command(file, folder / SETTINGS)
 
 
-def _unpack(file: Path, archive: zipfile.ZipFile, folder: Path) -> None:
+def _unpack_entries(file: Path, archive: zipfile.ZipFile, folder: Path) -> None:
     entries = archive.infolist()
     if len(entries) > MAX_FILES:
         raise BadSpec(f"{file}: {len(entries)} files: at most {MAX_FILES}")
     budget = MAX_UNPACKED
     for entry in entries:
-        target = folder / _path_of(file, entry)
+        target = folder / _checked_path(file, entry)
         if entry.is_dir():
             target.mkdir(parents=True, exist_ok=True)
             continue
@@ -75,8 +73,8 @@ def _unpack(file: Path, archive: zipfile.ZipFile, folder: Path) -> None:
             each.chmod(0o755)
 
 
-def _path_of(file: Path, entry: zipfile.ZipInfo) -> PurePosixPath:
-    """Return the path of an entry inside the folder. Raises BadSpec if it is not a plain file or folder there."""
+def _checked_path(file: Path, entry: zipfile.ZipInfo) -> PurePosixPath:
+    """Return the relative path of an entry. Raises BadSpec unless the entry is a plain file or folder inside the zip file."""
     name = entry.filename
     path = PurePosixPath(name)
     label = f"{file}: {name[:MAX_PATH]!r}"
@@ -96,8 +94,11 @@ def _path_of(file: Path, entry: zipfile.ZipInfo) -> PurePosixPath:
     return path
 
 
-def _command(file: Path, settings: Path) -> list[str]:
-    """Return the command of a bot.toml, of which only `engine` and `exec` count. Raises BadSpec."""
+def _read_command(file: Path, settings: Path) -> list[str]:
+    """Return the command that starts the bot, from `engine` or `exec` of its bot.toml; other keys are ignored.
+
+    Raises BadSpec.
+    """
     where = f"{file}: {SETTINGS}"
     right = 'needs one of engine = "my_bot.py" or exec = "./my_bot"'
     if not settings.is_file():

@@ -8,7 +8,7 @@ from typing import Any, cast
 
 from arena.bots.evaluators import riskless, tictactoe
 from arena.bots.evaluators.linear import FOLDER, Features, Weights, linear_evaluator, load_weights
-from arena.bots.evaluators.outcomes import by_category, categorize, load_outcomes
+from arena.bots.evaluators.outcomes import categorize, category_evaluator, load_outcomes
 from arena.bots.search.problem import Evaluator
 from arena.bots.search.values import ESTIMATE_LIMIT, clamp
 from arena.games.core import Game, M, P
@@ -18,9 +18,9 @@ from arena.games.tictactoe import TicTacToe
 OUTCOMES = "outcomes"
 NAMES = ("plain", "features", OUTCOMES)
 OUTCOMES_FILE = "outcomes.toml"
-"""Suffix of a file of outcomes. Any other TOML file contains weights."""
+"""End of the name of a file of outcomes. Any other TOML file contains weights."""
 NETWORK_FILE = ".npz"
-"""Suffix of a file with a network."""
+"""End of the name of a file with a network."""
 
 CARRIES_VALUES = "explicit"
 """Game whose positions contain their values. Its estimates are used unscaled."""
@@ -33,24 +33,27 @@ class UnknownEvaluator(ValueError):
 def features_of(game: Game[Any, Any]) -> tuple[Features[Any], Sequence[str]] | None:
     """Return the feature function of a game and the features' names, or None if the game has no features."""
     if isinstance(game, Riskless):
-        return riskless.features(game), riskless.NAMES
+        return riskless.feature_function(game), riskless.NAMES
     if isinstance(game, TicTacToe):
-        return tictactoe.features(game), tictactoe.NAMES
+        return tictactoe.feature_function(game), tictactoe.NAMES
     return None
 
 
-def _family(game: Game[Any, Any]) -> str:
+def _family_name(game: Game[Any, Any]) -> str:
     """Return the name of the game whose weights and outcomes apply: a subclass of Riskless uses Riskless's weights."""
     return next((each.name for each in (Riskless, TicTacToe) if isinstance(game, each)), game.name)
 
 
 def dynamic_for(game: Game[Any, Any]) -> Callable[[Any], bool] | None:
-    """Return the predicate for positions too lively for an evaluator (source 000), or None if the game has none."""
+    """Return a predicate that is True for positions too unstable to estimate (source 000).
+
+    Return None if the game has no such predicate.
+    """
     return riskless.under_attack(game) if isinstance(game, Riskless) else None
 
 
 def units(game: Game[Any, Any]) -> Sequence[float]:
-    """Return the unit of each feature in this game. For Riskless it depends on the map."""
+    """Return the unit of each feature in this game, in the order of the feature names. For Riskless it depends on the map."""
     if isinstance(game, Riskless):
         return riskless.units(game.map)
     return [1.0] * len(tictactoe.NAMES)
@@ -63,8 +66,11 @@ def on_its_map(game: Game[Any, Any], weights: Weights) -> Weights:
     }
 
 
-def plain(game: Game[P, M]) -> Evaluator[P]:
-    """Return the evaluator of the game's own estimate, in hundredths. In an explicit tree it is the leaf's value."""
+def plain_evaluator(game: Game[P, M]) -> Evaluator[P]:
+    """Return the evaluator that multiplies the game's own estimate by 100.
+
+    In an explicit tree it returns the leaf's value unchanged.
+    """
     estimate = game.estimate
     if game.name == CARRIES_VALUES:
         return lambda position: clamp(estimate(position))
@@ -87,19 +93,19 @@ def evaluator_for(game: Game[P, M], name: str = "plain") -> Evaluator[P]:
     Raises UnknownEvaluator or BadWeights.
     """
     if name == "plain":
-        return plain(game)
+        return plain_evaluator(game)
     if name == OUTCOMES or name.endswith(OUTCOMES_FILE):
         category_of = categorize(game)
         if category_of is None:
             raise UnknownEvaluator(f"{game.name} has no position categories: use plain")
-        path = FOLDER / f"{_family(game)}-{OUTCOMES_FILE}" if name == OUTCOMES else Path(name)
-        return by_category(game, category_of, load_outcomes(path))
+        path = FOLDER / f"{_family_name(game)}-{OUTCOMES_FILE}" if name == OUTCOMES else Path(name)
+        return category_evaluator(game, category_of, load_outcomes(path))
     if name.endswith(NETWORK_FILE):
         if not isinstance(game, Riskless):
             raise UnknownEvaluator(f"networks support only riskless, not {game.name}: use plain")
-        from arena.bots.evaluators.network import by_network, load_network  # noqa: PLC0415 - an extra
+        from arena.bots.evaluators.network import load_network, network_evaluator  # noqa: PLC0415 - an extra
 
-        return cast("Evaluator[P]", by_network(game, load_network(Path(name))))
+        return cast("Evaluator[P]", network_evaluator(game, load_network(Path(name))))
     if name != "features" and not name.endswith(".toml"):
         raise UnknownEvaluator(
             f"no evaluator is called {name!r:.60}: choose from {', '.join(NAMES)}, or a file NAME.toml or NAME.npz"
@@ -107,10 +113,10 @@ def evaluator_for(game: Game[P, M], name: str = "plain") -> Evaluator[P]:
     extractor = features_of(game)
     if extractor is None:
         if name == "features":
-            return plain(game)
-        raise UnknownEvaluator(f"{game.name} has no features, so no weights file fits: use plain")
+            return plain_evaluator(game)
+        raise UnknownEvaluator(f"{game.name} has no features, so it cannot use a weights file: use plain")
     features, names = extractor
-    path = FOLDER / f"{_family(game)}.toml" if name == "features" else Path(name)
+    path = FOLDER / f"{_family_name(game)}.toml" if name == "features" else Path(name)
     return cast(
         "Evaluator[P]", linear_evaluator(features, names, on_its_map(game, load_weights(path, names)))
     )

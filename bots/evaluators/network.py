@@ -60,7 +60,7 @@ class Network:
 
 
 def load_network(path: Path) -> Network:
-    """Load a network. Raises BadWeights with the file, the array and its required shape."""
+    """Return the network in a file. Raises BadWeights with the file, the array and its required shape."""
     try:
         with np.load(path, allow_pickle=False) as file:
             arrays = {name: np.asarray(file[name], float) for name in file.files if name in SHAPES}
@@ -95,7 +95,10 @@ def inputs_of(map: RisklessMap, signed: npt.ArrayLike) -> npt.NDArray[np.float32
 
 
 def _kinds(levels: Numbers) -> Rows:
-    """Return the kinds of the levels, rounded to a whole step away from empty."""
+    """Return the kind of each territory from its armies, given in steps of the cap.
+
+    Fractions of a step are rounded away from empty.
+    """
     return LEVELS + (np.sign(levels) * np.ceil(np.abs(levels) - 1e-9)).astype(np.int64)
 
 
@@ -113,22 +116,22 @@ def _shares(places: Numbers | Rows, steps: int) -> Numbers:
 
 @dataclass(frozen=True)
 class Tables:
-    """Network for one map, in integers. The last axis of each array runs over the hidden units."""
+    """Network converted to integers for one map. The last axis of each array except `kinds` runs over the hidden units."""
 
     territories: Rows
-    """(2, cap + 1, UNITS): row for each number of armies of the mover, and of the opponent."""
+    """Row of a territory, of shape (2, cap + 1, UNITS): for each number of armies of the mover, and of the opponent."""
     kinds: Rows
-    """(2, cap + 1): kind for each number of armies of the mover, and of the opponent."""
+    """Kind of a territory, of shape (2, cap + 1): for each number of armies of the mover, and of the opponent."""
     roads: Rows
-    """(KINDS, KINDS, UNITS): row of a road, for the kinds at its ends in either order."""
+    """Row of a road, of shape (KINDS, KINDS, UNITS): for the kinds of the territories at its ends, in either order."""
     totals: Rows
-    """(2, goal + 1, UNITS): row for each total of the mover, and of the opponent."""
+    """Row of a total, of shape (2, goal + 1, UNITS): for each total of the mover, and of the opponent."""
     output: Rows
-    """(UNITS,): hundredths of an army for each unit, with SHIFT fractional bits."""
+    """Hundredths of an army for each unit, of shape (UNITS,), with SHIFT fractional bits."""
 
     @classmethod
     def of(cls, network: Network, map: RisklessMap) -> Tables:
-        """Return the tables of `network` for a map."""
+        """Return the tables of `network` for positions on a map."""
         cap, goal, hidden = map.territory_cap, map.armies_to_win, network.hidden
         levels = np.arange(cap + 1) * (LEVELS / cap)
         ends = sum(len(near) for near in map.neighbours)
@@ -151,8 +154,8 @@ class Tables:
         )
 
 
-def by_network(game: Riskless, network: Network) -> Evaluator[Armies]:
-    """Return the evaluator of a network for a game's map."""
+def network_evaluator(game: Riskless, network: Network) -> Evaluator[Armies]:
+    """Return the evaluator that applies a network to positions on the game's map."""
     tables = Tables.of(network, game.map)
     roads = [(v, w) for v, near in enumerate(game.map.neighbours) for w in near if v < w]
     sources, targets = np.array(roads, np.int64).T

@@ -1,8 +1,8 @@
-"""Expected outcome of a category of positions (source 003, the evaluation function): 0.5 · 1 + 0.1 · -1 + 0.4 · 0 = 0.4.
+"""Expected outcome of a category of positions (source 003, the evaluation function).
 
 Positions that look alike to the player to move form a category. The results of all matches with such a position give
-the value of the category: its share of wins minus its share of losses. The frequency of a category needs no number
-of its own, because each position was counted every time it occurred.
+the value of the category: its share of wins minus its share of losses. For example, 50 % wins, 10 % losses and 40 %
+draws give 0.5 · 1 + 0.1 · -1 + 0.4 · 0 = 0.4.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ Counts = tuple[int, int, int]
 Categorize = Callable[[Any], Category]
 
 CERTAIN = 10_000
-"""Value of a certain win. A category without data has value 0, like a draw."""
+"""Value of a certain win. A category without data has the value 0, like a draw."""
 STEPS = 8
-"""Number of steps into which each player's half of Riskless's race is divided."""
+"""Number of steps in which a category counts a lead in the race to the goal of Riskless."""
 MAX_COUNT = 2
-"""Largest count that is distinguished; larger counts are treated as equal to it."""
+"""Largest count that a category distinguishes; larger counts are treated as equal to it."""
 
 
 def categorize(game: Game[Any, Any]) -> Categorize | None:
@@ -39,38 +39,41 @@ def categorize(game: Game[Any, Any]) -> Categorize | None:
     Tic-tac-toe: the open lines, the lines with two marks, and the middle, each as the mover's minus the opponent's.
     """
     if isinstance(game, Riskless):
-        count, goal = riskless.features(game), game.map.armies_to_win
+        count, goal = riskless.feature_function(game), game.map.armies_to_win
         places = [riskless.NAMES.index(name) for name in ("race", "attacks", "exposed")]
 
-        def of_riskless(position: Any) -> Category:
+        def riskless_category(position: Any) -> Category:
             features, sign = count(position), game.player(position).sign
             race, attacks, exposed = (sign * features[place] for place in places)
             step = abs(race) * STEPS // goal
             return (step if race >= 0 else -step, min(attacks, MAX_COUNT), min(exposed, MAX_COUNT))
 
-        return of_riskless
+        return riskless_category
     if isinstance(game, TicTacToe):
-        lines = tictactoe.features(game)
+        lines = tictactoe.feature_function(game)
 
-        def of_tictactoe(position: Any) -> Category:
+        def tictactoe_category(position: Any) -> Category:
             sign = game.player(position).sign
             opened, _, twos, center = (sign * n for n in lines(position))
             return (max(-MAX_COUNT, min(opened, MAX_COUNT)), max(-MAX_COUNT, min(twos, MAX_COUNT)), center)
 
-        return of_tictactoe
+        return tictactoe_category
     return None
 
 
 def expected_outcome(counts: Counts) -> float:
-    """Return the expected outcome for the player to move, from -1 to 1."""
+    """Return the expected outcome for the player to move, from -1 to 1. At least one match must be counted."""
     won, drawn, lost = counts
     return (won - lost) / (won + drawn + lost)
 
 
-def by_category(
+def category_evaluator(
     game: Game[Any, Any], category_of: Categorize, outcomes: Mapping[Category, Counts]
 ) -> Evaluator[Any]:
-    """Return the evaluator that looks up the expected outcome of a position's category in `outcomes`."""
+    """Return the evaluator that values a position by the expected outcome of its category, from `outcomes`.
+
+    A category that is not in `outcomes` has the value 0.
+    """
     values = {category: round(CERTAIN * expected_outcome(counts)) for category, counts in outcomes.items()}
 
     def evaluate(position: Any) -> int:
@@ -93,17 +96,17 @@ def load_outcomes(path: Path) -> Mapping[Category, Counts]:
     table = data.get("outcomes")
     if not isinstance(table, dict):
         raise BadWeights(f"{path}: must have a table [outcomes]")
-    return {_category(path, key): _counts(path, key, value) for key, value in table.items()}
+    return {_parse_category(path, key): _parse_counts(path, key, value) for key, value in table.items()}
 
 
-def _category(path: Path, key: str) -> Category:
+def _parse_category(path: Path, key: str) -> Category:
     try:
         return tuple(int(word) for word in key.split())
     except ValueError:
         raise BadWeights(f"{path}: outcomes.{key!r:.40} must be whole numbers, as in '3 1 0'") from None
 
 
-def _counts(path: Path, key: str, value: object) -> Counts:
+def _parse_counts(path: Path, key: str, value: object) -> Counts:
     if isinstance(value, list) and len(value) == len(("won", "drawn", "lost")):
         won, drawn, lost = value
         if all(type(n) is int and n >= 0 for n in value) and any(value):
@@ -114,6 +117,6 @@ def _counts(path: Path, key: str, value: object) -> Counts:
 
 
 def outcomes_text(lines: list[str], outcomes: Mapping[Category, Counts]) -> str:
-    """Return the text of a file for `load_outcomes`. The `lines` become comments on how the table was made."""
+    """Return the text of an outcomes file, which `load_outcomes` reads. The `lines` become comments at its top."""
     rows = [f'"{" ".join(map(str, category))}" = {list(outcomes[category])}' for category in sorted(outcomes)]
     return "\n".join([*(f"# {line}" for line in lines), "[outcomes]", *rows, ""])

@@ -30,10 +30,9 @@ NAMES = (
 """Names of the features. Each is computed for both players, and its value is Maxie's minus Minnie's. In armies:
 
 armies       armies
-race         armies_to_win, divided between the players by their speed: a player gains one army a ply for each
-             territory, so if m armies are missing and n territories train, the way to the goal takes m / n plies;
-             a player's part is the opponent's plies divided by the sum of both
-goal         armies² / armies_to_win, rounded down: nearness to the winning total, significant only near it
+race         armies_to_win, shared out in inverse proportion to the plies that each player still needs to reach it:
+             (armies_to_win - armies) / territories, because each territory trains one army a ply
+goal         armies² / armies_to_win, rounded down: nearness to the winning total; matters only near the goal
 borders      armies on territories next to an enemy's
 
 and in territories:
@@ -42,21 +41,21 @@ territories  territories: each trains one army a ply
 waste        territories at the cap, whose training has no effect
 safe         territories whose neighbours all belong to the same player
 reach        empty territories next to the player's
-attacks      enemy territories that the player could take now, if it is the player's turn, else 0
-exposed      own territories that the other player could take, if it is the player's turn, else 0
+attacks      enemy territories that the player could take now; 0 for the player who is not to move
+exposed      own territories that the opponent could take; 0 for the player who is not to move
 """
 TERRITORIES = NAMES[NAMES.index("territories") :]
 """Features that count territories."""
 
 
 def units(map: RisklessMap) -> Sequence[float]:
-    """Return the unit of each feature on a map: 1 army, or a territory's share of the goal."""
+    """Return the unit of each feature on a map, in the order of NAMES: 1 army, or for a territory its share of the goal."""
     share = map.armies_to_win / map.size
     return [share if name in TERRITORIES else 1.0 for name in NAMES]
 
 
-def features(game: Riskless) -> Features[Armies]:
-    """Return the function that computes the features of this game's positions. O(V + E) for each position."""
+def feature_function(game: Riskless) -> Features[Armies]:
+    """Return the function that computes the features of a position of this game. O(V + E) for each position."""
     near = game.map.neighbours
     cap = game.map.territory_cap
     goal = game.map.armies_to_win
@@ -103,11 +102,11 @@ def features(game: Riskless) -> Features[Armies]:
 
 
 GREAT = 5
-"""Divisor of a player's armies: a territory with at least armies / GREAT of them is worth a deeper search."""
+"""Divisor of a player's armies: losing a territory with at least armies / GREAT of them makes a position dynamic."""
 
 
 def under_attack(game: Riskless) -> Callable[[Armies], bool]:
-    """Return a predicate: True if a position is dynamic in the sense of source 000. O(V + E) for each position.
+    """Return a predicate that is True for positions that are dynamic in the sense of source 000. O(V + E) for each position.
 
     A position is dynamic if the player to move could take a territory with at least a fifth of the opponent's armies.
     """
@@ -126,7 +125,7 @@ def under_attack(game: Riskless) -> Callable[[Armies], bool]:
 
 
 def race(goal: int, own_armies: int, own: int, other_armies: int, others: int) -> int:
-    """Return the lead on the way to `goal`, from -goal to goal armies, rounded towards 0. See NAMES."""
+    """Return the feature `race` (see NAMES) for the player with `own_armies`: from -goal to goal, rounded towards 0."""
     mine = (goal - other_armies) * own
     theirs = (goal - own_armies) * others
     if mine + theirs <= 0:

@@ -17,8 +17,8 @@ center  the middle cell, which lies on four lines
 """
 
 
-def features(_: TicTacToe) -> Features[Board]:
-    """Return the function that computes the features of this game's positions."""
+def feature_function(_: TicTacToe) -> Features[Board]:
+    """Return the function that computes the features of a position of this game."""
 
     def count(position: Board) -> Sequence[int]:
         cells = position.cells

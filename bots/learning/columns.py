@@ -16,17 +16,17 @@ COLUMNS = (
 def records(path: str | Path) -> dict[str, list[Any]]:
     """Return the matches in a file of records as columns, with one row for each match in the order of the file.
 
-    `moves` contains the moves of each match as plain data, `ms` the time of each move. `map` is None for games other
-    than Riskless, and `winner` is None for a draw. Raises OSError, and BadRecord with the line.
+    `moves` contains the moves of each match as plain data, `ms` the time of each move in ms. `map` is None for games
+    other than Riskless, and `winner` is None for a draw. Raises OSError, and BadRecord with the line number.
     """
     table: dict[str, list[Any]] = {name: [] for name in COLUMNS}
     for _, record in read_numbered(Path(path)):
-        for name, value in zip(COLUMNS, _row(record), strict=True):
+        for name, value in zip(COLUMNS, _record_row(record), strict=True):
             table[name].append(value)
     return table
 
 
-def _row(record: Record) -> tuple[Any, ...]:
+def _record_row(record: Record) -> tuple[Any, ...]:
     result, players = record.result, record.players
     return (
         *(record.match, record.event, record.game, record.setup.get("map"), players.maxie, players.minnie),

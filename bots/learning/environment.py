@@ -41,7 +41,7 @@ class Environment:
         """Create the environment. `reset` starts each match with `opening` random moves."""
         self.game = game
         self._opening = opening
-        self._moves = _moves_of(game)
+        self._moves = _all_moves(game)
         self._numbers = {move: number for number, move in enumerate(self._moves)}
 
     @property
@@ -50,7 +50,7 @@ class Environment:
         return len(self._moves)
 
     def reset(self, seed: int | None = None) -> Any:
-        """Return the first position of a match: the start, followed by the opening determined by `seed`."""
+        """Return the first position of a match: the start position, followed by the opening moves determined by `seed`."""
         position = self.game.start()
         for move in self.opening_moves(self._opening, seed):
             position = self.game.play(position, self.game.move_from_data(move))
@@ -59,7 +59,7 @@ class Environment:
     def opening_moves(self, count: int, seed: int | None) -> tuple[Any, ...]:
         """Return `count` random moves from the start, as plain data, that do not end the match.
 
-        Raises ValueError if a hundred random matches are all too short.
+        Raises ValueError if none of a hundred random matches is that long.
         """
         game, dice = self.game, Random(seed)
         for _ in range(TRIES):
@@ -71,7 +71,9 @@ class Environment:
                 move = dice.choice(game.moves(position))
                 moves.append(game.move_to_data(move))
                 position = game.successor(position, move)
-        raise ValueError(f"an opening of {count} random moves ends {game.name} before it begins")
+        raise ValueError(
+            f"no random match of {game.name} is longer than an opening of {count} moves: choose a shorter opening"
+        )
 
     def legal_moves(self, position: Any) -> Sequence[Any]:
         """Return the legal moves, in move order; none once the match is over."""
@@ -103,7 +105,7 @@ class Environment:
         return self._numbers[move]
 
     def legal(self, position: Any) -> list[bool]:
-        """Return for each action whether it is legal in `position`."""
+        """Return a list with one entry for each action: True if the action is legal in `position`."""
         legal = {self._numbers[move] for move in self.game.moves(position)}
         return [action in legal for action in range(self.actions)]
 
@@ -119,10 +121,10 @@ class Environment:
         if isinstance(game, TicTacToe):
             own = MARKS[game.player(position)]
             return [0 if mark not in MARKS.values() else 1 if mark == own else -1 for mark in position.cells]
-        raise ValueError(f"{game.name} has no observation of a position for networks")
+        raise ValueError(f"{game.name} has no observations: only riskless and tictactoe do")
 
-    def inputs(self, observations: Any) -> Any:
-        """Return the inputs of the evaluator's network for observations of Riskless.
+    def network_inputs(self, observations: Any) -> Any:
+        """Return the inputs of a network evaluator (docs/learning.md) for n observations of Riskless.
 
         They are float32 of shape (n, 700). Raises ValueError for other games.
         """
@@ -141,7 +143,7 @@ class Environment:
         return picture_of_match(verify(record))
 
     def show_search(self, position: Any, algorithm: str = "alphabeta", depth: int = 2) -> Picture:
-        """Return the tree that a readable algorithm visits from a position. `print` writes its trace. Raises BadSpec."""
+        """Return the tree that a reference algorithm visits from a position. `print` writes its trace. Raises BadSpec."""
         return picture_of_search(self.game, position, algorithm, depth)
 
     def positions(self, record: Record) -> Sequence[Any]:
@@ -149,7 +151,7 @@ class Environment:
         return verify(record).positions
 
     def batch(self, size: int, seed: int = 0) -> Batch:
-        """Return `size` matches with the same actions, observations and openings, stepped by the compiled kernel."""
+        """Return `size` matches with these actions, observations and opening, played together by the compiled kernel."""
         # This import is slow, and needs the extra `engine`.
         from arena.bots.compiled.batch import Batch  # noqa: PLC0415
 
@@ -160,7 +162,7 @@ def make(game: str = Riskless.name, *, map: str = DEFAULT_MAP, opening: int = 0)
     """Return the environment of a game.
 
     game      a name, or FILE.py:Class for one of your own
-    map       the map of Riskless
+    map       a Riskless map; ignored for other games
     opening   number of random moves at the start of each match
 
     Raises GameError and MapError.
@@ -178,8 +180,11 @@ def batch(
     return make(game, map=map, opening=opening).batch(size, seed)
 
 
-def _moves_of(game: Game[Any, Any]) -> tuple[Any, ...]:
-    """Return every move that is legal in some position, ordered by move index, as used by compiled kernels."""
+def _all_moves(game: Game[Any, Any]) -> tuple[Any, ...]:
+    """Return every move that is legal in some position, in the order of the move indices.
+
+    Empty if the game has no move indices.
+    """
     if isinstance(game, Riskless):
         return tuple((source, target) for source, near in enumerate(game.map.neighbours) for target in near)
     return tuple(range(9)) if isinstance(game, TicTacToe) else ()

@@ -9,7 +9,7 @@ from threading import Event
 
 from msgspec import UNSET
 
-from arena.bots.api.bot import Bot, Clock, Ending, Match, Resign, ask, begin
+from arena.bots.api.bot import Bot, Clock, Ending, Match, Resign, assign_match, request_move
 from arena.bots.client.state.machine import MAX_REASON
 from arena.bots.client.state.moves import move_message
 from arena.bots.engines.registry import make_engine
@@ -98,7 +98,7 @@ class _Side:
         )
         self._stop = Event()
         self._failed = False
-        begin(bot, self._match, self._stop)
+        assign_match(bot, self._match, self._stop)
 
     def prepare(self) -> None:
         """Let the bot prepare. No clock runs."""
@@ -106,11 +106,11 @@ class _Side:
         self._referee.handle(PlayerReady(self._match.seat), MONOTONIC.now_ns())
 
     def move(self, *, answers: bool) -> None:
-        """Let the bot move. A failure loses the match. `answers` is True if the opponent has moved before."""
+        """Let the bot move. A failure loses the match. `answers` is False only if the opponent has not moved yet."""
         self._referee.handle(TurnStarted(self._referee.ply), MONOTONIC.now_ns())
-        self._call("choose", lambda: self._choose(answers=answers))
+        self._call("choose", lambda: self._play_move(answers=answers))
 
-    def _choose(self, *, answers: bool) -> None:
+    def _play_move(self, *, answers: bool) -> None:
         referee, match, game = self._referee, self._match, self._match.game
         position, ply = referee.position, referee.ply
         clocks = referee.clocks(MONOTONIC.now_ns())
@@ -127,13 +127,13 @@ class _Side:
         )
         if answers:
             self._bot.opponent_moved(game.move_from_data(referee.moves[-1].move), position)
-        move = ask(self._bot, position, clock, self._stop)
+        move = request_move(self._bot, position, clock, self._stop)
         message, _ = move_message(match, ply, position, move, self._bot.thinking)
         thinking = None if message.thinking is UNSET else message.thinking
         referee.handle(Moved(match.seat, ply, message.move, thinking), MONOTONIC.now_ns())
 
     def _call(self, what: str, call: Callable[[], None]) -> None:
-        """Call a method of the bot. Any exception loses the match."""
+        """Call the method `what` of the bot. Any exception loses the match."""
         seat = self._match.seat
         try:
             call()

@@ -54,13 +54,15 @@ def picture_of_position(game: Game[Any, Any], position: Any) -> Picture:
 
 
 def picture_of_match(replay: Replay) -> Picture:
-    """Return a chart of a match: the game's estimate of each position. Its text has a line for each move."""
+    """Return a chart of a match: the game's estimate of each position. As text, the picture has a line for each move."""
     text = "\n".join(replay.move_line(ply) for ply in range(replay.plies + 1))
     return Picture(text, lambda: _match_svg(replay))
 
 
 def picture_of_search(game: Game[Any, Any], position: Any, algorithm: str, depth: int) -> Picture:
-    """Return the tree that an algorithm visits from a position, as `arena analyse --svg` draws it; its text is the trace.
+    """Return the tree that a reference algorithm visits from a position, drawn as by `arena trace --svg`.
+
+    As text, the picture is the trace.
 
     Raises BadSpec. Drawing raises TreeTooLarge if the tree has too many nodes.
     """

@@ -1,8 +1,8 @@
 """Engines and reference algorithms for `arena analyse`, `arena replay --analyse`, `arena trace` and the page.
 
 An engine searches as it plays, compiled if possible, within a budget. A reference algorithm is one of
-`bots.search.algorithms`: readable Python that searches once to one depth in move order, and can be traced. If an
-engine has the same name, `NAME:reference` is the algorithm.
+`bots.search.algorithms`: plain Python that searches once to one depth in move order, and can be traced. If an engine
+has the same name, `NAME:reference` selects the algorithm.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from arena.bots.api.options import (
     parse_spec,
     threads_of,
 )
-from arena.bots.engines.forms import check_evaluator, choose
+from arena.bots.engines.forms import check_evaluator, choose_form
 from arena.bots.engines.registry import check_evaluator_name
 from arena.bots.engines.searching import backend_for
 from arena.bots.evaluators import dynamic_for, evaluator_for
@@ -46,14 +46,14 @@ REFERENCE_DEPTH = 4
 NODES = 200_000
 """Default number of nodes of a compiled search, which takes some tenths of a second."""
 OTHERS_NODES = 4
-"""Node budget of each further line, as a multiple of the best line's, so that it can reach the same depth."""
+"""Node budget for each move after the best one, as a multiple of the budget for the best: it should reach the same depth."""
 NODES_IN_PYTHON = 5_000
 """Default number of nodes of a search in Python."""
 
 _EVALUATOR = Word("plain")
 
 
-def _options(name: str) -> Options:
+def _reference_options(name: str) -> Options:
     options: dict[str, WholeNumber | Share | Word] = {"evaluator": _EVALUATOR}
     if ALGORITHMS[name].parallel:
         options["threads"] = WholeNumber(1, 1, 64)
@@ -66,7 +66,7 @@ def _options(name: str) -> Options:
     return options
 
 
-REFERENCE: Mapping[str, Options] = {name: _options(name) for name in ALGORITHMS}
+REFERENCE: Mapping[str, Options] = {name: _reference_options(name) for name in ALGORITHMS}
 """Options of each reference algorithm."""
 
 PLAYING: Mapping[str, Options] = {name: ENGINES[name] for name in ("minimax", "alphabeta", "jamboree")}
@@ -75,7 +75,7 @@ PLAYING: Mapping[str, Options] = {name: ENGINES[name] for name in ("minimax", "a
 
 @dataclass(frozen=True)
 class SearchLimits:
-    """Budget of one search. `nodes` applies to engines only; an algorithm searches to its depth."""
+    """Limits of one search of an engine. A reference algorithm uses only `depth`."""
 
     nodes: int | None = None
     seconds: float = math.inf
@@ -91,12 +91,12 @@ class SearchLimits:
 
 
 def parse_reference(text: str) -> Spec:
-    """Return a reference algorithm's spec. Raises BadSpec."""
+    """Return the parsed spec of a reference algorithm. Raises BadSpec."""
     return parse_spec(text, REFERENCE, "algorithm")
 
 
 def parse_engine(text: str) -> tuple[Spec, bool]:
-    """Return the spec of an engine or a reference algorithm, and True if it is an algorithm. Raises BadSpec."""
+    """Return the parsed spec of an engine or a reference algorithm, and True if it is an algorithm. Raises BadSpec."""
     name, _, rest = (part.strip() for part in text.partition(":"))
     options = [part.strip() for part in rest.split(",") if part.strip()]
     if REFERENCE_WORD in options:
@@ -116,17 +116,22 @@ def parse_engine(text: str) -> tuple[Spec, bool]:
 def run_reference(
     game: Game[Any, Any], position: Any, depth: int, spec: Spec, *, tracing: bool, stop: Stop = never
 ) -> tuple[SearchResult[Any], SearchMonitor]:
-    """Search once to one depth, until `stop`. Raises the evaluator's errors, BadSpec, and monitor.Stopped."""
+    """Search once to `depth` plies. Return the result, and the monitor with counts and trace.
+
+    Raises BadSpec, the evaluator's errors, and Stopped.
+    """
     check_evaluator(spec, game)
     problem = Problem(game, evaluator_for(game, spec.word("evaluator")))
     monitor = SearchMonitor(stop, tracing=tracing)
     threads = spec.whole("threads") if "threads" in spec.values else 1
     with ThreadPool(threads) as pool:
-        result = ALGORITHMS[spec.name].run(problem, position, depth, monitor, _settings(game, spec, pool))
+        result = ALGORITHMS[spec.name].run(
+            problem, position, depth, monitor, _algorithm_settings(game, spec, pool)
+        )
     return result, monitor
 
 
-def _settings(game: Game[Any, Any], spec: Spec, pool: ThreadPool) -> AlgorithmSettings:
+def _algorithm_settings(game: Game[Any, Any], spec: Spec, pool: ThreadPool) -> AlgorithmSettings:
     bound = spec.whole("dynamic") if "dynamic" in spec.values else 0
     dynamic = dynamic_for(game) if bound else None
     if bound and dynamic is None:
@@ -145,14 +150,14 @@ def _settings(game: Game[Any, Any], spec: Spec, pool: ThreadPool) -> AlgorithmSe
 
 
 class Analyst(Protocol):
-    """Search of positions of one game."""
+    """Interface for the analysis of positions of one game, by an engine or by a reference algorithm."""
 
     def reports(self, position: Any) -> list[Report[Any]]:
         """Return a report for each depth, the deepest last."""
         ...
 
     def reports_after(self, position: Any, move: Any) -> list[Report[Any]]:
-        """Return the reports of the position after `move`, with values as seen from `position`.
+        """Return the reports of the position after `move`. Their distances to a win are counted from `position`.
 
         The list is empty if the move ends the match.
         """
@@ -167,7 +172,7 @@ class EngineAnalyst:
         self._game = game
         self._depth = min(limits.depth or MAX_DEPTH, spec.whole("depth"))
         self._seconds = limits.seconds
-        self._nodes = spec.whole("nodes") or limits.nodes_for(compiled=choose(spec, game).compiled)
+        self._nodes = spec.whole("nodes") or limits.nodes_for(compiled=choose_form(spec, game).compiled)
         self._backend = backend_for(spec, Match(game, Player.MAXIE, threads=threads_of(spec, len(cores()))))
         self._last: tuple[Any, list[Report[Any]]] | None = None
 
@@ -188,6 +193,8 @@ class EngineAnalyst:
     def reports_after(self, position: Any, move: Any) -> list[Report[Any]]:
         """Return the reports of the position after `move`, searched with the same budget.
 
+        Their distances to a win are counted from `position`.
+
         The list is empty if the move ends the match.
         """
         after = self._game.successor(position, move)
@@ -198,7 +205,7 @@ class EngineAnalyst:
     def lines(self, position: Any, count: int) -> list[Report[Any]]:
         """Return the `count` best moves, the best first. Each search excludes the moves already found.
 
-        All have the depth of the first, or less if four times its nodes are not enough.
+        All are searched to the depth of the best move, or less deep if four times the node budget does not suffice.
         """
         first = self.reports(position)[-1]
         reports, others = [first], [move for move in self._game.moves(position) if move != first.move]
@@ -226,11 +233,13 @@ class ReferenceAnalyst:
         self._depth = depth
 
     def reports(self, position: Any) -> list[Report[Any]]:
-        """Return a list with the report of the only depth."""
+        """Return a list with a single report, of the only depth."""
         return [self._search(position, self._depth)]
 
     def reports_after(self, position: Any, move: Any) -> list[Report[Any]]:
-        """Return the report of the position after `move`, searched one ply less deep.
+        """Return the reports of the position after `move`, searched one ply less deep.
+
+        Their distances to a win are counted from `position`.
 
         The list is empty if the move ends the match.
         """
@@ -251,7 +260,7 @@ def report_of(result: SearchResult[Any], monitor: SearchMonitor, depth: int) -> 
 
 
 def line_path(game: Game[Any, Any], position: Any, line: tuple[Any, ...]) -> tuple[int, ...]:
-    """Return the tree path of the last position of a line of moves."""
+    """Return the path in the game tree to the position after the moves of `line`."""
     path = []
     for move in line:
         path.append(list(game.moves(position)).index(move))

@@ -10,11 +10,11 @@ from arena.games.riskless import Riskless
 from arena.maps import chance as of_map
 
 POINTS = 3.0
-"""Points that raise the odds by a factor of e, for games other than Riskless. The value is not fitted to data."""
+"""Points that multiply the odds of winning by e, in games other than Riskless. The value is assumed, not fitted to data."""
 
 
 def chance(game: Game[Any, Any], value: int) -> float:
-    """Return the chance that Maxie wins, from 0 to 1, with a draw counted as half. A decided value is certain."""
+    """Return Maxie's chance of winning, from 0 to 1, with a draw counted as half. It is 0 or 1 for a certain result."""
     if is_decided(value):
         return 1.0 if value > 0 else 0.0
     points = value / 100

@@ -1,7 +1,9 @@
-"""Review of a finished match: the loss caused by each move according to an engine, and its true value according to a tablebase.
+"""Review of a finished match: what each move lost, according to an engine and, on a solved map, according to its
+tablebase.
 
 The played move and the engine's move are searched in the same way, each from the position after it, and compared at
-the same depth. A move is marked by its loss in the mover's chance of winning, with the thresholds and signs of lichess.
+the same depth. A move is marked by its loss in the mover's chance of winning, with the thresholds and signs of
+lichess.
 """
 
 from __future__ import annotations
@@ -25,7 +27,7 @@ from arena.solved.solution import Solution, solution_of
 MARKS = ((0.15, "??"), (0.10, "?"), (0.05, "?!"))
 """Minimum losses in the chance of winning for each mark: a blunder, a mistake, an inaccuracy."""
 ENGINE = "perfect"
-"""Name that selects a review by the table alone."""
+"""Name of the engine with which moves are reviewed by the tablebase alone."""
 
 
 class ReviewedMove(Struct, frozen=True):
@@ -43,7 +45,7 @@ class ReviewedMove(Struct, frozen=True):
     lost: int
     """Loss of value for the mover, 0 or more."""
     told: float | None
-    """Value that the bot itself reported, in its own unit."""
+    """Value that the bot itself reported, in its own unit; None if it reported none."""
     chance: float
     """Maxie's chance of winning after the played move."""
     chance_lost: float
@@ -68,8 +70,8 @@ def review(replay: Replay, analyst: Analyst) -> Iterator[ReviewedMove]:
         depth = min(
             (of[-1].depth for of in (better, actual) if of and not is_decided(of[-1].value)), default=0
         )
-        value = _worth(game, game.successor(position, best), better, depth)
-        actual_value = _worth(game, after, actual, depth)
+        value = _mean_value(game, game.successor(position, best), better, depth)
+        actual_value = _mean_value(game, after, actual, depth)
         loss = player.sign * (value - actual_value)
         if loss <= 0:
             # as good as the engine's move, or better than the engine had seen
@@ -91,11 +93,11 @@ def review(replay: Replay, analyst: Analyst) -> Iterator[ReviewedMove]:
         )
 
 
-def _worth(game: AnyGame, position: Any, reports: Sequence[Report[Any]], depth: int) -> int:
-    """Return the value of a position one ply from the root: the mean of its reports at `depth` and one less.
+def _mean_value(game: AnyGame, position: Any, reports: Sequence[Report[Any]], depth: int) -> int:
+    """Return the value of a position one ply from the root: the mean of its reports at `depth` and one ply less.
 
     Estimates alternate with the parity of the depth, because either player may have the last move. A decided value is
-    used as it is, and so is the value of a single report.
+    returned as it is, and so is the value of a single report.
     """
     outcome = game.outcome(position)
     if outcome is not None:
@@ -121,10 +123,10 @@ class PlayerReview(Struct, frozen=True):
 
 
 def player_reviews(all_moves: Sequence[ReviewedMove]) -> dict[str, PlayerReview]:
-    """Return the review of each player who has moved.
+    """Return the review of each player who has moved, by player.
 
-    The accuracy of a player is computed as on lichess (lichess.org/page/accuracy): the mean of the harmonic mean of its moves'
-    accuracies and of their mean weighted by the volatility of the chances around each move.
+    The accuracy of a player is computed as on lichess (lichess.org/page/accuracy). It is the mean of two means over
+    the accuracies of the moves: the harmonic one, and one weighted by the volatility of the chances around each move.
     """
     if not all_moves:
         return {}
@@ -158,7 +160,7 @@ def _accuracy(chance_lost: float) -> float:
 
 
 class SolvedMove(Struct, frozen=True):
-    """Review of one move by the table. Values are for its player, such as `win in 5 plies`."""
+    """Review of one move by the tablebase. Values are for the player who moves, such as `win in 5 plies`."""
 
     ply: int
     player: str
@@ -169,11 +171,11 @@ class SolvedMove(Struct, frozen=True):
     after: str
     """Value after the move."""
     best: str
-    """The move itself if no other is better, otherwise the best move."""
+    """The best move; the played move if no other is better."""
 
 
 def solved_moves(replay: Replay) -> list[SolvedMove] | None:
-    """Return all moves of a match reviewed by the map's table, or None without a table.
+    """Return the review of all moves of a match by the tablebase of its map, or None if the map is not solved.
 
     Raises solved.header.BadTable.
     """
@@ -207,7 +209,7 @@ class SolvedPosition(Struct, frozen=True):
 
 
 def solved_position(game: Game[Any, Any], position: Any) -> SolvedPosition | None:
-    """Return the solved values of an unfinished position, or None without a table for its map.
+    """Return the solved values of an unfinished position, or None if its map is not solved.
 
     Raises solved.header.BadTable.
     """

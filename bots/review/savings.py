@@ -1,7 +1,7 @@
-"""Savings and costs of a search with reduced work, compared with the same search without the reduction (source 000).
+"""Comparison of a search that leaves out work with the same search that does not (source 000).
 
-Both `taketree` and dynamic pruning of source 000 change values, so each is a gamble. Nodes and values of both searches
-are reported.
+The options `take` (source 000's taketree) and `dynamic` (its dynamic pruning) change not only the work of a search
+but also its value. So the nodes and the values of both searches are reported.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from arena.bots.search.reports.trace_text import value_text
 from arena.games.core import Game
 
 MAX_NODES = 200_000
-"""Default number of nodes after which a search for comparison is abandoned."""
+"""Default number of nodes after which the larger of two compared searches is abandoned."""
 
 
 @dataclass(frozen=True)
@@ -25,8 +25,8 @@ class Saving:
     """Comparison of a search with one that visits more nodes.
 
     what, whole  descriptions of the two searches
-    nodes, leaves, value                    of the first search
-    whole_nodes, whole_leaves, whole_value  of the second search; None if it was abandoned
+    nodes, leaves, value                    results of the first search
+    whole_nodes, whole_leaves, whole_value  results of the second search; None if it was abandoned
     """
 
     what: str
@@ -54,24 +54,24 @@ class Saving:
 def savings(
     game: Game[Any, Any], position: Any, depth: int, spec: Spec, most: int = MAX_NODES
 ) -> Iterator[Saving]:
-    """Yield a comparison for each option of the search that changes its work: one for `take`, two for `dynamic`.
+    """Yield a comparison for each option that changes the work of the search: one for `take`, two for `dynamic`.
 
-    A search for comparison is abandoned after `most` nodes.
+    The larger of two compared searches is abandoned after `most` nodes.
     """
     take, bound = (_int_option(spec.values, option) for option in ("take", "dynamic"))
     if take:
-        yield _saving(
+        yield _compare_searches(
             (game, position, depth, spec, f"The first {take} moves of each node"),
             (depth, _without(spec, "take"), "All moves"),
             most,
         )
     if bound:
-        yield _saving(
+        yield _compare_searches(
             (game, position, depth, spec, f"{depth} plies, up to {depth + bound} where armies are attacked"),
             (depth, _without(spec, "dynamic"), f"{depth} plies everywhere"),
             most,
         )
-        yield _saving(
+        yield _compare_searches(
             (game, position, depth, spec, f"{depth} plies, up to {depth + bound} where armies are attacked"),
             (depth + bound, _without(spec, "dynamic"), f"{depth + bound} plies everywhere"),
             most,
@@ -87,7 +87,7 @@ def _without(spec: Spec, option: str) -> Spec:
     return replace(spec, values={**spec.values, option: 0})
 
 
-def _saving(
+def _compare_searches(
     less: tuple[Game[Any, Any], Any, int, Spec, str], more: tuple[int, Spec, str], most: int
 ) -> Saving:
     game, position, depth, spec, what = less

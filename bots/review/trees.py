@@ -1,4 +1,4 @@
-"""Trees to search, by name: explicit trees of the project, other JSON files, and the game trees of Riskless's maps.
+"""Trees to search, by name: explicit trees of the project, JSON files, and the game trees of Riskless maps.
 
 A file contains {"tree": node, "player": "maxie", "source": "…"} or just a node, as `games.explicit` describes.
 """
@@ -44,15 +44,15 @@ def load_tree(name: str) -> Explicit:
     )
 
 
-def tree_of(name: str) -> Game[Any, Any]:
-    """Return the game called `name`: an explicit tree, or Riskless on the map of that name. Raises TreeError."""
+def load_tree_game(name: str) -> Game[Any, Any]:
+    """Return the game called `name`: an explicit tree, or else Riskless on the map of that name. Raises TreeError."""
     try:
         return load_tree(name)
     except UnknownTree as error:
         try:
             return make_setup("riskless", name)
         except MapError:
-            raise UnknownTree(f"{error}; a map's name is the tree of Riskless on it") from None
+            raise UnknownTree(f"{error}; or give the name of a Riskless map") from None
 
 
 def _read(path: Path) -> Explicit:
@@ -62,7 +62,7 @@ def _read(path: Path) -> Explicit:
         raise TreeError(f"cannot read {path}: {error.strerror}") from None
     except RecursionError:
         raise TreeError(
-            f"{path}: nested too deeply: a file may contain a tree of a few hundred plies"
+            f"{path}: nested too deeply: a tree may be at most a few hundred plies deep"
         ) from None
     except ValueError as error:
         raise TreeError(f"{path}: not JSON: {error}") from None

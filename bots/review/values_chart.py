@@ -13,7 +13,7 @@ LEFT, RIGHT, TOP, BOTTOM = 70, 130, 48, 48
 INK, GRID = "#1b1b1b", "#d5d5d5"
 COLOURS = {"engine": "#1b1b1b", "maxie": "#c2261d", "minnie": "#1452b8"}
 LEAST = 200
-"""Smallest scale of the chart, in hundredths of an army, so that a quiet match looks quiet."""
+"""Smallest range of the value axis, in hundredths of an army, so that a quiet match looks quiet."""
 
 
 def review_svg(

@@ -1,6 +1,7 @@
 """All reference algorithms by name, for traces, comparisons and tests.
 
-All of them return minimax's value and the leftmost best move, except if `leftmost` is False.
+Each returns minimax's value and the leftmost best move, except that algorithms with `leftmost` False return any best
+move, and the options `take` and `dynamic` change the value.
 """
 
 from __future__ import annotations
@@ -25,8 +26,8 @@ class AlgorithmSettings:
     """Options that some algorithms use.
 
     pool     threads of the parallel algorithms
-    prune    Jamboree's share of moves in sequence
-    take     number of moves of each node that the ordered lazy search looks at; 0 for all
+    prune    fraction of a node's moves that Jamboree searches in sequence
+    take     number of moves of each node that the ordered lazy search examines; 0 for all
     dynamic  predicate for positions below which the lazy searches continue, for at most `bound` plies
     memoize  True if the lazy searches keep their tree in memory
     """
@@ -44,13 +45,13 @@ Run = Callable[[Problem[Any, Any], Any, int, SearchMonitor, AlgorithmSettings], 
 
 @dataclass(frozen=True, slots=True)
 class Algorithm:
-    """A search of the root.
+    """A search algorithm, with its properties.
 
-    source    its source
-    run       the search: problem, position, depth, monitor, settings
-    parallel  True if it uses the pool
-    leftmost  True if its move is the leftmost best; otherwise it is any of the best moves
-    static    True if it also estimates inner nodes, which an explicit tree does not allow
+    source    source of the algorithm (docs/search.md)
+    run       function of problem, position, depth, monitor and settings
+    parallel  True if it uses the thread pool
+    leftmost  True if its move is the leftmost of the best moves; otherwise it is any of them
+    static    True if it also estimates inner nodes, which is impossible in an explicit tree
     recursive True if Python's stack limits its depth
     """
 
@@ -62,23 +63,25 @@ class Algorithm:
     recursive: bool = True
 
 
-def _sequential(function: Callable[[Problem[Any, Any], Any, int, SearchMonitor], SearchResult[Any]]) -> Run:
+def _run_sequential(
+    function: Callable[[Problem[Any, Any], Any, int, SearchMonitor], SearchResult[Any]],
+) -> Run:
     return lambda problem, position, depth, monitor, _: function(problem, position, depth, monitor)
 
 
-def _jamboree(
+def _run_jamboree(
     problem: Problem[Any, Any], position: Any, depth: int, monitor: SearchMonitor, settings: AlgorithmSettings
 ) -> SearchResult[Any]:
     return jamboree(problem, position, depth, monitor, pool=settings.pool, prune_percentage=settings.prune)
 
 
-def _scouts(
+def _run_scouts(
     problem: Problem[Any, Any], position: Any, depth: int, monitor: SearchMonitor, settings: AlgorithmSettings
 ) -> SearchResult[Any]:
     return scouts(problem, position, depth, monitor, pool=settings.pool)
 
 
-def _lazy(
+def _run_lazy(
     problem: Problem[Any, Any], position: Any, depth: int, monitor: SearchMonitor, settings: AlgorithmSettings
 ) -> SearchResult[Any]:
     return lazy(
@@ -92,7 +95,7 @@ def _lazy(
     )
 
 
-def _lazy_ordered(
+def _run_lazy_ordered(
     problem: Problem[Any, Any], position: Any, depth: int, monitor: SearchMonitor, settings: AlgorithmSettings
 ) -> SearchResult[Any]:
     return lazy(
@@ -109,26 +112,26 @@ def _lazy_ordered(
 
 
 ALGORITHMS: Mapping[str, Algorithm] = {
-    "minimax": Algorithm("003; 000", _sequential(minimax)),
-    "higher-order": Algorithm("002", _sequential(higher_order)),
-    "negamax": Algorithm("002", _sequential(negamax)),
-    "one-line": Algorithm("002, its exercise", _sequential(one_line)),
-    "alphabeta": Algorithm("001, section 5", _sequential(alphabeta)),
-    "clamped": Algorithm("003", _sequential(holden_alphabeta)),
-    "failsoft": Algorithm("Fishburn", _sequential(failsoft)),
-    "lazy": Algorithm("000", _lazy),
-    "lazy-ordered": Algorithm("000, highfirst", _lazy_ordered, leftmost=False, static=True),
-    "stack-minimax": Algorithm("004", _sequential(stack_minimax), recursive=False),
-    "stack-alphabeta": Algorithm("004", _sequential(stack_alphabeta), recursive=False),
+    "minimax": Algorithm("003; 000", _run_sequential(minimax)),
+    "higher-order": Algorithm("002", _run_sequential(higher_order)),
+    "negamax": Algorithm("002", _run_sequential(negamax)),
+    "one-line": Algorithm("002, its exercise", _run_sequential(one_line)),
+    "alphabeta": Algorithm("001, section 5", _run_sequential(alphabeta)),
+    "clamped": Algorithm("003", _run_sequential(holden_alphabeta)),
+    "failsoft": Algorithm("Fishburn", _run_sequential(failsoft)),
+    "lazy": Algorithm("000", _run_lazy),
+    "lazy-ordered": Algorithm("000, highfirst", _run_lazy_ordered, leftmost=False, static=True),
+    "stack-minimax": Algorithm("004", _run_sequential(stack_minimax), recursive=False),
+    "stack-alphabeta": Algorithm("004", _run_sequential(stack_alphabeta), recursive=False),
     "stack-memo": Algorithm(
         "004, memoised",
-        _sequential(
+        _run_sequential(
             lambda problem, position, depth, monitor: stack_alphabeta(
                 problem, position, depth, monitor, memo=True
             )
         ),
         recursive=False,
     ),
-    "jamboree": Algorithm("001, section 6", _jamboree, parallel=True),
-    "scouts": Algorithm("Joerg and Kuszmaul", _scouts, parallel=True),
+    "jamboree": Algorithm("001, section 6", _run_jamboree, parallel=True),
+    "scouts": Algorithm("Joerg and Kuszmaul", _run_scouts, parallel=True),
 }

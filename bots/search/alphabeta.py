@@ -1,20 +1,22 @@
-"""Alpha-beta in three forms: the course's, Holden's clamping form, and the fail-soft form. They visit the same nodes.
+"""Alpha-beta in three forms: the course's, Holden's clamping form, and the fail-soft form. All three visit the same
+nodes.
 
-The course's form has F for Maxie and G for Minnie, on Steps and Leafs (source 001, section 5).
+The course's form (source 001, section 5) has a function F for Maxie and G for Minnie, whose values are Steps and
+Leafs.
 
-Contract. For a node with the window (α, β), α < β, with minimax value MM and result AB (erratum 2;
-the source's "otherwise AB = MM" is false if both players' bounds meet, as at j and n of Figure 4):
+Contract. For a node with the window (α, β), α < β, with minimax value MM and result AB (erratum 2; the source's
+"otherwise AB = MM" is false if both players' bounds meet, as at j and n of Figure 4):
 
     α < MM < β   AB = MM
     MM ≤ α       MM ≤ AB ≤ α
     MM ≥ β       β ≤ AB ≤ MM
 
-The root has no bounds, so its value is exact, and its move is the leftmost best. A cut also returns a
-value. The Step of an inner node may carry an ancestor's move (erratum 4), so only the root's
-move is meaningful, and there is no main line beyond it.
+The root has no bounds, so its value is exact, and its move is the leftmost best. A cut also returns a value. The Step
+of an inner node may carry an ancestor's move (erratum 4), so only the root's move is meaningful, and there is no main
+line beyond it.
 
-A bound is first updated and then tested. The source's text for node g (erratum 3) says that g is set
-to β = 3 and α to a minimum; its own trace, and this code, return 2 and take the maximum.
+A bound is first updated and then tested. The source's text for node g (erratum 3) says that g is set to β = 3 and α
+to a minimum; its own trace, and this code, return 2 and take the maximum.
 """
 
 from __future__ import annotations
@@ -141,13 +143,15 @@ def holden_alphabeta(
 def failsoft(
     problem: Problem[P, M], position: P, depth: int, monitor: SearchMonitor | None = None
 ) -> SearchResult[M]:
-    """Return the best value seen, even outside a node's window. A stop raises `Stopped`.
+    """Search with fail-soft alpha-beta: a node returns the best value seen, even if that is outside its window.
 
-    Contract. The bounds of `alphabeta` hold, and are tighter: a result at or below α is the best upper bound
-    that was found, one at or above β the best lower bound. It visits the same nodes. The root is exact, with
-    the leftmost best move and the main line. Inside, values are for the player to move (negamax): window and value
-    change their signs when the turn passes to the other player.
-    (This is Fishburn's form; the sources have only the other two forms. Tables and null windows rely on the tighter bounds.)
+    A stop raises `Stopped`.
+
+    Contract. The bounds of `alphabeta` hold, and are tighter: a result at or below α is the best upper bound that was
+    found, one at or above β the best lower bound. It visits the same nodes. The root is exact, with the leftmost best
+    move and the main line. Inside, values are for the player to move (negamax): window and value change their signs
+    when the turn passes to the other player. (This is Fishburn's form; the sources have only the other two forms.
+    Tables and null windows rely on the tighter bounds.)
     """
     monitor = monitor or SearchMonitor()
     game = problem.game

@@ -22,14 +22,14 @@ from arena.games.core import Game, M, P
 MAX_DEPTH = 100
 """Maximum depth. The searches recurse, with a few Python frames per ply; use `bots.search.stack` beyond it."""
 NO_LIMIT = 1 << 60
-"""Number of nodes larger than any search visits."""
+"""Node limit that no search reaches."""
 
 
 @dataclass(frozen=True, slots=True)
 class Report(Generic[M]):
     """Best result so far.
 
-    depth     depth of the result; 0 if nothing has been searched yet (value 0, first move)
+    depth     depth of the result; 0 before any search, with value 0 and the first move
     value     for Maxie; for an unfinished depth, the best of the moves that were searched
     line      main line, starting with `move`
     nodes     nodes entered since `deepen` was called, in all depths together
@@ -55,16 +55,15 @@ def deepen(
     moves: Sequence[M] | None = None,
     make_monitor: Callable[[Stop], SearchMonitor] = SearchMonitor,
 ) -> Iterator[Report[M]]:
-    """Yield a report immediately, one for each finished depth, and one for a depth that was cut short.
+    """Yield a report immediately, one for each finished depth, and one for a depth that was stopped early.
 
-    An unfinished depth is reported only if its first move, the best of the depth before,
-    has been searched; its move is that one or a better one. `stop` is polled at every node. The search ends
-    on a stop, after `max_depth` or `max_nodes`, or when no deeper search can give a different answer:
-    the game is decided or every leaf was the end of the game.
+    A depth that was stopped early is reported only if its first move, the best move of the previous depth, has been
+    searched. Its best move is that one or a better one. `stop` is polled at every node. The search ends on a stop,
+    after `max_depth` or `max_nodes`, or when no deeper search can change the result: the value is decided, or every
+    leaf was the end of a match.
 
-    `moves`, if given, are the only moves of the root that are searched, in move order.
-    `make_monitor` creates the monitor of each depth; pass your own to count, or to keep a trace. Raises
-    ValueError for a position that is over.
+    `moves`, if given, are the only moves of the root that are searched, in move order. `make_monitor` creates the
+    monitor of each depth; pass your own to count, or to keep a trace. Raises ValueError for a position that is over.
     """
     order = list(game.moves(position) if moves is None else moves)
     if not order:
@@ -86,10 +85,10 @@ def deepen(
             )
         except Stopped:
             if results:
-                yield _report(depth, results[-1], nodes + monitor.nodes, finished=False)
+                yield _make_report(depth, results[-1], nodes + monitor.nodes, finished=False)
             return
         nodes += monitor.nodes
-        yield _report(depth, result, nodes, finished=True)
+        yield _make_report(depth, result, nodes, finished=True)
         for each in results:
             if each.move is not None and each.move != order[0]:
                 to_front(order, each.move)
@@ -97,7 +96,7 @@ def deepen(
             return
 
 
-def _report(depth: int, result: SearchResult[M], nodes: int, *, finished: bool) -> Report[M]:
+def _make_report(depth: int, result: SearchResult[M], nodes: int, *, finished: bool) -> Report[M]:
     if result.move is None:
         raise ValueError("the search returned no move for a position in play")
     return Report(depth, result.value, result.move, result.line, nodes, finished)

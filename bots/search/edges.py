@@ -14,7 +14,7 @@ from arena.bots.search.values import INFINITY
 
 @dataclass(frozen=True, slots=True)
 class Edge:
-    """A value, and the move that led to it. Create it with `step` or `leaf`."""
+    """A value, with the move that leads to it, or None for a Leaf. Create it with `step` or `leaf`."""
 
     value: int
     move: Any = None

@@ -1,8 +1,7 @@
-"""Work of each search, counted in leaves: Holden's question (source 003, how effective is pruning?).
+"""Number of leaves that each search visits, to answer Holden's question: how effective is pruning (source 003)?
 
-A leaf is a position that is valued at the end of a line. The count of a search that deepens includes the leaves
-of all its iterations. The count of a search that sorts moves by static values also includes the positions
-estimated only for sorting.
+A leaf is a position that is valued at the end of a line. A search by iterative deepening counts the leaves of all its
+iterations. A search that sorts moves by static values also counts the positions estimated only for sorting.
 """
 
 from __future__ import annotations
@@ -24,14 +23,14 @@ DEEPEST = 40
 """Maximum depth of a comparison, whatever the budget."""
 
 Method = Callable[[Problem[Any, Any], Any, int], Iterator[int]]
-"""Function that yields the leaves of depth 1, 2, 3 …, until the budget is exceeded or the game is finished."""
+"""Function that yields the number of leaves at depth 1, 2, 3 …, until the budget is exceeded or no search can go deeper."""
 
 
-def _budget(leaves: Callable[[], int], budget: int) -> Stop:
+def _stop_beyond(leaves: Callable[[], int], budget: int) -> Stop:
     return lambda: leaves() > budget
 
 
-def _fixed_depth(name: str) -> Method:
+def _count_each_depth(name: str) -> Method:
     def count(problem: Problem[Any, Any], position: Any, budget: int) -> Iterator[int]:
         with ThreadPool(1) as pool:
             for depth in range(1, DEEPEST + 1):
@@ -57,7 +56,7 @@ def _fixed_depth(name: str) -> Method:
     return count
 
 
-def _iterative(make: Callable[[Problem[Any, Any]], AlphaBeta[Any, Any]]) -> Method:
+def _count_deepening(make: Callable[[Problem[Any, Any]], AlphaBeta[Any, Any]]) -> Method:
     def count(problem: Problem[Any, Any], position: Any, budget: int) -> Iterator[int]:
         monitors: list[SearchMonitor] = []
 
@@ -72,7 +71,7 @@ def _iterative(make: Callable[[Problem[Any, Any]], AlphaBeta[Any, Any]]) -> Meth
             problem.game,
             position,
             make(problem),
-            stop=_budget(counted, budget),
+            stop=_stop_beyond(counted, budget),
             max_depth=DEEPEST,
             make_monitor=make_monitor,
         )
@@ -84,38 +83,38 @@ def _iterative(make: Callable[[Problem[Any, Any]], AlphaBeta[Any, Any]]) -> Meth
 
 
 METHODS: Mapping[str, Method] = {
-    "minimax": _fixed_depth("minimax"),
-    "lazy": _fixed_depth("lazy"),
-    "jamboree": _fixed_depth("jamboree"),
-    "scouts": _fixed_depth("scouts"),
-    "alphabeta": _fixed_depth("alphabeta"),
-    "ordered": _iterative(lambda problem: AlphaBeta(problem.evaluator, static=False)),
-    "sorted": _iterative(lambda problem: AlphaBeta(problem.evaluator, static=True)),
-    "table": _iterative(lambda problem: AlphaBeta(problem.evaluator, table=Table(), static=True)),
+    "minimax": _count_each_depth("minimax"),
+    "lazy": _count_each_depth("lazy"),
+    "jamboree": _count_each_depth("jamboree"),
+    "scouts": _count_each_depth("scouts"),
+    "alphabeta": _count_each_depth("alphabeta"),
+    "ordered": _count_deepening(lambda problem: AlphaBeta(problem.evaluator, static=False)),
+    "sorted": _count_deepening(lambda problem: AlphaBeta(problem.evaluator, static=True)),
+    "table": _count_deepening(lambda problem: AlphaBeta(problem.evaluator, table=Table(), static=True)),
 }
 """Compared methods:
 
-minimax    all nodes
-lazy       source 000: shallow cuts
-jamboree   source 001, half of the moves in sequence (the course's default)
+minimax    visits all nodes
+lazy       source 000, with shallow cuts
+jamboree   source 001, with half of the moves in sequence (the default of source 001)
 scouts     the original Jamboree
 alphabeta  source 001, in move order
-ordered    alpha-beta that deepens, with moves ordered by the previous iteration (source 003)
-sorted     alpha-beta that deepens, with new nodes sorted by static values
-table      alpha-beta that deepens and sorts, with a transposition table (source 003)
+ordered    alpha-beta by iterative deepening, with moves ordered by the previous iteration (source 003)
+sorted     the same, with the moves of new nodes sorted by static values
+table      the same as `sorted`, with a transposition table (source 003)
 """
 
 
 TWICE = ("minimax", "alphabeta", "ordered", "sorted", "table")
-"""Methods whose depth for the same number of leaves is compared: plain pruning, then ordering, then memory."""
+"""Methods whose depths for equal numbers of leaves are compared: plain pruning, then ordering, then memory."""
 
 
 @dataclass(frozen=True)
 class Reach:
-    """Depth that each method reaches with the leaves that minimax needs for `depth`.
+    """Depth that each method reaches with the number of leaves that minimax needs for `depth`.
 
-    `ideal` is the depth that alpha-beta would reach in perfect order if every node had q moves: the minimal
-    tree of Knuth and Moore has q^⌈p/2⌉ + q^⌊p/2⌋ - 1 leaves. It is None if q is 1.
+    `ideal` is the depth that alpha-beta would reach in perfect order if every node had q moves: the minimal tree of
+    Knuth and Moore has q^⌈p/2⌉ + q^⌊p/2⌋ - 1 leaves. It is None if minimax has only one leaf.
     """
 
     depth: int
@@ -126,7 +125,7 @@ class Reach:
 
 @dataclass(frozen=True)
 class Comparison:
-    """Leaves by method and depth: `leaves[name][p - 1]` for depth p, within the budget.
+    """Number of leaves by method and depth: `leaves[name][p - 1]` is the number at depth p, within the budget.
 
     Methods of `TWICE` are counted to any depth, the others to `max_depth`.
     """
@@ -137,16 +136,19 @@ class Comparison:
 
     @property
     def bounded_leaves(self) -> Mapping[str, list[int]]:
-        """Return the counts up to `max_depth`."""
+        """Return the number of leaves by method, for depths up to `max_depth`."""
         return {name: counts[: self.max_depth] for name, counts in self.leaves.items()}
 
     @property
     def deepest(self) -> int:
-        """Return the greatest depth that any method reached, at most `max_depth`."""
+        """Return the greatest depth that any method reached, at most `max_depth`; 0 for none."""
         return max((len(counts) for counts in self.bounded_leaves.values()), default=0)
 
     def breadth(self, depth: int) -> float | None:
-        """Return q, the depth-th root of minimax's leaves. Beyond minimax's reach, return its last q."""
+        """Return q, the p-th root of minimax's leaves at depth p = `depth`, or at the last depth that minimax reached.
+
+        Return None if minimax reached no depth.
+        """
         counts = self.bounded_leaves["minimax"]
         if not counts:
             return None
@@ -154,14 +156,17 @@ class Comparison:
         return float(counts[plies - 1] ** (1 / plies))
 
     def expected(self, depth: int, share: float) -> int | None:
-        """Return q^(share × depth). `share` is 1 for minimax, 3/4 for random move order, 1/2 for perfect order."""
+        """Return q^(share × depth), rounded, or None without a q (see `breadth`).
+
+        `share` is 1 for minimax, 3/4 for random move order, 1/2 for perfect order.
+        """
         q = self.breadth(depth)
         return None if q is None else round(q ** (share * depth))
 
     def reaches(self) -> list[Reach]:
-        """Return the depths reached with equal leaves: Holden's "twice as many moves as before".
+        """Return the depth that each method reaches with the leaves of minimax: Holden's "twice as many moves as before".
 
-        There is one row for each depth that minimax finished, up to `max_depth`.
+        There is one entry for each depth that minimax finished, up to `max_depth`.
         """
         return [
             Reach(
@@ -171,7 +176,7 @@ class Comparison:
                     "minimax": depth,
                     **{name: sum(count <= leaves for count in self.leaves[name]) for name in TWICE[1:]},
                 },
-                _ideal(leaves ** (1 / depth), leaves),
+                _ideal_depth(leaves ** (1 / depth), leaves),
             )
             for depth, leaves in enumerate(self.bounded_leaves["minimax"], 1)
         ]
@@ -186,7 +191,7 @@ def compare(problem: Problem[Any, Any], position: Any, max_depth: int, budget: i
     return Comparison(leaves, budget, max_depth)
 
 
-def _ideal(breadth: float, leaves: int) -> int | None:
+def _ideal_depth(breadth: float, leaves: int) -> int | None:
     if leaves == 1:
         return None
     depth = 0

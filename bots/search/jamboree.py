@@ -21,7 +21,7 @@ from arena.bots.search.problem import Problem, SearchResult
 from arena.games.core import M, P, Player
 
 Numbered = tuple[int, M]
-"""A move with its number in move order."""
+"""A move, with its number in move order."""
 
 
 def jamboree(
@@ -82,7 +82,7 @@ def jamboree(
         path: Path,
         monitor: SearchMonitor,
     ) -> list[Edge]:
-        """Return a Step for each of the moves, in move order, all searched with the same bounds."""
+        """Return a Step for each of the moves, in move order, all searched in parallel with the same bounds."""
 
         def search(part: tuple[Numbered[M], SearchMonitor]) -> Edge:
             (index, move), fork = part

@@ -54,7 +54,7 @@ Numbered = tuple[int, Numbers]
 
 
 def mapmin(lists: Iterable[Numbers]) -> Iterator[int]:
-    """Return the minimum of the first list, and of each later one that is not omitted."""
+    """Yield the minimum of the first list, and of each later list that is not omitted."""
     return map(itemgetter(1), minima(enumerate(lists)))
 
 
@@ -67,7 +67,7 @@ def minima(lists: Iterator[Numbered]) -> Iterator[tuple[int, int]]:
 
 
 def omit(potential: int, lists: Iterator[Numbered]) -> Iterator[tuple[int, int]]:
-    """Yield the index and the minimum of each list whose minimum exceeds `potential`, which it then replaces."""
+    """Yield the index and the minimum of each list whose minimum exceeds `potential`, which is then raised to it."""
     for place, numbers in lists:
         if minleq(numbers, potential):
             continue
@@ -76,7 +76,7 @@ def omit(potential: int, lists: Iterator[Numbered]) -> Iterator[tuple[int, int]]
 
 
 def mapmax(lists: Iterable[Numbers]) -> Iterator[int]:
-    """Return the mirror image of `mapmin`."""
+    """Yield the maximum of the first list, and of each later list that is not omitted: the mirror image of `mapmin`."""
     return map(itemgetter(1), maxima(enumerate(lists)))
 
 
@@ -89,7 +89,7 @@ def maxima(lists: Iterator[Numbered]) -> Iterator[tuple[int, int]]:
 
 
 def omit_high(potential: int, lists: Iterator[Numbered]) -> Iterator[tuple[int, int]]:
-    """Yield the mirror image of `omit`: each list whose maximum is below `potential`, which it then replaces."""
+    """Yield the index and the maximum of each list whose maximum is below `potential`, which is then lowered to it."""
     for place, numbers in lists:
         if maxgeq(numbers, potential):
             continue
@@ -98,46 +98,51 @@ def omit_high(potential: int, lists: Iterator[Numbered]) -> Iterator[tuple[int, 
 
 
 def minleq(numbers: Numbers, potential: int) -> bool:
-    """Return True if the minimum is at most `potential`; stop at the first such value."""
+    """Return True if the minimum of the numbers is at most `potential`. Read no further than the first number that is."""
     return any(number <= potential for number in numbers)
 
 
 def maxgeq(numbers: Numbers, potential: int) -> bool:
-    """Return True if the maximum is at least `potential`; stop at the first such value."""
+    """Return True if the maximum of the numbers is at least `potential`. Read no further than the first number that is."""
     return any(number >= potential for number in numbers)
 
 
 @dataclass(frozen=True, slots=True, weakref_slot=True)
 class TreePosition(Generic[P]):
-    """A node of a game tree: its position and its path."""
+    """A node of a game tree: its position, and its path from the root."""
 
     position: P
     path: Path
 
 
 class EstimatedPosition(Generic[P]):
-    """A node's static value, computed on first access, with the node's player and path."""
+    """Static value of a node, computed on first access, with the player to move and the path of the node."""
 
-    def __init__(self, spot: TreePosition[P], maxie: bool, judge: Callable[[TreePosition[P]], int]) -> None:  # noqa: FBT001
-        self.path = spot.path
+    def __init__(
+        self,
+        node: TreePosition[P],
+        maxie: bool,  # noqa: FBT001
+        estimate: Callable[[TreePosition[P]], int],
+    ) -> None:
+        self.path = node.path
         self.maxie = maxie
-        self._spot = spot
-        self._judge = judge
+        self._node = node
+        self._estimate = estimate
 
     @cached_property
     def value(self) -> int:
-        return self._judge(self._spot)
+        return self._estimate(self._node)
 
 
-def alternating(tree: Tree[EstimatedPosition[P]]) -> Tree[EstimatedPosition[P]]:
-    """Return the tree with strictly alternating players.
+def alternate_players(tree: Tree[EstimatedPosition[P]]) -> Tree[EstimatedPosition[P]]:
+    """Return the tree changed so that the players strictly alternate.
 
-    If a player moves twice in a row, a node of the opponent with a single subtree is inserted.
+    If a player moves twice in a row, a node of the opponent with a single subtree is inserted between the two moves.
     """
 
     def below() -> Iterator[Tree[EstimatedPosition[P]]]:
         for each in tree.subtrees:
-            label, inner = each.label, alternating(each)
+            label, inner = each.label, alternate_players(each)
             again = label.maxie == tree.label.maxie
             yield Tree(lambda label=label: label, [inner], memoize=tree.memoize) if again else inner  # type: ignore[misc]
 
@@ -149,27 +154,27 @@ def gametree(
 ) -> Tree[TreePosition[P]]:
     """Return the complete, possibly infinite, game tree from a position.
 
-    `monitor.enter` and `monitor.hold` are called for each node when it is created.
+    `monitor.enter` and `monitor.track` are called for each node when it is created.
 
     memoize   True to keep computed nodes; otherwise the tree can be walked only once
     """
     game = problem.game
 
-    def came(spot: TreePosition[P]) -> TreePosition[P]:
+    def enter(node: TreePosition[P]) -> TreePosition[P]:
         if monitor is not None:
-            monitor.enter(spot.path, spot.position, 0)
-            monitor.track(spot)
-        return spot
+            monitor.enter(node.path, node.position, 0)
+            monitor.track(node)
+        return node
 
-    def successors(spot: TreePosition[P]) -> Iterator[TreePosition[P]]:
-        for index, move in enumerate(game.moves(spot.position)):
-            yield came(TreePosition(game.successor(spot.position, move), (*spot.path, index)))
+    def successors(node: TreePosition[P]) -> Iterator[TreePosition[P]]:
+        for index, move in enumerate(game.moves(node.position)):
+            yield enter(TreePosition(game.successor(node.position, move), (*node.path, index)))
 
-    return reptree(successors, came(TreePosition(position, ())), memoize=memoize)
+    return reptree(successors, enter(TreePosition(position, ())), memoize=memoize)
 
 
 Dynamic = Callable[[P], bool]
-"""Predicate: True if a position is too lively for its static value."""
+"""Predicate: True if a position is too is_dynamic for its static value."""
 
 
 def lazy(
@@ -191,25 +196,27 @@ def lazy(
     take     inserts `taketree take` before that, which keeps only the first `take` moves of every node, so the value is
              no longer minimax's; 0 for all
     dynamic  extends the search below these positions, by at most `bound` plies
-    memoize     True to keep the tree in memory; otherwise each part is released once it is visited
+    memoize  True to keep the tree in memory; otherwise each part is released once it is visited
     """
     monitor = monitor or SearchMonitor()
     game = problem.game
     maxie = game.player(position) is Player.MAXIE
 
-    def judge(spot: TreePosition[P]) -> int:
-        opened = problem.expand(spot.position, 0, len(spot.path))
-        monitor.leaf(spot.path, spot.position, opened.value, horizon=opened.horizon)
+    def estimate(node: TreePosition[P]) -> int:
+        opened = problem.expand(node.position, 0, len(node.path))
+        monitor.leaf(node.path, node.position, opened.value, horizon=opened.horizon)
         return opened.value
 
-    def estimated(spot: TreePosition[P]) -> EstimatedPosition[P]:
-        return EstimatedPosition(spot, game.player(spot.position) is Player.MAXIE, judge)
+    def estimated(node: TreePosition[P]) -> EstimatedPosition[P]:
+        return EstimatedPosition(node, game.player(node.position) is Player.MAXIE, estimate)
 
-    def lively(spot: TreePosition[P]) -> bool:
-        return dynamic is not None and dynamic(spot.position)
+    def is_dynamic(node: TreePosition[P]) -> bool:
+        return dynamic is not None and dynamic(node.position)
 
-    spots = prune(depth, gametree(problem, position, monitor, memoize=memoize), dynamic=lively, bound=bound)
-    tree = alternating(maptree(estimated, spots))
+    nodes = prune(
+        depth, gametree(problem, position, monitor, memoize=memoize), dynamic=is_dynamic, bound=bound
+    )
+    tree = alternate_players(maptree(estimated, nodes))
     if ordered:
         tree = (highfirst if maxie else lowfirst)(tree, attrgetter("value"))
     if take:

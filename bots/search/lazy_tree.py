@@ -20,7 +20,7 @@ B = TypeVar("B")
 
 
 class LazyList(Generic[A]):
-    """Elements of an iterable, each computed once, on first access."""
+    """Elements of an iterable, each computed on first access and then kept."""
 
     __slots__ = ("_elements", "_rest")
 
@@ -40,7 +40,7 @@ class LazyList(Generic[A]):
             position += 1
 
     def __bool__(self) -> bool:
-        """Return True if there is an element; compute at most the first."""
+        """Return True if there is an element. Compute no more than the first."""
         return next(iter(self), self) is not self
 
 
@@ -49,13 +49,13 @@ class VisitedAlready(Exception):
 
 
 class SinglePass(Generic[A]):
-    """Elements of an iterable, each computed on access, yielded once, and not memoized."""
+    """Elements of an iterable, each computed on access, yielded once, and not kept."""
 
     __slots__ = ("_first", "_rest")
 
     def __init__(self, elements: Iterable[A] = ()) -> None:
         self._first: list[A] = []
-        """First element, if its existence was checked and it is not yielded yet; otherwise empty."""
+        """First element, if it has been fetched by a truth test but not yet yielded; otherwise empty."""
         self._rest: Iterator[A] | None = iter(elements)
 
     def __iter__(self) -> Iterator[A]:
@@ -64,7 +64,7 @@ class SinglePass(Generic[A]):
         return self._read(rest)
 
     def __bool__(self) -> bool:
-        """Return True if there is an element; compute at most the first. Raises VisitedAlready after iteration."""
+        """Return True if there is an element. Compute no more than the first. Raises VisitedAlready after an iteration."""
         rest = self._unread()
         if not self._first:
             self._first.extend(islice(rest, 1))
@@ -72,7 +72,9 @@ class SinglePass(Generic[A]):
 
     def _unread(self) -> Iterator[A]:
         if self._rest is None:
-            raise VisitedAlready("the children of this node can be read only once")
+            raise VisitedAlready(
+                "the subtrees of this node can be read only once: build the tree with memoize=True to read them again"
+            )
         return self._rest
 
     def _read(self, rest: Iterator[A]) -> Iterator[A]:
@@ -82,7 +84,7 @@ class SinglePass(Generic[A]):
 
 
 class Tree(Generic[A]):
-    """Source 000's Node: a label and the subtrees, which are either memoized or yielded once."""
+    """Source 000's Node: a label and the subtrees, which are either kept (`memoize`) or yielded once."""
 
     __slots__ = ("_compute", "_label", "memoize", "subtrees")
 
@@ -127,10 +129,10 @@ def maptree(function: Callable[[A], B], tree: Tree[A]) -> Tree[B]:
 def prune(
     depth: int, tree: Tree[A], *, dynamic: Callable[[A], bool] | None = None, bound: int = 0
 ) -> Tree[A]:
-    """Return the tree cut off below `depth`, except below `dynamic` labels.
+    """Return the tree cut off below `depth`, except below labels for which `dynamic` is True.
 
-    There the look-ahead continues by at most `bound` plies beyond `depth`: without a bound it might never
-    end (erratum 7).
+    Below those the tree goes on for at most `bound` plies beyond `depth`: without a bound it might never end (erratum
+    7).
     """
 
     def below() -> Iterator[Tree[A]]:
@@ -150,7 +152,7 @@ def foldtree(node: Callable[[Tree[A], Iterable[Tree[B]]], Tree[B]], tree: Tree[A
 
 
 def taketree(count: int, tree: Tree[A]) -> Tree[A]:
-    """Return the tree with only the first `count` subtrees of every node. This changes values: a gamble."""
+    """Return the tree with only the first `count` subtrees of every node. The minimax value may change."""
     return foldtree(
         lambda old, subtrees: Tree(lambda: old.label, islice(subtrees, count), memoize=old.memoize), tree
     )

@@ -1,8 +1,7 @@
 """Minimax in four forms: the value of a node when both players play optimally.
 
-Depth is the number of plies to look ahead. All four visit every node to that depth, compute
-the exact value, and return the leftmost best move. A stop gives no usable answer: it
-raises `Stopped`.
+Depth is the number of plies to look ahead. All four visit every node to that depth, compute the exact value, and
+return the leftmost best move. A search that is stopped has no usable result, so it raises `Stopped`.
 """
 
 from __future__ import annotations
@@ -67,8 +66,8 @@ def minimax(
     return SearchResult(value, line[0] if line else None, line)
 
 
-class _State(Generic[P, M]):
-    """A game state with the methods that source 002 requires. The monitor is informed of each step."""
+class _SearchState(Generic[P, M]):
+    """A game state with the methods that source 002 requires. It reports each step to the monitor."""
 
     def __init__(
         self, problem: Problem[P, M], monitor: SearchMonitor, position: P, depth: int, path: Path = ()
@@ -92,10 +91,10 @@ class _State(Generic[P, M]):
         """Return the moves with their indices."""
         return enumerate(self._opened.moves)
 
-    def next_state(self, move: tuple[int, M]) -> _State[P, M]:
+    def next_state(self, move: tuple[int, M]) -> _SearchState[P, M]:
         """Return the state after one of the moves."""
         after = self._problem.game.successor(self._position, move[1])
-        return _State(self._problem, self._monitor, after, self._depth - 1, (*self._path, move[0]))
+        return _SearchState(self._problem, self._monitor, after, self._depth - 1, (*self._path, move[0]))
 
     def scored(self, score: int, move: M | None = None) -> int:
         """Return `score`, and report it to the monitor as this state's result for Maxie."""
@@ -106,29 +105,29 @@ class _State(Generic[P, M]):
 def higher_order(
     problem: Problem[P, M], position: P, depth: int, monitor: SearchMonitor | None = None
 ) -> SearchResult[M]:
-    """Search in the concise form: `max` and `min` over a `map`, with separate max play and min play (source 002).
+    """Search in the concise form of source 002: `max` and `min` over a `map`, in one function for each player.
 
-    Python's `max` and `min` keep the first of equal values, which is the leftmost move. As in source 002, only the root uses
-    pairs of a move and its score (erratum 8), so the main line is only that move.
+    Python's `max` and `min` keep the first of equal values, which is the leftmost move. As in source 002, only the
+    root uses pairs of a move and its score (erratum 8), so the main line is only that move.
     """
 
-    def max_play(state: _State[P, M]) -> int:
+    def max_play(state: _SearchState[P, M]) -> int:
         if state.is_gameover():
             return state.evaluate()
         scores = map(lambda move: play(state.next_state(move)), state.available_moves())  # noqa: C417 - source 002's own words
         return state.scored(max(scores))
 
-    def min_play(state: _State[P, M]) -> int:
+    def min_play(state: _SearchState[P, M]) -> int:
         if state.is_gameover():
             return state.evaluate()
         scores = map(lambda move: play(state.next_state(move)), state.available_moves())  # noqa: C417 - source 002's own words
         return state.scored(min(scores))
 
-    def play(state: _State[P, M]) -> int:
+    def play(state: _SearchState[P, M]) -> int:
         # if the players take turns: source 002's min_play after max_play, and the other way round
         return max_play(state) if state.sign > 0 else min_play(state)
 
-    root = _State(problem, monitor or SearchMonitor(), position, depth)
+    root = _SearchState(problem, monitor or SearchMonitor(), position, depth)
     if root.is_gameover():
         return SearchResult(root.evaluate(), None)
     best = max if root.sign > 0 else min
@@ -142,10 +141,10 @@ def one_line(
 ) -> SearchResult[M]:
     """Search in source 002's exercise form: a single expression, because min(a, b) = -max(-a, -b)."""
 
-    def score(s: _State[P, M]) -> int:
+    def score(s: _SearchState[P, M]) -> int:
         return s.evaluate() if s.is_gameover() else s.scored(s.sign * max(s.sign * score(s.next_state(m)) for m in s.available_moves()))  # fmt: skip
 
-    root = _State(problem, monitor or SearchMonitor(), position, depth)
+    root = _SearchState(problem, monitor or SearchMonitor(), position, depth)
     if root.is_gameover():
         return SearchResult(root.evaluate(), None)
     pairs = ((root.sign * score(root.next_state(m)), m) for m in root.available_moves())

@@ -19,7 +19,7 @@ Path = tuple[int, ...]
 """Path of a node: at each ply from the root, the index of the move in move order."""
 
 Stop = Callable[[], bool]
-"""Predicate: True to stop now. It is polled at every node, also from other threads, so it must be fast."""
+"""Function that returns True to stop a search. It is called at every node, also from other threads, so it must be fast."""
 
 
 class Stopped(Exception):
@@ -27,13 +27,13 @@ class Stopped(Exception):
 
 
 def never() -> bool:
-    """Return False: the stop of a search that may run to its end."""
+    """Return False: the `Stop` of a search that may run to its end."""
     return False
 
 
 @dataclass(frozen=True, slots=True)
 class Entered:
-    """Event: a node was entered with a window. Both ends are None for a search without windows."""
+    """Event: a node was entered with a window. Both bounds are None for a search without windows."""
 
     path: Path
     position: Any
@@ -53,7 +53,7 @@ class Valued:
 
 @dataclass(frozen=True, slots=True)
 class TableHit:
-    """Event: a table answered for a node, so nothing below it was searched."""
+    """Event: the transposition table had the value of a node, so nothing below the node was searched."""
 
     path: Path
     position: Any
@@ -62,7 +62,10 @@ class TableHit:
 
 @dataclass(frozen=True, slots=True)
 class Exited:
-    """Event: a node was left with a result. `pruned` is True if a cut occurred, at the last child or before it."""
+    """Event: a node was left with a result.
+
+    `pruned` is True if a cut occurred at one of its children, even at the last one.
+    """
 
     path: Path
     position: Any
@@ -79,7 +82,7 @@ class SearchMonitor:
     nodes    nodes entered, including the root and the leaves
     leaves   leaves valued
     sorted   positions estimated only to sort moves
-    horizon  True if a leaf was only estimated; if False, no deeper search can give a different answer
+    horizon  True if a leaf was only estimated; if False, no deeper search can change the result
     hints    for inner nodes, the best move or the move that caused a cutoff, which orders the next iteration
     held     for a search that builds a tree, the maximum number of nodes in memory at once
     """
@@ -110,11 +113,11 @@ class SearchMonitor:
             raise Stopped
         self.nodes += 1
         if self.events is not None:
-            self.events.append(Entered(path, position, depth, _edge(alpha), _edge(beta)))
+            self.events.append(Entered(path, position, depth, _to_edge(alpha), _to_edge(beta)))
 
     def track(self, node: object) -> None:
-        """Count a tree node that is now in memory. Its release is noticed automatically."""
-        self._live.add(_Mark(node, self._live.discard))
+        """Count a tree node as held in memory, until it is garbage-collected."""
+        self._live.add(_NodeReference(node, self._live.discard))
         self.held = max(self.held, len(self._live))
 
     def leaf(self, path: Path, position: object, value: int, *, horizon: bool) -> None:
@@ -126,13 +129,13 @@ class SearchMonitor:
             self.events.append(Exited(path, position, Edge(value), pruned=False))
 
     def count(self, leaves: int, *, horizon: bool) -> None:
-        """Count leaves without a trace. The search has polled the stop itself."""
+        """Count leaves without a trace. The caller must poll the stop itself."""
         self.nodes += leaves
         self.leaves += leaves
         self.horizon |= horizon
 
     def table_hit(self, path: Path, position: object, value: int, *, horizon: bool) -> None:
-        """Record that a table has answered for a node."""
+        """Record that the transposition table had the value of a node."""
         self.horizon |= horizon
         if self.events is not None:
             self.events.append(TableHit(path, position, value))
@@ -160,7 +163,7 @@ class SearchMonitor:
                 self.events.extend(part.events)
 
 
-class _Mark(weakref.ref[Any]):
+class _NodeReference(weakref.ref[Any]):
     """Weak reference that is equal only to itself, independent of its target."""
 
     __slots__ = ()
@@ -168,5 +171,5 @@ class _Mark(weakref.ref[Any]):
     __hash__ = object.__hash__
 
 
-def _edge(bound: Edge | int | None) -> Edge | None:
+def _to_edge(bound: Edge | int | None) -> Edge | None:
     return Edge(bound) if isinstance(bound, int) else bound

@@ -26,7 +26,10 @@ class OrderedMove(NamedTuple, Generic[P, M]):
 
 
 def in_move_order(problem: Problem[P, M], position: P, moves: Sequence[M]) -> Iterator[OrderedMove[P, M]]:
-    """Yield all moves in the game's order. Each position is computed on demand, so a cut saves the remaining ones."""
+    """Yield all moves in move order.
+
+    The position after a move is computed when the move is yielded, so a cut saves the rest.
+    """
     successor = problem.game.successor
     for number, move in enumerate(moves):
         yield OrderedMove(number, move, successor(position, move))
@@ -35,7 +38,11 @@ def in_move_order(problem: Problem[P, M], position: P, moves: Sequence[M]) -> It
 def best_first(
     problem: Problem[P, M], position: P, moves: Sequence[M], hint: M | None, *, distance: int, static: bool
 ) -> Iterable[OrderedMove[P, M]]:
-    """Return the hint first, then the other moves by static value if `static`, otherwise in move order."""
+    """Return the moves of a node, the `hint` first.
+
+    The others are sorted by static value, the best for the mover first, if `static` is True; otherwise they are in
+    move order.
+    """
     if not static:
         if hint is not None:
             return hint_first(problem, position, moves, hint)
@@ -53,7 +60,7 @@ def best_first(
 def hint_first(
     problem: Problem[P, M], position: P, moves: Sequence[M], hint: M
 ) -> Iterator[OrderedMove[P, M]]:
-    """Yield the hint, then the other moves in move order. Each position is computed on demand."""
+    """Yield the hint, then the other moves in move order. The position after a move is computed when the move is yielded."""
     successor = problem.game.successor
     for number in sorted(range(len(moves)), key=lambda number: moves[number] != hint):
         yield OrderedMove(number, moves[number], successor(position, moves[number]))

@@ -31,7 +31,7 @@ class Task(Generic[R]):
         self.result: R | None = None
 
     def run(self) -> None:
-        """Do the work in the thread that has started it. An error is stored for the waiting thread."""
+        """Do the work, in the thread that has started the task. An error is kept for the thread that waits for the result."""
         try:
             self.result = self._work()
         except BaseException as error:  # noqa: BLE001 - handed to the thread that waits
@@ -39,10 +39,10 @@ class Task(Generic[R]):
 
 
 class ThreadPool:
-    """Pool of `threads` threads working in parallel: the thread that waits, and threads - 1 of the pool.
+    """Pool of `threads` threads that work in parallel: the thread that waits for results, and threads - 1 others.
 
-    Close it, or use it in a `with`. If a search ends with an error (such as a stop), its tasks are
-    withdrawn or finished before the error is raised, so no thread does useless work.
+    Close it, or use it in a `with`. If a search ends with an error (such as a stop), its tasks are withdrawn or
+    finished before the error is raised, so no thread does useless work.
     """
 
     def __init__(self, threads: int) -> None:
@@ -86,7 +86,7 @@ class ThreadPool:
 
     def result(self, task: Task[R]) -> R:
         """Return the task's result when it is done, or raise its error. Run the task here if it is not started."""
-        if self._begin(task):
+        if self._claim(task):
             self._run(task)
         else:
             self._await(task)
@@ -97,7 +97,7 @@ class ThreadPool:
     def withdraw(self, tasks: Iterable[Task[Any]]) -> None:
         """Drop the tasks that have not been started, which then have no result, and wait for the others."""
         for task in tasks:
-            if not self._begin(task):
+            if not self._claim(task):
                 self._await(task)
 
     def map(self, function: Callable[[T], R], items: Sequence[T]) -> list[R]:
@@ -115,7 +115,7 @@ class ThreadPool:
         with self._lock:
             self._finished.wait_for(lambda: task.done)
 
-    def _begin(self, task: Task[Any]) -> bool:
+    def _claim(self, task: Task[Any]) -> bool:
         with self._lock:
             if task.begun:
                 return False

@@ -15,11 +15,11 @@ from arena.bots.search.values import outcome_value
 from arena.games.core import Game, M, P, Reason
 
 Evaluator = Callable[[P], int]
-"""Estimate of an unfinished position: hundredths of an army for Maxie, within ±ESTIMATE_LIMIT."""
+"""Function that estimates an unfinished position, in hundredths of an army for Maxie, within ±ESTIMATE_LIMIT."""
 
 
 class Expansion(NamedTuple, Generic[M]):
-    """An expanded node: its moves in move order, or for a leaf no moves and its value.
+    """An expanded node: its moves in move order, or for a leaf no moves and the value.
 
     `horizon` is True for a leaf that is only estimated: a deeper search may change its value.
     """
@@ -61,7 +61,7 @@ class SearchResult(Generic[M]):
 
     value   for Maxie, as `bots.search.values` describes
     move    the best move; None if the root is a leaf
-    line    the moves that lead to the value, starting with `move`; shorter if a table answered
+    line    the moves that lead to the value, starting with `move`; it ends where a transposition table had the value
     """
 
     value: int

@@ -1,15 +1,13 @@
 """The original Jamboree: parallel scout search (Joerg and Kuszmaul; source 001's footnote names its origin).
 
-The first child is searched with the full window. Every other child is only tested, in parallel, for
-being better than that, with the null window (α, α + 1). A test that reaches β ends
-the node, and aborts everything that still runs below it. A test that exceeds α is followed by a search with
-the real window, but only after all earlier siblings are done, so that this window is as narrow as
-possible. Both a failed and a passed test only give a bound on the child's value: neither is
-ever used as a value between α and β.
+The first child is searched with the full window. Every other child is only tested, in parallel and with the null
+window (α, α + 1), for being better than the first. A test that reaches β ends the node, and aborts everything that
+still runs below it. A test that exceeds α is followed by a search with the real window, but only after all earlier
+siblings are done, so that this window is as narrow as possible. Both a failed and a passed test only give a bound on
+the child's value: neither is ever used as a value between α and β.
 
-Contract: fail-soft, as `bots.search.alphabeta.failsoft`: exact at the root, leftmost best move, main line. With
-more than one thread the visited nodes differ from run to run, because the times of aborts vary;
-value and move do not.
+Contract: fail-soft, as `bots.search.alphabeta.failsoft`: exact at the root, leftmost best move, main line. With more
+than one thread the visited nodes differ from run to run, because the times of aborts vary; value and move do not.
 """
 
 from __future__ import annotations
@@ -47,7 +45,10 @@ def search(
     depth: int,
     path: Path,
 ) -> Answer[M]:
-    """Return the value of a node within a window, both for the player to move there, and its line."""
+    """Return the value of a node within a window, and the line that leads to it.
+
+    Window and value are for the player to move there.
+    """
     alpha, beta = window
     sign = problem.game.player(position).sign
     monitor.enter(path, position, depth, *((alpha, beta) if sign > 0 else (-beta, -alpha)))
@@ -55,14 +56,14 @@ def search(
     if not opened.moves:
         monitor.leaf(path, position, opened.value, horizon=opened.horizon)
         return sign * opened.value, ()
-    node = _Node(problem, pool, monitor, window, position, depth, path, opened.moves)
+    node = _InnerNode(problem, pool, monitor, window, position, depth, path, opened.moves)
     value, line = node.search()
     monitor.leave(path, position, Edge(sign * value, line[0]), pruned=value >= beta)
     return value, line
 
 
-class _Node(Generic[P, M]):
-    """An inner node being searched. Tests run in other threads, all other work in the thread that waits here."""
+class _InnerNode(Generic[P, M]):
+    """An inner node being searched. Its tests run in any threads; all its other work runs in the thread that created it."""
 
     def __init__(
         self,
@@ -93,14 +94,14 @@ class _Node(Generic[P, M]):
         return self.cut is not None or self.monitor.stop()
 
     def search(self) -> Answer[M]:
-        first = self._child(0, self.forks[0][0], (self.alpha, self.beta))
+        first = self._search_child(0, self.forks[0][0], (self.alpha, self.beta))
         self.alpha = max(self.alpha, first[0])
         if first[0] >= self.beta or len(self.moves) == 1:
             self.monitor.join(self.forks[0])
             return first
-        tests = [self.pool.submit(partial(self._test, index)) for index in range(1, len(self.moves))]
+        tests = [self.pool.submit(partial(self._test_child, index)) for index in range(1, len(self.moves))]
         try:
-            return self._gather(tests, first)
+            return self._collect_tests(tests, first)
         except Stopped:
             # this node's own abort, unless the whole search or a node above was stopped too
             if self.cut is None or self.monitor.stop():
@@ -110,16 +111,16 @@ class _Node(Generic[P, M]):
             self.pool.withdraw(test for test in tests if not test.done)
             self.monitor.join(fork for forks in self.forks for fork in forks)
 
-    def _test(self, index: int) -> tuple[Answer[M], bool]:
+    def _test_child(self, index: int) -> tuple[Answer[M], bool]:
         """Test a child against the current alpha. Return the bound on its value, and True if it exceeds alpha."""
         alpha = self.alpha
-        bound = self._child(index, self.forks[index][0], (alpha, alpha + 1))
+        bound = self._search_child(index, self.forks[index][0], (alpha, alpha + 1))
         if bound[0] >= self.beta:
             self.cut = bound
         return bound, bound[0] > alpha
 
-    def _gather(self, tests: Sequence[Task[tuple[Answer[M], bool]]], best: Answer[M]) -> Answer[M]:
-        """Process the tests' answers in move order, and search again each child that passed its test."""
+    def _collect_tests(self, tests: Sequence[Task[tuple[Answer[M], bool]]], best: Answer[M]) -> Answer[M]:
+        """Process the results of the tests in move order, and search again each child that passed its test."""
         for index, test in enumerate(tests, 1):
             answer, passed = self.pool.result(test)
             if self.cut is not None:
@@ -128,7 +129,7 @@ class _Node(Generic[P, M]):
                 # every earlier sibling is done, so this child has to beat the current alpha
                 again = self.monitor.fork(self.stopping)
                 self.forks[index].append(again)
-                answer = self._child(index, again, (self.alpha, self.beta))
+                answer = self._search_child(index, again, (self.alpha, self.beta))
             if answer[0] > best[0]:
                 best = answer
             self.alpha = max(self.alpha, answer[0])
@@ -138,7 +139,7 @@ class _Node(Generic[P, M]):
                 return best
         return best
 
-    def _child(self, index: int, monitor: SearchMonitor, window: tuple[int, int]) -> Answer[M]:
+    def _search_child(self, index: int, monitor: SearchMonitor, window: tuple[int, int]) -> Answer[M]:
         move = self.moves[index]
         child = self.problem.game.successor(self.position, move)
         alpha, beta = window

@@ -25,7 +25,7 @@ from arena.games.core import M, P
 
 
 class StackFrame(Generic[P, M]):
-    """A node whose children are being searched. It replaces an activation of source 004's recursive function."""
+    """A node whose children are being searched: it replaces one call of source 004's recursive function."""
 
     __slots__ = ("alpha", "best", "beta", "depth", "move", "moves", "next", "position", "sign")
 
@@ -49,8 +49,8 @@ def stack_minimax(
     *,
     memo: bool = False,
 ) -> SearchResult[M]:
-    """Run minimax without recursion. With `memo`, search no position twice to the same depth."""
-    return _Loop(problem, monitor or SearchMonitor(), Table() if memo else None, cutting=False).search(
+    """Search by minimax without recursion. With `memo`, no position is searched twice to the same depth."""
+    return _StackSearch(problem, monitor or SearchMonitor(), Table() if memo else None, cutting=False).search(
         position, depth
     )
 
@@ -63,14 +63,13 @@ def stack_alphabeta(
     *,
     memo: bool = False,
 ) -> SearchResult[M]:
-    """Run fail-soft alpha-beta without recursion. With `memo`, keep the values of positions, or bounds after a
-    cut."""
-    return _Loop(problem, monitor or SearchMonitor(), Table() if memo else None, cutting=True).search(
+    """Search by fail-soft alpha-beta without recursion. With `memo`, values of positions are kept, or bounds after a cut."""
+    return _StackSearch(problem, monitor or SearchMonitor(), Table() if memo else None, cutting=True).search(
         position, depth
     )
 
 
-class _Loop(Generic[P, M]):
+class _StackSearch(Generic[P, M]):
     def __init__(
         self,
         problem: Problem[P, M],
@@ -87,28 +86,28 @@ class _Loop(Generic[P, M]):
 
     def search(self, position: P, depth: int) -> SearchResult[M]:
         stack = self._stack
-        answer = self._open(position, depth, -INFINITY, INFINITY)
+        answer = self._enter_node(position, depth, -INFINITY, INFINITY)
         last: M | None = None
         while stack:
             frame = stack[-1]
             if answer is not None:
-                self._score(frame, frame.sign * answer)
+                self._update_best(frame, frame.sign * answer)
                 answer = None
             if frame.next == len(frame.moves) or (self._cutting and frame.best >= frame.beta):
-                answer, last = self._close()
+                answer, last = self._leave_node()
                 continue
             move = frame.moves[frame.next]
             frame.next += 1
             child = self._problem.game.successor(frame.position, move)
             alpha = max(frame.alpha, frame.best) if self._cutting else frame.alpha
             window = (alpha, frame.beta) if frame.sign > 0 else (-frame.beta, -alpha)
-            answer = self._open(child, frame.depth - 1, *window)
+            answer = self._enter_node(child, frame.depth - 1, *window)
         if answer is None:
             raise AssertionError("the root always has an answer when the stack is empty")
         return SearchResult(answer, last, () if last is None else (last,))
 
-    def _open(self, position: P, depth: int, low: int, high: int) -> int | None:
-        """Enter a node; the window is for Maxie. Return its value if it is a leaf or remembered.
+    def _enter_node(self, position: P, depth: int, low: int, high: int) -> int | None:
+        """Enter a node; the window is for Maxie. Return its value for Maxie if it is a leaf or its value is known.
 
         Otherwise push a frame and return None.
         """
@@ -131,11 +130,11 @@ class _Loop(Generic[P, M]):
         stack.append(StackFrame(position, depth, sign, opened.moves, alpha, beta))
         return None
 
-    def _score(self, frame: StackFrame[P, M], value: int) -> None:
+    def _update_best(self, frame: StackFrame[P, M], value: int) -> None:
         if value > frame.best:
             frame.best, frame.move = value, frame.moves[frame.next - 1]
 
-    def _close(self) -> tuple[int, M | None]:
+    def _leave_node(self) -> tuple[int, M | None]:
         """Leave the node on top of the stack. Return its value for Maxie and its best move."""
         frame = self._stack.pop()
         cut = self._cutting and frame.best >= frame.beta

@@ -1,10 +1,9 @@
 """Transposition table: positions that were searched before, on any path (source 003).
 
-An entry holds the value of one position searched to one depth. It answers only for that depth: a
-deeper search gives a different value, and a fixed-depth search promises the value of its own depth. The key is
-the whole position. A Riskless position includes its ply, so effects of the ply limit never appear
-at another ply. Values are stored relative to the node, because its distance from the root differs between
-paths (`values.from_node`).
+An entry holds the value of one position searched to one depth. It is used only for that depth: a deeper search gives
+a different value, and a fixed-depth search promises the value of its own depth. The key is the whole position. A
+Riskless position includes its ply, so effects of the ply limit never appear at another ply. Values are stored
+relative to the node, because its distance from the root differs between paths (`values.from_node`).
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ from arena.games.core import M, P
 
 
 class Bound(Enum):
-    """Relation of a stored value to the true one, both for the player to move."""
+    """Relation of a stored value to the true value, both for the player to move."""
 
     EXACT = "exact"
     LOWER = "lower"
@@ -40,7 +39,7 @@ class Entry(Generic[M]):
 
 
 class Table(Generic[P, M]):
-    """Table of at most `size` positions, which replaces the oldest entry. For one thread at a time."""
+    """Table of at most `size` positions, in which a new entry replaces the oldest one. For one thread at a time."""
 
     def __init__(self, size: int = 500_000) -> None:
         if size < 1:
@@ -54,19 +53,19 @@ class Table(Generic[P, M]):
         return len(self._entries)
 
     def new_search(self) -> None:
-        """Start a new search of a root, to which later entries belong."""
+        """Start a new search of a root: later entries belong to it."""
         self.generation += 1
 
     def move(self, position: P) -> M | None:
-        """Return the best or cutting move found last for this position, at any depth."""
+        """Return the best or cutting move stored last for this position, at any depth; None if there is none."""
         entry = self._entries.get(position)
         return entry.move if entry is not None else None
 
     def probe(self, position: P, depth: int, distance: int, alpha: int, beta: int) -> tuple[int, bool] | None:
-        """Return a value that decides this window, and True if an earlier search of a root found it.
+        """Return a value that decides this window, and True if an earlier search of a root stored it.
 
-        Fail-soft, for the player to move: an exact value, a lower bound ≥ beta, or an upper bound
-        ≤ alpha. Return None if the table has no answer.
+        Fail-soft, for the player to move: an exact value, a lower bound ≥ beta, or an upper bound ≤ alpha. Return
+        None if the table has none of these.
         """
         entry = self._entries.get(position)
         if entry is None or entry.depth != depth:

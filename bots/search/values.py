@@ -1,9 +1,9 @@
 """Values shared by all algorithms.
 
-A value is an integer for Maxie, who prefers high values. A won position is worth WIN - d, where d is the
-number of plies from the root of the search to it, so that a nearer win is better and a later loss is
-better; a draw is 0. Estimates stay within ±ESTIMATE_LIMIT, so an estimate is never mistaken for a win.
-Distances must stay below WIN - ESTIMATE_LIMIT = 100,000 plies.
+A value is an integer for Maxie, who prefers high values. A win d plies from the root of the search has the value WIN
+- d, and a loss -(WIN - d), so that a nearer win and a later loss are better; a draw is 0. Estimates stay within
+±ESTIMATE_LIMIT, so an estimate is never mistaken for a win. Distances must stay below WIN - ESTIMATE_LIMIT = 100,000
+plies.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ INFINITY = WIN + 1
 
 
 def outcome_value(outcome: Outcome, distance: int) -> int:
-    """Return the value of a finished position, `distance` plies from the root of the search."""
+    """Return the value of a finished position, `distance` plies below the root of the search."""
     if outcome.winner is None:
         return 0
     return outcome.winner.sign * (WIN - distance)
 
 
 def clamp(estimate: int) -> int:
-    """Return the value nearest to `estimate` that an evaluator may return."""
+    """Return the value nearest to `estimate` within ±ESTIMATE_LIMIT."""
     return max(-ESTIMATE_LIMIT, min(ESTIMATE_LIMIT, estimate))
 
 
@@ -34,7 +34,7 @@ def is_decided(value: int) -> bool:
 
 
 def plies_to_end(value: int) -> int | None:
-    """Return the number of plies from the root to the end for a decided value; None for any other value."""
+    """Return the number of plies from the root to the end if the value is decided; None if it is not."""
     return WIN - abs(value) if is_decided(value) else None
 
 
@@ -51,5 +51,8 @@ def from_root(value: int, distance: int) -> int:
 
 
 def from_node(value: int, distance: int) -> int:
-    """Return the inverse of `from_root`: a value as stored in a table, since other paths may reach the node."""
+    """Convert a value counted from the root to one counted from a node `distance` plies below it: the inverse of `from_root`.
+
+    Tables store values in this form, because other paths may lead to the node.
+    """
     return from_root(value, -distance)

@@ -14,7 +14,7 @@ A = TypeVar("A")
 
 
 class Seq(Generic[A]):
-    """Immutable sequence. The rest after the first element shares storage with the whole."""
+    """Immutable sequence. The sequence after the first element shares storage with the whole."""
 
     __slots__ = ("_elements", "_first")
 
@@ -24,7 +24,7 @@ class Seq(Generic[A]):
         self._first = first
 
     def view(self) -> View[A]:
-        """Return the view of the sequence, as `showl` does."""
+        """Return the view of the sequence: Nil if it is empty, otherwise a Cons."""
         if self._first >= len(self._elements):
             return Nil()
         return Cons(self._elements[self._first], Seq(self._elements, self._first + 1))
@@ -59,12 +59,12 @@ View = Nil | Cons[A]
 
 
 def showl(seq: Seq[A]) -> View[A]:
-    """Return the view of a sequence, one level deep. O(1)."""
+    """Return the view of a sequence: Nil, or a Cons of its first element and the rest. O(1)."""
     return seq.view()
 
 
 def hidel(view: View[A]) -> Seq[A]:
-    """Return the sequence of a view: showl(hidel(v)) == v. O(n)."""
+    """Return the sequence that a view shows: showl(hidel(v)) == v. O(n)."""
     match view:
         case Cons(head, tail):
             return tail.after(head)

@@ -1,6 +1,8 @@
-"""Breakthrough (Dan Troyka, 2000): pawns walk straight or diagonally ahead, and who reaches the far row wins.
+"""Breakthrough (Dan Troyka, 2000): pawns walk straight or diagonally ahead, and the first player to reach the far row
+wins.
 
-A larger game than the tutorial's: moves of two squares, an estimate, and its size in the setup.
+A larger game than Connect Four in docs/games.md: moves from square to square, an estimate, and the size of the board
+in the setup.
 """
 
 from __future__ import annotations
@@ -82,8 +84,7 @@ class Breakthrough(Game[Pawns, tuple[int, int]]):
         return None
 
     def estimate(self, position):
-        """Return the worth of Maxie's pawns less Minnie's: ten for each pawn, and the square of the rows it has
-        advanced."""
+        """Return the worth of Maxie's pawns less Minnie's. A pawn that has advanced n rows is worth 10 + n²."""
         worth = 0
         for square, pawn in enumerate(position.squares):
             row = square // self.columns

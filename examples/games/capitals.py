@@ -1,4 +1,4 @@
-"""Capitals: Riskless in which who takes the opponent's capital wins. It is played on the maps of Riskless.
+"""Capitals: a variant of Riskless that is won by taking the opponent's capital. It is played on Riskless maps.
 
 A capital trains more armies than other territories. No number of armies wins, so the weaker player can still win.
 """
@@ -11,7 +11,7 @@ from dataclasses import replace
 from arena import MAXIE, MINNIE, Outcome, Player, Riskless, load_map
 
 GARRISON = 2
-"""Armies that a capital trains beyond the one that every occupied territory trains."""
+"""Number of armies that a capital trains in addition to the one that every occupied territory trains."""
 
 
 class Capitals(Riskless):
@@ -21,7 +21,7 @@ class Capitals(Riskless):
     def __init__(self, map):
         # As many as the map can hold, so that only a capital decides a match.
         super().__init__(replace(map, armies_to_win=map.size * map.territory_cap))
-        self.capitals = _capitals(map)
+        self.capitals = _choose_capitals(map)
 
     @classmethod
     def from_setup(cls, setup):
@@ -43,8 +43,8 @@ class Capitals(Riskless):
         return super().outcome(position)
 
 
-def _capitals(map) -> dict[Player, int]:
-    """Return two starting territories that are equally far from the enemy, or as nearly so as the map has them.
+def _choose_capitals(map) -> dict[Player, int]:
+    """Return a capital for each player: two territories held at the start that are as equally far from the enemy as possible.
 
     Of several such pairs, the farthest from the enemy is taken, then the one whose numbers of roads differ least.
     """

@@ -12,7 +12,7 @@ from urllib.parse import quote
 
 import anyio
 
-from arena.bots.engines.registry import refusal
+from arena.bots.engines.registry import why_incompatible
 from arena.console import CommandError, UsageError, err, register_game
 from arena.games.core import AnyGame, GameError
 from arena.ladder.bots import BotRefused
@@ -114,7 +114,7 @@ def _check_engines(plan: LadderPlan, starts: Sequence[AnyGame]) -> None:
     """Raise UsageError if an engine cannot play one of the starts, for example because of an option."""
     for bot in plan.bots:
         for game in starts:
-            why = refusal(bot.engine, game) if bot.engine is not None else None
+            why = why_incompatible(bot.engine, game) if bot.engine is not None else None
             if why is not None:
                 raise UsageError(f"bot {bot.name}: {why}")
 

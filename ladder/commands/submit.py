@@ -13,7 +13,7 @@ from typing import Annotated
 import typer
 from msgspec import Struct
 
-from arena.bots.api.options import BOX_IMAGE, SUBMISSION, BadSpec
+from arena.bots.api.options import IMAGE_SEPARATOR, SUBMISSION, BadSpec
 from arena.bots.engines.box import box_engine
 from arena.bots.engines.submission import unpack
 from arena.console import (
@@ -144,7 +144,7 @@ def check(
     file = Path(name) if name.endswith(".zip") else folder / f"{name}.zip"
     if not file.is_file():
         raise UsageError(f"{file} does not exist; give the name of a submission, or a FILE.zip")
-    spec = f"{SUBMISSION}{file}{BOX_IMAGE}{image}" if image else f"{SUBMISSION}{file}"
+    spec = f"{SUBMISSION}{file}{IMAGE_SEPARATOR}{image}" if image else f"{SUBMISSION}{file}"
     try:
         box_engine(spec)
     except BadSpec as error:

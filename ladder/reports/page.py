@@ -17,7 +17,7 @@ from arena.ladder.reports.standings import FAULTS, HEADINGS, LEGEND, Column, ext
 from arena.maps.setup import has_maps
 from arena.match.replay import movers
 from arena.protocol.record import Record, RecordedMove
-from arena.rating.breakdown import Breakdown, Duel, Part, breakdown
+from arena.rating.breakdown import Breakdown, Duel, GroupScore, breakdown
 from arena.rating.draws import count_draws
 from arena.rating.formats import Encounter
 from arena.rating.pairing import Pairing
@@ -259,7 +259,7 @@ def _first_move_html(parts: Breakdown) -> str:
     return f"<p>The player who moves first scores {first.score:.1%}: {first.elo:+z.0f} ± {first.error:.0f} Elo.</p>"
 
 
-def _heat_map(bots: Sequence[str], parts: Sequence[Part], colour: Mapping[str, str]) -> str:
+def _heat_map(bots: Sequence[str], parts: Sequence[GroupScore], colour: Mapping[str, str]) -> str:
     score = {(part.bot, part.of): part for part in parts}
     lines = [_row(("", *bots), "th")]
     for bot in bots:
@@ -279,7 +279,7 @@ def _heat_map(bots: Sequence[str], parts: Sequence[Part], colour: Mapping[str, s
     return _scrolling(f'<table class="heat">{"".join(lines)}</table>')
 
 
-def _parts_table(parts: Sequence[Part], colour: Mapping[str, str]) -> str:
+def _parts_table(parts: Sequence[GroupScore], colour: Mapping[str, str]) -> str:
     head = ("bot", "of", "games", "won", "drawn", "lost", "score")
     lines = ((p.bot, p.of, p.games, p.wins, p.draws, p.losses, f"{p.score:.1%}") for p in parts)
     return _table(head, lines, colour)

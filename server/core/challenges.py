@@ -7,7 +7,7 @@ from itertools import chain, islice
 
 from arena.games.core import AnyGame, GameError
 from arena.games.nearest import similar
-from arena.maps.loader import MapError, size_of
+from arena.maps.loader import MapError, generated_size
 from arena.maps.setup import has_maps, make_setup
 from arena.match.clock import MS
 from arena.match.terms import Terms
@@ -48,7 +48,7 @@ def make_challenge_game(challenge: Challenge, most_territories: int) -> AnyGame:
             Code.BAD_CHALLENGE, f"{challenge.map!r:.40} is a file: name a map, such as m2, world or grid:5x5"
         )
     try:
-        size = size_of(challenge.map) if has_maps(challenge.game) else None
+        size = generated_size(challenge.map) if has_maps(challenge.game) else None
         if size is not None and size > most_territories:
             detail = (
                 f"{challenge.map:.40} has {size} territories; this server allows at most {most_territories}"

@@ -16,7 +16,7 @@ from arena.protocol.record import Result
 from arena.protocol.values import Players
 from arena.rating.formats import ArenaFormat, Format, Knockout, RosterChange, Swiss, make_format
 from arena.rating.pairing import Pair, Pairing
-from arena.rating.schedule import Schedule, match_id, points
+from arena.rating.schedule import Schedule, match_id, points_by_bot
 from arena.rating.steps import FinishedMatch
 from arena.server.core.event_state import EventPlan, StoredEvent
 from arena.server.core.matchmaker import choose
@@ -240,7 +240,7 @@ class Event:
         }
         self._played = len(done)
         for ended in done.values():
-            self._points.update(points(ended.players, ended.result))
+            self._points.update(points_by_bot(ended.players, ended.result))
         if self.schedule is None:
             for ended in done.values():
                 self._note_meeting(ended.players.maxie, ended.players.minnie)
@@ -305,7 +305,7 @@ class Event:
         if pairing is None:
             return
         self._played += 1
-        self._points.update(points(pairing, result))
+        self._points.update(points_by_bot(pairing, result))
         if self.schedule is None:
             return
         before = self.schedule.format.gone

@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection
 
 from arena.games.catalogue import KNOWN
 from arena.games.nearest import hint, nearest
-from arena.maps.loader import MapError, map_names, size_of
+from arena.maps.loader import MapError, generated_size, map_names
 from arena.protocol.codes import Code
 from arena.protocol.messages import Hello
 from arena.protocol.timecontrol import BadTimeControl, TimeControl
@@ -41,7 +41,7 @@ def check_names(hello: Hello, offered: Callable[[], Collection[PoolGame]]) -> No
 
 def _check_map(name: str, maps: list[str]) -> None:
     try:
-        if name not in maps and size_of(name) is None:
+        if name not in maps and generated_size(name) is None:
             raise _unknown_name(f"this server has no map {name!r}", hint(name, [*maps, "ring:N", "grid:WxH"]))
     except MapError as error:
         raise _unknown_name(str(error), "") from None

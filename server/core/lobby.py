@@ -161,7 +161,7 @@ class Lobby:
             raise Refused(Code.NOT_A_PLAYER, detail)
         if role != "bot":
             return False
-        differ = KNOWN.disagreement(hello.rules) if hello.rules is not UNSET else None
+        differ = KNOWN.why_incompatible(hello.rules) if hello.rules is not UNSET else None
         if differ is not None:
             raise Refused(Code.OTHER_RULES, differ)
         bot = self.bots.get(hello.name)

@@ -21,7 +21,7 @@ from websockets.uri import parse_uri
 from arena.bots.api.bot import Ending, Match
 from arena.bots.client.client import Client
 from arena.bots.client.connection import ClientError
-from arena.bots.client.options import Options
+from arena.bots.client.settings import ClientSettings
 from arena.bots.client.state.actions import Choose
 from arena.bots.client.worker import BotEnded, MoveChosen, Prepared
 from arena.games.catalogue import make_game
@@ -151,9 +151,9 @@ class ClientBot(SimulatedBot):
         super().__init__(arena, number)
         self.client: Client
 
-    def options(self) -> Options:
+    def options(self) -> ClientSettings:
         """Return the client's options."""
-        return Options(URL, self.name, matches=1 + self._number % 2, wait=1e6)
+        return ClientSettings(URL, self.name, matches=1 + self._number % 2, wait=1e6)
 
     async def _main(self) -> None:
         options = self.options()

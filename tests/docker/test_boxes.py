@@ -14,7 +14,7 @@ from threading import Event
 
 import pytest
 
-from arena.bots.api.bot import Clock, ask, begin
+from arena.bots.api.bot import Clock, assign_match, request_move
 from arena.bots.api.options import BadSpec
 from arena.bots.engines.box import box_engine
 from arena.protocol.codes import EndReason
@@ -80,10 +80,10 @@ def test_a_bot_finds_nothing_of_its_host(tmp_path: Path, image: str, monkeypatch
         port = str(server.getsockname()[1])
         file = hostile(tmp_path, "look", secret, str(tmp_path / secret), port)
         bot = box_engine(f"submit:{file},image={image}", tmp_path / "logs").make()
-        begin(bot, MATCH, Event())
+        assign_match(bot, MATCH, Event())
         try:
             bot.prepare()
-            assert ask(bot, MATCH.game.start(), Clock(LONG), Event()) == 0
+            assert request_move(bot, MATCH.game.start(), Clock(LONG), Event()) == 0
         finally:
             bot.close()
     data = json.loads((tmp_path / "logs" / f"{MATCH.id}.log").read_text())
@@ -158,7 +158,7 @@ def test_an_image_with_a_volume_is_refused(image: str) -> None:
     name = f"{image}-volume"
     build_image(name, f"FROM {image}\nVOLUME /data\n")
     try:
-        with pytest.raises(BadSpec, match="has a VOLUME, which no box allows"):
+        with pytest.raises(BadSpec, match="has a VOLUME, which is not allowed"):
             box_engine(f"image:{name}")
     finally:
         docker("image", "rm", "--force", name)
@@ -169,10 +169,10 @@ def test_a_python_file_plays_in_an_image_with_the_arena(tmp_path: Path, arena_im
     bot += "        return self.game.moves(position)[0]\n"
     file = zipped(tmp_path / "first.zip", {"bot.toml": 'engine = "my_bot.py"', "my_bot.py": bot})
     made = box_engine(f"submit:{file},image={arena_image}").make()
-    begin(made, MATCH, Event())
+    assign_match(made, MATCH, Event())
     try:
         made.prepare()
-        assert ask(made, MATCH.game.start(), Clock(LONG), Event()) == 0
+        assert request_move(made, MATCH.game.start(), Clock(LONG), Event()) == 0
         assert made.thinking is not None
         assert made.thinking.cpu_ms is not None
     finally:

@@ -14,7 +14,7 @@ from threading import Event
 
 import pytest
 
-from arena.bots.api.bot import Clock, ask, begin
+from arena.bots.api.bot import Clock, assign_match, request_move
 from arena.bots.api.options import BadSpec
 from arena.bots.engines.box import box_engine
 from testkit.parts import requires, skip_without
@@ -53,12 +53,12 @@ def test_a_move_is_played_in_a_container_of_podman(tmp_path: Path, image: str) -
     try:
         bot = box_engine(f"submit:{file},image={image}").make()
     except BadSpec as refused:
-        if "cannot bound the memory, processes and cores of a container" not in str(refused):
+        if "cannot limit the memory, processes and cores of a container" not in str(refused):
             raise
         skip_without("podman", str(refused))
-    begin(bot, MATCH, Event())
+    assign_match(bot, MATCH, Event())
     try:
         bot.prepare()
-        assert ask(bot, MATCH.game.start(), Clock(LONG), Event()) == 4
+        assert request_move(bot, MATCH.game.start(), Clock(LONG), Event()) == 4
     finally:
         bot.close()

@@ -16,7 +16,7 @@ from msgspec.structs import replace
 from arena.bots.api.bot import Bot, Clock
 from arena.bots.client import client as client_module
 from arena.bots.client.client import Client
-from arena.bots.client.options import Options
+from arena.bots.client.settings import ClientSettings
 from arena.bots.client.worker import BotFactory
 from arena.bots.engines.registry import make_engine
 from arena.games.core import AnyGame
@@ -45,7 +45,7 @@ def spec(game: AnyGame, maxie: str = "a", minnie: str = "b", tc: str = "300+0") 
 async def playing(host: Host, url: str = "", **bots: BotFactory) -> AsyncIterator[dict[str, Client]]:
     """Yield clients that are connected, each playing up to four matches at once; `url` leads there by a detour."""
     clients = {
-        name: Client(make, Options(url or host.url, name, matches=4), complain=lambda _: None)
+        name: Client(make, ClientSettings(url or host.url, name, matches=4), complain=lambda _: None)
         for name, make in bots.items()
     }
     async with anyio.create_task_group() as tasks:

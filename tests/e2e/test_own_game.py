@@ -131,7 +131,7 @@ def job(**changes: object) -> PairJob:
         "folder": "",
         "patience": RestartPolicy(),
         "games": (spec,),
-        "rules": KNOWN.rules(game),
+        "rules": KNOWN.rules_digest(game),
     }
     return PairJob(**{**variables, **changes})  # type: ignore[arg-type]
 

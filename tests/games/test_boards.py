@@ -19,8 +19,8 @@ def test_every_cell_has_a_name_of_its_own(grid: Grid) -> None:
 
 def test_a_grid_is_drawn_from_the_side_of_its_first_row() -> None:
     marks = piece_marks([MAXIE, "", "", MINNIE, "", "*"])
-    assert Grid(3, 2).drawn(marks).splitlines() == ["   a b c", " 1 X . .", " 2 O . *"]
-    assert Grid(3, 2, a1_below=True).drawn(marks).splitlines() == [" 2 O . *", " 1 X . .", "   a b c"]
+    assert Grid(3, 2).draw_text(marks).splitlines() == ["   a b c", " 1 X . .", " 2 O . *"]
+    assert Grid(3, 2, a1_below=True).draw_text(marks).splitlines() == [" 2 O . *", " 1 X . .", "   a b c"]
 
 
 @pytest.mark.parametrize(("columns", "rows"), [(0, 1), (27, 1), (1, 0), (26, 39)])
@@ -34,7 +34,7 @@ def test_points_have_names_or_numbers() -> None:
     named = Points(plain.places, plain.lines, ("left", "right", "below"))
     assert [plain.name_of(cell) for cell in range(3)] == ["0", "1", "2"]
     assert [named.name_of(cell) for cell in range(3)] == ["left", "right", "below"]
-    assert named.drawn(["", "X", ""]) == "+-------X\n      /\n    +"
+    assert named.draw_text(["", "X", ""]) == "+-------X\n      /\n    +"
 
 
 def test_morris_is_drawn_with_its_lines() -> None:
@@ -42,7 +42,7 @@ def test_morris_is_drawn_with_its_lines() -> None:
         ((0, 0), (3, 0), (6, 0), (1, 1), (3, 1), (5, 1), (0, 3), (1, 3), (5, 3), (6, 3)),
         ((0, 1), (1, 2), (3, 4), (4, 5), (1, 4), (0, 6), (6, 7), (3, 7), (8, 9), (2, 9), (5, 8), (0, 3)),
     )
-    assert mill.drawn(["X", "", "O", *[""] * 7]).splitlines() == [
+    assert mill.draw_text(["X", "", "O", *[""] * 7]).splitlines() == [
         "X-------+-------O",
         "| \\     |       |",
         "|   +---+---+   |",
@@ -53,8 +53,8 @@ def test_morris_is_drawn_with_its_lines() -> None:
 
 def test_a_wide_board_of_points_is_told_as_a_list() -> None:
     wide = Points(tuple((number, 0) for number in range(40)))
-    assert wide.drawn(["", "X", *[""] * 38]) == "1: X"
-    assert wide.drawn([""] * 40) == "all points are empty"
+    assert wide.draw_text(["", "X", *[""] * 38]) == "1: X"
+    assert wide.draw_text([""] * 40) == "all points are empty"
 
 
 @pytest.mark.parametrize(

@@ -112,11 +112,11 @@ def test_two_sides_with_other_rules_differ_and_with_the_same_do_not(tmp_path: Pa
     ours, theirs = Catalogue(), Catalogue()
     ours.register(str(nim(tmp_path)))
     theirs.register(str(nim(tmp_path / "other", ("min(3,", "min(2,"), ("size = 9", "size = 9  # as many"))))
-    assert ours.disagreement(ours.digests()) is None
-    assert ours.disagreement({"another": "0"}) is None
-    told = ours.disagreement(theirs.digests())
+    assert ours.why_incompatible(ours.digests()) is None
+    assert ours.why_incompatible({"another": "0"}) is None
+    told = ours.why_incompatible(theirs.digests())
     assert told is not None
     assert told.startswith("nim has other rules there")
     game = ours.find("nim").from_setup({})
-    assert ours.rules(game) == ours.digests()["nim"]
-    assert not ours.rules(make_game("tictactoe", {})), "the project's own games need no comparing"
+    assert ours.rules_digest(game) == ours.digests()["nim"]
+    assert not ours.rules_digest(make_game("tictactoe", {})), "the project's own games need no comparing"

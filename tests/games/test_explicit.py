@@ -38,9 +38,9 @@ def test_estimates_only_where_there_is_a_value() -> None:
         {"name": "a", "children": [{"name": "b", "value": 3}, {"name": "c", "value": None}]}
     )
     assert game.estimate(Place(1)) == 3
-    with pytest.raises(WrongPlace, match="no estimate at a: it is an inner node"):
+    with pytest.raises(WrongPlace, match="cannot estimate node a: it is an inner node"):
         game.estimate(Place(0))
-    with pytest.raises(WrongPlace, match="no estimate at c: it stands for a part"):
+    with pytest.raises(WrongPlace, match="cannot estimate node c: it stands for a part"):
         game.estimate(Place(2))
 
 

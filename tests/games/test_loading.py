@@ -10,7 +10,7 @@ from threading import Barrier
 import pytest
 
 from arena.games.basics import BadGame
-from arena.games.loading import game_in_file, is_file_spec, split_spec, usable
+from arena.games.loading import checked_game, game_in_file, is_file_spec, split_spec
 from arena.games.tictactoe import TicTacToe
 from tests.games.own import GAME_FILES, nim
 
@@ -90,7 +90,7 @@ def test_a_file_that_is_not_there(tmp_path: Path) -> None:
 
 
 def test_the_games_of_the_project_are_usable() -> None:
-    assert usable(TicTacToe, "here") is TicTacToe
+    assert checked_game(TicTacToe, "here") is TicTacToe
 
 
 def test_an_installed_package_brings_its_games(tmp_path: Path) -> None:

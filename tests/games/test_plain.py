@@ -74,9 +74,9 @@ def test_whatever_comes_is_whole_or_refused_in_one_line(data: Any) -> None:
 
 
 def test_an_object_without_a_plain_form_is_named() -> None:
-    with pytest.raises(TypeError, match="a list has no plain form"):
+    with pytest.raises(TypeError, match="a list cannot be converted to plain data"):
         to_plain([1])
-    with pytest.raises(TypeError, match="a float has no plain form"):
+    with pytest.raises(TypeError, match="a float cannot be converted to plain data"):
         to_plain(0.5)
 
 

@@ -15,7 +15,7 @@ from shapely import LineString, MultiPoint, Point, Polygon, unary_union, voronoi
 from shapely.geometry.base import BaseGeometry
 
 from arena.maps.cells import FOLDER, Ring
-from arena.maps.layout import lines, nearest_pair, roads
+from arena.maps.layout import nearest_pair, road_lines, roads
 from arena.maps.loader import load_file, map_names
 from arena.maps.mapfile import MapFile
 from tests.maps.shores import SHORES, Shape
@@ -71,7 +71,7 @@ def ferries_of(file: MapFile, cells: list[list[Ring]]) -> list[tuple[int, int]]:
     return [
         (v, w)
         for v, w in roads(file.map)
-        if not all(land.covers(LineString(line)) for line in lines(file, v, w))
+        if not all(land.covers(LineString(line)) for line in road_lines(file, v, w))
     ]
 
 
@@ -115,7 +115,7 @@ def _land(file: MapFile, members: list[int], unit: float) -> BaseGeometry:
     shores: list[BaseGeometry] = [Point(file.map.places[each]).buffer(COAST * unit) for each in members]
     for v, w in roads(file.map):
         if v in inside and w in inside:
-            shores += [LineString(line).buffer(SHOULDER * unit) for line in lines(file, v, w)]
+            shores += [LineString(line).buffer(SHOULDER * unit) for line in road_lines(file, v, w)]
     # Grown and shrunk again, narrow bays and lakes are closed.
     return unary_union(shores).buffer(BAY * unit).buffer(-BAY * unit)
 

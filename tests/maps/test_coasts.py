@@ -9,7 +9,7 @@ import pytest
 from shapely import LineString, Point, Polygon, unary_union
 
 from arena.maps.cells import shipped_cells, shipped_ferries
-from arena.maps.layout import lines, nearest_pair, roads
+from arena.maps.layout import nearest_pair, road_lines, roads
 from arena.maps.loader import load_file, map_names
 from tests.maps.coasts import COAST, GRAIN, ferries_of, lands_of, make_cells
 from tests.maps.shores import SHORES
@@ -69,7 +69,7 @@ def test_a_road_over_the_sea_is_a_ferry(name: str) -> None:
     for v, w in roads(file.map):
         crossing = any(
             LineString(line).difference(lands).length > 0.2 * LineString(line).length
-            for line in lines(file, v, w)
+            for line in road_lines(file, v, w)
         )
         if crossing:
             assert (v, w) in shipped_ferries(name)

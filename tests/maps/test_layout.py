@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from arena.games.board import RisklessMap
 from arena.maps.generators import grid
-from arena.maps.layout import OVERHANG, extent, lines, nearest_pair, roads
+from arena.maps.layout import OVERHANG, extent, nearest_pair, road_lines, roads
 from arena.maps.mapfile import MapFile
 from tests.games.strategies import riskless_maps
 
@@ -47,8 +47,8 @@ def test_the_nearest_pair_is_the_nearest(places: list[tuple[int, int]]) -> None:
 
 def test_a_road_is_a_straight_line() -> None:
     file = row(0, 30, 100, wraps=False)
-    assert lines(file, 0, 1) == [((0, 0), (30, 10))]
-    assert lines(file, 2, 1) == lines(file, 1, 2) == [((30, 10), (100, 20))]
+    assert road_lines(file, 0, 1) == [((0, 0), (30, 10))]
+    assert road_lines(file, 2, 1) == road_lines(file, 1, 2) == [((30, 10), (100, 20))]
     assert (extent(file).left, extent(file).right) == (0, 100)
 
 
@@ -56,8 +56,8 @@ def test_a_long_road_goes_round_where_the_map_says_so() -> None:
     file = row(0, 30, 100, wraps=True)
     edge = extent(file)
     assert (edge.left, edge.right) == (-100 * OVERHANG, 100 + 100 * OVERHANG)
-    assert lines(file, 0, 1) == [((0, 0), (30, 10))]
-    west, east = lines(file, 1, 2)
+    assert road_lines(file, 0, 1) == [((0, 0), (30, 10))]
+    west, east = road_lines(file, 1, 2)
     assert (west[0], east[1]) == ((30, 10), (100, 20))
     assert (west[1][0], east[0][0]) == (edge.left, edge.right)
     # Both ends at the edge have one height, on the line that crosses it.

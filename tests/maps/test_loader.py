@@ -7,7 +7,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from arena.games.board import RisklessMap
-from arena.maps.loader import MAX_BYTES, SHIPPED, MapError, load_file, load_map, map_names, read_file, size_of
+from arena.maps.loader import (
+    MAX_BYTES,
+    SHIPPED,
+    MapError,
+    generated_size,
+    load_file,
+    load_map,
+    map_names,
+    read_file,
+)
 from tests.maps.test_mapfile import GOOD
 
 
@@ -86,7 +95,7 @@ def test_a_file_that_is_no_text_says_which_line(tmp_path: Path) -> None:
 def test_a_huge_file_is_not_read(tmp_path: Path) -> None:
     path = tmp_path / "huge.toml"
     path.write_bytes(b"#" * (MAX_BYTES + 1))
-    with pytest.raises(MapError, match=r"too large for a map: more than 1,000,000 bytes"):
+    with pytest.raises(MapError, match=r"too large for a map: it may have at most 1,000,000 bytes"):
         read_file(path)
 
 
@@ -103,7 +112,7 @@ def test_the_largest_map_is_far_from_that_bound() -> None:
 def test_the_size_of_a_generated_map_is_known_before_it_is_made(kind: str, numbers: list[int]) -> None:
     name = f"{kind}:{'x'.join(map(str, numbers))}"
     try:
-        size = size_of(name)
+        size = generated_size(name)
     except MapError:
         with pytest.raises(MapError):
             load_map(name)
@@ -112,5 +121,5 @@ def test_the_size_of_a_generated_map_is_known_before_it_is_made(kind: str, numbe
 
 
 def test_the_size_of_another_map_is_not_in_its_name() -> None:
-    assert size_of("m2") is None
-    assert size_of("grid:3x3.toml") is None
+    assert generated_size("m2") is None
+    assert generated_size("grid:3x3.toml") is None

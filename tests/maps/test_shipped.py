@@ -12,7 +12,7 @@ import pytest
 from arena.games.graph import is_connected, is_simple, is_undirected
 from arena.games.riskless import Riskless
 from arena.lab.balance import Balance
-from arena.maps.layout import lines, nearest_pair, roads
+from arena.maps.layout import nearest_pair, road_lines, roads
 from arena.maps.loader import load_file, load_map, map_names
 from arena.maps.mapfile import MapFile
 from tests.games.setups import random_match
@@ -62,7 +62,7 @@ def test_territories_and_roads_do_not_stand_on_each_other(file: MapFile) -> None
     """On the picture no road passes so close to a third territory that it seems to lead there."""
     places, clear = file.map.places, 0.25 * nearest_pair(file.map)
     for v, w in roads(file.map):
-        for a, b in lines(file, v, w):
+        for a, b in road_lines(file, v, w):
             for u in set(range(file.map.size)) - {v, w}:
                 assert off(places[u], a, b) > clear, [file.map.territories[each] for each in (u, v, w)]
 
@@ -157,7 +157,7 @@ def test_the_road_from_alaska_to_kamchatka_goes_round() -> None:
     file = load_file("world")
     v, w = file.map.find("Alaska"), file.map.find("Kamchatka")
     assert w in file.map.neighbours[v]
-    round_ = [each for each in roads(file.map) if len(lines(file, *each)) == 2]
+    round_ = [each for each in roads(file.map) if len(road_lines(file, *each)) == 2]
     assert round_ == [(v, w)]
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from arena.games.board import RisklessMap
 from arena.maps.cells import shipped_cells
-from arena.maps.layout import lines, roads
+from arena.maps.layout import road_lines, roads
 from arena.maps.loader import load_file, map_names
 from arena.maps.mapfile import MapFile
 from arena.maps.svg import EDGE, draw_svg
@@ -30,7 +30,7 @@ def test_everything_is_in_the_picture(name: str) -> None:
     root = picture(file)
     assert root.findtext(f"{NS}title") == file.map.name
     assert [each.text for each in of_class(root, "name")] == list(file.map.territories)
-    drawn = sum(len(lines(file, v, w)) for v, w in roads(file.map))
+    drawn = sum(len(road_lines(file, v, w)) for v, w in roads(file.map))
     assert len(of_class(root, "road")) + len(of_class(root, "road ferry")) == drawn
     assert len(of_class(root, "area-of")) == len(shipped_cells(name) or ())
     held = Counter("maxie" if n > 0 else "minnie" if n < 0 else "empty" for n in file.map.start)

@@ -90,7 +90,7 @@ def test_a_record_tells_the_terms_and_the_rules_of_a_game_of_ones_own() -> None:
     assert (told.match, told.event, told.game, told.players) == ("m", "e", "connect4", own.players)
     assert (told.time_control, told.time_odds, told.result) == ("1+0", own.time_odds, result)
     assert told.engines is None
-    assert told.rules == KNOWN.rules(own.game)
+    assert told.rules == KNOWN.rules_digest(own.game)
     assert len(told.rules) == 16
     assert '"rules"' not in to_line(
         replace(own, game=make_setup("tictactoe")).record(told.started, [], result)

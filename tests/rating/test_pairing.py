@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.rating.pairing import check
+from arena.rating.pairing import check_entrants
 from tests.rating.pairs import round_robin
 
 NAMES = st.lists(st.text("abcdef-2", min_size=1, max_size=4), min_size=2, max_size=9, unique=True)
@@ -65,5 +65,5 @@ def test_a_bot_never_rests_long(n: int, seed: int) -> None:
 
 @pytest.mark.parametrize(("bots", "starts"), [([], 1), (["a"], 1), (["a", "a"], 1), (["a", "b"], 0)])
 def test_invalid_round_robins(bots: list[str], starts: int) -> None:
-    with pytest.raises(ValueError, match="round-robin needs"):
-        check(bots, starts)
+    with pytest.raises(ValueError, match="an event needs"):
+        check_entrants(bots, starts)

@@ -10,7 +10,7 @@ from arena.protocol.record import FORMAT, Record, Result
 from arena.protocol.values import Players, Seat
 from arena.rating.formats import FORMATS, Knockout, RoundRobinFormat, make_format
 from arena.rating.pairing import Pairing
-from arena.rating.schedule import TRIES, Schedule, absent, match_id, points
+from arena.rating.schedule import TRIES, Schedule, absent_bots, match_id, points_by_bot
 from tests.properties import examples
 from tests.rating.pairs import round_robin
 
@@ -196,8 +196,8 @@ def test_results_of_a_twin_count_for_its_bot_in_a_resumed_event() -> None:
 def test_an_absent_bot_gives_its_opponent_the_points() -> None:
     [head] = Schedule(EVENT, RoundRobinFormat(["a", "b"], 1, 1, 0)).startable()
     a_wins = Result("maxie" if head.maxie == "a" else "minnie", EndReason.NO_SHOW)
-    assert (points(head, a_wins), absent(head, a_wins)) == ({"a": 1, "b": 0}, {"b"})
+    assert (points_by_bot(head, a_wins), absent_bots(head, a_wins)) == ({"a": 1, "b": 0}, {"b"})
     nobody = Result(None, EndReason.NO_SHOW)
-    assert (points(head, nobody), absent(head, nobody)) == ({"a": 0, "b": 0}, {"a", "b"})
+    assert (points_by_bot(head, nobody), absent_bots(head, nobody)) == ({"a": 0, "b": 0}, {"a", "b"})
     drawn = Result(None, EndReason.BOARD_FULL)
-    assert (points(head, drawn), absent(head, drawn)) == ({"a": 0.5, "b": 0.5}, set())
+    assert (points_by_bot(head, drawn), absent_bots(head, drawn)) == ({"a": 0.5, "b": 0.5}, set())

@@ -16,12 +16,12 @@ from arena.rating.glicko import Rating, update
 from arena.rating.steps import (
     Category,
     FinishedMatch,
-    Meaning,
     RatedOutcome,
     Rater,
-    meaning,
-    outcome,
+    RatingEffect,
     periods,
+    rated_outcome,
+    rating_effect,
 )
 from tests.server.matches import record
 from tests.server.played import day
@@ -48,7 +48,7 @@ def effects() -> dict[str, str]:
 
 @pytest.mark.parametrize("reason", EndReason)
 def test_every_way_of_ending_has_its_meaning_in_the_document(reason: EndReason) -> None:
-    assert effects()[reason.value] == meaning(reason).value
+    assert effects()[reason.value] == rating_effect(reason).value
 
 
 def test_the_document_tells_of_no_other_way() -> None:
@@ -57,8 +57,8 @@ def test_the_document_tells_of_no_other_way() -> None:
 
 @pytest.mark.parametrize("reason", [each for each in EndReason if each is not EndReason.SERVER_FAULT])
 def test_a_match_that_somebody_wins_is_a_win_and_a_loss(reason: EndReason) -> None:
-    assert outcome(Result("maxie", reason), "maxie") == (RatedOutcome.WIN, False)
-    assert outcome(Result("maxie", reason), "minnie") == (
+    assert rated_outcome(Result("maxie", reason), "maxie") == (RatedOutcome.WIN, False)
+    assert rated_outcome(Result("maxie", reason), "minnie") == (
         RatedOutcome.LOSS,
         reason in FORFEITS - {EndReason.CRASH},
     )
@@ -78,13 +78,13 @@ def test_a_crash_is_counted_apart_from_forfeits_and_only_for_who_crashed() -> No
 
 @pytest.mark.parametrize("reason", [EndReason.PLY_LIMIT, EndReason.BOARD_FULL, EndReason.BOTH_ARMIES])
 def test_a_match_that_nobody_wins_by_the_rules_is_a_draw(reason: EndReason) -> None:
-    assert outcome(Result(None, reason), "maxie") == (RatedOutcome.DRAW, False)
+    assert rated_outcome(Result(None, reason), "maxie") == (RatedOutcome.DRAW, False)
 
 
 def test_a_fault_of_the_server_counts_for_nobody_and_neither_coming_is_forfeited_by_both() -> None:
-    assert meaning(EndReason.SERVER_FAULT) is Meaning.VOID
-    assert outcome(Result(None, EndReason.SERVER_FAULT), "maxie") == (RatedOutcome.NONE, False)
-    assert outcome(Result(None, EndReason.NO_SHOW), "minnie") == (RatedOutcome.NONE, True)
+    assert rating_effect(EndReason.SERVER_FAULT) is RatingEffect.VOID
+    assert rated_outcome(Result(None, EndReason.SERVER_FAULT), "maxie") == (RatedOutcome.NONE, False)
+    assert rated_outcome(Result(None, EndReason.NO_SHOW), "minnie") == (RatedOutcome.NONE, True)
 
 
 def test_both_ratings_are_updated_from_their_values_before_the_match() -> None:

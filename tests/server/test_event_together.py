@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from arena.bots.client.options import Options
+from arena.bots.client.settings import ClientSettings
 from arena.match.terms import setup_of_game
 from arena.protocol.timecontrol import TimeControl
 from arena.server.core.event_state import EventPlan
@@ -34,8 +34,8 @@ class Entrant(ClientBot):
     def start(self) -> None:
         self.arena.world.call_in(4 * SECOND, super().start)  # once the event is announced
 
-    def options(self) -> Options:
-        return Options(URL, self.name, event="cup", pool=False, wait=1e6)
+    def options(self) -> ClientSettings:
+        return ClientSettings(URL, self.name, event="cup", pool=False, wait=1e6)
 
 
 def ask(arena: SimulatedArena, request: AnnounceEvent | ControlEvent) -> None:

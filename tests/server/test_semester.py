@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 import msgspec
 import pytest
 
-from arena.bots.client.options import Options
+from arena.bots.client.settings import ClientSettings
 from arena.protocol.codes import EndReason
 from arena.protocol.timecontrol import TimeControl
 from arena.server.core.event_state import EventPlan
@@ -79,8 +79,8 @@ class Student(ClientBot):
         self.token = ""
         self.event = ""
 
-    def options(self) -> Options:
-        return Options(URL, self.name, self.token, event=self.event, pool=not self.event, wait=1e6)
+    def options(self) -> ClientSettings:
+        return ClientSettings(URL, self.name, self.token, event=self.event, pool=not self.event, wait=1e6)
 
     def come(self, event: str) -> None:
         """Connect, for the pool or for an event."""

@@ -1,1 +1,1 @@
-"""Decisions of the client, without I/O. Pure."""
+"""Decision logic of the client; pure, without I/O."""

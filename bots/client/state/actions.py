@@ -13,7 +13,7 @@ from arena.protocol.messages import ClientMessage
 
 @dataclass(frozen=True)
 class SendMessage:
-    """Message to send. Without a connection it is dropped, because the server asks again after a reconnection."""
+    """Message to send. It is dropped if there is no connection, because the server asks again after a reconnection."""
 
     message: ClientMessage
 
@@ -34,11 +34,11 @@ class Choose:
     position: Any
     clock: Clock
     reply_to: Any
-    """Opponent's move that led here; None at the start, or if the bot itself moves again."""
+    """Opponent's move before this turn; None at the start, or if the bot moves twice in a row."""
 
 
 @dataclass(frozen=True)
-class Stop:
+class StopChoosing:
     """Request to tell the match's bot that the move it is choosing is no longer needed."""
 
     match: str
@@ -61,16 +61,16 @@ class Warn:
 
 @dataclass(frozen=True)
 class ReportStatus:
-    """The bot's matchmaking state: `state` as in PROTOCOL.md, and `detail` for its owner."""
+    """Status of the bot: `state` as in PROTOCOL.md, and `detail`, a line for the bot's owner."""
 
     state: str
     detail: str
     ratings: Mapping[str, float] | None = None
-    """Ratings of the bot by game; None if the message contains none."""
+    """Ratings of the bot by game; None if the server sent none."""
     deviations: Mapping[str, float] = field(default_factory=dict)
     """Rating deviations by game; empty from a server that does not send them."""
     table: str = ""
-    """Path of the table of an event that has just ended on the server's page; empty for none."""
+    """Path, on the server's page, of the table of an event that has just ended; empty for none."""
 
 
 @dataclass(frozen=True)
@@ -89,5 +89,13 @@ class Disconnect:
 
 
 Action = (
-    SendMessage | Prepare | Choose | Stop | EndMatch | Warn | ReportStatus | ScheduleChallenge | Disconnect
+    SendMessage
+    | Prepare
+    | Choose
+    | StopChoosing
+    | EndMatch
+    | Warn
+    | ReportStatus
+    | ScheduleChallenge
+    | Disconnect
 )

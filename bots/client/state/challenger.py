@@ -6,27 +6,30 @@ from arena.protocol.messages import Challenge, Challenged, ChallengeOver
 
 
 class Challenger:
-    """State of the client's own challenges. The driver sends `ask` when the bot can play another match."""
+    """State of the challenges that this client opens.
+
+    The driver sends the challenge `ask` when the bot can play another match.
+    """
 
     def __init__(self, ask: Challenge | None) -> None:
-        """Start without open challenges. `ask` is the challenge to open repeatedly, or None."""
+        """Start without open challenges. `ask` is the challenge to open again and again; None for none."""
         self.ask = ask
         self._sent_count = 0
         self._open: set[str] = set()
-        self._coming: set[str] = set()
+        self._agreed: set[str] = set()
         """Matches that are agreed but have not started."""
 
     def __contains__(self, challenge: str) -> bool:
         return challenge in self._open
 
-    def missing(self, room: int) -> int:
+    def count_to_open(self, room: int) -> int:
         """Return the number of challenges to open now if the bot can play `room` more matches."""
         if self.ask is None:
             return 0
-        return max(0, room - self._sent_count - len(self._open) - len(self._coming))
+        return max(0, room - self._sent_count - len(self._open) - len(self._agreed))
 
     def sent(self) -> None:
-        """Record that a challenge was sent, which awaits its answer."""
+        """Record that a challenge was sent and awaits an answer."""
         self._sent_count += 1
 
     def opened(self, challenged: Challenged) -> None:
@@ -46,16 +49,16 @@ class Challenger:
             return False
         self._open.discard(over.challenge)
         if over.outcome == "accepted" and over.match is not None:
-            self._coming.add(over.match)
+            self._agreed.add(over.match)
             return False
         return True
 
     def started(self, match: str) -> None:
         """Record that a match has started."""
-        self._coming.discard(match)
+        self._agreed.discard(match)
 
     def reset(self) -> None:
-        """Discard all challenges after a reconnection, because they ended with the old connection."""
+        """Discard all challenges after a reconnection: they ended with the old connection."""
         self._sent_count = 0
         self._open.clear()
-        self._coming.clear()
+        self._agreed.clear()

@@ -30,13 +30,13 @@ from arena.bots.client.state.actions import (
     ReportStatus,
     ScheduleChallenge,
     SendMessage,
-    Stop,
+    StopChoosing,
     Warn,
 )
 from arena.bots.client.state.challenger import Challenger
 from arena.bots.client.state.match_state import MatchState, Phase
 from arena.bots.client.state.moves import BadChoice, move_message
-from arena.games.catalogue import differing_rules, make_game
+from arena.games.catalogue import make_game, why_rules_differ
 from arena.games.core import BadGame, GameError, Player
 from arena.protocol.codes import Code
 from arena.protocol.messages import (
@@ -89,8 +89,8 @@ class Machine:
         self._challenging = Challenger(challenge)
         self._quota = None if hello.quota is UNSET else hello.quota
         """Number of further matches to accept; None for no limit."""
-        self._settled = True
-        """False after the client has stopped accepting matches, until the server confirms it."""
+        self._quota_confirmed = True
+        """False from the moment when the client accepts no more matches until the server confirms it."""
         self._ever_welcomed = False
         self._matches: dict[str, MatchState] = {}
         self._remembered = set(remembered)
@@ -107,13 +107,13 @@ class Machine:
     @property
     def done(self) -> bool:
         """Return True if the client accepts no more matches and has none in play."""
-        return self._quota == 0 and self._settled and not self._matches
+        return self._quota == 0 and self._quota_confirmed and not self._matches
 
     def finish(self) -> list[Action]:
         """Accept no more matches. Matches in play are played to their ends."""
         if self._quota == 0:
             return []
-        self._quota, self._settled = 0, not self._ever_welcomed
+        self._quota, self._quota_confirmed = 0, not self._ever_welcomed
         self._hello = structs.replace(self._hello, quota=0)
         self._open_challenges.clear()
         return [SendMessage(Status(quota=0))]
@@ -124,7 +124,7 @@ class Machine:
         for match, state in self._matches.items():
             if state.phase is not Phase.RESIGNED:
                 if state.phase is Phase.CHOOSING:
-                    actions.append(Stop(match))
+                    actions.append(StopChoosing(match))
                 state.phase = Phase.RESIGNED
                 actions.append(SendMessage(state.resign))
         return actions
@@ -161,24 +161,24 @@ class Machine:
         """Handle the server's `message`, which arrived at `now`."""
         match message:
             case Welcome():
-                return self._welcome(message)
+                return self._handle_welcome(message)
             case Start():
-                return self._start(message)
+                return self._handle_start(message)
             case Error():
-                return self._error(message)
+                return self._handle_error(message)
             case Turn() | Accepted() | End():
                 return self._handle_play(message, now)
             case Standing():
-                return self._standing(message)
+                return self._handle_standing(message)
             case Challenged(challenge=challenge, opponent=opponent):
                 if message.challenger == self._hello.name:
                     self._challenging.opened(message)
                     return []
                 if opponent == self._hello.name and challenge not in self._open_challenges:
                     self._open_challenges.append(challenge)
-                return self._take_challenge()
+                return self._accept_challenge()
             case ChallengeOver():
-                return self._challenge_over(message)
+                return self._handle_challenge_over(message)
             case Queued(place=place):
                 return [ReportStatus("queued", f"the challenge waits for its turn: place {place}")]
             case EventStatus(event=event, detail=detail, table=table):
@@ -196,12 +196,12 @@ class Machine:
         if ask is None or not self.welcomed:
             return []
         actions: list[Action] = []
-        for _ in range(self._challenging.missing(room)):
+        for _ in range(self._challenging.count_to_open(room)):
             self._challenging.sent()
             actions.append(SendMessage(ask))
         return actions
 
-    def _challenge_over(self, over: ChallengeOver) -> list[Action]:
+    def _handle_challenge_over(self, over: ChallengeOver) -> list[Action]:
         if over.challenge in self._open_challenges:
             self._open_challenges.remove(over.challenge)
         if not self._challenging.challenge_over(over):
@@ -210,9 +210,9 @@ class Machine:
             ScheduleChallenge(f"the challenge is {over.outcome}{f': {over.detail}' if over.detail else ''}")
         ]
 
-    def _standing(self, standing: Standing) -> list[Action]:
+    def _handle_standing(self, standing: Standing) -> list[Action]:
         if self._quota == 0 and standing.quota == 0:
-            self._settled = True
+            self._quota_confirmed = True
         # The server has already mentioned all matches in play. Any other match is over; `ready` requests its end.
         over = [SendMessage(Ready(match)) for match in sorted(self._remembered)]
         ratings = {} if standing.ratings is UNSET else standing.ratings
@@ -221,8 +221,8 @@ class Machine:
         deviations = {} if standing.deviations is UNSET else standing.deviations
         return [*over, ReportStatus(standing.state, standing.detail, ratings, deviations)]
 
-    def _take_challenge(self) -> list[Action]:
-        """Accept the oldest challenge to this bot if there is room for a match."""
+    def _accept_challenge(self) -> list[Action]:
+        """Accept the oldest open challenge to this bot, if there is room for a match."""
         if self._quota == 0 or not self._open_challenges or len(self._matches) >= self._hello.matches:
             return []
         return [SendMessage(Accept(self._open_challenges.pop(0)))]
@@ -237,7 +237,9 @@ class Machine:
             # An end or a receipt of an abandoned match needs no report, but a turn means that a clock is running.
             is_late = not isinstance(message, Turn)
             return (
-                [] if is_late else [Warn(f"a turn came in match {message.match}, which is not played here")]
+                []
+                if is_late
+                else [Warn(f"received a turn of match {message.match}, which is not played here")]
             )
         state.renewed = True
         match message:
@@ -246,7 +248,7 @@ class Machine:
             case Accepted():
                 return self._handle_accepted(state, message)
             case End():
-                return self._end(state, message)
+                return self._handle_end(state, message)
 
     def prepared(self, match: str) -> list[Action]:
         """Handle the end of a bot's preparation."""
@@ -286,7 +288,7 @@ class Machine:
         how = "lost by a crash" if crash else "resigned"
         return [Warn(f"match {match}: {why}; the match is {how}"), SendMessage(state.resign)]
 
-    def _welcome(self, welcome: Welcome) -> list[Action]:
+    def _handle_welcome(self, welcome: Welcome) -> list[Action]:
         self.welcomed = self._ever_welcomed = True
         self.grace = welcome.limits.grace_ms / 1000
         self._hello = structs.replace(self._hello, session=welcome.session)
@@ -300,7 +302,7 @@ class Machine:
         # A match assigned before the server received the quota may still be on its way.
         actions = (
             [SendMessage(Status(quota=0))]
-            if not self._settled
+            if not self._quota_confirmed
             else [SendMessage(Status())]
             if self._remembered
             else []
@@ -308,12 +310,12 @@ class Machine:
         enter = [SendMessage(EnterEvent(self._event))] if self._event else []
         return [*back, *actions, *enter, *self.challenge()]
 
-    def _handle_match_end(self, state: MatchState, ending: Ending) -> list[Action]:
+    def _end_match(self, state: MatchState, ending: Ending) -> list[Action]:
         del self._matches[state.match.id]
-        stop: list[Action] = [Stop(state.match.id)] if state.phase is Phase.CHOOSING else []
-        return [*stop, EndMatch(state.match, ending), *self._take_challenge(), *self.challenge()]
+        stop: list[Action] = [StopChoosing(state.match.id)] if state.phase is Phase.CHOOSING else []
+        return [*stop, EndMatch(state.match, ending), *self._accept_challenge(), *self.challenge()]
 
-    def _start(self, start: Start) -> list[Action]:
+    def _handle_start(self, start: Start) -> list[Action]:
         self._challenging.started(start.match)
         state = self._matches.get(start.match)
         if state is not None:
@@ -327,11 +329,11 @@ class Machine:
                     return [SendMessage(Ready(start.match))]
         # A match that the server has not mentioned since the reconnection may be over, so it is not counted.
         if sum(each.renewed for each in self._matches.values()) >= self._hello.matches:
-            why = f"match {start.match} is more than the {self._hello.matches} at once that were agreed"
+            why = f"match {start.match} exceeds the agreed {self._hello.matches} simultaneous matches"
             return [Warn(f"{why}; it is resigned"), SendMessage(Resign(start.match))]
         try:
             game = make_game(start.game, start.setup)
-            differ = differing_rules(game, start.rules) if start.rules is not UNSET else None
+            differ = why_rules_differ(game, start.rules) if start.rules is not UNSET else None
             if differ is not None:
                 raise BadGame(differ)
         except GameError as error:
@@ -352,17 +354,17 @@ class Machine:
         if start.match in self._remembered:
             self._remembered.discard(start.match)
             return [Prepare(match_)]
-        return [Prepare(match_), *self._count()]
+        return [Prepare(match_), *self._count_match()]
 
-    def _count(self) -> list[Action]:
-        """Count a match that starts. After the last one of the quota, ask the server to confirm."""
+    def _count_match(self) -> list[Action]:
+        """Count a match that starts against the quota. After the last one, tell the server to assign no more."""
         if not self._quota:
             return []
         self._quota -= 1
         self._hello = structs.replace(self._hello, quota=self._quota)
         if self._quota:
             return []
-        self._settled = False
+        self._quota_confirmed = False
         return [SendMessage(Status(quota=0))]
 
     def _handle_turn(self, state: MatchState, turn: Turn, arrived: float) -> list[Action]:
@@ -375,15 +377,18 @@ class Machine:
             return [SendMessage(state.answer)]
         if turn.ply < len(state.moves) or (state.phase is Phase.CHOOSING and turn.ply == len(state.moves)):
             return []
-        stop: list[Action] = [Stop(turn.match)] if state.phase is Phase.CHOOSING else []
+        stop: list[Action] = [StopChoosing(turn.match)] if state.phase is Phase.CHOOSING else []
         try:
             state.catch_up(turn.moves)
         except GameError as error:
-            return [*stop, *self.bot_failed(turn.match, f"the server's moves do not fit the rules: {error}")]
+            return [
+                *stop,
+                *self.bot_failed(turn.match, f"the server sent moves that break the rules: {error}"),
+            ]
         game, position = state.match.game, state.position
         ours = game.outcome(position) is None and game.player(position) is state.match.seat
         if turn.ply != len(turn.moves) or not ours:
-            why = f"a turn at ply {turn.ply} after {len(turn.moves)} moves makes no sense"
+            why = f"the server sent an impossible turn, at ply {turn.ply} after {len(turn.moves)} moves"
             return [*stop, *self.bot_failed(turn.match, why)]
         state.phase = Phase.CHOOSING
         state.clock = state.clock_at(turn, arrived)
@@ -393,19 +398,19 @@ class Machine:
         state.accepted(accepted)
         return []
 
-    def _end(self, state: MatchState, end: End) -> list[Action]:
+    def _handle_end(self, state: MatchState, end: End) -> list[Action]:
         try:
             state.catch_up(end.moves)
         except GameError as error:
-            note: list[Action] = [Warn(f"match {end.match}: the last moves do not fit the rules: {error}")]
+            note: list[Action] = [Warn(f"match {end.match}: its last moves break the rules: {error}")]
         else:
             note = []
         winner = Player(end.winner) if end.winner else None
         ending = Ending(winner, end.reason, end.detail, len(end.moves), state.position)
         self.unrated += state.rated
-        return [*note, *self._handle_match_end(state, ending)]
+        return [*note, *self._end_match(state, ending)]
 
-    def _error(self, error: Error) -> list[Action]:
+    def _handle_error(self, error: Error) -> list[Action]:
         if error.fatal:
             return [Disconnect(error.code, error.detail)]
         if error.code is Code.NO_SUCH_MATCH:
@@ -416,9 +421,9 @@ class Machine:
                 # match that ended while the client was away; the answer to `ready`, which has the end, follows.
                 return []
             ending = Ending(None, None, error.detail, len(state.moves), state.position)
-            return self._handle_match_end(state, ending)
+            return self._end_match(state, ending)
         if error.code is Code.UNKNOWN_TYPE:
-            self._settled = (
+            self._quota_confirmed = (
                 True  # an older server does not know the message that no more matches are accepted
             )
             return []

@@ -37,7 +37,7 @@ class MatchState:
     moves: list[Any] = field(default_factory=list)
     """Plain data of the moves that led to `position`."""
     last_move: Any = None
-    """Opponent's move that led to `position`; None at the start, or if the bot itself moves again."""
+    """Opponent's move that led to `position`; None at the start, or if the bot moves twice in a row."""
     early: tuple[Turn, float] | None = None
     """Turn that arrived while the bot was preparing, and its arrival time."""
     clock: Clock = field(default_factory=lambda: Clock(0.0))

@@ -1,4 +1,4 @@
-"""Conversion of a bot's choice to a message, with checks whose warnings reach the bot's author."""
+"""Conversion of a bot's chosen move to a message, with checks whose warnings reach the bot's author."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from arena.protocol import values
 from arena.protocol.messages import Move
 
 MAX_LINE = 64
-"""Maximum number of moves of a main line that are sent."""
+"""Maximum number of moves of a main line that a message carries."""
 MAX_NUMBER = 1e12
 """Largest absolute value that a message can carry."""
 
@@ -21,7 +21,7 @@ MAX_CPU_MS = 1e9
 """Largest CPU time that a message can carry, in ms."""
 
 _WRONG_DATA = (TypeError, ValueError, OverflowError, AttributeError, LookupError)
-"""Exceptions that a game's conversions raise for a value that is not a move."""
+"""Exceptions that a game's conversions may raise for a value that is not a move."""
 
 
 class BadChoice(ValueError):
@@ -33,8 +33,8 @@ def move_message(
 ) -> tuple[Move, list[str]]:
     """Return the message for a move, and warnings for the bot's author. Raises BadChoice.
 
-    An illegal move is sent as well, because the referee decides, not the client. Thinking that cannot be
-    encoded is left out.
+    An illegal move is sent as well, because the referee decides, not the client. Analysis that cannot be encoded is
+    left out.
     """
     game = match.game
     warnings = []
@@ -48,14 +48,14 @@ def move_message(
         why = error if isinstance(error, BadData) else f"one is {game.moves(position)[0]!r}"
         raise BadChoice(f"choose returned {move!r:.60}, which is not a move of {game.name}: {why}") from None
     try:
-        thinking_fields = _thinking(match, thinking)
+        thinking_fields = _sendable_thinking(match, thinking)
     except _WRONG_DATA as error:
         thinking_fields = UNSET
         warnings.append(f"self.thinking is not sent at ply {ply}: {error}: {thinking!r:.200}")
     return Move(match.id, ply, data, thinking_fields), warnings
 
 
-def _thinking(match: Match, thinking: Thinking | None) -> values.Thinking | UnsetType:
+def _sendable_thinking(match: Match, thinking: Thinking | None) -> values.Thinking | UnsetType:
     """Return the analysis within the limits of the protocol, without numbers that are not finite."""
     if thinking is None:
         return UNSET

@@ -1,16 +1,16 @@
-"""Reconnection of a client and its pauses: PROTOCOL.md, section 10. Pure."""
+"""Pauses between the attempts of a client to reconnect (PROTOCOL.md, section 10). Pure."""
 
 from __future__ import annotations
 
 from arena.protocol.codes import Code
 
 FIRST_PAUSE = 0.1
-"""Pause before the first reconnection attempt, in seconds. Each further pause is twice as long."""
+"""Pause before the first attempt to reconnect, in seconds. Each further pause is twice as long."""
 STOP_PAUSE = 1.0
-"""Pause before the first attempt after the server announced a shutdown, in seconds: it needs time to restart."""
+"""Pause before the first attempt after the server announced a shutdown, in seconds: a server needs time to restart."""
 MAX_PAUSE = 60.0
 GRACE_PART = 3
-"""Divisor of the server's grace period, for which a restarted server waits for its clients.
+"""Divisor of the grace period, the time for which a restarted server waits for its clients.
 
 While matches are in play, no pause is longer than the grace period divided by this.
 """
@@ -19,7 +19,8 @@ _TEMPORARY = frozenset({Code.SHUTTING_DOWN, Code.SERVER_FULL, Code.TOO_SLOW})
 _TEMPORARY_AFTER_WELCOME = _TEMPORARY | {Code.NAME_TAKEN, Code.RATE_LIMITED}
 """Errors that are temporary for a client that was welcomed before.
 
-A broken connection may keep the name for some seconds, and a neighbour may have caused a rate limit.
+A broken connection may keep the name for some seconds, and another client at the same address may have caused a rate
+limit.
 """
 
 
@@ -38,7 +39,7 @@ def reconnect_delay(tries: int, *, stopped: bool, playing: bool, grace: float) -
 
     stopped   True if the server announced that it stops
     playing   True if the client has unfinished matches
-    grace     time for which a server waits for the client after it is back, in seconds
+    grace     seconds for which a restarted server waits for the client
     """
     longest = min(MAX_PAUSE, max(FIRST_PAUSE, grace / GRACE_PART)) if playing else MAX_PAUSE
     # The exponent is limited, in case a client retries for months.

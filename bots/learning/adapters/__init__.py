@@ -16,7 +16,7 @@ def pettingzoo(env: Environment) -> Any:
 
     Raises ImportError without the package `pettingzoo`, ValueError for a game without move indices.
     """
-    _check(env)
+    _require_actions(env)
     from arena.bots.learning.adapters.zoo import MatchEnv  # noqa: PLC0415
 
     return MatchEnv(env)
@@ -27,12 +27,12 @@ def openspiel(env: Environment) -> Any:
 
     Raises ImportError without the package `open_spiel`, ValueError for a game without move indices.
     """
-    _check(env)
+    _require_actions(env)
     from arena.bots.learning.adapters.spiel import register_game  # noqa: PLC0415
 
     return register_game(env)
 
 
-def _check(env: Environment) -> None:
+def _require_actions(env: Environment) -> None:
     if not env.actions:
         raise ValueError(f"{env.game.name} has no move indices, which adapters need as actions")

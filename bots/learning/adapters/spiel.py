@@ -23,7 +23,9 @@ def register_game(env: Environment) -> Any:
     entry = _REGISTERED.get(name)
     if entry is not None:
         if entry[0].game.setup() != env.game.setup():
-            raise ValueError(f"{name} is registered already, with another setup")
+            raise ValueError(
+                f"OpenSpiel game {name} is already registered with another setup: use one setup per process"
+            )
         return entry[1]()
     game = _game_class(env, name)
     pyspiel.register_game(game.kind, game)

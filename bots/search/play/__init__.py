@@ -36,5 +36,5 @@ __all__ = [
 
 
 def alphabeta_search(evaluator: Evaluator[P], *, table: Table[P, M] | None = None) -> AlphaBeta[P, M]:
-    """Return an alpha-beta search for `deepen`. A `table` keeps the values of positions, also for later moves."""
+    """Return an alpha-beta search for `deepen`. A `table` keeps the values of positions for later searches."""
     return AlphaBeta(evaluator, table=table)

@@ -8,7 +8,7 @@ from typing import Generic
 from arena.bots.search.edges import Edge
 from arena.bots.search.monitor import Path, SearchMonitor, Stopped
 from arena.bots.search.ordering import OrderedMove, best_first
-from arena.bots.search.play.root import Progress, Root, root_choices
+from arena.bots.search.play.root import Progress, Root, ordered_root_moves
 from arena.bots.search.problem import Evaluator, Line, Problem, SearchResult
 from arena.bots.search.table import Bound, Table
 from arena.bots.search.values import INFINITY
@@ -18,9 +18,9 @@ from arena.games.core import Game, M, P
 class AlphaBeta(Generic[P, M]):
     """Alpha-beta search, ordered by the previous iteration, then by static values.
 
-    `static` sorts the moves of nodes at least 2 plies above the horizon by the static
-    values of their successors. On its first call, without `static` and without a table, it visits exactly
-    the nodes of textbook alpha-beta. A root move left of the best gets a window wider by one.
+    `static` sorts the moves of nodes at least 2 plies above the horizon by the static values of their successors. On
+    its first call, without `static` and without a table, it visits exactly the nodes of textbook alpha-beta. The
+    window of a root move left of the best one is wider by one.
     """
 
     def __init__(
@@ -46,7 +46,7 @@ class AlphaBeta(Generic[P, M]):
         problem = Problem(game, self.evaluator)
         root: Root[P, M] = Root(game.player(position).sign, progress)
         monitor.enter((), position, depth, -INFINITY, INFINITY)
-        self._search_root(problem, monitor, root, root_choices(problem, position, order), depth)
+        self._search_root(problem, monitor, root, ordered_root_moves(problem, position, order), depth)
         result = root.result()
         monitor.leave((), position, Edge(result.value, result.move))
         self._hints = dict(monitor.hints)
@@ -57,18 +57,18 @@ class AlphaBeta(Generic[P, M]):
         problem: Problem[P, M],
         monitor: SearchMonitor,
         root: Root[P, M],
-        choices: Sequence[OrderedMove[P, M]],
+        ordered_moves: Sequence[OrderedMove[P, M]],
         depth: int,
     ) -> None:
-        for choice in choices:
-            alpha = root.alpha(choice.number)
-            value, line = self._node(
-                problem, monitor, choice.child, depth - 1, (choice.number,), root.sign, alpha, INFINITY
+        for ordered in ordered_moves:
+            alpha = root.alpha(ordered.number)
+            value, line = self._search_node(
+                problem, monitor, ordered.child, depth - 1, (ordered.number,), root.sign, alpha, INFINITY
             )
-            root.update(choice, value, line)
+            root.update(ordered, value, line)
             root.report()
 
-    def _node(
+    def _search_node(
         self,
         problem: Problem[P, M],
         monitor: SearchMonitor,
@@ -79,7 +79,10 @@ class AlphaBeta(Generic[P, M]):
         alpha: int,
         beta: int,
     ) -> tuple[int, Line[M]]:
-        """Return the value of a node within a window. Value and window are from the view of the player of sign `mover`, who moved last."""
+        """Return the value of a node within a window, and the line that leads to it.
+
+        Value and window are for the player who moved last, whose sign is `mover`.
+        """
         sign = problem.game.player(position).sign
         if sign != mover:
             alpha, beta = -beta, -alpha
@@ -97,12 +100,12 @@ class AlphaBeta(Generic[P, M]):
             monitor.leaf(path, position, opened.value, horizon=opened.horizon)
             return mover * opened.value, ()
         if depth == 1 and monitor.events is None:
-            value, line = self._leaves(problem, monitor, position, moves, len(path) + 1, beta)
+            value, line = self._search_leaves(problem, monitor, position, moves, len(path) + 1, beta)
         else:
             static = self.static and depth > 1
             if static:
                 monitor.sorted += len(moves)
-            choices = best_first(
+            ordered_moves = best_first(
                 problem,
                 position,
                 moves,
@@ -110,7 +113,9 @@ class AlphaBeta(Generic[P, M]):
                 distance=len(path),
                 static=static,
             )
-            value, line = self._children(problem, monitor, choices, depth, path, sign, alpha, beta)
+            value, line = self._search_children(
+                problem, monitor, ordered_moves, depth, path, sign, alpha, beta
+            )
         if monitor.events is not None:
             monitor.leave(path, position, Edge(sign * value, line[0]), pruned=value >= beta)
         monitor.hints[position] = line[0]
@@ -125,38 +130,41 @@ class AlphaBeta(Generic[P, M]):
             return self.table.move(position)
         return hint
 
-    def _children(
+    def _search_children(
         self,
         problem: Problem[P, M],
         monitor: SearchMonitor,
-        choices: Iterable[OrderedMove[P, M]],
+        ordered_moves: Iterable[OrderedMove[P, M]],
         depth: int,
         path: Path,
         sign: int,
         alpha: int,
         beta: int,
     ) -> tuple[int, Line[M]]:
-        """Return the best of a node's moves within a window. Both are for the node's player, of sign `sign`."""
+        """Return the value of a node's best move within a window, and its line.
+
+        Value and window are for the player of sign `sign`.
+        """
         best: int = -INFINITY
         best_line: Line[M] = ()
-        for choice in choices:
-            value, line = self._node(
+        for ordered in ordered_moves:
+            value, line = self._search_node(
                 problem,
                 monitor,
-                choice.child,
+                ordered.child,
                 depth - 1,
-                (*path, choice.number),
+                (*path, ordered.number),
                 sign,
                 max(alpha, best),
                 beta,
             )
             if value > best:
-                best, best_line = value, (choice.move, *line)
+                best, best_line = value, (ordered.move, *line)
                 if best >= beta:
                     break
         return best, best_line
 
-    def _leaves(
+    def _search_leaves(
         self,
         problem: Problem[P, M],
         monitor: SearchMonitor,
@@ -167,8 +175,8 @@ class AlphaBeta(Generic[P, M]):
     ) -> tuple[int, Line[M]]:
         """Search children that are all leaves, `distance` plies from the root, without a trace.
 
-        The result is the same as of `_children`. Most nodes are such leaves, so for each of them this code creates only
-        its position and calls only the game.
+        The result is that of `_search_children`. Most nodes are such leaves, so for each of them this code creates
+        only its position and calls only the game.
         """
         sign = problem.game.player(position).sign
         successor, outcome, evaluator = problem.game.successor, problem.game.outcome, problem.evaluator

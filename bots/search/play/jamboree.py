@@ -15,10 +15,10 @@ from arena.games.core import M, P
 
 
 class Jamboree(AlphaBeta[P, M]):
-    """Jamboree with a prune percentage (source 001, section 6), at every inner node, on a pool of threads.
+    """Jamboree with a prune percentage (source 001, section 6), at every inner node, on a thread pool.
 
-    The first floor(prune × n) moves of a node are searched in sequence, narrowing the window; the
-    rest in parallel with the resulting window. It visits the same nodes for every pool.
+    The first floor(prune × n) of a node's n moves are searched in sequence, narrowing the window, and the others in
+    parallel with the resulting window. The visited nodes do not depend on the number of threads.
     """
 
     def __init__(self, evaluator: Evaluator[P], pool: ThreadPool, prune: float) -> None:
@@ -33,63 +33,63 @@ class Jamboree(AlphaBeta[P, M]):
         problem: Problem[P, M],
         monitor: SearchMonitor,
         root: Root[P, M],
-        choices: Sequence[OrderedMove[P, M]],
+        ordered_moves: Sequence[OrderedMove[P, M]],
         depth: int,
     ) -> None:
-        first, rest = split_moves(choices, self.prune)
+        first, rest = split_moves(ordered_moves, self.prune)
         super()._search_root(problem, monitor, root, first, depth)
         if not rest:
             return
-        windows = [(root.alpha(choice.number), INFINITY) for choice in rest]
-        for choice, (value, line) in zip(
-            rest, self._parallel(problem, monitor, rest, windows, depth, (), root.sign), strict=True
+        windows = [(root.alpha(ordered.number), INFINITY) for ordered in rest]
+        for ordered, (value, line) in zip(
+            rest, self._search_parallel(problem, monitor, rest, windows, depth, (), root.sign), strict=True
         ):
-            root.update(choice, value, line)
+            root.update(ordered, value, line)
         root.report()
 
-    def _children(
+    def _search_children(
         self,
         problem: Problem[P, M],
         monitor: SearchMonitor,
-        choices: Iterable[OrderedMove[P, M]],
+        ordered_moves: Iterable[OrderedMove[P, M]],
         depth: int,
         path: Path,
         sign: int,
         alpha: int,
         beta: int,
     ) -> tuple[int, Line[M]]:
-        first, rest = split_moves(list(choices), self.prune)
-        best, best_line = super()._children(problem, monitor, first, depth, path, sign, alpha, beta)
+        first, rest = split_moves(list(ordered_moves), self.prune)
+        best, best_line = super()._search_children(problem, monitor, first, depth, path, sign, alpha, beta)
         if best >= beta or not rest:
             return best, best_line
         windows = [(max(alpha, best), beta)] * len(rest)
-        for choice, (value, line) in zip(
-            rest, self._parallel(problem, monitor, rest, windows, depth, path, sign), strict=True
+        for ordered, (value, line) in zip(
+            rest, self._search_parallel(problem, monitor, rest, windows, depth, path, sign), strict=True
         ):
             if value > best:
-                best, best_line = value, (choice.move, *line)
+                best, best_line = value, (ordered.move, *line)
         return best, best_line
 
-    def _parallel(
+    def _search_parallel(
         self,
         problem: Problem[P, M],
         monitor: SearchMonitor,
-        choices: Sequence[OrderedMove[P, M]],
+        ordered_moves: Sequence[OrderedMove[P, M]],
         windows: Sequence[tuple[int, int]],
         depth: int,
         path: Path,
         sign: int,
     ) -> list[tuple[int, Line[M]]]:
-        parts = [monitor.fork() for _ in choices]
+        parts = [monitor.fork() for _ in ordered_moves]
 
         def search(n: int) -> tuple[int, Line[M]]:
-            choice = choices[n]
-            return self._node(
-                problem, parts[n], choice.child, depth - 1, (*path, choice.number), sign, *windows[n]
+            ordered = ordered_moves[n]
+            return self._search_node(
+                problem, parts[n], ordered.child, depth - 1, (*path, ordered.number), sign, *windows[n]
             )
 
         try:
-            return self.pool.map(search, range(len(choices)))
+            return self.pool.map(search, range(len(ordered_moves)))
         finally:
             # the nodes of stopped parts count too
             monitor.join(parts)

@@ -7,7 +7,7 @@ from typing import Generic
 
 from arena.bots.search.edges import Edge
 from arena.bots.search.monitor import Path, SearchMonitor
-from arena.bots.search.play.root import Progress, Root, root_choices
+from arena.bots.search.play.root import Progress, Root, ordered_root_moves
 from arena.bots.search.problem import Evaluator, Line, Problem, SearchResult
 from arena.bots.search.values import INFINITY
 from arena.games.core import Game, M, P
@@ -33,15 +33,15 @@ class Minimax(Generic[P, M]):
         sign = game.player(position).sign
         root: Root[P, M] = Root(sign, progress)
         monitor.enter((), position, depth)
-        for choice in root_choices(problem, position, order):
-            value, line = self._node(problem, monitor, choice.child, depth - 1, (choice.number,))
-            root.update(choice, sign * value, line)
+        for ordered in ordered_root_moves(problem, position, order):
+            value, line = self._search_node(problem, monitor, ordered.child, depth - 1, (ordered.number,))
+            root.update(ordered, sign * value, line)
             root.report()
         result = root.result()
         monitor.leave((), position, Edge(result.value, result.move))
         return result
 
-    def _node(
+    def _search_node(
         self, problem: Problem[P, M], monitor: SearchMonitor, position: P, depth: int, path: Path
     ) -> tuple[int, Line[M]]:
         """Return the value of a node for Maxie, and the line that leads to it."""
@@ -55,7 +55,7 @@ class Minimax(Generic[P, M]):
         best_line: Line[M] = ()
         for index, move in enumerate(opened.moves):
             child = problem.game.successor(position, move)
-            value, line = self._node(problem, monitor, child, depth - 1, (*path, index))
+            value, line = self._search_node(problem, monitor, child, depth - 1, (*path, index))
             if sign * value > best:
                 best, best_line = sign * value, (move, *line)
         monitor.leave(path, position, Edge(sign * best, best_line[0]))

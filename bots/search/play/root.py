@@ -30,7 +30,7 @@ class Search(Protocol[P, M]):
     ) -> SearchResult[M]:
         """Search `position` to `depth` plies.
 
-        `order` contains the root moves to search, in that order, each at most once; moves not in it are not searched.
+        `order` lists the root moves to search, in that order and each at most once. Other moves are not searched.
         """
 
 
@@ -49,16 +49,19 @@ class Root(Generic[P, M]):
         self.line: Line[M] = ()
 
     def alpha(self, index: int) -> int:
-        """Return the lower end of the window for the move number `index`, for the player to move."""
+        """Return the lower bound of the window for the move number `index`, for the player to move."""
         return self.value - 1 if index < self.index else self.value
 
-    def update(self, choice: OrderedMove[P, M], value: int, line: Line[M]) -> None:
-        """Update the best with a searched move. `value` is for the player to move, exact if above the move's alpha."""
-        if value > self.value or (value == self.value and choice.number < self.index):
-            self.value, self.index, self.line = value, choice.number, (choice.move, *line)
+    def update(self, ordered: OrderedMove[P, M], value: int, line: Line[M]) -> None:
+        """Update the best with a searched move.
+
+        `value` is for the player to move; it is exact if it exceeds the alpha of the move.
+        """
+        if value > self.value or (value == self.value and ordered.number < self.index):
+            self.value, self.index, self.line = value, ordered.number, (ordered.move, *line)
 
     def report(self) -> None:
-        """Report the best so far."""
+        """Report the best move so far to `progress`."""
         self._progress(self.result())
 
     def result(self) -> SearchResult[M]:
@@ -66,8 +69,8 @@ class Root(Generic[P, M]):
         return SearchResult(self.sign * self.value, self.line[0], self.line)
 
 
-def root_choices(problem: Problem[P, M], position: P, order: Sequence[M]) -> list[OrderedMove[P, M]]:
-    """Return the root's moves in search order."""
+def ordered_root_moves(problem: Problem[P, M], position: P, order: Sequence[M]) -> list[OrderedMove[P, M]]:
+    """Return the root's moves in the search order `order`, each with its number in move order and the position after it."""
     numbers = {move: index for index, move in enumerate(problem.game.moves(position))}
     successor = problem.game.successor
     return [OrderedMove(numbers[move], move, successor(position, move)) for move in order]

@@ -29,7 +29,10 @@ def plot_svg(comparison: Comparison, title: str) -> str:
     low, high = floor(log10(max(1, min(every)))), max(1, ceil(log10(max(every))))
     area = Area(LEFT, WIDTH - RIGHT, TOP, HEIGHT - BOTTOM, (1, depth), (low, high))
     ends: list[tuple[float, float, str, str]] = []
-    elements = [text(LEFT, 26, title, INK, more=' font-size="15"'), *_axes(area, depth, range(low, high + 1))]
+    elements = [
+        text(LEFT, 26, title, INK, more=' font-size="15"'),
+        *_draw_axes(area, depth, range(low, high + 1)),
+    ]
     for name, points in powers.items():
         if points:
             scaled = _log_points(points)
@@ -40,15 +43,15 @@ def plot_svg(comparison: Comparison, title: str) -> str:
         elements.append(area.curve(scaled, colour, 2))
         elements += [dot(area.x(x), area.y(y), 2.8, colour) for x, y in scaled]
         ends.append((area.x(scaled[-1][0]), area.y(scaled[-1][1]), name, colour))
-    return document(WIDTH, HEIGHT, [*elements, *_labels(ends)])
+    return document(WIDTH, HEIGHT, [*elements, *_draw_labels(ends)])
 
 
 def _log_points(points: list[tuple[int, int]]) -> list[tuple[float, float]]:
-    """Return the points with the logarithms of the counts."""
+    """Return the points with each count replaced by its logarithm."""
     return [(depth, log10(max(1, count))) for depth, count in points]
 
 
-def _axes(area: Area, depth: int, powers: range) -> Iterator[str]:
+def _draw_axes(area: Area, depth: int, powers: range) -> Iterator[str]:
     yield from area.rules(powers, GRID)
     for power in powers:
         yield text(LEFT - 10, area.y(power) + 4, f"{10**power:,}", INK, "end")
@@ -59,7 +62,7 @@ def _axes(area: Area, depth: int, powers: range) -> Iterator[str]:
     yield text(0, 0, "leaves", INK, "middle", turned)
 
 
-def _labels(ends: list[tuple[float, float, str, str]]) -> Iterator[str]:
+def _draw_labels(ends: list[tuple[float, float, str, str]]) -> Iterator[str]:
     """Yield the names as SVG text at the right edge, each at its line's height, moved apart if they would overlap.
 
     A line that ends earlier has its name at its end.

@@ -23,35 +23,35 @@ from arena.games.core import Game, Player, Reason
 from arena.games.explicit import Explicit
 
 _SIDES = {2: ("left", "right"), 3: ("left", "middle", "right")}
-"""Names of a node's moves in Figure 5, by number."""
+"""Words for the moves of a node with two or three moves, as in the last line of a trace."""
 
 NAMES = {Player.MAXIE: "Maxie", Player.MINNIE: "Minnie"}
 
 
 def trace_lines(game: Game[Any, Any], events: Iterable[Event], *, estimates: bool = True) -> Iterator[str]:
-    """Yield one line for each event. Without `estimates`, leaves have no separate line, as in Figure 5 of source 001."""
+    """Yield one line for each event. Leaves have a line of their own unless `estimates` is False."""
     for event in events:
         node = f"({NAMES[game.player(event.position)]},{state_text(game, event.position)})"
         match event:
             case Entered(alpha=Edge() as alpha, beta=Edge() as beta):
-                window = f"({_edge(game, alpha)},{_edge(game, beta)})"
-                yield f"{_letter(game, event)}: state {node} with ab={window}"
+                window = f"({_edge_text(game, alpha)},{_edge_text(game, beta)})"
+                yield f"{_function_letter(game, event)}: state {node} with ab={window}"
             case Entered():
-                yield f"{_letter(game, event)}: state {node}"
+                yield f"{_function_letter(game, event)}: state {node}"
             case Valued():
                 if estimates:
-                    yield _leaf(game, event)
+                    yield _leaf_text(game, event)
             case TableHit(value=value):
-                yield f"Remembering state {state_text(game, event.position)}[{_number(value)}]"
+                yield f"Remembering state {state_text(game, event.position)}[{_number_text(value)}]"
             case Exited(result=result, pruned=pruned):
                 mark = " (* Pruned *)" if pruned else ""
-                yield f"Result of {node} is {_edge(game, result)}{mark}"
+                yield f"Result of {node} is {_edge_text(game, result)}{mark}"
             case _:
                 assert_never(event)
 
 
 def closing_lines(game: Game[Any, Any], position: Any, result: SearchResult[Any], leaves: int) -> list[str]:
-    """Return the text below the trace of Figure 4, or the last line of Figure 5."""
+    """Return the lines below a trace: the root's value and best move, the number of leaves, and the move chosen."""
     node = f"({NAMES[game.player(position)]},{state_text(game, position)})"
     move = "none" if result.move is None else game.move_to_text(result.move)
     side = _SIDES.get(len(game.moves(position)), ()) if isinstance(game, Explicit) else ()
@@ -64,9 +64,9 @@ def closing_lines(game: Game[Any, Any], position: Any, result: SearchResult[Any]
 
 
 def results_line(game: Game[Any, Any], events: Iterable[Event]) -> str:
-    """Return the values of the root's moves so far, in the format of the course's lists."""
+    """Return a line with the results of the root's moves, in the order in which they were searched."""
     results = Seq(event.result for event in events if isinstance(event, Exited) and len(event.path) == 1)
-    return f"Results of the moves: [{', '.join(_edge(game, edge) for edge in to_list(results))}]"
+    return f"Results of the moves: [{', '.join(_edge_text(game, edge) for edge in to_list(results))}]"
 
 
 def state_text(game: Game[Any, Any], position: Any) -> str:
@@ -75,31 +75,31 @@ def state_text(game: Game[Any, Any], position: Any) -> str:
 
 
 def value_text(value: int) -> str:
-    """Return a value as source 001 prints it. A bound beyond all values is printed as a win for the side it favours."""
+    """Return a value as source 001 prints it. An infinite bound is printed as a win for the player whom it favours."""
     if abs(value) == INFINITY:
         return "Maxie wins!" if value > 0 else "Minnie wins!"
     plies = plies_to_end(value)
     if plies is not None:
         return f"{'Maxie' if value > 0 else 'Minnie'} wins in {plies}"
-    return f"Guess: {_number(value)}"
+    return f"Guess: {_number_text(value)}"
 
 
-def _letter(game: Game[Any, Any], event: Event) -> str:
+def _function_letter(game: Game[Any, Any], event: Event) -> str:
     return "F" if game.player(event.position) is Player.MAXIE else "G"
 
 
-def _edge(game: Game[Any, Any], edge: Edge) -> str:
+def _edge_text(game: Game[Any, Any], edge: Edge) -> str:
     value = value_text(edge.value)
     return f"Step({game.move_to_text(edge.move)}, {value})" if edge.is_step else f"Leaf({value})"
 
 
-def _leaf(game: Game[Any, Any], event: Valued) -> str:
+def _leaf_text(game: Game[Any, Any], event: Valued) -> str:
     outcome = game.outcome(event.position)
     state = state_text(game, event.position)
     if outcome is not None and outcome.reason is not Reason.LEAF:
         return f"State {state} is over: {outcome}"
-    return f"Estimating state {state}[{_number(event.value)}]"
+    return f"Estimating state {state}[{_number_text(event.value)}]"
 
 
-def _number(value: int) -> str:
+def _number_text(value: int) -> str:
     return f"~{-value}" if value < 0 else str(value)

@@ -1,4 +1,4 @@
-"""Reconstruction of a searched tree from a trace: visited and pruned nodes, windows and results."""
+"""Searched tree, reconstructed from a trace: visited and pruned nodes, windows and results."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def traced_tree(game: Game[Any, Any], position: Any, depth: int, events: Iterabl
     def grow(position: Any, path: Path, move: str) -> TracedNode:
         node = TracedNode(path, state_text(game, position), move, game.player(position))
         for event in by_path.get(path, ()):
-            _note(node, event)
+            _add_event(node, event)
         below = len(path) < depth and (
             explicit is not None or (node.visited and not node.leaf and not node.recalled)
         )
@@ -70,7 +70,7 @@ def traced_tree(game: Game[Any, Any], position: Any, depth: int, events: Iterabl
     return grow(position, (), "")
 
 
-def _note(node: TracedNode, event: Event) -> None:
+def _add_event(node: TracedNode, event: Event) -> None:
     match event:
         case Entered(alpha=alpha, beta=beta):
             node.visited = True

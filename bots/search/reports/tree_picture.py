@@ -27,45 +27,45 @@ class TreeTooLarge(ValueError):
 
 
 def tree_svg(tree: TracedNode, title: str, line: tuple[int, ...] = ()) -> str:
-    """Return the picture. `line` is the path of the moves to be played. Raises TreeTooLarge."""
+    """Return the drawing. `line` is the path of the moves to be played, which is drawn thick. Raises TreeTooLarge."""
     size = count_nodes(tree)
     if size > MAX_NODES:
         raise TreeTooLarge(f"a picture may have at most {MAX_NODES} nodes, not {size}")
     places: dict[tuple[int, ...], tuple[float, float]] = {}
-    columns = _place(tree, 0, places)
+    columns = _place_nodes(tree, 0, places)
     depth = max(len(path) for path in places)
     width = max(560, 2 * MARGIN_X + (columns - 1) * STEP_X)
     height = MARGIN_TOP + depth * STEP_Y + MARGIN_BOTTOM
     shift = (width - (columns - 1) * STEP_X) / 2
     at = {path: (shift + x * STEP_X, MARGIN_TOP + y * STEP_Y) for path, (x, y) in places.items()}
     heading = text(width / 2, 22, title, INK, "middle", ' font-size="15"')
-    elements = [heading, *_edges(tree, at, line), *_nodes(tree, at)]
-    return document(width, height, [*elements, *_legend(width, height, tree, played=bool(line))])
+    elements = [heading, *_draw_edges(tree, at, line), *_draw_nodes(tree, at)]
+    return document(width, height, [*elements, *_draw_legend(width, height, tree, played=bool(line))])
 
 
-def _place(node: TracedNode, column: int, places: dict[tuple[int, ...], tuple[float, float]]) -> int:
-    """Assign a column and a row to `node` and its descendants. Return the number of the first free column."""
+def _place_nodes(node: TracedNode, column: int, places: dict[tuple[int, ...], tuple[float, float]]) -> int:
+    """Assign a column and a row to `node` and its descendants. Return the first free column."""
     if not node.children:
         places[node.path] = (column, len(node.path))
         return column + 1
     for child in node.children:
-        column = _place(child, column, places)
+        column = _place_nodes(child, column, places)
     ends = [places[node.children[0].path][0], places[node.children[-1].path][0]]
     places[node.path] = (sum(ends) / 2, len(node.path))
     return column
 
 
-def _walk(node: TracedNode) -> Iterator[TracedNode]:
+def _walk_nodes(node: TracedNode) -> Iterator[TracedNode]:
     yield node
     for child in node.children:
-        yield from _walk(child)
+        yield from _walk_nodes(child)
 
 
 Points = dict[tuple[int, ...], tuple[float, float]]
 
 
-def _edges(tree: TracedNode, at: Points, line: tuple[int, ...]) -> Iterator[str]:
-    for node in _walk(tree):
+def _draw_edges(tree: TracedNode, at: Points, line: tuple[int, ...]) -> Iterator[str]:
+    for node in _walk_nodes(tree):
         x, y = at[node.path]
         for child in node.children:
             to_x, to_y = at[child.path]
@@ -76,11 +76,11 @@ def _edges(tree: TracedNode, at: Points, line: tuple[int, ...]) -> Iterator[str]
             yield f'<line x1="{x:.1f}" y1="{y + 15:.1f}" x2="{to_x:.1f}" y2="{to_y - 15:.1f}" {style}/>'
         if node.cut:
             skipped = [at[child.path] for child in node.children if not child.visited]
-            yield from _strokes(x, y + 15, *skipped[0])
+            yield from _cut_strokes(x, y + 15, *skipped[0])
 
 
-def _strokes(x: float, y: float, to_x: float, to_y: float) -> Iterator[str]:
-    """Return two strokes across an edge, slightly below its upper end."""
+def _cut_strokes(x: float, y: float, to_x: float, to_y: float) -> Iterator[str]:
+    """Yield two strokes across an edge, slightly below its upper end."""
     dx, dy = to_x - x, to_y - 15 - y
     length = (dx * dx + dy * dy) ** 0.5
     for share in (0.26, 0.34):
@@ -92,13 +92,13 @@ def _strokes(x: float, y: float, to_x: float, to_y: float) -> Iterator[str]:
         )
 
 
-def _nodes(tree: TracedNode, at: Points) -> Iterator[str]:
-    for node in _walk(tree):
+def _draw_nodes(tree: TracedNode, at: Points) -> Iterator[str]:
+    for node in _walk_nodes(tree):
         x, y = at[node.path]
         ink = INK if node.visited else GREY
         fill = "#eef3fb" if node.visited else "white"
         dash = "" if node.visited else ' stroke-dasharray="4 3"'
-        yield f"<g><title>{escape(_tooltip(node))}</title>{_shape(node, x, y, fill, ink, dash)}"
+        yield f"<g><title>{escape(_tooltip(node))}</title>{_node_shape(node, x, y, fill, ink, dash)}"
         name = node.label if len(node.label) <= 3 else node.move if len(node.move) <= 5 else ""
         inside = 0 if node.leaf else 4 if node.player is Player.MAXIE else -4
         if name:
@@ -109,15 +109,15 @@ def _nodes(tree: TracedNode, at: Points) -> Iterator[str]:
             weight = ' font-weight="bold"' if node.visited else ""
             # to the side of the node, because edges start below it
             if node.leaf:
-                yield _text(x, below, value_label(node.result.value), colour, weight)
+                yield _outlined_text(x, below, value_label(node.result.value), colour, weight)
             else:
-                yield _text(x + 19, y + 5, value_label(node.result.value), colour, weight, "start")
+                yield _outlined_text(x + 19, y + 5, value_label(node.result.value), colour, weight, "start")
         for number, (alpha, beta) in enumerate(reversed(node.windows[-2:])):
-            yield from _label(x, y - 21 - 11 * number, _window(alpha, beta))
+            yield from _window_label(x, y - 21 - 11 * number, _window_text(alpha, beta))
         yield "</g>"
 
 
-def _shape(node: TracedNode, x: float, y: float, fill: str, ink: str, dash: str) -> str:
+def _node_shape(node: TracedNode, x: float, y: float, fill: str, ink: str, dash: str) -> str:
     look = f'fill="{fill}" stroke="{ink}" stroke-width="1.4"{dash}'
     if node.leaf:
         return f'<rect x="{x - 14:.1f}" y="{y - 14:.1f}" width="28" height="28" {look}/>'
@@ -125,21 +125,23 @@ def _shape(node: TracedNode, x: float, y: float, fill: str, ink: str, dash: str)
     return f'<polygon points="{x:.1f},{tip:.1f} {x + 19:.1f},{base:.1f} {x - 19:.1f},{base:.1f}" {look}/>'
 
 
-def _text(x: float, y: float, words: str, colour: str, more: str = "", anchor: str = "middle") -> str:
-    """Return text with a white border, because edges pass behind it."""
+def _outlined_text(
+    x: float, y: float, words: str, colour: str, more: str = "", anchor: str = "middle"
+) -> str:
+    """Return text with a white border, because edges pass behind the text."""
     halo = ' stroke="white" stroke-width="3.5" stroke-linejoin="round" paint-order="stroke"'
     return text(x, y, words, colour, anchor, halo + more)
 
 
-def _label(x: float, y: float, words: str) -> Iterator[str]:
-    """Return a window on a white background, because it lies on the edge from above."""
+def _window_label(x: float, y: float, words: str) -> Iterator[str]:
+    """Yield a window as text on a white background, because the text lies on the edge from above."""
     width = 5.6 * len(words) + 4
     yield f'<rect x="{x - width / 2:.1f}" y="{y - 9:.1f}" width="{width:.1f}" height="11" fill="white"/>'
-    yield _text(x, y, words, GREEN, ' font-size="10"')
+    yield _outlined_text(x, y, words, GREEN, ' font-size="10"')
 
 
 def value_label(value: int) -> str:
-    """Return a value for a picture: a number, an infinity, or the winner and the number of plies to the win."""
+    """Return a value for a picture: a number, `∞`, or the winner with the number of plies to the win."""
     if abs(value) >= INFINITY:
         return "∞" if value > 0 else "−∞"
     plies = plies_to_end(value)
@@ -148,14 +150,13 @@ def value_label(value: int) -> str:
     return str(value).replace("-", "−")
 
 
-def _window(alpha: Edge, beta: Edge) -> str:
+def _window_text(alpha: Edge, beta: Edge) -> str:
     return f"{value_label(alpha.value)} … {value_label(beta.value)}"
 
 
 def _tooltip(node: TracedNode) -> str:
-    """Return the tooltip of a node."""
     lines = [f"{node.label}, {node.player}"]
-    lines += [f"window {_window(*window)}" for window in node.windows]
+    lines += [f"window {_window_text(*window)}" for window in node.windows]
     if node.result is not None and node.visited:
         lines.append(f"result {value_label(node.result.value)}")
     if not node.visited:
@@ -163,9 +164,9 @@ def _tooltip(node: TracedNode) -> str:
     return "\n".join(lines)
 
 
-def _legend(width: float, height: float, tree: TracedNode, *, played: bool) -> Iterator[str]:
+def _draw_legend(width: float, height: float, tree: TracedNode, *, played: bool) -> Iterator[str]:
     y = height - 14
-    nodes = list(_walk(tree))
+    nodes = list(_walk_nodes(tree))
     every = [
         ("α … β: the window", GREEN, 110, any(node.windows for node in nodes)),
         ("result", BLUE, 40, True),
@@ -177,5 +178,5 @@ def _legend(width: float, height: float, tree: TracedNode, *, played: bool) -> I
     gap = 26
     x = width / 2 - (sum(size for *_, size in parts) + gap * (len(parts) - 1)) / 2
     for words, colour, size in parts:
-        yield _text(x, y, words, colour, anchor="start")
+        yield _outlined_text(x, y, words, colour, anchor="start")
         x += size + gap

@@ -1,4 +1,4 @@
-"""A bot in a container: it plays the move after which the opponent has the fewest moves."""
+"""A bot in a container. It plays the move that leaves the opponent the fewest moves."""
 
 from arena import Bot
 

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from arena.bots.api import bot as module
-from arena.bots.api.bot import Bot, Clock, Ending, Match, Standing, ask, begin
+from arena.bots.api.bot import Bot, Clock, Ending, Match, Standing, assign_match, request_move
 from arena.bots.engines.from_file import bot_class
 from arena.games.core import Player
 from arena.games.tictactoe import TicTacToe
@@ -25,9 +25,9 @@ def test_the_example_of_the_documentation_plays(tmp_path: Path) -> None:
     file = tmp_path / "first.py"
     file.write_text(example)
     bot = bot_class(str(file))()
-    begin(bot, Match(TicTacToe(), Player.MAXIE))
+    assign_match(bot, Match(TicTacToe(), Player.MAXIE))
     bot.prepare()
-    assert ask(bot, bot.game.start(), Clock(1.0), Event()) == 0
+    assert request_move(bot, bot.game.start(), Clock(1.0), Event()) == 0
 
 
 def test_a_bot_that_cannot_choose_is_no_bot() -> None:
@@ -46,11 +46,11 @@ def test_a_bot_needs_no_init_of_its_base() -> None:
 
     bot = Own()
     assert not bot.stopped
-    begin(bot, Match(TicTacToe(), Player.MINNIE, threads=3))
+    assign_match(bot, Match(TicTacToe(), Player.MINNIE, threads=3))
     assert (bot.seat, bot.threads, bot.game.name, bot.thinking) == (Player.MINNIE, 3, "tictactoe", None)
     stop = Event()
     stop.set()
-    assert ask(bot, None, Clock(1.0), stop) is True
+    assert request_move(bot, None, Clock(1.0), stop) is True
 
 
 MAXIE, MINNIE = Player.MAXIE, Player.MINNIE

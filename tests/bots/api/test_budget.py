@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from arena.bots.api.bot import Clock
-from arena.bots.api.budget import MAX_EXTENSION, OWN_OVERHEAD, Budget, Effort, plan, reserve
+from arena.bots.api.budget import MAX_EXTENSION, OWN_OVERHEAD, Budget, DeepeningRule, plan, reserve
 from arena.games.riskless import Riskless
 from arena.games.tictactoe import TicTacToe
 from arena.maps.loader import load_map
@@ -140,7 +140,7 @@ def test_an_increment_is_spent_too(base: float, increment: float) -> None:
 
 @given(moves=st.lists(st.sampled_from("ab"), min_size=1, max_size=12), hard=st.floats(1, 5))
 def test_a_search_that_changes_its_mind_goes_on_and_never_past_its_way(moves: list[str], hard: float) -> None:
-    effort: Effort[str] = Effort(Budget(1.0, hard))
+    effort: DeepeningRule[str] = DeepeningRule(Budget(1.0, hard))
     longest = 1.0 + MAX_EXTENSION * (hard - 1.0)
     for move in moves[:-1]:
         assert not effort.enough(move, 0.99)
@@ -148,7 +148,7 @@ def test_a_search_that_changes_its_mind_goes_on_and_never_past_its_way(moves: li
 
 
 def test_a_calm_search_ends_at_the_soft_limit_and_unrest_halves_with_each_depth() -> None:
-    effort: Effort[str] = Effort(Budget(1.0, 2.0))
+    effort: DeepeningRule[str] = DeepeningRule(Budget(1.0, 2.0))
     assert effort.enough("a", 1.0)
     assert not effort.enough("b", 1.0 + MAX_EXTENSION - 0.01)
     assert effort.enough("b", 1.0 + MAX_EXTENSION / 2)

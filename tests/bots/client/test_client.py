@@ -216,7 +216,7 @@ async def test_a_server_that_goes_away_for_good_is_told() -> None:
     async with anyio.create_task_group() as tasks, scripted(cut) as stage:
         tasks.start_soon(run, stage.url)
         await gone.wait()
-    assert "the connection was lost and did not come back: no server at ws://127.0.0.1" in str(problem[0])
+    assert "the connection was lost and could not be restored: no server at ws://127.0.0.1" in str(problem[0])
 
 
 @pytest.mark.parametrize("code", [Code.BAD_TOKEN, Code.NAME_TAKEN, Code.BAD_NAME, Code.REPLACED])
@@ -296,7 +296,7 @@ async def test_the_rating_and_its_change_are_shown() -> None:
 
     watched = await run_client(First, script)
     lines = [line for line in watched.told if "rated" in line]
-    page = watched.client._options.url.replace("ws", "http", 1)
+    page = watched.client._settings.url.replace("ws", "http", 1)
     assert lines == [
         f"me is rated 1500 ± 700 provisional in tictactoe; its page: {page}/bot/me",
         "me is rated 1512 ± 130 in tictactoe (+12)",
@@ -314,7 +314,7 @@ async def test_the_end_of_its_event_is_told_with_the_address_of_the_table() -> N
         await peer.say(STOP)
 
     watched = await run_client(First, script)
-    page = watched.client._options.url.replace("ws", "http", 1)
+    page = watched.client._settings.url.replace("ws", "http", 1)
     assert [line for line in watched.told if "cup" in line] == [
         "me: cup 1: round 1 of 3, 4 bots",
         f"me: cup 1: place 2 of 4, 3.5 points; its table: {page}/event/cup%201",

@@ -25,7 +25,7 @@ from arena.bots.client.client import (
     Client,
 )
 from arena.bots.client.connection import ConnectionLost, NoServer
-from arena.bots.client.options import Options
+from arena.bots.client.settings import ClientSettings
 from arena.bots.client.state.reconnection import FIRST_PAUSE, MAX_PAUSE, STOP_PAUSE
 from arena.protocol.codec import decode_client, encode
 from arena.protocol.codes import Code
@@ -111,7 +111,7 @@ class World:
     def client(self, **options: Any) -> Client:
         options = {"url": "ws://here", "name": "me", **options}
         tell, complain = self.told.append, self.complaints.append
-        return Client(First, Options(**options), tell=tell, complain=complain, clock=CLOCK)
+        return Client(First, ClientSettings(**options), tell=tell, complain=complain, clock=CLOCK)
 
     @property
     def pauses(self) -> list[float]:
@@ -171,7 +171,7 @@ async def test_a_connection_that_is_lost_at_once_again_and_again_is_waited_for_l
 @virtual
 async def test_it_gives_up_after_so_many_tries(monkeypatch: pytest.MonkeyPatch) -> None:
     world = World(monkeypatch, in_and_out, nobody)
-    with pytest.raises(ConnectionLost, match="did not come back"):
+    with pytest.raises(ConnectionLost, match="could not be restored"):
         await world.client(reconnects=3).run()
     assert world.pauses == pytest.approx([0.1, 0.2, 0.4])
 
@@ -192,7 +192,7 @@ async def test_a_server_that_does_not_welcome_is_left(monkeypatch: pytest.Monkey
     world = World(monkeypatch, silent, event_over)
     await world.client().run()
     assert world.pauses == pytest.approx([WELCOME_SECONDS + FIRST_PAUSE])
-    assert world.complaints[0] == f"no welcome came within {WELCOME_SECONDS:g} s"
+    assert world.complaints[0] == f"the server sent no welcome within {WELCOME_SECONDS:g} s"
 
 
 @virtual

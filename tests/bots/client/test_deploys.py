@@ -14,8 +14,8 @@ from typing import Any
 import pytest
 
 from arena.bots.client.client import Client
-from arena.bots.client.options import Options
 from arena.bots.client.session_file import SessionFile
+from arena.bots.client.settings import ClientSettings
 from arena.protocol.codes import EndReason
 from testkit.simulation.arena import SimulatedArena, SimulationPlan
 from testkit.simulation.bots import URL, ClientBot
@@ -40,7 +40,7 @@ class DeployedBot(ClientBot):
         memory = SessionFile(self.folder / self.name) if self.remembers else None
         self.memory = memory
         make: Any = None  # a worker of the simulation's makes no bot
-        options = Options(URL, self.name, matches=2, wait=1e6, memory=memory)
+        options = ClientSettings(URL, self.name, matches=2, wait=1e6, memory=memory)
         self.client = Client(
             make, options, tell=lambda _line: None, complain=self._complain, clock=self.process.clock
         )

@@ -7,7 +7,7 @@ import anyio
 
 from arena.bots.api.bot import Bot, Clock
 from arena.bots.client.client import Client
-from arena.bots.client.options import Options
+from arena.bots.client.settings import ClientSettings
 from arena.bots.client.status import finished_line
 from arena.protocol.codes import Code
 from arena.protocol.messages import Error
@@ -32,7 +32,7 @@ class Watched:
         self.told: list[str] = []
         self.client = Client(
             make,
-            Options(url, "me", **options),
+            ClientSettings(url, "me", **options),
             tell=self.told.append,
             finished=lambda match, ending: self.finished.append(finished_line(match, ending)),
             complain=self._complain,

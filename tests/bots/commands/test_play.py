@@ -109,7 +109,7 @@ def test_the_end_of_the_input_ends_politely(tmp_path: Path) -> None:
     terminal.expect("maxie > ")
     terminal.sendeof()
     told, code = wait_for_end(terminal)
-    assert "Bye: the match has no end." in told
+    assert "Bye: the match is unfinished." in told
     assert "Nothing is recorded" in told
     assert code == 0
     assert record.read_text() == ""
@@ -127,7 +127,7 @@ def test_ctrl_c_stops_at_once() -> None:
         if gone:
             break
     terminal.close()
-    assert "Stopped: the match has no end." in told
+    assert "Stopped: the match is unfinished." in told
     assert "Traceback" not in told
     assert terminal.exitstatus == 130
 

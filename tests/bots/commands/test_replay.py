@@ -88,7 +88,7 @@ def test_a_false_record_is_reported_with_file_and_line(one: Path, tmp_path: Path
     fails(f"{bad}, line 2: not a valid arena-record/1 record", 1, "replay", bad)
     bad.write_text("\n" + good.replace('"move":3', '"move":0'))
     fails(
-        f"{bad}, line 2: match id is wrong: minnie (two), ply 1: illegal move a1: a1 is taken by X",
+        f"{bad}, line 2: match id cannot be replayed: minnie (two), ply 1: illegal move a1: a1 is taken by X",
         1,
         "replay",
         bad,

@@ -8,7 +8,7 @@ from http.server import BaseHTTPRequestHandler, HTTPServer
 
 import pytest
 
-from arena.bots.commands.replay import records_of
+from arena.bots.commands.replay import load_records
 from arena.console import CommandError, UsageError
 from arena.protocol.record import to_line
 from testkit.sample_match import sample_match
@@ -47,18 +47,18 @@ def test_a_match_is_known_by_the_address_of_its_page(path: str, url: str) -> Non
     address = f"{url}/{path.format(RECORD.match)}"
     if path.endswith(("?download", "#x")):
         with pytest.raises(UsageError, match="is not a match URL"):
-            records_of(address)
+            load_records(address)
     else:
-        assert records_of(address) == [(1, RECORD)]
+        assert load_records(address) == [(1, RECORD)]
 
 
 def test_the_servers_answer_is_shown(url: str) -> None:
     with pytest.raises(CommandError, match="answers 404: no finished match is called that"):
-        records_of(f"{url}/match/other")
+        load_records(f"{url}/match/other")
     with pytest.raises(CommandError, match="is not a valid arena-record/1 record"):
-        records_of(f"{url}/match/junk")
+        load_records(f"{url}/match/junk")
 
 
 def test_a_server_that_is_not_there_is_told() -> None:
     with pytest.raises(CommandError, match=r"^no answer from http://127\.0\.0\.1:1: Connection refused$"):
-        records_of("http://127.0.0.1:1/match/x")
+        load_records("http://127.0.0.1:1/match/x")

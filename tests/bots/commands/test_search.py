@@ -122,7 +122,7 @@ def test_lines_are_the_best_moves_of_an_engine(capsys: pytest.CaptureFixture[str
         (["trace", "Intro", "minimax:prune=1"], 2, "minimax has no option 'prune': choose from evaluator"),
         (["trace", "Intro", "jamboree:prune=2"], 2, "jamboree: prune must be a number from 0 to 1, not '2'"),
         (["trace", "Intro", "minimax:evaluator=x"], 2, "no evaluator is called 'x'"),
-        (["trace", "Intro", "minimax"], 1, "Intro, minimax to depth 2: no estimate at g"),
+        (["trace", "Intro", "minimax"], 1, "Intro, minimax to depth 2: cannot estimate node g"),
         (
             ["analyse", "--engine", "alphabeta:exact=yes", "--map", "grid:9x8"],
             2,
@@ -133,12 +133,16 @@ def test_lines_are_the_best_moves_of_an_engine(capsys: pytest.CaptureFixture[str
             2,
             "jamboree: form=tests needs its compiled search",
         ),
-        (["analyse", "--engine", "alphabeta", "--trace"], 2, "--trace: an engine's search is not shown: say"),
-        (["analyse", "--engine", "jamboree", "--svg", "-"], 2, "say --engine jamboree:reference"),
+        (
+            ["analyse", "--engine", "alphabeta", "--trace"],
+            2,
+            "--trace: the search of an engine cannot be shown: use",
+        ),
+        (["analyse", "--engine", "jamboree", "--svg", "-"], 2, "use --engine jamboree:reference"),
         (
             ["analyse", "--engine", "lazy", "--lines", "2"],
             2,
-            "--lines: lazy searches once, to --depth",
+            "--lines: lazy searches once, to the depth of --depth",
         ),
         (
             ["analyse", "--engine", "minimax:reference", "--nodes", "1000"],
@@ -147,7 +151,7 @@ def test_lines_are_the_best_moves_of_an_engine(capsys: pytest.CaptureFixture[str
         ),
         (["analyse", "--engine", "alphabeta:truth=root"], 2, "truth is an option for matches"),
         (["trace", "HandoutSmall", "minimax:evaluator=features"], 2, "explicit has no features"),
-        (["analyse", "--budget", "100"], 2, "--budget is for --compare"),
+        (["analyse", "--budget", "100"], 2, "--budget needs --compare"),
         (
             ["analyse", "--compare", "--trace"],
             2,
@@ -168,7 +172,7 @@ def test_lines_are_the_best_moves_of_an_engine(capsys: pytest.CaptureFixture[str
             2,
             "--game: hexapawn: width must be a whole number from 1 to 26",
         ),
-        (["trace", "Intro", "alphabeta", "--depth", "1"], 1, "no estimate at b: it is an inner node"),
+        (["trace", "Intro", "alphabeta", "--depth", "1"], 1, "cannot estimate node b: it is an inner node"),
         (["analyse", "--engine", "x"], 2, "no engine that searches is called 'x'"),
         (["analyse", "--position", "x"], 2, "--position: a position must be 20 signed armies"),
         (
@@ -223,7 +227,7 @@ def test_a_tree_deeper_than_recursion_goes(capsys: pytest.CaptureFixture[str], t
     path.write_text(chain(50_000), encoding="utf-8")
     code, _, complaint = run(capsys, "trace", str(path), "stack-minimax")
     assert code == 2
-    assert complaint.endswith("nested too deeply: a file may contain a tree of a few hundred plies\n")
+    assert complaint.endswith("nested too deeply: a tree may be at most a few hundred plies deep\n")
 
 
 def test_a_map_is_traced_as_deep_as_is_said(capsys: pytest.CaptureFixture[str]) -> None:

@@ -43,7 +43,7 @@ def test_riskless_is_minimax_at_every_depth(way: str) -> None:
         weights = some_weights(rng, riskless.NAMES)
         if number % 2:
             weights |= {"attacks": 0, "exposed": 0}  # then leaves are told from above
-        evaluate = linear_evaluator(riskless.features(game), riskless.NAMES, weights)
+        evaluate = linear_evaluator(riskless.feature_function(game), riskless.NAMES, weights)
         searcher = Searcher(game, weights, Settings(**{**EXACT, **WAYS[way]}))
         # several positions with one table: what it knows of others must not change a value
         for _ in range(3):
@@ -69,7 +69,7 @@ def test_deeper_searches_agree_with_the_reference(threads: int) -> None:
     for _ in range(6):
         game = Riskless(random_map(rng, 8))
         weights = some_weights(rng, riskless.NAMES)
-        evaluate = linear_evaluator(riskless.features(game), riskless.NAMES, weights)
+        evaluate = linear_evaluator(riskless.feature_function(game), riskless.NAMES, weights)
         position = random_position(game, rng)
         searcher = Searcher(game, weights, Settings(**EXACT, threads=threads))
         mine = {report.depth: report for report in searcher.deepen(position, max_depth=7)}

@@ -51,7 +51,7 @@ def test_a_map_that_is_too_large_is_searched_in_python_and_it_says_so(
     errors = capsys.readouterr().err
     assert (
         errors
-        == "alphabeta searches in Python: its compiled search has no riskless of these rules and this size\n"
+        == "alphabeta searches in Python: its compiled search does not support riskless with these rules and this size\n"
     )
 
 

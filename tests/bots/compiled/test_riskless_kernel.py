@@ -58,7 +58,7 @@ def check(game: Riskless, position: Armies, rng: random.Random) -> None:
     words = compiled.pack(position)
     mem[: len(words)] = words
     probe(planes)(compiled.rules, mem, compiled.number(move), out)
-    evaluate = linear_evaluator(riskless.features(game), riskless.NAMES, weights)
+    evaluate = linear_evaluator(riskless.feature_function(game), riskless.NAMES, weights)
     assert out[0] == PLAYING
     assert out[1] == position.player.sign * evaluate(position)
     listed = [compiled.move(int(number)) for number in mem[MOVES_AT : MOVES_AT + out[2]]]

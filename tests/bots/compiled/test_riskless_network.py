@@ -13,7 +13,7 @@ from arena.bots.compiled.cache import kernel
 from arena.bots.compiled.intrinsics import put
 from arena.bots.compiled.riskless_kernel import compile_game, planes_of, riskless_kernel
 from arena.bots.compiled.searcher import Searcher, Settings
-from arena.bots.evaluators.network import by_network
+from arena.bots.evaluators.network import network_evaluator
 from arena.games.core import Player
 from arena.games.riskless import Armies, Riskless
 from arena.maps.loader import load_map
@@ -40,7 +40,7 @@ def check(game: Riskless, position: Armies, seed: int) -> None:
     words = compiled.pack(position)
     mem[: len(words)] = words
     probe(planes_of(game))(compiled.rules, mem, out)
-    assert out[0] == position.player.sign * by_network(game, network)(position)
+    assert out[0] == position.player.sign * network_evaluator(game, network)(position)
 
 
 @pytest.mark.parametrize("caps", [(1, 2, 7, 10, 15), (16, 31, 50, 63), (64, 100, 255)])
@@ -82,4 +82,6 @@ def test_an_exact_search_with_a_network_is_minimax() -> None:
             *_, report = searcher.deepen(position, max_depth=3)
         finally:
             searcher.close()
-        assert (report.value, report.move) == minimax(game, position, report.depth, by_network(game, network))
+        assert (report.value, report.move) == minimax(
+            game, position, report.depth, network_evaluator(game, network)
+        )

@@ -13,7 +13,7 @@ from arena.bots.api.options import ENGINES, parse_spec
 from arena.bots.compiled.catalogue import weights_for
 from arena.bots.compiled.limits import fits
 from arena.bots.compiled.searcher import Searcher, Settings
-from arena.bots.engines.forms import choose
+from arena.bots.engines.forms import choose_form
 from arena.games.basics import Outcome
 from arena.games.core import AnyGame, Player
 from arena.games.riskless import Armies, Riskless
@@ -185,6 +185,6 @@ def test_rules_that_are_others_are_not_searched_by_the_kernel_of_the_plain_ones(
     game = Losing(load_map("path4"))
     assert not fits(game)
     assert boards_of(game) is None
-    assert choose(parse_spec("alphabeta", ENGINES), cast("AnyGame", game)).compiled is False
+    assert choose_form(parse_spec("alphabeta", ENGINES), cast("AnyGame", game)).compiled is False
     with pytest.raises(ValueError, match="its rules are its own"):
         Searcher(game, weights_for(game, "features"))

@@ -40,7 +40,7 @@ def test_nothing_is_left_out_of_a_search_to_the_ply_limit() -> None:
         map = random_map(rng, 7)
         game = Riskless(map)
         weights = some_weights(rng, riskless.NAMES)
-        evaluate = linear_evaluator(riskless.features(game), riskless.NAMES, weights)
+        evaluate = linear_evaluator(riskless.feature_function(game), riskless.NAMES, weights)
         searcher = Searcher(game, weights, Settings(table_mb=1))
         for _ in range(3):
             position = random_position(game, rng)._replace(ply=map.ply_limit - rng.randint(1, 5))

@@ -23,7 +23,7 @@ def test_tictactoe(threads: int) -> None:
     rng = random.Random(4)
     for _ in range(25):
         weights = some_weights(rng, tictactoe.NAMES)
-        evaluate = linear_evaluator(tictactoe.features(game), tictactoe.NAMES, weights)
+        evaluate = linear_evaluator(tictactoe.feature_function(game), tictactoe.NAMES, weights)
         position = game.start()
         for _ in range(rng.randint(2, 6)):
             moves = game.moves(position)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from arena.bots.api.bot import Bot, Ending, Match, begin
+from arena.bots.api.bot import Bot, Ending, Match, assign_match
 from arena.bots.engines.registry import make_engine
 from arena.games.core import AnyGame, Player
 
@@ -20,7 +20,7 @@ def seated() -> Iterator[Seated]:
 
     def make(spec: str, game: AnyGame, seat: Player = Player.MAXIE) -> Bot:
         bot = make_engine(spec).make()
-        begin(bot, Match(game, seat, threads=2))
+        assign_match(bot, Match(game, seat, threads=2))
         bots.append(bot)
         bot.prepare()
         return bot

@@ -7,7 +7,7 @@ import time
 from pathlib import Path
 from threading import Event
 
-from arena.bots.api.bot import Clock, Match, ask, begin
+from arena.bots.api.bot import Clock, Match, assign_match, request_move
 from arena.bots.engines.from_program import ProgramBot
 from arena.games.core import Player
 from arena.games.tictactoe import TicTacToe
@@ -35,7 +35,7 @@ def program(turn: str = 'print(json.dumps({"move": message["legal"][-1]}), flush
 
 def seat_program(command: list[str], logs: Path | None = None) -> ProgramBot:
     bot = ProgramBot(command, logs)
-    begin(bot, MATCH, Event())
+    assign_match(bot, MATCH, Event())
     return bot
 
 
@@ -44,6 +44,6 @@ def choose(command: list[str], stop: Event | None = None) -> object:
     bot = seat_program(command)
     try:
         bot.prepare()
-        return ask(bot, MATCH.game.start(), Clock(LONG, arrived=time.monotonic()), stop or Event())
+        return request_move(bot, MATCH.game.start(), Clock(LONG, arrived=time.monotonic()), stop or Event())
     finally:
         bot.close()

@@ -15,7 +15,7 @@ from threading import Event
 
 import pytest
 
-from arena.bots.api.bot import Bot, Clock, Crash, ask, begin
+from arena.bots.api.bot import Bot, Clock, Crash, assign_match, request_move
 from arena.bots.api.options import BadSpec
 from arena.bots.engines.box import LIMITS, PODMAN_LIMITS, box_engine
 from tests.bots.command_line import fails
@@ -83,12 +83,12 @@ def submitted(tmp_path: Path, after: str = "") -> str:
 
 def seat_bot(spec: str) -> Bot:
     bot = box_engine(spec).make()
-    begin(bot, MATCH, Event())
+    assign_match(bot, MATCH, Event())
     return bot
 
 
 def move_of(bot: Bot) -> object:
-    return ask(bot, MATCH.game.start(), Clock(LONG, arrived=time.monotonic()), Event())
+    return request_move(bot, MATCH.game.start(), Clock(LONG, arrived=time.monotonic()), Event())
 
 
 def assert_nothing_is_left(engine: Path, words: list[str]) -> None:
@@ -120,12 +120,12 @@ def test_a_program_that_hangs_is_removed_too(tmp_path: Path, engine: Path) -> No
 DYING = """
 import os, signal, sys
 from threading import Event
-from arena.bots.api.bot import begin
+from arena.bots.api.bot import assign_match
 from arena.bots.engines.box import box_engine
 from tests.bots.engines.programs import MATCH
 
 bot = box_engine(sys.argv[1]).make()
-begin(bot, MATCH, Event())
+assign_match(bot, MATCH, Event())
 bot.prepare()
 os.kill(os.getpid(), signal.SIGKILL)
 """
@@ -169,9 +169,9 @@ def test_another_image_is_named(tmp_path: Path, engine: Path) -> None:
     [
         ("image:missing", "image missing does not exist on this machine: build it, or docker pull missing"),
         ("image:silent", "docker cannot look for the image silent: Cannot connect to the Docker daemon"),
-        ("image:voluminous", "the image voluminous has a VOLUME, which no box allows: build it without one"),
-        ("image:", "'' is not an image: give its name, NAME@sha256:DIGEST, or its id"),
-        ("image:--privileged", "'--privileged' is not an image"),
+        ("image:voluminous", "the image voluminous has a VOLUME, which is not allowed: build it without one"),
+        ("image:", "'' is not a valid image: give a name, NAME@sha256:DIGEST, or an id"),
+        ("image:--privileged", "'--privileged' is not a valid image"),
         ("submit:none.zip", "none.zip: No such file or directory"),
     ],
 )
@@ -196,8 +196,8 @@ def test_a_machine_without_an_engine(monkeypatch: pytest.MonkeyPatch, tmp_path: 
     ("told", "why"),
     [
         ("", "docker does not answer: Cannot connect to the Docker daemon. Is the docker daemon running?"),
-        ("true false true", "docker cannot bound the memory, processes and cores of a container here"),
-        ("cpuset cpu io", "podman cannot bound the memory, processes and cores of a container here"),
+        ("true false true", "docker cannot limit the memory, processes and cores of a container here"),
+        ("cpuset cpu io", "podman cannot limit the memory, processes and cores of a container here"),
     ],
 )
 def test_an_engine_that_bounds_no_container_is_refused(

@@ -12,9 +12,9 @@ from typing import Any
 
 import pytest
 
-from arena.bots.api.bot import Bot, Clock, Ending, Match, ask, begin
+from arena.bots.api.bot import Bot, Clock, Ending, Match, assign_match, request_move
 from arena.bots.api.options import ENGINES, BadSpec, parse_spec
-from arena.bots.engines.forms import choose
+from arena.bots.engines.forms import choose_form
 from arena.bots.engines.registry import make_engine
 from arena.bots.review.analysis import REFERENCE, parse_reference, run_reference
 from arena.games.core import AnyGame, Player
@@ -87,7 +87,7 @@ def spelled(name: str, base: str, option: str, value: str) -> str:
 def engine_in_match(spec: str, game: AnyGame) -> Iterator[Bot]:
     """Yield the engine of a spec in a match, which ends with the block."""
     bot = make_engine(spec).make()
-    begin(bot, Match(game, Player.MAXIE, threads=2))
+    assign_match(bot, Match(game, Player.MAXIE, threads=2))
     bot.prepare()
     yield bot
     bot.ended(Ending(None, None, "enough", 0, None))
@@ -97,7 +97,7 @@ def answers(bot: Bot, game: AnyGame) -> Iterator[object]:
     """Return an engine's answers in these positions, one after the other."""
     for position in positions(game):
         clock = Clock(mine=60.0, per_move=True, arrived=time.monotonic())
-        yield ask(bot, position, clock, threading.Event()), bot.thinking
+        yield request_move(bot, position, clock, threading.Event()), bot.thinking
 
 
 def threads_of(spec: str, game: AnyGame) -> int:
@@ -123,7 +123,7 @@ def options() -> list[tuple[str, AnyGame, str]]:
 )
 def test_every_option_changes_the_play_or_is_refused(name: str, game: AnyGame, option: str) -> None:
     texts = [spelled(name, BASES[name, game], option, value) for value in VALUES[option]]
-    refused = [told for text in texts if (told := refusal(text, game))]
+    refused = [told for text in texts if (told := why_incompatible(text, game))]
     if refused:
         assert all(name.partition(",")[0] in each for each in refused)
     elif option == "threads":
@@ -141,14 +141,14 @@ def test_every_option_of_an_engine_is_known_to_one_of_its_forms() -> None:
             for (name, game), base in BASES.items():
                 if name.partition(",")[0] == engine:
                     texts = [spelled(name, base, option, value) for value in VALUES[option]]
-                    followed += not any(refusal(text, game) for text in texts)
+                    followed += not any(why_incompatible(text, game) for text in texts)
             assert followed, f"{engine}: no form knows {option}"
 
 
-def refusal(text: str, game: AnyGame) -> str:
+def why_incompatible(text: str, game: AnyGame) -> str:
     """Return the reason that a spec is refused for a game; empty if it is accepted."""
     try:
-        choose(parse_spec(text, ENGINES), game)
+        choose_form(parse_spec(text, ENGINES), game)
     except BadSpec as error:
         return str(error)
     return ""

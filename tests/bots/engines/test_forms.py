@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.bots.api.bot import Match, Resign, begin
+from arena.bots.api.bot import Match, Resign, assign_match
 from arena.bots.api.options import ENGINES, BadSpec, Share, Spec, WholeNumber, parse_spec
-from arena.bots.engines.forms import always_known, choose
-from arena.bots.engines.registry import make_engine, refusal
+from arena.bots.engines.forms import choose_form, reported_options
+from arena.bots.engines.registry import make_engine, why_incompatible
 from arena.games.core import AnyGame, Player
 from arena.games.hexapawn import Hexapawn
 from arena.maps.setup import make_setup
@@ -83,7 +83,7 @@ def test_an_option_is_known_to_the_form_or_refused_with_the_valid_ones(
     for _ in range(5):  # there may be as many things to refuse
         parsed = spec(text)
         try:
-            choice = choose(parsed, game)
+            choice = choose_form(parsed, game)
         except BadSpec as error:
             message = str(error)
         else:
@@ -102,7 +102,7 @@ def test_an_option_is_known_to_the_form_or_refused_with_the_valid_ones(
     assert parsed.explicit - {"form"} <= choice.spec.values.keys()
     if "form" in parsed.explicit:
         assert choice.spec.values.get("form", "course") == parsed.values["form"]
-    assert set(always_known(parsed)) >= parsed.explicit
+    assert set(reported_options(parsed)) >= parsed.explicit
 
 
 @pytest.mark.parametrize(
@@ -121,12 +121,12 @@ def test_an_option_is_known_to_the_form_or_refused_with_the_valid_ones(
         (
             "jamboree:form=tests",
             LARGE,
-            f"jamboree: form=tests needs {PYTHON} (its compiled search has no riskless of these rules and this size): use form=course",
+            f"jamboree: form=tests needs {PYTHON} (its compiled search does not support riskless with these rules and this size): use form=course",
         ),
         (
             "alphabeta:exact=yes",
             SMALL,
-            f"alphabeta: exact needs {PYTHON} (its compiled search has no hexapawn of these rules and this size), which is always exact",
+            f"alphabeta: exact needs {PYTHON} (its compiled search does not support hexapawn with these rules and this size), which is always exact",
         ),
         (
             "greedy:evaluator=net.npz",
@@ -138,33 +138,33 @@ def test_an_option_is_known_to_the_form_or_refused_with_the_valid_ones(
 )
 def test_a_refusal_is_one_line(text: str, game: AnyGame | None, told: str) -> None:
     with pytest.raises(BadSpec) as refused:
-        choose(spec(text), game)
+        choose_form(spec(text), game)
     assert str(refused.value) == told
     if game is not None:
-        assert refusal(text, game) == told
+        assert why_incompatible(text, game) == told
 
 
 def test_a_default_is_nobodys_wish() -> None:
     for name in ENGINES:
         for game in (None, M2, LARGE, SMALL):
-            choose(spec(name), game)
-    assert choose(spec("jamboree"), M2).spec.word("form") == "tests"
-    assert choose(spec("jamboree"), LARGE).spec.share("prune") == 0.5
+            choose_form(spec(name), game)
+    assert choose_form(spec("jamboree"), M2).spec.word("form") == "tests"
+    assert choose_form(spec("jamboree"), LARGE).spec.share("prune") == 0.5
 
 
 def test_a_bot_file_or_an_invalid_spec_is_never_refused_because_of_a_game() -> None:
-    assert refusal("my_bot.py", M2) is None
-    assert refusal("alphabeta:depth=0", M2) is None
-    assert refusal("jamboree:form=course,prune=0.1", LARGE) is None
+    assert why_incompatible("my_bot.py", M2) is None
+    assert why_incompatible("alphabeta:depth=0", M2) is None
+    assert why_incompatible("jamboree:form=course,prune=0.1", LARGE) is None
 
 
 def test_an_engine_resigns_a_match_for_whose_game_it_cannot_follow_its_options() -> None:
     for text, game in (("alphabeta:exact=no", LARGE), ("greedy:evaluator=features", SMALL)):
         bot = make_engine(text).make()
-        begin(bot, Match(game, Player.MAXIE))
+        assign_match(bot, Match(game, Player.MAXIE))
         with pytest.raises(Resign) as resigned:
             bot.prepare()
-        assert str(resigned.value) == refusal(text, game)
+        assert str(resigned.value) == why_incompatible(text, game)
 
 
 def test_without_the_extra_the_engine_says_so_before_any_match() -> None:
@@ -182,8 +182,8 @@ def test_without_the_extra_the_engine_says_so_before_any_match() -> None:
 
 
 def test_outcomes_are_looked_up_in_python_only() -> None:
-    choice = choose(spec("alphabeta:evaluator=outcomes"), M2)
+    choice = choose_form(spec("alphabeta:evaluator=outcomes"), M2)
     assert not choice.compiled
-    assert "looks up no outcomes" in choice.why
+    assert "does not support tables of outcomes" in choice.why
     with pytest.raises(BadSpec, match="hexapawn has no position categories: use evaluator=plain"):
-        choose(spec("minimax:evaluator=outcomes"), SMALL)
+        choose_form(spec("minimax:evaluator=outcomes"), SMALL)

@@ -11,7 +11,7 @@ from threading import Event
 
 import pytest
 
-from arena.bots.api.bot import Clock, Ending, ask
+from arena.bots.api.bot import Clock, Ending, request_move
 from arena.bots.api.options import BadSpec
 from arena.bots.client.state.actions import Choose
 from arena.bots.client.worker import BotEnded, MoveChosen, Prepared, Report, Worker
@@ -25,7 +25,7 @@ def test_a_program_plays_and_hears_of_the_end(tmp_path: Path, capsys: pytest.Cap
     bot.prepare()
     position = MATCH.game.start()
     for reply in (0, 1, None):
-        move = ask(bot, position, Clock(LONG), Event())
+        move = request_move(bot, position, Clock(LONG), Event())
         assert move == MATCH.game.moves(position)[-1]
         position = MATCH.game.play(position, move)
         if reply is not None:
@@ -46,7 +46,7 @@ def test_the_turn_tells_time_position_and_the_last_move() -> None:
     )
     bot = seat_program(program(heard))
     bot.prepare()
-    assert ask(bot, MATCH.game.start(), Clock(LONG, arrived=time.monotonic()), Event()) == 4
+    assert request_move(bot, MATCH.game.start(), Clock(LONG, arrived=time.monotonic()), Event()) == 4
     assert bot.thinking is not None
     assert (bot.thinking.depth, bot.thinking.value, bot.thinking.line) == (2, -1.5, (4, 0))
     bot.close()
@@ -54,7 +54,7 @@ def test_the_turn_tells_time_position_and_the_last_move() -> None:
 
 def test_thinking_that_is_none_is_left_out(capsys: pytest.CaptureFixture[str]) -> None:
     assert choose(program("""print('{"move": 4, "depth": "deep"}', flush=True)""")) == 4
-    assert "left out" in capsys.readouterr().err
+    assert "is ignored" in capsys.readouterr().err
 
 
 def test_each_match_has_its_own_process() -> None:

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from arena.bots.api.bot import Bot, Clock, Crash, Ending, Match, Resign, ask, begin
+from arena.bots.api.bot import Bot, Clock, Crash, Ending, Match, Resign, assign_match, request_move
 from arena.bots.engines.isolated import isolate_engine
 from arena.bots.engines.registry import Engine, make_engine
 from arena.games.core import AnyGame, Player
@@ -31,7 +31,7 @@ def engine(folder: Path, choose: str, more: str = "") -> Engine:
 
 def seat_engine(made: Engine, game: AnyGame, seat: Player = Player.MAXIE) -> Bot:
     bot = made.make()
-    begin(bot, Match(game, seat, id="m"), Event())
+    assign_match(bot, Match(game, seat, id="m"), Event())
     bot.prepare()
     return bot
 
@@ -44,8 +44,8 @@ def test_it_plays_as_it_does_in_this_process(name: str) -> None:
     try:
         position: Any = game.start()
         for _ in range(4):
-            move = ask(outside, position, LONG, Event())
-            assert move == ask(inside, position, LONG, Event())
+            move = request_move(outside, position, LONG, Event())
+            assert move == request_move(inside, position, LONG, Event())
             assert inside.thinking is not None
             assert outside.thinking is not None
             assert (outside.thinking.depth, outside.thinking.value) == (
@@ -77,7 +77,7 @@ def test_hooks_are_called_and_printed_text_is_no_answer(
     bot = seat_engine(made, make_setup("tictactoe"), Player.MINNIE)
     position = bot.game.play(bot.game.start(), 0)
     bot.opponent_moved(0, position)
-    assert ask(bot, position, LONG, Event()) == 4
+    assert request_move(bot, position, LONG, Event()) == 4
     bot.ended(Ending(Player.MINNIE, EndReason.LINE, "three in a line", 1, position))
     bot.close()
     errors = capsys.readouterr().err
@@ -95,14 +95,14 @@ def test_hooks_are_called_and_printed_text_is_no_answer(
 def test_a_failure_in_the_process_counts_as_a_crash(tmp_path: Path, choose: str) -> None:
     bot = seat_engine(engine(tmp_path, choose), make_setup("tictactoe"))
     with pytest.raises(Crash, match=r"lost it|SIGKILL|not a move|ended \(exit code 1\)"):
-        ask(bot, bot.game.start(), LONG, Event())
+        request_move(bot, bot.game.start(), LONG, Event())
     bot.close()
 
 
 def test_it_may_resign(tmp_path: Path) -> None:
     bot = seat_engine(engine(tmp_path, "raise Resign('enough')"), make_setup("tictactoe"))
     with pytest.raises(Resign, match="enough"):
-        ask(bot, bot.game.start(), LONG, Event())
+        request_move(bot, bot.game.start(), LONG, Event())
     bot.close()
 
 
@@ -114,7 +114,7 @@ def test_a_choose_that_never_returns_ends_with_its_match(tmp_path: Path) -> None
     match_over = Thread(target=_set_when_written, args=(pid, stop))
     match_over.start()
     with pytest.raises(Resign, match="had not answered"):
-        ask(bot, bot.game.start(), LONG, stop)
+        request_move(bot, bot.game.start(), LONG, stop)
     bot.close()
     match_over.join()
     with pytest.raises(ProcessLookupError):

@@ -6,9 +6,9 @@ from random import Random
 
 import pytest
 
-from arena.bots.api.bot import Clock, Match, Resign, begin
-from arena.bots.engines.perfect import PerfectBot, losing_replies
-from arena.bots.engines.registry import refusal
+from arena.bots.api.bot import Clock, Match, Resign, assign_match
+from arena.bots.engines.perfect import PerfectBot, count_losing_replies
+from arena.bots.engines.registry import why_incompatible
 from arena.bots.search.values import WIN
 from arena.games.core import MAXIE, MINNIE
 from arena.games.riskless import Armies, Riskless
@@ -29,7 +29,7 @@ def solution() -> Solution:
 
 def make_perfect() -> PerfectBot:
     bot = PerfectBot()
-    begin(bot, Match(PATH, MAXIE))
+    assign_match(bot, Match(PATH, MAXIE))
     bot.prepare()
     return bot
 
@@ -79,11 +79,11 @@ def test_among_draws_it_leaves_the_most_ways_to_lose() -> None:
     for position in positions:
         choice = bot.choose(position, CLOCK)
         most = max(
-            losing_replies(known, position, move)
+            count_losing_replies(known, position, move)
             for move, truth in known.moves(position)
             if truth.value is Value.DRAW
         )
-        assert losing_replies(known, position, choice) == most
+        assert count_losing_replies(known, position, choice) == most
 
 
 @pytest.mark.parametrize(
@@ -91,11 +91,11 @@ def test_among_draws_it_leaves_the_most_ways_to_lose() -> None:
     [(Riskless(load_map("world")), "`arena solve world` makes one"), (TicTacToe(), "this is tictactoe")],
 )
 def test_without_a_table_it_says_so_before_a_match(game: Riskless | TicTacToe, told: str) -> None:
-    why = refusal("perfect", game)
+    why = why_incompatible("perfect", game)
     assert why is not None
     assert told in why
-    assert refusal("perfect", PATH) is None
+    assert why_incompatible("perfect", PATH) is None
     bot = PerfectBot()
-    begin(bot, Match(game, MAXIE))
+    assign_match(bot, Match(game, MAXIE))
     with pytest.raises(Resign, match="perfect: "):
         bot.prepare()

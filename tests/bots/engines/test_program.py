@@ -9,7 +9,7 @@ from threading import Event
 
 import pytest
 
-from arena.bots.api.bot import Clock, Crash, Ending, Resign, ask
+from arena.bots.api.bot import Clock, Crash, Ending, Resign, request_move
 from arena.bots.client.state.actions import Choose
 from arena.bots.client.worker import BotEnded, BotFailed, Prepared, Report, Worker
 from arena.bots.engines.from_program import ProgramBot
@@ -77,7 +77,7 @@ def test_an_extra_line_is_a_fault() -> None:
     twice = 'sys.stdout.write(\'{"move": 0}\\n{"move": 1}\\n\'); sys.stdout.flush()'
     bot = seat_program(program(twice))
     bot.prepare()
-    assert ask(bot, MATCH.game.start(), Clock(LONG), Event()) == 0
+    assert request_move(bot, MATCH.game.start(), Clock(LONG), Event()) == 0
     assert bot._running is not None
     try:
         with pytest.raises(ProgramFault, match=r'an unexpected line: \{"move": 1\}'):
@@ -98,7 +98,7 @@ def test_a_program_that_hangs_is_told_and_killed(capsys: pytest.CaptureFixture[s
     worker.finish(Ending(None, None, "over", 0, None))
     assert isinstance(told.get(timeout=LONG), BotFailed)
     assert told.get(timeout=LONG) == BotEnded("match-1")
-    assert "nobody waited any more for its answer to the turn at ply 0" in capsys.readouterr().err
+    assert "its answer to the turn at ply 0 was no longer needed" in capsys.readouterr().err
 
 
 def test_one_that_floods_its_outputs_holds_nothing_up() -> None:

@@ -6,9 +6,9 @@ from time import monotonic
 
 import pytest
 
-from arena.bots.api.bot import Clock, ask
+from arena.bots.api.bot import Clock, request_move
 from arena.bots.api.options import ENGINES, BadSpec
-from arena.bots.engines.registry import make_engine, refusal
+from arena.bots.engines.registry import make_engine, why_incompatible
 from arena.games.core import AnyGame, Player
 from arena.maps.setup import make_setup
 from arena.protocol.engines import EngineInfo
@@ -22,13 +22,13 @@ GAMES = [make_setup("tictactoe"), make_setup("riskless", "path4"), make_setup("r
 @pytest.mark.parametrize("name", ENGINES)
 def test_every_engine_plays_legally_in_both_seats(name: str, game: AnyGame, seated: Seated) -> None:
     position = game.start()
-    if refusal(name, game) is not None:
+    if why_incompatible(name, game) is not None:
         assert name == "perfect", "it alone needs a table"
         return
     for seat in Player:
         bot = seated(name, game, seat)
         clock = Clock(mine=0.05, per_move=True, arrived=monotonic())
-        move = ask(bot, position, clock, Event())
+        move = request_move(bot, position, clock, Event())
         position = game.play(position, move)
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from arena.bots.api.bot import Bot, Clock, Match, ask
+from arena.bots.api.bot import Bot, Clock, Match, request_move
 from arena.bots.api.options import ENGINES, parse_spec
 from arena.bots.compiled.backend import CompiledBackend
 from arena.bots.engines.searching import PythonBackend, SearchingBot
@@ -21,7 +21,7 @@ M2 = make_setup("riskless", "m2")
 
 def choose(bot: Bot, position: Any, seconds: float = 5.0, stop: Event | None = None) -> Any:
     clock = Clock(mine=seconds, per_move=True, arrived=time.monotonic())
-    return ask(bot, position, clock, stop or Event())
+    return request_move(bot, position, clock, stop or Event())
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -10,7 +10,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.bots.api.bot import Clock, Match, ask, begin
+from arena.bots.api.bot import Clock, Match, assign_match, request_move
 from arena.bots.engines.simple import GreedyBot, RandomBot
 from arena.games.core import AnyGame, Player
 from arena.games.tictactoe import TicTacToe
@@ -26,9 +26,9 @@ GAMES = {
 
 def choose_move(game: AnyGame, position: Any, seed: int = 0) -> Any:
     bot = GreedyBot(seed=seed)
-    begin(bot, Match(game, game.player(position)))
+    assign_match(bot, Match(game, game.player(position)))
     bot.prepare()
-    return ask(bot, position, Clock(1.0), Event())
+    return request_move(bot, position, Clock(1.0), Event())
 
 
 def worth(game: AnyGame, position: Any, move: Any) -> float:
@@ -77,8 +77,8 @@ GAME = TicTacToe()
 
 def moves(seed: int, count: int) -> list[object]:
     bot = RandomBot(seed)
-    begin(bot, Match(GAME, Player.MAXIE))
-    return [ask(bot, GAME.start(), Clock(1.0), Event()) for _ in range(count)]
+    assign_match(bot, Match(GAME, Player.MAXIE))
+    return [request_move(bot, GAME.start(), Clock(1.0), Event()) for _ in range(count)]
 
 
 def test_a_seed_gives_the_same_moves_and_none_gives_others() -> None:

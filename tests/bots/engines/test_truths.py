@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
-from arena.bots.api.bot import Bot, Clock, Match, Resign, ask, begin
+from arena.bots.api.bot import Bot, Clock, Match, Resign, assign_match, request_move
 from arena.bots.engines import searching
-from arena.bots.engines.registry import make_engine, refusal
+from arena.bots.engines.registry import make_engine, why_incompatible
 from arena.bots.search.values import WIN
 from arena.games.board import RisklessMap
 from arena.games.core import MAXIE
@@ -35,7 +35,7 @@ def solution() -> Solution:
 
 
 def choose(bot: Bot, position: Any) -> Any:
-    return ask(bot, position, Clock(mine=60.0, per_move=True, arrived=time.monotonic()), Event())
+    return request_move(bot, position, Clock(mine=60.0, per_move=True, arrived=time.monotonic()), Event())
 
 
 def random_positions(count: int, drawn: int) -> list[Armies]:
@@ -86,7 +86,7 @@ def test_without_a_table_the_engine_says_so_and_searches(
     # depth is reached, as on a busy machine, the two look up different things later.
     monkeypatch.setattr(searching, "WARM_UP", 60.0)
     told, untold = seated("alphabeta:depth=4,truth=root", M2), seated("alphabeta:depth=4", M2)
-    assert capfd.readouterr().err == "alphabeta searches without truth: there is no table of m2\n"
+    assert capfd.readouterr().err == "alphabeta searches without truth=root: no table exists for m2\n"
     position = M2.start()
     for _ in range(6):
         move = choose(told, position)
@@ -100,12 +100,12 @@ def test_a_damaged_table_is_told_before_a_match(solve: Callable[[RisklessMap], P
     path = solve(map)
     path.write_bytes(path.read_bytes()[:-3])
     game = Riskless(map)
-    why = refusal("alphabeta:truth=root", game)
+    why = why_incompatible("alphabeta:truth=root", game)
     assert why is not None
     assert "is damaged: it has" in why
-    assert refusal("alphabeta", game) is None
+    assert why_incompatible("alphabeta", game) is None
     bot = make_engine("alphabeta:truth=root").make()
-    begin(bot, Match(game, MAXIE))
+    assign_match(bot, Match(game, MAXIE))
     with pytest.raises(Resign) as resigned:
         bot.prepare()
     assert str(resigned.value) == why

@@ -13,7 +13,7 @@ from tests.bots.search.problems import Case, riskless_cases
 
 
 def count_features(*armies: int, player: Player = Player.MAXIE) -> dict[str, int]:
-    found = riskless.features(path_of_five())(Armies(armies, player, 0))
+    found = riskless.feature_function(path_of_five())(Armies(armies, player, 0))
     return dict(zip(riskless.NAMES, found, strict=True))
 
 

@@ -71,7 +71,9 @@ def test_the_seed_makes_the_opening() -> None:
     assert env.reset(1) == env.reset(1)
     assert len({env.reset(seed) for seed in range(20)}) > 15
     assert env.game.ply(env.reset(1)) == 6
-    with pytest.raises(ValueError, match="an opening of 40 random moves ends tictactoe"):
+    with pytest.raises(
+        ValueError, match="no random match of tictactoe is longer than an opening of 40 moves"
+    ):
         make("tictactoe", opening=40).reset(1)
 
 
@@ -79,7 +81,7 @@ def test_a_game_of_ones_own_has_no_numbers() -> None:
     env = make(str(EXAMPLES / "dots.py"))
     assert env.actions == 0
     assert env.outcome(walk(env, 1)[-1]) is not None
-    with pytest.raises(ValueError, match="dots has no observation of a position"):
+    with pytest.raises(ValueError, match="dots has no observations"):
         env.observation(env.reset())
     with pytest.raises(ValueError, match="no kernel that observes"):
         Environment(Hexapawn(3, 3)).batch(4)
@@ -137,9 +139,9 @@ def test_a_search_is_the_tree_that_it_visited() -> None:
 def test_a_networks_inputs_are_the_same_for_a_batch_and_for_positions() -> None:
     env = make("riskless", map="m2", opening=3)
     many = env.batch(8, seed=1)
-    inputs = env.inputs(many.observations)
+    inputs = env.network_inputs(many.observations)
     assert inputs.shape == (8, 700)
     np.testing.assert_allclose(inputs[:, :25].sum(1), 1, rtol=1e-6)
-    assert np.array_equal(env.inputs([list(map(int, many.observations[5]))])[0], inputs[5])
+    assert np.array_equal(env.network_inputs([list(map(int, many.observations[5]))])[0], inputs[5])
     with pytest.raises(ValueError, match="networks support only riskless, not tictactoe"):
-        make("tictactoe").inputs([[0] * 9])
+        make("tictactoe").network_inputs([[0] * 9])

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from arena.bots.review.trees import TreeError, load_tree, tree_names, tree_of
+from arena.bots.review.trees import TreeError, load_tree, load_tree_game, tree_names
 from arena.games.core import Player
 from arena.games.riskless import Riskless
 
@@ -57,11 +57,9 @@ def test_unknown_names() -> None:
 
 
 def test_a_map_is_the_tree_of_its_game_where_no_tree_has_that_name() -> None:
-    game = tree_of("path4")
+    game = load_tree_game("path4")
     assert isinstance(game, Riskless)
     assert game.map.name == "path4"
-    assert tree_of("intro").name == "explicit"
-    with pytest.raises(
-        TreeError, match=r"no tree is called 'x': .*; a map's name is the tree of Riskless on it"
-    ):
-        tree_of("x")
+    assert load_tree_game("intro").name == "explicit"
+    with pytest.raises(TreeError, match=r"no tree is called 'x': .*; or give the name of a Riskless map"):
+        load_tree_game("x")

@@ -46,7 +46,7 @@ def test_the_intro_tree_leaves_its_unknown_part_alone() -> None:
     game = tree("Intro")
     problem = Problem(game, evaluator_for(game))
     assert alphabeta(problem, game.start(), 2).value == 3
-    with pytest.raises(WrongPlace, match="no estimate at a: it is an inner node"):
+    with pytest.raises(WrongPlace, match="cannot estimate node a: it is an inner node"):
         alphabeta(problem, game.start(), 0)
 
 

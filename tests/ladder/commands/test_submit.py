@@ -84,6 +84,6 @@ def test_a_failed_check_is_reported_in_one_line(tmp_path: Path, monkeypatch: pyt
     monkeypatch.chdir(tmp_path)
     fails("submissions/camel.zip does not exist", 2, "submit", "check", "camel")
     file = zipped(tmp_path / "camel.zip")
-    fails("'--privileged' is not an image", 1, "submit", "check", file, "--image=--privileged")
+    fails("'--privileged' is not a valid image", 1, "submit", "check", file, "--image=--privileged")
     monkeypatch.setenv("PATH", str(tmp_path))
     fails("a box needs Docker or Podman", 1, "submit", "check", file)

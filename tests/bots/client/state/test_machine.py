@@ -9,7 +9,7 @@ from arena.bots.client.state.actions import (
     EndMatch,
     Prepare,
     SendMessage,
-    Stop,
+    StopChoosing,
     Warn,
 )
 from arena.bots.client.state.machine import Machine
@@ -113,7 +113,7 @@ def test_a_client_that_missed_messages_catches_up_from_the_moves() -> None:
     machine = at_a_match()
     machine.handle(turn([]), 0.0)
     stop, choose = machine.handle(turn([0, 1, 2, 3]), 1.0)
-    assert stop == Stop("m")
+    assert stop == StopChoosing("m")
     assert isinstance(choose, Choose)
     assert (choose.ply, choose.reply_to) == (4, 3)
     assert TICTACTOE.position_to_text(choose.position) == "XOXO....."
@@ -136,7 +136,7 @@ def test_the_end_stops_a_bot_that_thinks() -> None:
     machine = at_a_match()
     machine.handle(turn([]), 0.0)
     stop, finish = machine.handle(end([], winner="minnie", reason=EndReason.TIMEOUT), 1.0)
-    assert stop == Stop("m")
+    assert stop == StopChoosing("m")
     assert isinstance(finish, EndMatch)
     assert finish.ending.standing(Player.MAXIE) == "lost"
     assert machine.move_chosen("m", 0, 4, None, 1.1) == []
@@ -165,7 +165,7 @@ def test_a_match_too_many_is_resigned() -> None:
     machine.handle(start("second"), 0.0)
     complaint, resign = machine.handle(start("third"), 0.0)
     assert isinstance(complaint, Warn)
-    assert "match third is more than the 2 at once that were agreed" in complaint.text
+    assert "match third exceeds the agreed 2 simultaneous matches" in complaint.text
     assert resign == SendMessage(Resign("third"))
 
 
@@ -184,7 +184,7 @@ def test_a_game_that_is_not_known_is_resigned() -> None:
 def test_moves_that_break_the_rules_are_no_match_to_go_on_with(moves: list[object]) -> None:
     complaint, resign = at_a_match().handle(turn(moves), 0.0)
     assert isinstance(complaint, Warn)
-    assert "do not fit the rules" in complaint.text
+    assert "break the rules" in complaint.text
     assert crashed(resign)
 
 
@@ -192,11 +192,11 @@ def test_a_turn_that_is_not_its_own_makes_no_sense() -> None:
     won = [0, 3, 1, 4, 2]
     complaint, resign = at_a_match(seat="minnie").handle(turn(won), 0.0)
     assert isinstance(complaint, Warn)
-    assert "makes no sense" in complaint.text
+    assert "impossible turn" in complaint.text
     assert crashed(resign)
     complaint, resign = at_a_match(seat="minnie").handle(turn([]), 0.0)
     assert isinstance(complaint, Warn)
-    assert "a turn at ply 0 after 0 moves makes no sense" in complaint.text
+    assert "the server sent an impossible turn, at ply 0 after 0 moves" in complaint.text
     assert crashed(resign)
 
 
@@ -298,7 +298,7 @@ def test_a_match_that_the_server_no_longer_has_is_given_up() -> None:
     machine.connected()
     machine.handle(welcome("another"), 1.0)
     stop, finish = machine.handle(Error(Code.NO_SUCH_MATCH, "there is none", "m"), 1.0)
-    assert stop == Stop("m")
+    assert stop == StopChoosing("m")
     assert isinstance(finish, EndMatch)
     assert finish.ending.reason is None
     assert machine.handle(start(), 1.1) != []

@@ -5,7 +5,7 @@ import random
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.bots.client.state.actions import Action, Choose, EndMatch, Prepare, SendMessage, Stop
+from arena.bots.client.state.actions import Action, Choose, EndMatch, Prepare, SendMessage, StopChoosing
 from arena.bots.client.state.machine import Machine
 from arena.protocol.codes import EndReason
 from arena.protocol.messages import (
@@ -93,7 +93,7 @@ class Client:
                     self.doing.append(action)
                 case EndMatch():
                     self.finished.append(action)
-                case Stop():
+                case StopChoosing():
                     self.doing.clear()
                 case _:
                     raise AssertionError(action)

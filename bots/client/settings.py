@@ -1,4 +1,4 @@
-"""Connection settings of a client, and its identity."""
+"""Settings of a client: identity, connection, and the matches it accepts."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from arena.protocol.messages import Challenge
 
 
 @dataclass(frozen=True)
-class Options:
-    """Connection settings and identity."""
+class ClientSettings:
+    """Identity of a bot, address of its server, and the matches that it accepts."""
 
     url: str
     name: str
@@ -24,7 +24,7 @@ class Options:
     games: tuple[str, ...] = ()
     """Games to play; empty for all."""
     rules: Mapping[str, str] = field(default_factory=dict)
-    """Digests of user-defined games, which the server compares with its own."""
+    """Digest of the rules of each user-defined game, by name. The server compares them with its own."""
     maps: tuple[str, ...] = ()
     """Riskless maps to play on; empty for all."""
     time_controls: tuple[str, ...] = ()
@@ -38,12 +38,12 @@ class Options:
     program: str = ""
     """Program and version, for people."""
     engine: EngineInfo | UnsetType = UNSET
-    """Engine that chooses the moves, and its threads in each match."""
+    """Engine that chooses the moves, with its number of threads in each match; UNSET to tell the server nothing."""
     reconnects: int | None = None
     """Maximum number of consecutive reconnection attempts; None for no limit."""
     quota: int | None = None
     """Total number of matches to play; None for no limit."""
     wait: float = 0.0
-    """Seconds to keep trying the first connection while there is no server."""
+    """Time for which to retry the first connection, in seconds; 0 to try once."""
     memory: SessionFile | None = None
-    """Storage of the session and its matches, read at the start and written during the run; None to keep neither."""
+    """File that keeps the session and its matches across restarts; None to keep neither."""
