@@ -72,7 +72,7 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {
         "marks": ("arena.server.commands.marks", "Show an event as ranks, points and Elo against an anchor."),
         "audit": (
             "arena.server.commands.audit",
-            "Show suspicious results, resignations and play.",
+            "Show suspicious results, resignations, play and addresses.",
         ),
         "ratings": ("arena.server.commands.ratings", "Show the Glicko-2 ratings of all bots."),
         "export": (

@@ -36,13 +36,14 @@ Pair = tuple[str, str]
 class Finding(Struct, frozen=True):
     """A suspicious case of two bots in one game."""
 
-    check: Literal["result", "resignation", "identical"]
+    check: Literal["result", "resignation", "identical", "address"]
     game: str
+    """Game; empty for `address`."""
     bot: str
     opponent: str
     """Opponent of the bot; for `identical` the bot that plays identically."""
     matches: int
-    """Number of matches examined."""
+    """Number of matches examined; for `address` of the two bots against each other."""
     detail: str
     chance: float | None
     """Upper bound of the probability that chance alone produces such a case; None if it cannot be computed."""
@@ -68,6 +69,11 @@ class Audit:
         self._resigned: defaultdict[str, Counter[Pair]] = defaultdict(Counter)
         """Number of losses by resignation, by game, and by loser and winner."""
         self._logs: defaultdict[str, list[_Match]] = defaultdict(list)
+        self._days: dict[Pair, list[str]] = {}
+
+    def add_address(self, bot: str, other: str, days: list[str]) -> None:
+        """Add two bots of different owners, and the days on which they played from the same address."""
+        self._days[min(bot, other), max(bot, other)] = days
 
     def add(self, record: Record, *, rated: bool) -> None:
         """Count a finished match. Its moves always count, its result only if it is `rated`."""
@@ -100,6 +106,7 @@ class Audit:
             *self._unlikely_results(),
             *self._unlikely_resignations(),
             *self._identical_play(same_owner),
+            *self._same_address(),
         ]
         return sorted(
             all_findings, key=lambda each: (each.chance is None, each.chance or -each.matches, each.game)
@@ -173,6 +180,18 @@ class Audit:
                     yield Finding(
                         "identical", game, bot, other, min(matches[bot], matches[other]), detail, None
                     )
+
+    def _same_address(self) -> Iterator[Finding]:
+        """Yield pairs of bots that played from the same address, if both are in the examined matches."""
+        all_matches = [each for logs in self._logs.values() for each in logs]
+        bots = {name for each in all_matches for name in (each.maxie, each.minnie)}
+        met = Counter((min(each.maxie, each.minnie), max(each.maxie, each.minnie)) for each in all_matches)
+        for (bot, other), days in sorted(self._days.items()):
+            if bot in bots and other in bots:
+                before = len(days) - 1
+                more = f" and {before} day{'s' if before > 1 else ''} before it" if before else ""
+                detail = f"played from the same address on {days[-1]}{more}"
+                yield Finding("address", "", bot, other, met[bot, other], detail, None)
 
 
 def _score_tail(n: int, scored: float, difference: float, error: float) -> float:

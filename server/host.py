@@ -47,6 +47,7 @@ from arena.server.ports import CorePort
 from arena.server.processes.identity import PROGRAM
 from arena.server.processes.tasks import cancelled_at_exit
 from arena.server.settings import Role, ServerSettings, Settings, private_settings
+from arena.server.shell.addresses import Addresses
 from arena.server.shell.authenticator import Authenticator
 from arena.server.shell.house import NO_HOUSE, HousePlan, open_house
 from arena.server.shell.missed import MissedResults
@@ -153,6 +154,7 @@ class CoreHost:
         )
         self.missed = MissedResults(stored, self.shell, clock)
         self.ratings = Ratings(engine, journal, self.shell, clock)
+        self.addresses = Addresses(engine, journal, self.shell, clock)
         self.requests = HostRequests(engine, settings.server.name, self.shell, clock, journal)
         self.maintenance = Maintenance(engine, journal, settings.store.retention, clock)
         hook = settings.webhooks
@@ -392,6 +394,7 @@ async def open_core(
         for job in (
             core.missed.run,
             core.ratings.run,
+            core.addresses.run,
             core.maintenance.run,
             core.requests.run,
             core.write_records,
@@ -539,6 +542,7 @@ async def enter_edge(
     )
     stack.callback(pages.close)
     edge.start_soon(_watch_directives, edge, pages, store, foreign_version)
+    edge.start_soon(pages.run)
     return edge
 
 

@@ -35,8 +35,9 @@ const SHAPES = {
   join: or(owner, token),
   me: owner,
   host: {
-    bots: list({ name: "string", program: "string", matches: "number", capacity: "number", suspended: "string", forfeits: "number", address: or("null", "string"), seconds: or("null", "number") }),
+    bots: or("null", list({ name: "string", owner: "string", program: "string", matches: "number", capacity: "number", suspended: "string", forfeits: "number", address: or("null", "string"), seconds: or("null", "number") })),
     spectators: "number", directives: list({ kind: "string", subject: "string", text: "string", until: "string" }),
+    renames: list({ name: "string", other: "string", problem: or("null", "string") }),
   },
   token,
   log: { match: "string", steps: list({ at: "number", what: "string", wrong: "string" }) },

@@ -1,4 +1,4 @@
-"""`arena audit`: find suspicious results, resignations and play."""
+"""`arena audit`: find suspicious results, resignations, play and addresses."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import typer
 from arena.console import DatabaseOption, JsonOption, Justify, err, print_table, write_json
 from arena.rating.audit import Audit, Finding
 from arena.server.commands.in_store import DATABASE, in_store
+from arena.server.store.addresses import shared
 from arena.server.store.archive import ArchivedMatch, export_lines
 from arena.server.store.database import Engine
 from arena.server.store.tokens import all_tokens
@@ -40,10 +41,11 @@ def audit(
     db: DatabaseOption = DATABASE,
     json: JsonOption = None,
 ) -> None:
-    """Show suspicious results, resignations and play.
+    """Show suspicious results, resignations, play and addresses.
 
-    Suspicious are improbable results, bots that resign to one opponent, and bots that play alike. A finding is a reason to
-    look at the matches of two bots, not a proof. `chance` is how often chance alone causes such a finding in a whole audit.
+    Suspicious are improbable results, bots that resign to one opponent, and bots of two owners that play alike, or from one
+    address on the same day. A finding is a reason to look at the matches of two bots, not a proof. `chance` is how often
+    chance alone causes such a finding in a whole audit.
 
     Example: arena audit --event weekly-2026-11-27
     """
@@ -53,6 +55,8 @@ def audit(
         async for line in export_lines(engine, event):
             match = decode(line)
             records.add(match, rated=match.rated)
+        for pair, days in (await shared(engine)).items():
+            records.add_address(*pair, days)
         owners = {each.name: each.owner for each in await all_tokens(engine)}
         return records.findings(lambda one, other: one in owners and owners[one] == owners.get(other))
 

@@ -8,7 +8,6 @@ from typing import Annotated, TypeVar
 import typer
 from msgspec import to_builtins
 
-from arena.clock import MONOTONIC
 from arena.console import CommandError, DatabaseOption, JsonOption, err, print_table, write_json
 from arena.server.commands.directives import (
     ForOption,
@@ -19,17 +18,12 @@ from arena.server.commands.directives import (
     parse_duration,
 )
 from arena.server.commands.in_store import DATABASE, in_store
-from arena.server.core.inputs import RenameEntry
-from arena.server.store import events, people
+from arena.server.store import people, renaming
 from arena.server.store.database import Engine
-from arena.server.store.directives import KICK_SECONDS, in_force, issue, lift
-from arena.server.store.people import NameInEvent, NameInUse
+from arena.server.store.directives import issue
+from arena.server.store.people import NameInUse
+from arena.server.store.renaming import NameChange
 from arena.server.store.tokens import TokenError
-
-LOOK_SECONDS = 2.0
-"""Time within which every server notices a ban, in seconds."""
-WAIT_SECONDS = 60.0
-"""Maximum wait for a banned name's matches in progress, in seconds."""
 
 OwnerArgument = Annotated[
     str, typer.Argument(metavar="OWNER", help="Owner name, as shown by `arena owner list`.")
@@ -78,17 +72,10 @@ def hide(owner: OwnerArgument, db: DatabaseOption = DATABASE) -> None:
     """
 
     async def work(engine: Engine) -> list[tuple[str, str, int]]:
-        lines = next((each for each in await people.list_owners(engine) if each.owner == owner), None)
-        names = [] if lines is None else [*lines.bots, *lines.retired]
-        if not names:
-            raise CommandError(f"{owner!r:.80} has no bots: `arena owner list` shows all owners")
-        changes = []
-        for name in names:
-            other = people.hidden_name()
-            changes.append((name, other, await _rename(engine, name, other, "the host has hidden this name")))
-        return changes
+        changes = await renaming.new_hidden_names(engine, owner)
+        return [(each.name, each.other, await renaming.rename(engine, each)) for each in changes]
 
-    rows = [[name, other, str(count)] for name, other, count in in_store(db, work)]
+    rows = [[name, other, str(count)] for name, other, count in _change_names(db, work)]
     print_table({"name": "left", "is now": "left", "matches": "right"}, rows)
 
 
@@ -125,8 +112,7 @@ def rename(
 
     Example: arena rename wolf tiger
     """
-    message = f"this name is {other!r:.80} now"
-    count = in_store(db, lambda engine: _rename(engine, name, other, message))
+    count = _change_names(db, lambda engine: renaming.rename(engine, NameChange(name, other)))
     err.print(f"{name} is renamed to {other}, with {count} matches")
 
 
@@ -142,65 +128,17 @@ def forget_command(
     Example: arena forget my-bot
     """
 
-    async def work(engine: Engine) -> tuple[str, int]:
-        deleted = await _run_when_idle(
-            engine, name, "the host deletes it", lambda: people.forget(engine, name)
-        )
-        await _rename_entries(engine, name, "")
-        return deleted
-
-    other, count = in_store(db, work)
+    other, count = _change_names(db, lambda engine: renaming.forget(engine, name))
     err.print(f"{name} is deleted; its {count} matches now belong to {other}")
 
 
-async def _rename(engine: Engine, name: str, other: str, message: str) -> int:
-    """Rename a bot and its bans, and return the number of its matches. Raises CommandError."""
-    banned = await _is_banned(engine, name)
-    count = await _run_when_idle(
-        engine, name, "the host renames it", lambda: people.rename(engine, name, other)
-    )
-    await _rename_entries(engine, name, other)
-    if not banned:
-        await lift(engine, "name", other)
-    # For a while, bots that return under the old name get the new one as the reason, and servers drop cached answers.
-    await issue(engine, "name", name, message, KICK_SECONDS)
-    return count
+def _change_names(db: str | None, work: Callable[[Engine], Awaitable[T]]) -> T:
+    """Run `work` on the store. Raises CommandError if a name cannot be changed."""
 
+    async def change(engine: Engine) -> T:
+        try:
+            return await work(engine)
+        except (NameInUse, TokenError) as error:
+            raise CommandError(str(error)) from None
 
-async def _rename_entries(engine: Engine, name: str, other: str) -> None:
-    """Request from servers to rename a bot in events that have not begun, or to remove it if `other` is empty."""
-    for server in await people.servers_with_entry(engine, name):
-        await events.send_request(engine, server, RenameEntry(name, other))
-
-
-async def _is_banned(engine: Engine, name: str) -> bool:
-    return any((each.kind, each.subject) == ("name", name) for each in await in_force(engine))
-
-
-async def _run_when_idle(engine: Engine, name: str, why: str, work: Callable[[], Awaitable[T]]) -> T:
-    """Ban a name, and run `work` once the name has no match in progress. Then lift the ban. Raises CommandError.
-
-    A ban that was already in force stays.
-    """
-    try:
-        await people.check_events(engine, name)
-    except NameInEvent as error:
-        raise CommandError(str(error)) from None
-    banned = await _is_banned(engine, name)
-    if not banned:
-        await issue(engine, "name", name, why, LOOK_SECONDS + WAIT_SECONDS + KICK_SECONDS)
-    try:
-        await MONOTONIC.sleep(LOOK_SECONDS)
-        end = MONOTONIC.now() + WAIT_SECONDS
-        while True:
-            try:
-                return await work()
-            except NameInUse as error:
-                if isinstance(error, NameInEvent) or MONOTONIC.now() > end:
-                    raise CommandError(str(error)) from None
-            except TokenError as error:
-                raise CommandError(str(error)) from None
-            await MONOTONIC.sleep(LOOK_SECONDS / 4)
-    finally:
-        if not banned:
-            await lift(engine, "name", name)
+    return in_store(db, change)

@@ -68,9 +68,14 @@ class PageClient:
 
     async def listing(self) -> Listing:
         """Return the current listing, or the last known one if the core does not answer."""
-        if self._edge.now() / 1e9 - self._listing_time > FRESH_SECONDS:
-            await self._request("", Browse())
-        return self._listing
+        return await self.current_listing() or self._listing
+
+    async def current_listing(self) -> Listing | None:
+        """Return the current listing, or None if the core does not answer."""
+        if self._edge.now() / 1e9 - self._listing_time <= FRESH_SECONDS:
+            return self._listing
+        reply = await self._request("", Browse())
+        return reply if isinstance(reply, Listing) else None
 
     def connected(self) -> list[ConnectedClient]:
         """Return the admitted clients of this edge, longest connected first."""

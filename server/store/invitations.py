@@ -6,7 +6,9 @@ A code is shown once, and only its hash is stored.
 from __future__ import annotations
 
 import secrets
+from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
+from hashlib import sha256
 
 import sqlalchemy as sa
 from msgspec import Struct
@@ -45,13 +47,13 @@ class NewName(Struct, frozen=True, tag="name"):
     """Change that registers a free name, with its token, for an owner with an open invitation."""
 
     token: Token
-    names_at_check: int
-    """Number of names in the store when this name was found to be free. `apply` fails if the number has changed."""
+    names_at_check: bytes
+    """Digest of the names in the store when this name was found to be free. `apply` fails if they have changed."""
 
     def apply(self, connection: sa.Connection) -> bool:
         """Register the name and return True; return False if the names in the store have changed since the check."""
         database.lock_exclusively(connection)
-        if connection.execute(_COUNT).scalar() != self.names_at_check:
+        if _digest(connection.execute(_NAMES).scalars()) != self.names_at_check:
             return False
         connection.execute(sa.insert(tokens), asdict(self.token))
         return True
@@ -111,7 +113,7 @@ async def check_new_name(engine: Engine, owner: str, name: str) -> tuple[NewName
         raise TokenError(f"{name!r:.80} is taken: choose another name")
     token = new_token()
     return NewName(
-        Token(name, "bot", owner, database.now(), None, None, hash_token(token)), len(known)
+        Token(name, "bot", owner, database.now(), None, None, hash_token(token)), _digest(known)
     ), token
 
 
@@ -126,8 +128,12 @@ async def _load_owner(connection: AsyncConnection, owner: str) -> OwnerAccount:
     return OwnerAccount(owner, bots, places, until or "")
 
 
+def _digest(known: Iterable[str]) -> bytes:
+    """Return a digest of a set of names."""
+    return sha256("\n".join(sorted(known)).encode()).digest()
+
+
 _NAMES = sa.select(tokens.c.name)
-_COUNT = sa.select(sa.func.count()).select_from(tokens)
 _OPEN = invitations.c.expires >= sa.bindparam("now")
 _INVITED = sa.select(sa.func.max(invitations.c.bots), sa.func.max(invitations.c.expires)).where(
     invitations.c.owner == sa.bindparam("owner"), _OPEN

@@ -13,7 +13,7 @@ from sqlalchemy.engine.mock import MockConnection
 from arena.server.processes.identity import PROGRAM
 from arena.server.store import schema
 
-SCHEMA_VERSION = 10
+SCHEMA_VERSION = 11
 """Schema version that this program uses. No earlier version was released."""
 
 STEPS: dict[int, Callable[[Connection], None]] = {}

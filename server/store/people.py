@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import partial
 from typing import Any
 
@@ -17,8 +17,9 @@ from arena.protocol.engines import Engines
 from arena.protocol.record import Record, from_line, to_line
 from arena.protocol.values import Players, Seat
 from arena.server.store import schema
+from arena.server.store.addresses import remove_old
 from arena.server.store.aggregates.counting import refresh
-from arena.server.store.database import Engine, Write, now, reading, transaction_writer
+from arena.server.store.database import Engine, Write, chunks, now, reading, transaction_writer
 from arena.server.store.directives import in_force
 from arena.server.store.events import unfinished_entries
 from arena.server.store.names import DELETED, HIDDEN, why_unavailable
@@ -31,6 +32,7 @@ from arena.server.store.packing import (
     unpack_terms,
 )
 from arena.server.store.schema import (
+    addresses,
     directives,
     events,
     invitations,
@@ -54,7 +56,7 @@ NAME_COLUMNS = {
     schema.event_bots: ("bot",),
     schema.event_scores: ("maxie", "minnie"),
 }
-"""Columns with names of bots, except those of `matches`."""
+"""Columns with names of bots, except those of `matches` and `addresses`."""
 
 LOSER_TEXT_REASONS = frozenset({EndReason.CRASH, EndReason.RESIGNATION})
 """End reasons of matches whose detail is a text from the loser."""
@@ -104,6 +106,17 @@ async def list_owners(engine: Engine) -> list[OwnerSummary]:
     return lines
 
 
+async def owners_of(engine: Engine, bots: Iterable[str]) -> dict[str, str]:
+    """Return the owner of each of these bots that has a token."""
+    owners: dict[str, str] = {}
+    query = sa.select(tokens.c.name, tokens.c.owner)
+    async with reading(engine) as connection:
+        for some in chunks(bots):
+            rows = await connection.execute(query.where(tokens.c.name.in_(some)))
+            owners |= {row.name: row.owner for row in rows}
+    return owners
+
+
 async def known_names(engine: Engine) -> set[str]:
     """Return every name that has a token, a session or a rating."""
     names = (tokens.c.name, sessions.c.name, schema.standings.c.bot)
@@ -122,6 +135,7 @@ async def stored_data(engine: Engine, names: Sequence[str]) -> dict[str, list[di
     """Return the stored data of these names by table, without their matches and without hashes of secrets."""
     places = {tokens: tokens.c.name, sessions: sessions.c.name, directives: directives.c.subject}
     places |= {schema.standings: schema.standings.c.bot, invitations: invitations.c.owner}
+    places |= {addresses: addresses.c.name}
     data: dict[str, list[dict[str, Any]]] = {}
     async with reading(engine) as connection:
         for table, column in places.items():
@@ -168,6 +182,17 @@ def hidden_name() -> str:
 def _retire_name(connection: sa.Connection, name: str, other: str) -> dict[str, Any]:
     """Revoke the token of the old name, and return the token's row for the new name; empty if there is none."""
     _require_idle(connection, name)
+    row = _renamed_row(connection, name, other)
+    stays = {"name": name, "hash": "", "role": "bot", "owner": name, "created": now(), "rotated": None}
+    if row is None:
+        connection.execute(sa.insert(tokens).values(**stays, revoked=now()))
+        return {}
+    connection.execute(sa.update(tokens).where(tokens.c.name == name).values(revoked=now()))
+    return row
+
+
+def _renamed_row(connection: sa.Connection, name: str, other: str) -> dict[str, Any] | None:
+    """Return the row of a bot's token, or None if it has none. Raises TokenError if the bot cannot have the new name."""
     rows = {row["name"]: dict(row) for row in connection.execute(sa.select(tokens)).mappings()}
     row, there = rows.get(name), rows.get(other)
     query = sa.select(matches.c.match).where(_is_player(name)).limit(1)
@@ -185,11 +210,6 @@ def _retire_name(connection: sa.Connection, name: str, other: str) -> dict[str, 
         why = f"{other!r:.80} is taken: choose another name"
     if why is not None:
         raise TokenError(why)
-    stays = {"name": name, "hash": "", "role": "bot", "owner": name, "created": now(), "rotated": None}
-    if row is None:
-        connection.execute(sa.insert(tokens).values(**stays, revoked=now()))
-        return {}
-    connection.execute(sa.update(tokens).where(tokens.c.name == name).values(revoked=now()))
     return row
 
 
@@ -206,6 +226,7 @@ def _transfer_data(connection: sa.Connection, name: str, other: str, row: dict[s
     """Transfer the old name's data other than matches to the new name."""
     _rename_others(connection, name, other)
     connection.execute(sa.delete(sessions).where(sessions.c.name == name))
+    connection.execute(sa.update(addresses).where(addresses.c.name == name).values(name=other))
     of_name = directives.c.kind == "name"
     connection.execute(sa.delete(directives).where(of_name, directives.c.subject == other))
     connection.execute(
@@ -250,6 +271,13 @@ async def check_events(engine: Engine, name: str) -> None:
     """Raise NameInEvent if a name cannot be changed until an event is over."""
     async with reading(engine) as connection:
         await connection.run_sync(_require_no_event, name)
+
+
+async def check_rename(engine: Engine, name: str, other: str) -> None:
+    """Raise NameInEvent or TokenError if a bot cannot have another name now. A match in play is no reason."""
+    async with reading(engine) as connection:
+        await connection.run_sync(_require_no_event, name)
+        await connection.run_sync(_renamed_row, name, other)
 
 
 async def servers_with_entry(engine: Engine, name: str) -> list[str]:
@@ -328,7 +356,8 @@ def _forget_others(connection: sa.Connection, name: str, other: str) -> None:
     connection.execute(sa.delete(tokens).where(tokens.c.name == name))
     for person in {name, owner or name}:
         _forget_owner(connection, person)
-    connection.execute(sa.delete(sessions).where(sessions.c.name == name))
+    for table in (sessions, addresses):
+        connection.execute(sa.delete(table).where(table.c.name == name))
     connection.execute(sa.delete(directives).where(directives.c.kind == "name", directives.c.subject == name))
 
 
@@ -342,7 +371,8 @@ def _forget_owner(connection: sa.Connection, owner: str) -> None:
 
 
 def remove_expired(connection: sa.Connection) -> None:
-    """Delete ended bans, notices and invitations, because they name people and addresses."""
+    """Delete ended bans, notices and invitations, and old hashes of addresses, because they are about people."""
+    remove_old(connection)
     connection.execute(sa.delete(directives).where(directives.c.until.between("0", now())))
     connection.execute(sa.delete(invitations).where(invitations.c.expires < now()))
 

@@ -221,6 +221,14 @@ sessions = sa.Table(
     sa.Column("since", NUMBER, nullable=False),  # number of the last match that began before the session
 )
 
+addresses = sa.Table(  # days on which a bot played from an address: server.store.addresses
+    "addresses",
+    metadata,
+    sa.Column("name", sa.String(64), primary_key=True),
+    sa.Column("day", sa.String(10), primary_key=True),  # ISO 8601, UTC
+    sa.Column("hash", sa.String(64), primary_key=True),  # HMAC-SHA256, in hexadecimal
+)
+
 rating_steps = sa.Table(  # two rows per rated match and category: server.store.aggregates.counting
     "rating_steps",
     metadata,

@@ -23,6 +23,7 @@ from arena.server.store.events import NewRequest
 from arena.server.store.invitations import NewName
 from arena.server.store.tokens import TokenChange
 from arena.server.web.live import EventProgress
+from arena.server.web.renames import NameChanges, Rename
 from arena.server.web.routes import RouteMatch
 from arena.server.web.static import Templates
 
@@ -41,7 +42,7 @@ class PageSetup(Struct, frozen=True, tag="setup"):
     templates: Templates
 
 
-Change = TokenChange | NewName | NewDirective | EndedDirective | NewRequest
+Change = TokenChange | NewName | NewDirective | EndedDirective | NewRequest | NameChanges
 """Change: the page process checks and prepares it, and the process that serves matches makes it."""
 
 
@@ -77,8 +78,10 @@ class LiveResponse(Struct, frozen=True, tag="given"):
     playing: int = 0
     """Number of the event's matches in progress."""
     progress: EventProgress | None = None
-    bots: list[ListedBot] = []
+    bots: list[ListedBot] | None = None
+    """Connected bots; None if the core does not answer in time."""
     connected: list[ConnectedClient] = []
+    renames: list[Rename] = []
 
 
 class PageResponse(Struct, frozen=True, tag="reply"):
@@ -94,7 +97,10 @@ class PageResponse(Struct, frozen=True, tag="reply"):
     fault: str = ""
     """Text for the log; empty if there was no error."""
     change: Change | None = None
-    """Change to make before the answer is sent. If the change fails, the page process gets the request again."""
+    """Change to make before the answer is sent. If the change fails, the page process gets the request again.
+
+    Renames are only begun.
+    """
 
 
 class Prepared(NamedTuple):

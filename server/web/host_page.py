@@ -1,4 +1,4 @@
-"""Page of the host, opened with an admin's token: connected, suspended and banned bots, and directives."""
+"""Page of the host, opened with an admin's token: connected, suspended and banned bots, directives and renames."""
 
 from __future__ import annotations
 
@@ -7,9 +7,11 @@ from collections.abc import Mapping
 
 from msgspec import Struct
 
+from arena.protocol.messages import ListedBot
 from arena.server.edge import responses
+from arena.server.edge.page_client import ConnectedClient
 from arena.server.edge.responses import Response
-from arena.server.store import tokens
+from arena.server.store import people, renaming, tokens
 from arena.server.store.aggregates.standings import forfeits_of
 from arena.server.store.database import Engine
 from arena.server.store.directives import (
@@ -22,11 +24,23 @@ from arena.server.store.directives import (
     new_directive,
     parse_subject,
 )
+from arena.server.store.people import NameInEvent, hidden_name
+from arena.server.store.renaming import NameChange
+from arena.server.store.tokens import TokenError, is_name
 from arena.server.web.credentials import is_valid, parse_basic
 from arena.server.web.frames import AskLive, LiveRequest, Prepared
+from arena.server.web.renames import NameChanges, Rename
 from arena.server.web.routes import BadRequest
 
-ACTIONS = ("kick", "ban", "lift", "notice")
+FORMS: dict[str, tuple[set[str], ...]] = {
+    "kick": ({"name"},),
+    "ban": ({"name"}, {"owner"}),
+    "lift": ({"name"}, {"owner"}, set()),
+    "notice": (set(),),
+    "rename": ({"name", "to"},),
+    "hide": ({"name"}, {"owner"}),
+}
+"""Parameters of each action beside its text. Without any, `lift` ends the notice."""
 ACTION_TERMS = {
     "kick": (KICK_SECONDS, "the host has closed the connection"),
     "ban": (math.inf, "the host has banned it"),
@@ -41,6 +55,8 @@ class ConnectedBot(Struct, frozen=True):
     """Connected bot, as shown to the host."""
 
     name: str
+    owner: str
+    """Owner; empty if the bot has no token."""
     program: str
     matches: int
     """Number of matches in progress."""
@@ -58,11 +74,14 @@ class ConnectedBot(Struct, frozen=True):
 class HostState(Struct, frozen=True):
     """State of the server, as shown to the host."""
 
-    bots: list[ConnectedBot]
+    bots: list[ConnectedBot] | None
+    """Connected bots; None if the server is too busy to list them."""
     spectators: int
     """Number of spectators connected to this process."""
     directives: list[Directive]
     """Bans and the notice in force."""
+    renames: list[Rename]
+    """Renames in progress and the latest finished ones, of this process."""
 
 
 class HostPage:
@@ -80,26 +99,55 @@ class HostPage:
             return responses.unauthorized("this is not the token of an admin of this server", ask=False)
         current = await in_force(self._engine)
         if "do" not in form:
-            return responses.json(await self._state(current))
-        change = _parse_change(form["do"], form.get("name", ""), form.get("text", ""), current)
+            return responses.json(await self._state(current, []))
+        _check_form(form)
+        if form["do"] in ("rename", "hide"):
+            try:
+                changes = await self._renames(form)
+            except (TokenError, NameInEvent) as error:
+                return responses.conflict(str(error))
+            return Prepared(responses.json(await self._state(current, changes)), NameChanges(changes))
+        change = _directive_change(form)
         of = change.directive if isinstance(change, NewDirective) else change
         current = [each for each in current if (each.kind, each.subject) != (of.kind, of.subject)]
         if isinstance(change, NewDirective):
             current = sorted([*current, change.directive], key=lambda each: (each.kind, each.subject))
-        return Prepared(responses.json(await self._state(current)), change)
+        return Prepared(responses.json(await self._state(current, [])), change)
 
-    async def _state(self, current: list[Directive]) -> HostState:
+    async def _renames(self, form: Mapping[str, str]) -> list[NameChange]:
+        """Return the renames that an action asks for. Raises TokenError and NameInEvent."""
+        if form.get("owner"):
+            changes = await renaming.new_hidden_names(self._engine, form["owner"])
+        else:
+            changes = [NameChange(form["name"], form.get("to") or hidden_name())]
+        for each in changes:
+            await people.check_rename(self._engine, each.name, each.other)
+        return changes
+
+    async def _state(self, current: list[Directive], begun: list[NameChange]) -> HostState:
+        """Return the state of the server, with these directives in force and these renames begun."""
         live = await self._ask_live(LiveRequest(clients=True))
         here = live.connected
+        spectators = sum(each.role == "spectator" for each in here)
+        new = [Rename(each.name, each.other, None) for each in begun]
+        names = {(each.name, each.other) for each in begun}
+        renames = [*(each for each in live.renames if (each.name, each.other) not in names), *new]
+        bots = None if live.bots is None else await self._bots(live.bots, here)
+        return HostState(bots, spectators, current, renames)
+
+    async def _bots(self, listed: list[ListedBot], here: list[ConnectedClient]) -> list[ConnectedBot]:
         by_name = {each.name: each for each in here if each.role == "bot"}
-        bots = [each for each in live.bots if not each.house][:MAX_BOTS]
-        forfeits = await forfeits_of(self._engine, [each.name for each in bots])
-        servers = []
+        bots = [each for each in listed if not each.house][:MAX_BOTS]
+        names = [each.name for each in bots]
+        forfeits = await forfeits_of(self._engine, names)
+        owners = await people.owners_of(self._engine, names)
+        connected = []
         for each in bots:
             place = by_name.get(each.name)
-            servers.append(
+            connected.append(
                 ConnectedBot(
                     each.name,
+                    owners.get(each.name, ""),
                     each.program,
                     each.matches,
                     each.capacity,
@@ -109,24 +157,33 @@ class HostPage:
                     None if place is None else place.seconds,
                 )
             )
-        spectators = sum(each.role == "spectator" for each in here)
-        return HostState(servers, spectators, current)
+        return connected
 
 
-def _parse_change(
-    action: str, name: str, text: str, current: list[Directive]
-) -> NewDirective | EndedDirective:
-    """Return the change that a host's action requests. A notice needs no name or address. Raises BadRequest."""
-    notice: tuple[Kind, str] = "notice", ""
-    subject = notice if action == "notice" or not name else parse_subject(name)
-    if action not in ACTIONS or subject is None or (action in ("kick", "ban") and not name):
-        raise BadRequest(
-            f"do must be one of {', '.join(ACTIONS)}; kick and ban need name: a name or an address"
-        )
-    kind, of = subject
+def _check_form(form: Mapping[str, str]) -> None:
+    """Raise BadRequest unless the parameters are those of an action."""
+    forms = FORMS.get(form["do"])
+    if forms is None:
+        raise BadRequest(f"do must be {', '.join(FORMS)}")
+    given = {name for name in ("name", "owner", "to") if form.get(name)}
+    if given not in forms:
+        wanted = " or ".join(" and ".join(sorted(each)) or "neither a name nor an owner" for each in forms)
+        raise BadRequest(f"do={form['do']} takes {wanted}")
+    if not is_name(form.get("owner") or "-"):
+        raise BadRequest("an owner is 1 to 64 printable characters")
+
+
+def _directive_change(form: Mapping[str, str]) -> NewDirective | EndedDirective:
+    """Return the directive that a host's action issues or ends. Raises BadRequest."""
+    action, text = form["do"], form.get("text", "")
+    subject: tuple[Kind, str] | None = "notice", ""
+    if form.get("owner"):
+        subject = "owner", form["owner"]
+    elif form.get("name"):
+        subject = parse_subject(form["name"])
+    if subject is None:
+        raise BadRequest("a name is 1 to 64 printable characters")
     if action == "lift" or (action == "notice" and not text):
-        if kind == "name" and not any((each.kind, each.subject) == subject for each in current):
-            kind = "owner"
-        return EndedDirective(kind, of)
+        return EndedDirective(*subject)
     seconds, reason = ACTION_TERMS[action]
-    return new_directive(kind, of, text or reason, seconds)
+    return new_directive(*subject, text or reason, seconds)

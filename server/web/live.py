@@ -22,7 +22,11 @@ class LiveData(Protocol):
         ...
 
     async def listing(self) -> Listing:
-        """Return the current listing of matches and bots."""
+        """Return the current matches and bots, or the last known ones if the core does not answer in time."""
+        ...
+
+    async def current_listing(self) -> Listing | None:
+        """Return the current matches and bots, or None if the core does not answer in time."""
         ...
 
     def connected(self) -> list[ConnectedClient]:

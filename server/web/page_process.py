@@ -26,6 +26,7 @@ from arena.protocol.messages import Listing
 from arena.server.web import frames
 from arena.server.web.frames import LiveRequest, LiveResponse, PageRequest, PageResponse, PageSetup, Up
 from arena.server.web.live import LiveData, Progress
+from arena.server.web.renames import Rename
 from arena.server.web.request_queue import RequestQueue, ServerBusy
 from arena.server.web.routes import Route
 
@@ -50,12 +51,18 @@ class PageProcess:
     """Parent's side of the page process."""
 
     def __init__(
-        self, setup: Callable[[], PageSetup], live: LiveData, progress: Progress, clock: Clock
+        self,
+        setup: Callable[[], PageSetup],
+        live: LiveData,
+        progress: Progress,
+        renames: Callable[[], list[Rename]],
+        clock: Clock,
     ) -> None:
-        """Answer its requests for live data from `live` and `progress`; `setup` returns its first frame."""
+        """Answer its requests for live data from `live`, `progress` and `renames`; `setup` returns its first frame."""
         self._setup = setup
         self._live = live
         self._progress = progress
+        self._renames = renames
         self._clock = clock
         self._quick, self._long = RequestQueue(AT_ONCE, clock), RequestQueue(1, clock)
         self._starting: asyncio.Task[_Child] | None = None
@@ -151,8 +158,13 @@ class PageProcess:
     async def _answer_live(self, child: _Child, request: LiveRequest) -> None:
         """Answer the child's request for live data."""
         if request.clients:
-            bots = (await self._live.listing()).bots
-            response = LiveResponse(request.number, bots=bots, connected=self._live.connected())
+            listing = await self._live.current_listing()
+            response = LiveResponse(
+                request.number,
+                bots=None if listing is None else listing.bots,
+                connected=self._live.connected(),
+                renames=self._renames(),
+            )
         elif request.event:
             listing = await self._live.listing()
             playing = sum(each.event == request.event for each in listing.matches)

@@ -36,6 +36,7 @@ from arena.server.web import link_previews
 from arena.server.web.frames import PageRequest, PageResponse, PageSetup
 from arena.server.web.live import LiveData, Progress, no_event
 from arena.server.web.page_process import PageProcess
+from arena.server.web.renames import NameChanges, Renames
 from arena.server.web.request_queue import RequestQueue, ServerBusy
 from arena.server.web.routes import ROUTES, BadRequest, Route, RouteMatch, accepts_gzip, parse_target
 from arena.server.web.static import page_files
@@ -113,7 +114,9 @@ class Pages:
         self._origins = frozenset(origins)
         self._clock = clock
         self._files = page_files()
-        self.process = PageProcess(self._setup, live, progress, clock)
+        self.renames = Renames(self._store)
+        """Renames by hosts, which `run` makes."""
+        self.process = PageProcess(self._setup, live, progress, self.renames.listing, clock)
         self._cache = AnswerCache()
         self._wrong = FailedLogins()
         """Failed logins, by address."""
@@ -132,6 +135,10 @@ class Pages:
                 "page": self._files.digest,
             }
         )
+
+    async def run(self) -> None:
+        """Rename bots as hosts ask, until cancelled."""
+        await self.renames.run()
 
     def close(self) -> None:
         """Stop the page process."""
@@ -272,6 +279,10 @@ class Pages:
         while True:
             reply = await self.process.ask(question, address, route, request.abandoned)
             if reply is None or reply.change is None:
+                return self._as_response(reply, route_match)
+            if isinstance(reply.change, NameChanges):
+                for each in reply.change.changes:
+                    self.renames.add(each)
                 return self._as_response(reply, route_match)
             # A change of the store is waited for; a request to the core need not be.
             with anyio.CancelScope(shield=not isinstance(reply.change, NewRequest)):

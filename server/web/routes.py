@@ -100,7 +100,7 @@ ROUTES: dict[str, Route] = {
     "/api/me": _post_route(""),
     "/api/me/enter": _post_route("event! name!"),
     "/api/me/withdraw": _post_route("event! name!"),
-    "/api/host": _post_route("do name text"),
+    "/api/host": _post_route("do name owner to text"),
     "/api/token/create": _post_route("name!"),
     "/api/token/rotate": _post_route("name!"),
     "/api/token/revoke": _post_route("name!"),

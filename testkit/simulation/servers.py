@@ -182,6 +182,9 @@ class NoPages:
     async def __call__(self, _request: object, _address: str) -> None:
         return None
 
+    async def run(self) -> None:
+        pass
+
     def close(self) -> None:
         pass
 

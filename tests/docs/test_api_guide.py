@@ -229,13 +229,18 @@ async def test_every_answer_has_the_fields_that_the_guide_tells() -> None:
             "/api/token/create?name=NAME": ["/api/token/create?name=wolf"],
             "/api/token/rotate?name=NAME": ["/api/token/rotate?name=wolf"],
             "/api/token/revoke?name=NAME": ["/api/token/revoke?name=wolf"],
-            "/api/host?do=ACTION&name=NAME&text=TEXT": ["/api/host", "/api/host?do=notice&text=hello"],
+            "/api/host?do=ACTION&name=NAME&owner=OWNER&to=NEW&text=TEXT": [
+                "/api/host",
+                "/api/host?do=notice&text=hello",
+                "/api/host?do=hide&name=dora",
+            ],
             "/api/join": ["/api/join"],
             "/api/join?name=NAME": ["/api/join?name=lion"],
         }
         assert asked.keys() == guide.questions.keys()
         code = (await invite(host.engine, ["anna"], 2, 60))["anna"]
         basic = base64.b64encode(f"anna:{await tokens.create(host.engine, 'anna', 'bot')}".encode()).decode()
+        await tokens.create(host.engine, "dora", "bot")
         admin = base64.b64encode(
             f"root:{await tokens.create(host.engine, 'root', 'admin')}".encode()
         ).decode()

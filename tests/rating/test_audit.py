@@ -119,3 +119,18 @@ def test_the_hypergeometric_tail_is_that_of_all_ways_to_draw(
     ]
     exact = sum(each >= k for each in ways) / len(ways)
     assert hypergeometric_tail(total, marked, drawn, k) == pytest.approx(exact)
+
+
+def test_two_bots_of_one_address_are_found_where_both_play() -> None:
+    audit = Audit()
+    audit.add(match("bert", "anna", "maxie"), rated=True)
+    audit.add(match("bert", "carl", "maxie"), rated=True)
+    audit.add_address("bert", "anna", ["2026-11-24", "2026-11-26"])
+    audit.add_address("anna", "carl", ["2026-11-26"])
+    audit.add_address("anna", "dora", ["2026-11-26"])
+    assert [
+        (each.check, each.bot, each.opponent, each.matches, each.detail) for each in audit.findings()
+    ] == [
+        ("address", "anna", "bert", 1, "played from the same address on 2026-11-26 and 1 day before it"),
+        ("address", "anna", "carl", 0, "played from the same address on 2026-11-26"),
+    ]

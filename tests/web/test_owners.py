@@ -103,11 +103,42 @@ def test_a_host_sees_who_is_connected_and_bans_and_tells_all(tmp_path: Path, pag
         expect(bots).to_have_count(0)
         bans.get_by_role("button", name="Lift").click()
         expect(bans).to_have_count(0)
+        owner = page.get_by_role("form", name="Owner")
+        owner.get_by_label("Owner").fill("ada")
+        owner.get_by_role("button", name="Ban all bots").click()
+        expect(bans).to_contain_text("owner ada")
+        bans.get_by_role("button", name="Lift").click()
+        expect(bans).to_have_count(0)
         notice = page.get_by_role("form", name="Notice")
         notice.get_by_label("Notice").fill("An upgrade at eight.")
         notice.get_by_role("button").click()
         expect(bans).to_contain_text("An upgrade at eight.")
         expect(page.locator(".bar").filter(has_text="An upgrade at eight.")).to_be_visible()
+
+
+def test_a_host_renames_a_bot_and_takes_it_back(tmp_path: Path, page: Page) -> None:
+    database = f"sqlite:///{tmp_path / 'arena.db'}"
+    with arena(tmp_path) as running:
+        token = offline("token", "create", "tower", "--role", "admin", "--db", database).split()[-1]
+        offline("token", "create", "wolf", "--owner", "ada", "--db", database)
+        page.goto(f"{running.url}host")
+        page.get_by_label("Admin name").fill("tower")
+        page.get_by_label("Token", exact=True).fill(token)
+        page.get_by_role("button", name="Open").click()
+        form = page.get_by_role("form", name="Rename")
+        form.get_by_label("Bot").fill("wolf")
+        form.get_by_label("New name").fill("house-wolf")
+        form.get_by_role("button").click()
+        expect(page.get_by_role("alert")).to_contain_text("looks like a name of the server's own engines")
+        form.get_by_label("New name").fill("tiger")
+        form.get_by_role("button").click()
+        renamed = page.get_by_role("region", name="Renamed bots")
+        expect(renamed.get_by_role("row", name="wolf tiger")).to_contain_text("done")
+        expect(page.get_by_text("looks like a name of the server's own engines")).to_have_count(0)
+        assert "| ada   | tiger " in offline("owner", "list", "--db", database)
+        renamed.get_by_role("button", name="Undo").click()
+        expect(renamed.get_by_role("row", name="tiger wolf")).to_contain_text("done")
+        assert "| ada   | wolf " in offline("owner", "list", "--db", database)
 
 
 def offline(*words: str) -> str:

@@ -1,4 +1,4 @@
-// The host's page, opened with an admin's token: connected, suspended and banned bots, and the notice to all clients.
+// The host's page, opened with an admin's token: connected, suspended and banned bots, their names, and the notice to all clients.
 
 import { addressOf } from "../router.js";
 import { fetchAs, basic } from "../api.js";
@@ -8,12 +8,15 @@ import { table } from "../parts/tables.js";
 import { plural, when } from "../text.js";
 
 const AGAIN_MS = 5000;
+const RENAMING_MS = 1000;
 
 export class HostView {
   constructor(main) {
     this.place = h("div");
     this.bots = h("div");
     this.bans = h("div");
+    this.renames = h("div");
+    this.actionFailed = false;
     this.account = new Account("host", this.place, { label: "Admin name", button: "Open", open: () => this.open() });
     main.replaceChildren(h("h1", null, "Host"), this.account.fault, this.place);
     this.account.begin();
@@ -23,53 +26,67 @@ export class HostView {
   async open() {
     if (!(await this.ask(""))) return;
     this.account.keep();
-    const field = (label, name) => h("label", { class: "row" }, label, h("input", { name, maxlength: 100, autocomplete: "off" }));
-    const form = (title, button, fields, act) => h("form", { class: "search-form", "aria-label": title, onsubmit: (event) => {
+    const field = (label, name) => h("label", { class: "row" }, label, h("input", { name, required: name !== "text", maxlength: 100, autocomplete: "off" }));
+    // Each button is an action with the values of the fields.
+    const form = (title, buttons, fields) => h("form", { class: "search-form", "aria-label": title, onsubmit: (event) => {
       event.preventDefault();
-      act(new FormData(event.target));
-    } }, fields, h("button", { class: "button" }, button));
+      this.act(event.submitter.value, Object.fromEntries(new FormData(event.target)));
+    } }, fields, Object.entries(buttons).map(([value, words]) => h("button", { class: "button", value }, words)));
     this.place.replaceChildren(
       h("h2", null, "Connected"), this.bots,
+      h("h2", null, "Names"), this.renames,
+      form("Rename", { rename: "Rename" }, [field("Bot", "name"), field("New name", "to")]),
+      h("p", { class: "quiet" }, "A bot that is renamed or hidden is disconnected, and loses a match in progress. Its token, ratings and matches stay."),
       h("h2", null, "Bans and notices"), this.bans,
-      form("Ban", "Ban", [field("Name or address", "name"), field("Reason", "text")], (given) => this.act("ban", given.get("name"), given.get("text"))),
-      form("Notice", "Show for an hour", [field("Notice", "text")], (given) => this.act("notice", "", given.get("text"))));
+      form("Ban", { ban: "Ban" }, [field("Name or address", "name"), field("Reason", "text")]),
+      form("Owner", { ban: "Ban all bots", hide: "Hide all names" }, [field("Owner", "owner"), field("Reason", "text")]),
+      form("Notice", { notice: "Show for an hour" }, [field("Notice", "text")]));
     this.again();
   }
 
   again() {
     clearTimeout(this.timer);
-    if (this.account.who && !this.stopped) this.timer = setTimeout(async () => (document.hidden || (await this.ask("")), this.again()), AGAIN_MS);
+    if (this.account.who && !this.stopped) this.timer = setTimeout(async () => (document.hidden || (await this.ask("")), this.again()), this.waiting ? RENAMING_MS : AGAIN_MS);
   }
 
-  act(action, name, text) {
-    return this.ask(`?${new URLSearchParams({ do: action, name: String(name).trim(), text: String(text).trim() })}`);
+  async act(action, given) {
+    const values = Object.entries(given).map(([name, value]) => [name, String(value).trim()]);
+    await this.ask(`?${new URLSearchParams([["do", action], ...values])}`);
+    this.again();
   }
 
+  // The fault of an action stays until the next action.
   async ask(query) {
     try {
       const found = await fetchAs(basic(this.account.who), `host${query}`);
       if (this.stopped) return false;
-      say(this.account.fault, "");
+      if (query || !this.actionFailed) say(this.account.fault, "");
+      this.actionFailed &&= !query;
       this.show(found);
       return true;
     } catch (error) {
+      this.actionFailed ||= Boolean(query);
       if (!this.stopped) this.account.refused(error);
       return false;
     }
   }
 
-  show({ bots, spectators, directives }) {
-    const columns = ["Bot", "Online", "Address", "Program", "Matches", "Forfeits", "Suspended", ""];
-    const button = (words, press) => h("button", { type: "button", class: "small", onclick: press }, words);
+  show({ bots, spectators, directives, renames }) {
+    const columns = ["Bot", "Owner", "Online", "Address", "Program", "Matches", "Forfeits", "Suspended", ""];
+    const button = (words, action, given) => h("button", { type: "button", class: "small", onclick: () => this.act(action, given) }, words);
     this.bots.replaceChildren(
-      h("p", { class: "quiet" }, `${plural(bots.length, "bot")}, ${plural(spectators, "spectator")}`),
-      bots.length ? table("Connected bots", columns, bots.map((each) => [
-        h("a", { href: addressOf("bot", each.name) }, each.name), each.seconds === null ? "" : lasted(each.seconds), each.address ?? "", each.program,
+      h("p", { class: "quiet" }, bots ? `${plural(bots.length, "bot")}, ${plural(spectators, "spectator")}` : "The server is too busy to list its bots."),
+      bots?.length ? table("Connected bots", columns, bots.map((each) => [
+        h("a", { href: addressOf("bot", each.name) }, each.name), each.owner, each.seconds === null ? "" : lasted(each.seconds), each.address ?? "", each.program,
         `${each.matches} of ${each.capacity}`, each.forfeits, each.suspended,
-        h("span", { class: "sure" }, button("Kick", () => this.act("kick", each.name, "")), button("Ban", () => this.act("ban", each.name, "")))])) : "");
+        h("span", { class: "sure" }, ["Kick", "Ban", "Hide"].map((words) => button(words, words.toLowerCase(), { name: each.name })))])) : "");
+    this.renames.replaceChildren(renames.length ? table("Renamed bots", ["Bot", "New name", "", ""], renames.map(({ name, other, problem }) => [
+      name, other, problem === null ? "in progress" : problem || "done", problem === "" ? button("Undo", "rename", { name: other, to: name }) : ""])) : "");
     this.bans.replaceChildren(directives.length ? table("Bans and notices", ["What", "Text", "Until", ""], directives.map(({ kind, subject, text, until }) => [
-      kind === "notice" ? "notice" : kind === "owner" ? `owner ${subject}` : subject, text, until ? when(until) : "", button("Lift", () => this.act("lift", subject, ""))]))
+      kind === "notice" ? "notice" : kind === "owner" ? `owner ${subject}` : subject, text, until ? when(until) : "",
+      button("Lift", "lift", kind === "notice" ? {} : { [kind === "owner" ? "owner" : "name"]: subject })]))
       : h("p", { class: "quiet" }, "None."));
+    this.waiting = renames.some((each) => each.problem === null);
   }
 
   stop() {

@@ -3,13 +3,22 @@
 from __future__ import annotations
 
 import json
+from contextlib import AsyncExitStack
 
 import anyio
 import pytest
+import sqlalchemy as sa
 
+from arena.server.host import open_host
+from arena.server.settings import private_settings
+from arena.server.shell import addresses
+from arena.server.store import schema, tokens
 from arena.server.store.database import open_store
 from tests.server.command_line import run
+from tests.server.commands.test_people import play
+from tests.server.peer import dial
 from tests.server.played import MAXIE_WINS, RESIGNS, day, events, keep
+from tests.server.store.test_people import everything
 
 
 def test_suspicious_results_are_listed_for_the_host(
@@ -30,3 +39,37 @@ def test_suspicious_results_are_listed_for_the_host(
     assert "6 of 6 losses by resignation, 0 of 6 to all others" in out
     code, out, err = run(capsys, "audit", "--event", "none", "--db", database)
     assert (code, "nothing suspicious was found" in out + err) == (0, True)
+
+
+async def test_bots_that_play_from_one_address_are_listed_and_the_address_is_not_stored(
+    capsys: pytest.CaptureFixture[str], database: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(addresses, "PAUSE_SECONDS", 0.01)
+    async with (
+        open_host(private_settings(database=database, proxies=["127.0.0.0/8"])) as host,
+        AsyncExitStack() as stack,
+    ):
+        peers = {}
+        for name, address in (("anna", "2001:db8::1"), ("bert", "2001:db8::2"), ("carl", "192.0.2.1")):
+            token = await tokens.create(host.engine, name, "bot")
+            header = {"X-Forwarded-For": address}
+            peers[name] = await stack.enter_async_context(dial(host.url, additional_headers=header))
+            await peers[name].hello(name, token)
+        await play(host, peers["anna"], peers["carl"])
+        await play(host, peers["bert"], peers["carl"])
+        count = sa.select(sa.func.count()).select_from(schema.addresses)
+        while True:
+            async with host.engine.connect() as connection:
+                if await connection.scalar(count) == len(peers):
+                    break
+            await anyio.sleep(0.01)
+        stored = await everything(host.engine)
+        assert "2001:db8" not in stored
+        assert "192.0.2.1" not in stored
+    code, out, err = await anyio.to_thread.run_sync(
+        lambda: run(capsys, "audit", "--json", "-", "--db", database)
+    )
+    assert code == 0, err
+    (found,) = json.loads(out)
+    assert (found["check"], found["bot"], found["opponent"]) == ("address", "anna", "bert")
+    assert found["detail"].startswith("played from the same address on ")

@@ -15,10 +15,10 @@ from msgspec.structs import replace
 from arena.protocol.codes import Code
 from arena.protocol.messages import Error, Hello, Standing, Start, Status
 from arena.server import host as hosts
-from arena.server.commands import people
 from arena.server.core.settings import OPEN_EVENT
 from arena.server.host import Host, open_host
 from arena.server.settings import private_settings
+from arena.server.store import renaming
 from arena.server.store.aggregates.counting import refresh
 from arena.server.store.schema import ladders
 from tests.bots.command_line import Result, arena, fails
@@ -31,7 +31,7 @@ from tests.server.web.test_pages import get
 @pytest.fixture(autouse=True)
 def _look_often(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(hosts, "LOOK_SECONDS", 0.01)
-    monkeypatch.setattr(people, "LOOK_SECONDS", 0.5)
+    monkeypatch.setattr(renaming, "LOOK_SECONDS", 0.5)
 
 
 async def run(database: str, *words: str) -> Result:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from functools import partial
 
 import pytest
 import sqlalchemy as sa
@@ -19,11 +20,12 @@ from arena.protocol.values import Players
 from arena.server.core.bot import hash_secret
 from arena.server.core.effects import SaveSession
 from arena.server.store import people, tokens
+from arena.server.store.addresses import PlayedFrom, store
 from arena.server.store.aggregates.counting import refresh
 from arena.server.store.aggregates.recompute import recompute
 from arena.server.store.archive import export_lines
 from arena.server.store.compaction import compact
-from arena.server.store.database import open_store
+from arena.server.store.database import open_store, transaction_writer
 from arena.server.store.directives import issue
 from arena.server.store.invitations import invite, invited_owner
 from arena.server.store.journal.journal import open_journal
@@ -82,6 +84,7 @@ async def fill(engine: AsyncEngine) -> None:
     await tokens.create(engine, ADA, "bot", "byron")
     await tokens.create(engine, "bert", "bot")
     await issue(engine, "name", ADA, "a ban", 3600)
+    await transaction_writer(engine)(partial(store, rows=[PlayedFrom(ADA, "2026-11-26", "x")]))
     async with engine.begin() as connection:
         plan = json.dumps({"bots": [{"name": ADA}, {"name": "bert"}]}, separators=(",", ":"))
         values = {"uid": "u", "kind": "ladder", "named": True, "plan": plan, "started": day(1)}
@@ -252,7 +255,13 @@ async def test_an_owner_is_given_all_that_is_kept_of_its_names_and_no_secret(dat
             for table, rows in kept.items()
         }
         both = [ADA, ADA]  # in its game, and in its game with this time control
-        same = {"tokens": [ADA], "sessions": [ADA], "directives": [ADA], "standings": both}
+        same = {
+            "tokens": [ADA],
+            "sessions": [ADA],
+            "directives": [ADA],
+            "standings": both,
+            "addresses": [ADA],
+        }
         assert found == same | {"invitations": ["byron"]}
         assert "hash" not in str(kept)
         own = [from_line(line) async for line in export_lines(engine, bots=names)]

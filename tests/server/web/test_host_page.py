@@ -14,14 +14,17 @@ from arena.protocol.codes import Code
 from arena.protocol.messages import Error, Move, Notice, Ready, Start, Turn
 from arena.server import host as hosts
 from arena.server.host import Host, open_host
+from arena.server.processes.tasks import cancelled_at_exit
 from arena.server.settings import private_settings
 from arena.server.store import tokens
 from arena.server.store.aggregates.counting import refresh
-from arena.server.store.directives import issue
+from arena.server.store.database import open_store
+from arena.server.store.renaming import NameChange
+from arena.server.web.renames import Rename, Renames
 from tests.server.matches import spec
 from tests.server.peer import dial, enter
 from tests.server.web.test_match_log import basic
-from tests.server.web.test_pages import get
+from tests.server.web.test_pages import get, pages_of
 
 
 async def test_an_admin_sees_who_is_there_and_acts(database: str, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -53,8 +56,7 @@ async def test_an_admin_sees_who_is_there_and_acts(database: str, monkeypatch: p
             assert (await bert.hear(Error)).code is Code.ILLEGAL_MOVE, "bert forfeits"
         await refresh(host.engine)
         with anyio.fail_after(500):
-            # A core that is too busy to list the bots leaves them out.
-            while not (told := await state())["bots"]:
+            while (told := await state())["bots"] is None:  # a busy core does not list them in time
                 pass
         assert told["spectators"] == 1
         by_name = {each["name"]: each for each in told["bots"]}
@@ -75,11 +77,23 @@ async def test_an_admin_sees_who_is_there_and_acts(database: str, monkeypatch: p
             ("name", "anna"),
             ("name", "bert"),
         }
-        await issue(host.engine, "owner", "carl", "enough", 60)
-        for name in ("anna", "bert", "carl"):
-            told = await state(do="lift", name=name)
-        assert told["directives"] == []
-        for wrong in ({"do": "kick"}, {"do": "dance", "name": "anna"}, {"do": "ban", "name": " "}):
+        told = await state(do="ban", owner="carl")
+        assert ("owner", "carl", "the host has banned it") in [
+            (each["kind"], each["subject"], each["text"]) for each in told["directives"]
+        ]
+        for name in ("anna", "bert"):
+            await state(do="lift", name=name)
+        assert (await state(do="lift", owner="carl"))["directives"] == []
+        for wrong in (
+            {"do": "kick"},
+            {"do": "kick", "owner": "anna"},
+            {"do": "dance", "name": "anna"},
+            {"do": "ban", "name": " "},
+            {"do": "ban", "owner": " "},
+            {"do": "ban", "name": "anna", "owner": "anna"},
+            {"do": "rename", "name": "anna"},
+            {"do": "hide"},
+        ):
             query = urlencode(wrong)
             assert (await get(host, f"/api/host?{query}", "POST", Authorization=secret))[0] == 400
 
@@ -93,3 +107,64 @@ async def test_nobody_but_an_admin_is_told(host: Host) -> None:
     assert (await get(host, "/api/host", "POST", Authorization=secret))[0] == 401
     async with dial(host.url):
         assert (await get(host, "/api/host", "POST"))[0] == 401
+
+
+async def test_an_admin_renames_and_hides_bots_and_gives_a_name_back(database: str) -> None:
+    async with open_host(private_settings(database=database)) as host, dial(host.url) as anna:
+        secret = basic("tower", await tokens.create(host.engine, "tower", "admin"))
+        token = await tokens.create(host.engine, "anna", "bot", "ada")
+        await anna.hello("anna", token)
+
+        async def post(**given: str) -> tuple[int, Any]:
+            status, _, body = await get(host, f"/api/host?{urlencode(given)}", "POST", Authorization=secret)
+            return status, json.loads(body) if status == 200 else body.decode()
+
+        async def renamed(**given: str) -> dict[str, str]:
+            """Return the new names of the bots that an action renames, once they have them."""
+            status, told = await post(**given)
+            assert status == 200, told
+            begun = [(each["name"], each["other"]) for each in told["renames"] if each["problem"] is None]
+            while any(each.problem is None for each in pages_of(host).renames.listing()):
+                await anyio.sleep(0.05)
+            status, told = await post()
+            ended = {(each["name"], each["other"]): each["problem"] for each in told["renames"]}
+            assert [ended[each] for each in begun] == [""]
+            return dict(begun)
+
+        while (told := (await post())[1])["bots"] is None:  # a busy core does not list them in time
+            pass
+        assert [(each["name"], each["owner"]) for each in told["bots"]] == [("anna", "ada")]
+        [(name, hidden)] = (await renamed(do="hide", owner="ada")).items()
+        assert (name, hidden[:7]) == ("anna", "hidden-")
+        assert (await anna.hear(Error)).code is Code.REMOVED
+        assert await renamed(do="rename", name=hidden, to="wolf") == {hidden: "wolf"}
+        async with dial(host.url) as wolf:
+            await wolf.hello("wolf", token)
+            [(name, hidden)] = (await renamed(do="hide", name="wolf")).items()
+            assert (name, hidden[:7]) == ("wolf", "hidden-")
+            assert (await wolf.hear(Error)).code is Code.REMOVED
+        for wrong, why in (
+            ({"do": "rename", "name": "carl", "to": "lion"}, "'carl' is not a bot with an owner"),
+            ({"do": "rename", "name": hidden, "to": "house-bert"}, "looks like a name of the server's own"),
+            ({"do": "rename", "name": hidden, "to": "tower"}, "'tower' is taken: choose another name"),
+            ({"do": "hide", "owner": "carl"}, "'carl' has no bots"),
+        ):
+            status, told = await post(**wrong)
+            assert status == 409
+            assert why in told
+
+
+async def test_a_rename_that_fails_says_why(database: str) -> None:
+    """Another host may have changed the bot meanwhile."""
+    renames = Renames(database)
+    async with open_store(database), cancelled_at_exit() as tasks:
+        tasks.start_soon(renames.run)
+        change = NameChange("anna", "wolf")
+        renames.add(change)
+        renames.add(change)
+        assert renames.listing() == [Rename("anna", "wolf", None)]
+        while (listed := renames.listing())[0].problem is None:
+            await anyio.sleep(0.05)
+    assert [each.problem for each in listed] == [
+        "'anna' is not a bot with an owner: `arena owner list` shows all"
+    ]

@@ -21,6 +21,7 @@ from arena.server.shell import requests
 from arena.server.store import events, invitations, tokens
 from arena.server.store.database import now, open_store, transaction_writer
 from arena.server.store.events import NewRequest, PreparedChange, RequestAnswer, change_maker, send_request
+from arena.server.store.people import forget
 from arena.server.store.tokens import TokenChange
 from arena.server.web.routes import ROUTES
 from tests.server.peer import dial
@@ -219,7 +220,13 @@ async def test_a_name_is_registered_only_in_a_store_with_the_names_among_which_i
     """Two servers on one store cannot both give away the last place, or two names that look alike."""
     async with open_store(database) as engine:
         write = transaction_writer(engine)
+        await tokens.create(engine, "bear", "bot")
         await invitations.invite(engine, ["ada"], 1, 3600)
+        late, _ = await invitations.check_new_name(engine, "ada", "t1ger")
+        await tokens.create(engine, "tiger", "bot")
+        await forget(engine, "bear")
+        assert not await write(late.apply), "there are as many names as before, but not the same"
+        await forget(engine, "tiger")
         first, _ = await invitations.check_new_name(engine, "ada", "tiger")
         second, _ = await invitations.check_new_name(engine, "ada", "t1ger")
         assert await write(first.apply)

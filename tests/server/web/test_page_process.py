@@ -57,6 +57,9 @@ class Nothing:
     async def listing(self) -> Listing:
         return Listing([], [], [])
 
+    async def current_listing(self) -> Listing:
+        return await self.listing()
+
     def connected(self) -> list[ConnectedClient]:
         return []
 

@@ -1,0 +1,72 @@
+"""Storing of hashed addresses from which bots play, for `arena audit`."""
+
+from __future__ import annotations
+
+import hmac
+import logging
+import secrets
+from functools import partial
+from typing import TYPE_CHECKING
+
+from anyio.lowlevel import checkpoint
+
+from arena.clock import Clock
+from arena.server.core.effects import MatchFinished
+from arena.server.failed_logins import address_key
+from arena.server.store import database
+from arena.server.store.addresses import PlayedFrom, store
+from arena.server.store.database import Engine, StoreError
+from arena.server.store.journal.journal import Journal
+
+if TYPE_CHECKING:
+    from arena.server.shell.shell import Shell
+
+log = logging.getLogger("arena.store")
+
+PAUSE_SECONDS = 10.0
+"""Interval between writes."""
+
+
+class Addresses:
+    """Task that stores the hashed addresses of the players of finished matches. It is active only while `run` runs."""
+
+    def __init__(self, engine: Engine, journal: Journal, shell: Shell, clock: Clock) -> None:
+        self._engine = engine
+        self._journal = journal
+        self._shell = shell
+        self._clock = clock
+        self._day, self._key = "", b""
+        """Current day, and the key of its hashes."""
+        self._new: set[PlayedFrom] = set()
+        self._stored: set[PlayedFrom] = set()
+        """Rows of the current day that need not be stored again."""
+        shell.on(MatchFinished, self._note)
+
+    def _note(self, over: MatchFinished) -> None:
+        day = database.now()[:10]
+        if day != self._day:
+            self._day, self._key = day, secrets.token_bytes(32)
+            self._stored.clear()
+        for name in (over.record.players.maxie, over.record.players.minnie):
+            bot = self._shell.core.bot(name)
+            if bot is not None and bot.client is not None and not bot.stranger:
+                address = address_key(bot.address).encode()
+                row = PlayedFrom(name, day, hmac.digest(self._key, address, "sha256").hex())
+                if row not in self._stored:
+                    self._new.add(row)
+
+    async def run(self) -> None:
+        """Store new rows until cancelled. While the store is unavailable, they wait."""
+        while True:
+            rows = frozenset(self._new)
+            if rows:
+                try:
+                    async with database.as_store_error(self._engine):
+                        await self._journal.write(partial(store, rows=rows))
+                except StoreError as error:
+                    await checkpoint()  # raises if the server is stopping, which closes the store
+                    log.warning("addresses cannot be stored now: %s", error)
+                else:
+                    self._new -= rows
+                    self._stored |= rows
+            await self._clock.sleep(PAUSE_SECONDS)

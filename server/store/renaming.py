@@ -1,0 +1,106 @@
+"""Rename and forget bots while servers use the store.
+
+A server disconnects the bot and refuses its name, until the bot has no match in play and the name is changed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import TypeVar
+
+from msgspec import Struct
+
+from arena.clock import MONOTONIC
+from arena.server.core.inputs import RenameEntry
+from arena.server.store import events, people
+from arena.server.store.database import Engine
+from arena.server.store.directives import KICK_SECONDS, in_force, issue, lift
+from arena.server.store.names import HIDDEN
+from arena.server.store.people import NameInEvent, NameInUse
+from arena.server.store.tokens import TokenError
+
+LOOK_SECONDS = 2.0
+"""Time after which every server has noticed a removal."""
+WAIT_SECONDS = 60.0
+"""Maximum wait for a removed name's match in play."""
+
+T = TypeVar("T")
+
+
+class NameChange(Struct, frozen=True):
+    """Name of a bot, and its new name."""
+
+    name: str
+    other: str
+
+
+async def new_hidden_names(engine: Engine, owner: str) -> list[NameChange]:
+    """Return a new meaningless name for each bot of an owner whose name means something.
+
+    Raises TokenError if the owner has no bot.
+    """
+    line = next((each for each in await people.list_owners(engine) if each.owner == owner), None)
+    names = [] if line is None else [*line.bots, *line.retired]
+    if not names:
+        raise TokenError(f"{owner!r:.80} has no bots: `arena owner list` shows all owners")
+    return [NameChange(name, people.hidden_name()) for name in names if not name.startswith(HIDDEN)]
+
+
+async def rename(engine: Engine, change: NameChange) -> int:
+    """Rename a bot with its bans and its entries in events, and return the number of its matches.
+
+    This takes some seconds, and up to WAIT_SECONDS longer if the bot has a match in play. Raises NameInUse, and
+    TokenError if the new name is not available.
+    """
+    name, other = change.name, change.other
+    await people.check_rename(engine, name, other)
+    banned = await _is_banned(engine, name)
+    count = await _when_idle(engine, name, "the host renames it", lambda: people.rename(engine, name, other))
+    await _rename_entries(engine, name, other)
+    if not banned:
+        await lift(engine, "name", other)
+    # For a while, bots that return under the old name get the new one as the reason, and servers drop cached answers.
+    hidden = other.startswith(HIDDEN)
+    message = "the host has hidden this name" if hidden else f"this name is {other!r:.80} now"
+    await issue(engine, "name", name, message, KICK_SECONDS)
+    return count
+
+
+async def forget(engine: Engine, name: str) -> tuple[str, int]:
+    """Delete the data of a bot, and return the new name of its matches, and their number. Raises NameInUse."""
+    await people.check_events(engine, name)
+    deleted = await _when_idle(engine, name, "the host deletes it", lambda: people.forget(engine, name))
+    await _rename_entries(engine, name, "")
+    return deleted
+
+
+async def _rename_entries(engine: Engine, name: str, other: str) -> None:
+    """Rename a bot in the events that have not begun; with an empty new name, remove it. Servers do so when they run."""
+    for server in await people.servers_with_entry(engine, name):
+        await events.send_request(engine, server, RenameEntry(name, other))
+
+
+async def _is_banned(engine: Engine, name: str) -> bool:
+    return any((each.kind, each.subject) == ("name", name) for each in await in_force(engine))
+
+
+async def _when_idle(engine: Engine, name: str, why: str, work: Callable[[], Awaitable[T]]) -> T:
+    """Refuse a name, and run `work` once it has no match in play. A ban in force stays."""
+    banned = await _is_banned(engine, name)
+    if not banned:
+        await issue(engine, "name", name, why, LOOK_SECONDS + WAIT_SECONDS + KICK_SECONDS)
+    try:
+        await MONOTONIC.sleep(LOOK_SECONDS)
+        end = MONOTONIC.now() + WAIT_SECONDS
+        while True:
+            try:
+                return await work()
+            except NameInEvent:
+                raise
+            except NameInUse:
+                if MONOTONIC.now() > end:
+                    raise
+            await MONOTONIC.sleep(LOOK_SECONDS / 4)
+    finally:
+        if not banned:
+            await lift(engine, "name", name)

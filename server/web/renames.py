@@ -1,0 +1,136 @@
+"""Renaming of bots for a host: each in a child process, which does the same as `arena rename`.
+
+It may take more than a minute, because it waits for the bot's match in play and rewrites all of its matches. A rename
+that ends with the server is resumed by another one with the same names.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import subprocess
+import sys
+from collections import deque
+
+import anyio
+import msgspec
+from msgspec import Struct
+
+from arena.server.processes.supervisor import supervised_command
+from arena.server.store import renaming
+from arena.server.store.database import StoreError, open_store
+from arena.server.store.people import NameInUse
+from arena.server.store.renaming import NameChange
+from arena.server.store.tokens import TokenError
+
+log = logging.getLogger("arena.pages")
+
+MODULE = "arena.server.web.renames"
+LISTED = 20
+"""Number of finished renames that a server process lists."""
+JOB = "ARENA_RENAME"
+"""Environment variable of the child process with its job in JSON. Unlike arguments, other users cannot read it."""
+REFUSED = 3
+"""Exit code of the child process if the bot keeps its name; then its output is one line with the reason."""
+
+FAILED = "the server failed; its log says why"
+
+
+class Rename(Struct, frozen=True):
+    """Rename by a host."""
+
+    name: str
+    other: str
+    """New name."""
+    problem: str | None
+    """Reason why the bot keeps its name; empty after success, None while the rename is in progress."""
+
+
+class NameChanges(Struct, frozen=True, tag="renames"):
+    """Renames to begin."""
+
+    changes: list[NameChange]
+
+
+class _Job(Struct, frozen=True):
+    store: str
+    """Database URL."""
+    change: NameChange
+
+
+_decode_job = msgspec.json.Decoder(_Job).decode
+
+
+class Renames:
+    """Renames that the hosts of this server process have asked for."""
+
+    def __init__(self, store: str) -> None:
+        """`store` is the database URL."""
+        self._store = store
+        self._problems: dict[NameChange, str | None] = {}
+        """Value of `Rename.problem`, by rename."""
+        self._waiting: deque[NameChange] = deque()
+        self._added = anyio.Event()
+
+    def add(self, change: NameChange) -> None:
+        """Rename a bot after all those before it, unless it is already being renamed."""
+        if self._problems.get(change, "") is None:
+            return
+        self._problems.pop(change, None)
+        self._problems[change] = None
+        self._waiting.append(change)
+        self._added.set()
+
+    def listing(self) -> list[Rename]:
+        """Return the renames in progress and the latest finished ones, in the order of their requests."""
+        return [Rename(each.name, each.other, problem) for each, problem in self._problems.items()]
+
+    async def run(self) -> None:
+        """Rename bots, one at a time, until cancelled."""
+        while True:
+            await self._added.wait()
+            self._added = anyio.Event()
+            while self._waiting:
+                change = self._waiting.popleft()
+                self._problems[change] = await self._rename(change)
+                finished = [each for each, problem in self._problems.items() if problem is not None]
+                for each in finished[:-LISTED]:
+                    del self._problems[each]
+
+    async def _rename(self, change: NameChange) -> str:
+        """Rename a bot in a child process, and return the reason why it keeps its name; empty after success."""
+        job = msgspec.json.encode(_Job(self._store, change)).decode()
+        # With a lower priority, the child would keep the store locked while others run.
+        command = supervised_command(sys.executable, "-P", "-m", MODULE, niceness=0)
+        pipe = subprocess.PIPE
+        try:
+            process = await anyio.open_process(
+                command, stdin=pipe, stdout=pipe, stderr=subprocess.STDOUT, env={**os.environ, JOB: job}
+            )
+        except OSError as error:
+            log.error("the rename of %r failed: %s", change.name, error)  # noqa: TRY400  one line, no stack
+            return FAILED
+        async with process:
+            if process.stdout is None:
+                raise ValueError("the output of the child is a pipe")
+            output = b"".join([chunk async for chunk in process.stdout]).decode(errors="replace").strip()
+            code = await process.wait()
+        if code in (0, REFUSED):
+            return output
+        log.error("the rename of %r failed (exit code %d): %s", change.name, code, output)
+        return FAILED
+
+
+async def _child() -> None:
+    """Do the job of this process."""
+    job = _decode_job(os.environ[JOB])
+    try:
+        async with open_store(job.store) as engine:
+            await renaming.rename(engine, job.change)
+    except (NameInUse, TokenError, StoreError) as error:
+        sys.stdout.write(f"{error}\n")
+        sys.exit(REFUSED)
+
+
+if __name__ == "__main__":
+    anyio.run(_child)
