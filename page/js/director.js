@@ -5,15 +5,16 @@ import { fetchJson } from "./api.js";
 import { loadMapData } from "./boards/mapdata.js";
 import { isStill } from "./preferences.js";
 import { Match } from "./match.js";
-import { followLive } from "./parts/livematches.js";
+import { followLive, glance } from "./parts/livematches.js";
 import { Playback } from "./playback.js";
-import { keyMoments, story } from "./story.js";
+import { keyMoments, story, tension } from "./story.js";
 import { GAME_NAMES, SEATS } from "./text.js";
 
 const OVER_MS = 6000; // display time of a match's end
 const QUIET_MS = 12_000; // time without a move until another board is shown
 const RETRY_MS = 700;
 const RETRIES = 6; // attempts to load the record of a match that has just ended
+const GLANCED = 6; // live matches whose positions are compared before a choice
 const DEMO = new URL("../demo.jsonl", import.meta.url);
 const PERSON = "a person at the page";
 const MIDDLE = 1500; // assumed rating of a bot without a rating
@@ -35,6 +36,7 @@ export class Director {
     this.id = ""; // id of the current or next match
     this.busy = false; // true while a match is shown or loading
     this.idle = false; // true if other directors show all available matches
+    this.choosing = /** @type {any} */ (null); // the glances at the candidates of the next choice
     this.shown = /** @type {string[]} */ ([]); // ids of matches shown before, the latest at the end
   }
 
@@ -51,22 +53,34 @@ export class Director {
     this.ratings = new Map(standings.map(({ game, bot, rating }) => [`${game}/${bot}`, rating]));
   }
 
-  best() {
+  // Return the live matches that no director shows, the most interesting first. `seen`: states of some of them, by id.
+  ranked(seen = new Map()) {
     return this.offered
       .filter(({ match }) => match !== this.id && !this.taken.has(match))
-      .map((each) => ({ each, score: interest(each, this) - (this.shown.includes(each.match) ? 4 : 0) }))
-      .sort((a, b) => b.score - a.score)[0]?.each ?? null;
+      .map((each) => ({ each, score: interest(each, this, seen.get(each.match)) - (this.shown.includes(each.match) ? 4 : 0) }))
+      .sort((a, b) => b.score - a.score)
+      .map(({ each }) => each);
   }
 
   // Continue with another match.
   next() {
-    const best = this.best();
-    if (best) this.follow(best.match);
-    else this.replay();
+    this.busy = true;
+    this.choose((best) => (best ? this.follow(best.match) : this.replay()));
+  }
+
+  // Call chosen() with the most interesting live match, or null. The positions of several candidates are compared first.
+  async choose(chosen) {
+    const candidates = this.ranked().filter(({ game }) => game === "riskless").slice(0, GLANCED);
+    const choosing = candidates.length > 1 ? Promise.all(candidates.map(({ match }) => glance(match))) : null;
+    this.choosing = choosing;
+    const seen = choosing ? await choosing : [];
+    if (this.stopped || this.choosing !== choosing) return;
+    chosen(this.ranked(new Map(seen.filter(Boolean).map((match) => [match.id, match])))[0] ?? null);
   }
 
   leave(id) {
     clearTimeout(this.waiting);
+    this.choosing = null;
     this.unwatch?.();
     this.unwatch = null;
     this.taken.delete(this.id);
@@ -162,8 +176,7 @@ export class Director {
 
   // Nothing has moved for a while: look for another board.
   cut() {
-    const best = this.best();
-    if (best) this.follow(best.match);
+    this.choose((best) => best && this.follow(best.match));
   }
 
   toggle() {
@@ -184,9 +197,10 @@ export class Director {
   }
 }
 
-// Return the score by which a live match is chosen: maps, finals, human players, high ratings and close ratings score more.
-export function interest({ game, players, rated, event }, { people, ratings, finals }) {
+// Return the score by which a live match is chosen: maps, finals, people, and high and close ratings score more, and so does a tense
+// position. `match`: the state of the match, if it is known.
+export function interest({ game, players, rated, event }, { people, ratings, finals }, match = /** @type {any} */ (null)) {
   const [maxie, minnie] = SEATS.map((seat) => ratings.get(`${game}/${players[seat]}`) ?? MIDDLE);
   return (game === "riskless" ? 3 : 0) + (SEATS.some((seat) => people.has(players[seat])) ? 2 : 0) + (finals.has(event) ? 4 : 0)
-    + (maxie + minnie - 2 * MIDDLE) / 400 - Math.min(2, Math.abs(maxie - minnie) / 400) + (rated ? 0.5 : 0);
+    + (maxie + minnie - 2 * MIDDLE) / 400 - Math.min(2, Math.abs(maxie - minnie) / 400) + (rated ? 0.5 : 0) + (match ? tension(match) : 0);
 }

@@ -7,6 +7,7 @@ const KEY_MOMENTS = 5;
 const LARGE = 0.2; // of all armies of a player, in one battle
 const MIN_ARMIES = 5; // armies in a battle that is told
 const CLEAR = 0.6; // the chance from which on a player leads
+const RECENT = 40; // the last plies whose turning points make a match tense
 
 // [{ ply, seat, weight, words }] of the first `plies` of a match of Riskless; `continents` are [name, territories] as a map has
 // them. `ply` counts moves, as the slider does.
@@ -33,8 +34,12 @@ export function story(match, continents, plies = match.moves.length) {
   return [...told, ...ending(match, plies)];
 }
 
-// The sentence that holds at a ply: that of the last turning point up to it.
-export const latest = (told, ply) => told.findLast((each) => each.ply <= ply) ?? null;
+// The sentence that holds at a ply: that of the last turning point up to it, or what the match is about.
+export function sentence(match, told, ply) {
+  const { players, setup: { armies_to_win: goal } } = match;
+  const opening = goal ? `First to ${goal} armies wins` : `${players.maxie} meets ${players.minnie}`;
+  return told.findLast((each) => each.ply <= ply)?.words ?? opening;
+}
 
 // The plies that a hurried reader should see, in their order. The end is none of them: whoever plays it sees it anyway.
 export function keyMoments(told, plies) {
@@ -44,6 +49,13 @@ export function keyMoments(told, plies) {
     if (chosen.length < KEY_MOMENTS && chosen.every(({ ply }) => Math.abs(ply - each.ply) >= apart)) chosen.push(each);
   }
   return chosen.sort((a, b) => a.ply - b.ply);
+}
+
+// Return how tense a live match of Riskless is, from 0 to 3: up to 2 for even chances, up to 1 for recent turning points.
+export function tension(match) {
+  const { length } = match.moves;
+  const recent = story(match, []).filter(({ ply }) => ply > length - RECENT);
+  return 2 - 4 * Math.abs(worth(match, length) - 0.5) + Math.min(1, recent.length / 4);
 }
 
 // Maxie's chance to win at a ply: by what an engine says of the move there, else by armies alone.

@@ -25,8 +25,8 @@ export const gameTitle = (game, map = "") => (game === "riskless" && map ? mapTi
 
 export const REASONS = {
   elimination: "elimination",
-  armies: "enough armies",
-  both_armies: "both have enough armies",
+  armies: "goal reached",
+  both_armies: "both reached the goal",
   ply_limit: "move limit",
   line: "three in a row",
   board_full: "full board",

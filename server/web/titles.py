@@ -14,8 +14,8 @@ GAMES = {name: game.title for name, game in catalogue.GAMES.items()}
 """Titles of the built-in games. Other games are shown by name."""
 
 _REASONS = {
-    EndReason.ARMIES: "enough armies",
-    EndReason.BOTH_ARMIES: "both have enough armies",
+    EndReason.ARMIES: "goal reached",
+    EndReason.BOTH_ARMIES: "both reached the goal",
     EndReason.PLY_LIMIT: "move limit",
     EndReason.LINE: "three in a row",
     EndReason.ADJUDICATED: "adjudication",

@@ -150,10 +150,14 @@ QUIET = by_name(
 """Those of one to which no bot is connected but its own; `file` is given a record."""
 FILM: ViewportSize = {"width": 880, "height": 640}
 FILM_MS = 250
+FILM_FROM_MS = 15_000
+"""So far into a match, armies begin to meet."""
+FILM_STYLE = "document.styleSheets[0].insertRule('.tug-bar .maxie { transition: none !important }')"
+"""The bar would move by the browser's clock, which is not the film's."""
 FILM_PICTURES = 80
-PLAYED = ("film-tv", "page-live", "page-phone", *(f"page-{name}" for name in GUIDES))
+PLAYED = ("page-live", "page-phone", *(f"page-{name}" for name in GUIDES))
 MADE = ("page-play",)
-NAMES = (*PLAYED, *BUSY, *QUIET, *MADE)
+NAMES = ("film-tv", *PLAYED, *BUSY, *QUIET, *MADE)
 
 
 def main() -> None:
@@ -172,6 +176,12 @@ def main() -> None:
     given.folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix="arena-") as work, chromium() as browser:
         folder = Path(work)
+        if "film-tv" in wanted:
+            (folder / "film").mkdir()
+            with arena(folder / "film", "--map", "world", "--tc", "60/move") as running:
+                for name, depth in (("Boudica", 4), ("Sun-Tzu", 3)):
+                    running.bot(f"alphabeta:depth={depth}", name)
+                film(running, browser, given.folder)
         if wanted & {*PLAYED, *BUSY}:
             with arena(folder, "--map", "world", "--tc", "60/move", "--set=pool.concurrency=8") as running:
                 for engine in ("alphabeta:depth=4", "greedy"):
@@ -190,8 +200,6 @@ def played(running: Arena, browser: Browser, folder: Path, wanted: set[str]) -> 
     """Show a server with matches in progress."""
     if wanted & {"page-live", "page-phone"}:
         live(running, browser, folder, wanted)
-    if "film-tv" in wanted:
-        film(running, browser, folder)
     wait(lambda: len(running.ask("records")["matches"]) >= 3, seconds=240)
     wait(lambda: len(running.ask("table")["standings"]) == 3, seconds=240)
     match = max(running.ask("records")["matches"], key=lambda each: each["plies"])["match"]
@@ -249,7 +257,9 @@ def film(running: Arena, browser: Browser, folder: Path) -> None:
     page.clock.install()
     page.goto(f"{running.url}tv")
     expect(page.locator(".stage .map .spot[data-owner=maxie]").first).to_be_visible()
+    page.evaluate(FILM_STYLE)
     page.clock.pause_at(page.evaluate("Date.now() + 1000"))
+    page.clock.run_for(FILM_FROM_MS)
     pictures: list[Image.Image] = []
     for _ in range(FILM_PICTURES):
         page.clock.run_for(FILM_MS)

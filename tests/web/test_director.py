@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,6 +14,7 @@ from playwright.sync_api import Browser, Page, expect
 from arena.maps.setup import make_setup
 from testkit.browser import SHIFTS, Arena, arena, new_context, wait
 from tests.web.conftest import stop_clock
+from tests.web.wire import Guest
 
 FROM = "const from = (path) => import(new URL(path, document.querySelector('script[type=module]').src).href);"
 BEAT_MS = 600
@@ -53,13 +56,30 @@ INTEREST = f"""async () => {{ {FROM}
   return [score('ann', 'bob'), score('ann', 'eve'), score('pat', 'eve'), score('eve', 'eve'), score('ann', 'bob', 'tictactoe'), score('eve', 'eve', 'riskless', 'cup')];
 }}"""
 
+TENSION = f"""async ([setup, moves]) => {{ {FROM}
+  const [{{ Match }}, {{ tension }}] = [await from('match.js'), await from('story.js')];
+  const begin = (start) => new Match({{ match: 'm', game: 'riskless', setup: {{ ...setup, start }}, players: {{ maxie: 'ann', minnie: 'bob' }}, time_control: '1+0' }});
+  const match = begin(setup.start);
+  for (const move of moves) match.add({{ move }});
+  const now = match.last.armies.map((n) => (n ? [n > 0 ? 'maxie' : 'minnie', Math.abs(n)] : null));
+  return [tension(match), tension(begin(now))];
+}}"""
+
+CHOSEN = f"""async (order) => {{ {FROM}
+  const [{{ Director }}, {{ onListing }}] = [await from('director.js'), await from('spectator.js')];
+  const matches = await new Promise((resolve) => onListing((listing) => listing.matches.length === order.length && resolve(listing.matches)));
+  matches.sort((a, b) => order.indexOf(a.match) - order.indexOf(b.match));
+  const match = await new Promise((begin) => new Director({{ begin, show() {{}}, changed() {{}} }}).offer({{ matches, bots: [] }}));
+  return match.id;
+}}"""
+
 STORY = f"""async ([setup, moves, continents, result]) => {{ {FROM}
-  const [{{ Match }}, {{ story, keyMoments, latest }}] = [await from('match.js'), await from('story.js')];
+  const [{{ Match }}, {{ story, keyMoments, sentence }}] = [await from('match.js'), await from('story.js')];
   const match = new Match({{ match: 'm', game: 'riskless', setup, players: {{ maxie: 'Boudica', minnie: 'Sun-Tzu' }}, time_control: '1+0' }});
   for (const move of moves) match.add({{ move }});
   match.end = result;
   const told = story(match, continents);
-  return {{ told: told.map(({{ ply, words }}) => [ply, words]), key: keyMoments(told, moves.length).map(({{ ply }}) => ply), latest: latest(told, 3)?.words ?? null }};
+  return {{ told: told.map(({{ ply, words }}) => [ply, words]), key: keyMoments(told, moves.length).map(({{ ply }}) => ply), latest: sentence(match, told, 3) }};
 }}"""
 
 
@@ -109,6 +129,53 @@ def test_a_final_comes_first_then_good_bots_that_are_close_and_a_person_before_w
     assert strong > other
 
 
+def path_of_four(*armies: tuple[str, int]) -> dict[str, Any]:
+    """The setup of four territories in a row with these armies."""
+    return {
+        "territories": ["Mali", "Egypt", "Spain", "Gaul"],
+        "neighbours": [[1], [0, 2], [1, 3], [2]],
+        "places": [[0, 0], [1, 0], [2, 0], [3, 0]],
+        "territory_cap": 90,
+        "armies_to_win": 90,
+        "ply_limit": 100,
+        "start": [*armies, *[None] * (4 - len(armies))],
+    }
+
+
+def test_a_match_is_tense_while_its_chances_are_even_or_have_just_changed(timed: Page) -> None:
+    even = path_of_four(("minnie", 9), ("minnie", 20), ("maxie", 20), ("maxie", 9))
+    decided = path_of_four(("minnie", 9), ("minnie", 20), ("maxie", 40), ("maxie", 9))
+    swung, calm = timed.evaluate(TENSION, [even, [[2, 1]]])
+    assert swung > calm, "the same position, which a battle has led to or nothing"
+    lopsided, _ = timed.evaluate(TENSION, [decided, []])
+    assert calm > lopsided >= 0
+
+
+def test_of_two_matches_the_closer_one_is_chosen(browser: Browser, tmp_path: Path) -> None:
+    with (
+        arena(tmp_path, "--set=pool.matchmaker=false") as running,
+        ExitStack() as stack,
+    ):
+        url = running.url.replace("http", "ws", 1)
+        order = []
+        for map_name in ("path4", "italy"):  # Minnie begins with 3 armies against 2, and with 10 against 8
+            ann, bob = (
+                stack.enter_context(Guest.at(url, f"{name}-{map_name}", "127.0.0.1"))
+                for name in ("ann", "bob")
+            )
+            bob.hear("welcome")
+            ann.challenge(f"bob-{map_name}", "riskless", map_name)
+            bob.say(type="accept", challenge=bob.hear("challenged")["challenge"])
+            order.append(bob.begin())
+            ann.begin()
+        context = new_context(browser)
+        page = context.new_page()
+        stop_clock(page, running)  # the director waits for the server as long as it takes
+        assert page.evaluate(CHOSEN, order) == order[1]
+        assert page.evaluate(CHOSEN, order[::-1]) == order[1]
+        context.close()
+
+
 def test_the_board_of_another_match_is_shown_where_nothing_moves_for_a_while(timed: Page) -> None:
     timed.evaluate(DIRECTED)
     timed.wait_for_function("() => window.began.length === 1")
@@ -122,15 +189,7 @@ def test_the_board_of_another_match_is_shown_where_nothing_moves_for_a_while(tim
 
 
 def test_turning_points_are_told_in_a_sentence_each(timed: Page) -> None:
-    setup: dict[str, Any] = {
-        "territories": ["Mali", "Egypt", "Spain", "Gaul"],
-        "neighbours": [[1], [0, 2], [1, 3], [2]],
-        "places": [[0, 0], [1, 0], [2, 0], [3, 0]],
-        "territory_cap": 90,
-        "armies_to_win": 90,
-        "ply_limit": 100,
-        "start": [["minnie", 5], ["minnie", 6], ["maxie", 20], None],
-    }
+    setup = path_of_four(("minnie", 5), ("minnie", 6), ("maxie", 20))
     continents = [["Africa", [0, 1]], ["Europe", [2, 3]]]
     # Maxie takes Egypt with 20 against 6; Minnie tries to have it back with 6 against 15, and fails.
     told = timed.evaluate(

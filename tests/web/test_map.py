@@ -139,6 +139,15 @@ def test_a_map_is_zoomed_by_the_wheel_and_moved_by_dragging(empty: Arena, page: 
     assert moved == pytest.approx([left + 90, top + 60], abs=2)
 
 
+OWN = """async (setup) => {
+  const from = (path) => import(new URL(path, document.querySelector('script[type=module]').src).href);
+  const [{ Match }, { Viewer }] = [await from('match.js'), await from('parts/viewer.js')];
+  const match = new Match({ match: 'm', game: 'riskless', setup, players: { maxie: 'ann', minnie: 'bob' }, time_control: '300+3' });
+  const viewer = new Viewer(match, { live: true, link: () => '#', seat: 'maxie' });
+  document.querySelector('main').replaceChildren(viewer.element);
+  viewer.begin(null);
+}"""
+
 IS_WHOLE = """() => {
   const place = document.querySelector('.zoomed');
   return place.scrollHeight <= place.clientHeight + 2 && place.scrollWidth <= place.clientWidth + 2;
@@ -158,6 +167,22 @@ def test_a_whole_map_is_in_sight_on_a_laptop_and_a_tablet(
     larger.click()
     larger.click()
     assert not page.evaluate(IS_WHOLE)
+
+
+@pytest.mark.parametrize("name", ["usa", "world"])
+def test_a_whole_map_is_in_sight_in_ones_own_match_after_each_change_of_the_window(
+    empty: Arena, page: Page, name: str
+) -> None:
+    page.set_viewport_size({"width": 1280, "height": 720})
+    page.goto(f"{empty.url}table")
+    page.evaluate(OWN, make_setup("riskless", name).setup())
+    for width, height in ((1280, 720), (360, 640), (1024, 768), (360, 640), (1280, 720)):
+        page.set_viewport_size({"width": width, "height": height})
+        if width > 1000:
+            page.wait_for_function(IS_WHOLE)
+            telling = page.locator(".telling").bounding_box()
+            assert telling is not None
+            assert telling["y"] + telling["height"] <= height
 
 
 def test_two_fingers_zoom(empty: Arena, browser: Browser, tmp_path: Path) -> None:

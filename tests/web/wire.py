@@ -41,9 +41,16 @@ class Guest:
             if message["type"] == kind:
                 return message
 
-    def challenge(self, opponent: str) -> None:
+    def challenge(self, opponent: str, game: str = "tictactoe", map_name: str = "") -> None:
         clock = {"base_ms": 300_000, "increment_ms": 3_000, "per_move": False}
-        self.say(type="challenge", opponent=opponent, game="tictactoe", rated=False, time_control=clock)
+        chosen = {"game": game, "map": map_name}
+        self.say(type="challenge", opponent=opponent, rated=False, time_control=clock, **chosen)
+
+    def begin(self) -> str:
+        """Be ready for the next match; its id."""
+        match: str = self.hear("start")["match"]
+        self.say(type="ready", match=match)
+        return match
 
 
 @contextmanager
@@ -57,7 +64,6 @@ def against(arena: Arena, page: Page, name: str, game: str) -> Iterator[tuple[Gu
         page.get_by_label("You play").select_option("maxie")
         page.get_by_role("button", name="Start the match").click()
         guest.say(type="accept", challenge=guest.hear("challenged")["challenge"])
-        match = guest.hear("start")["match"]
-        guest.say(type="ready", match=match)
+        match = guest.begin()
         expect(page.locator(".status").first).to_contain_text("Your turn")
         yield guest, match

@@ -7,9 +7,12 @@ const STEP = 1.35;
 const MAX_SCALE = 6;
 const MAX_INITIAL_SCALE = 1.8; // initial scale of a picture that can be zoomed
 const LOWEST_PX = 240;
-const BELOW_PX = 172; // height of the content below the picture that should stay visible with it
+const BELOW_PX = 132; // height of the content below the picture that should stay visible with it
 const TALLEST = 0.75; // maximum height of a frame that need not be compact, in heights of the window
 const TIGHT = 0.8; // of the least scale: a picture that fits whole at this scale is not cut
+const TIGHTEST = 0.75; // the same for a mouse, which is more exact than a finger
+const TABLET_PX = 832; // width of a window up to which the buttons have a line of their own
+const KEYS_PX = 40;
 const NARROW_PX = 576; // width of a phone's window, on which that content takes one more line
 const LINE_PX = 24;
 const DRAG_PX = 5; // a shorter movement is a click
@@ -25,6 +28,7 @@ export class Zoom {
     this.scaled = scaled;
     this.factor = null; // null: as large as needed
     this.scale = 0;
+    this.height = 0; // of the frame
     this.drawn = null; // size of the last drawn picture
     const button = (label, text, act) => h("button", { type: "button", "aria-label": label, title: label, onclick: act }, text);
     this.smaller = button("Smaller", "−", () => this.by(1 / STEP));
@@ -47,7 +51,8 @@ export class Zoom {
     if (!this.least) return this.place.clientHeight; // as set by the style
     const top = this.place.getBoundingClientRect().top + window.scrollY;
     const lowest = this.compact ? LOWEST_PX : Math.min(this.size[1] * this.least, window.innerHeight * TALLEST);
-    return Math.max(lowest, window.innerHeight - top - BELOW_PX - (window.innerWidth < NARROW_PX ? LINE_PX : 0));
+    const below = BELOW_PX + (window.innerWidth <= TABLET_PX ? KEYS_PX : 0) + (window.innerWidth < NARROW_PX ? LINE_PX : 0);
+    return Math.max(lowest, window.innerHeight - top - below);
   }
 
   // Return the scale at which the whole picture is visible.
@@ -63,15 +68,18 @@ export class Zoom {
 
   fit() {
     if (!this.place.clientWidth || !this.room) return;
-    const least = this.whole >= TIGHT * this.least ? this.whole : this.least;
+    const tight = window.innerWidth > TABLET_PX ? TIGHTEST : TIGHT;
+    const least = this.whole >= tight * this.least ? this.whole : this.least;
     const scale = Math.max(this.whole, Math.min(this.factor ?? least, MAX_SCALE));
     set(this.smaller, { disabled: scale <= this.whole * 1.001 });
     set(this.larger, { disabled: scale >= MAX_SCALE });
-    if (Math.abs(scale - this.scale) < 0.001 && this.drawn === this.size) return;
+    const height = Math.ceil(Math.min(this.room, this.size[1] * scale)) + 2;
+    if (Math.abs(scale - this.scale) < 0.001 && height === this.height && this.drawn === this.size) return;
     this.drawn = this.size;
     this.scale = scale;
+    this.height = height;
     if (this.least) {
-      this.place.style.height = `${Math.ceil(Math.min(this.room, this.size[1] * scale)) + 2}px`;
+      this.place.style.height = `${height}px`;
       this.picture.style.width = `${(this.size[0] * scale).toFixed(1)}px`;
       this.picture.style.height = `${(this.size[1] * scale).toFixed(1)}px`;
     }

@@ -5,7 +5,7 @@ import { makeBoard } from "../boards/index.js";
 import { Director } from "../director.js";
 import { h, say, set } from "../dom.js";
 import { Declared } from "../games/declared.js";
-import { latest, story } from "../story.js";
+import { sentence, story } from "../story.js";
 import { gameTitle, plural, watched, when } from "../text.js";
 import { matchLink } from "../parts/matchlist.js";
 import { GameOver } from "../parts/gameover.js";
@@ -62,7 +62,7 @@ export class Stage {
     this.board.show(match.positions[ply], ply ? match.moves[ply - 1].move : null, ply ? match.positions[ply - 1] : null);
     this.tug.show(match, ply);
     this.told = story(match, director.continents, ply);
-    say(this.words, latest(this.told, ply)?.words ?? opening(match));
+    say(this.words, sentence(match, this.told, ply));
     this.finale.show(match, this.playback.isOver);
     this.changed();
   }
@@ -84,6 +84,3 @@ export class Stage {
     this.director.stop();
   }
 }
-
-const opening = ({ players, setup: { armies_to_win: goal } }) =>
-  `${players.maxie} meets ${players.minnie}${goal ? `: first to ${goal} armies` : ""}`;

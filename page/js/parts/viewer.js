@@ -6,7 +6,7 @@ import { isStill } from "../preferences.js";
 import { h, say, set, svg } from "../dom.js";
 import { Declared } from "../games/declared.js";
 import { Playback, SPEEDS } from "../playback.js";
-import { keyMoments, latest, story } from "../story.js";
+import { keyMoments, sentence, story } from "../story.js";
 import { SIDES, eventTitle, gameTitle, plural, result, watched } from "../text.js";
 import { Explorer } from "./explorer.js";
 import { GameOver } from "./gameover.js";
@@ -181,7 +181,7 @@ export class Viewer {
     this.plot.show(at, playback.seen);
     this.showTrack(at);
     const told = story(match, this.continents, at);
-    say(this.story, latest(told, at)?.words ?? "");
+    say(this.story, sentence(match, told, at));
     say(this.told, explorer.active ? explorer.describe() : [`${this.describe(at, move, before)}${this.judged(at)}`, this.review.describe(at)].filter(Boolean).join(" · "));
     say(this.status, this.state());
     set(this.status, { "data-alarm": this.alarm });

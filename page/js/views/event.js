@@ -44,7 +44,7 @@ export class EventView {
   // The board of a match that is over stays until that of another one is drawn; each end of a match reloads the table.
   list(matches) {
     const shown = matches.slice(0, BOARDS);
-    say(this.counted, `${shown.length} of ${plural(matches.length, "match", "matches")} in progress`);
+    say(this.counted, !shown.length ? "No match in progress" : `${shown.length} of ${plural(matches.length, "match", "matches")} in progress`);
     const over = [...this.boards.keys()].filter((id) => shown.every(({ match }) => match !== id));
     for (const each of shown.filter(({ match }) => !this.boards.has(match))) {
       const id = over.shift();

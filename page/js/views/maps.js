@@ -45,14 +45,14 @@ function card(map) {
 function whole(map) {
   return [
     h("p", null, map.description),
-    h("div", { class: "map-picture" }, mapPicture(map.name)),
-    h("p", null, `${numbers(map)}. ${map.armies_to_win} armies win. At most ${map.territory_cap} armies on a territory. A draw after ${map.ply_limit} moves.`),
-    h("p", null, h("a", { class: "button", href: "/play" }, "Play"), " ", h("a", { class: "button plain", href: `/search?map=${encodeURIComponent(map.name)}` }, "All matches")),
-    h("h2", null, "Solution"),
-    map.solved
-      ? h("p", null, `With perfect play: ${map.solved.start}. The longest win takes ${map.solved.longest}. Is Minnie's extra army fair? ${map.solved.fair}.`)
-      : h("p", { class: "quiet" }, "Not solved yet: nobody knows who wins with perfect play."),
-    ...(map.measured.length ? [h("h2", null, "Matches between equal engines"), measured(map.measured)] : []),
+    h("div", { class: "map-facts" }, mapPicture(map.name), h("div", null,
+      h("p", null, `${numbers(map)}. ${map.armies_to_win} armies win. At most ${map.territory_cap} armies on a territory. A draw after ${map.ply_limit} moves.`),
+      h("p", null, h("a", { class: "button", href: "/play" }, "Play"), " ", h("a", { class: "button plain", href: `/search?map=${encodeURIComponent(map.name)}` }, "All matches")),
+      h("h2", null, "Solution"),
+      map.solved
+        ? h("p", null, `With perfect play: ${map.solved.start}. The longest win takes ${map.solved.longest}. Is Minnie's extra army fair? ${map.solved.fair}.`)
+        : h("p", { class: "quiet" }, "Not solved yet: nobody knows who wins with perfect play."),
+      ...(map.measured.length ? [h("h2", null, "Matches between equal engines"), measured(map.measured)] : []))),
     h("h2", null, "Latest matches"), new PagedList(`search?map=${encodeURIComponent(map.name)}`).element,
   ];
 }
