@@ -14,6 +14,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Self
 
+from arena.games.boards import Grid
 from arena.games.core import BadData, Game, Outcome, Plain, Player, Reason, whole_number
 
 Move = tuple[int, int]
@@ -22,6 +23,7 @@ Move = tuple[int, int]
 MAX_SIDE = 26
 EMPTY = "."
 PAWNS = {Player.MAXIE: "W", Player.MINNIE: "B"}
+OWNERS = {pawn: player for player, pawn in PAWNS.items()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,10 +41,12 @@ class Hexapawn(Game[Pawns, Move]):
     name = "hexapawn"
     ply_limit = None  # pawns only go forward
     title = "Hexapawn"
+    board: Grid
 
     def __init__(self, width: int = 3, height: int = 3) -> None:
         self.width = whole_number(width, "width", 1, MAX_SIDE)
         self.height = whole_number(height, "height", 3, MAX_SIDE)
+        self.board = Grid(self.width, self.height, a1_below=True, checkered=True)
 
     @classmethod
     def from_setup(cls, setup: Mapping[str, object]) -> Self:
@@ -110,27 +114,18 @@ class Hexapawn(Game[Pawns, Move]):
         source, target = move
         size = len(position.squares)
         if not (0 <= source < size and 0 <= target < size):
-            return f"the squares are a1 to {self._square_name(size - 1)}"
+            return f"the squares are a1 to {self.board.name_of(size - 1)}"
         if position.squares[source] != PAWNS[position.player]:
-            return f"{position.player} has no pawn on {self._square_name(source)}"
+            return f"{position.player} has no pawn on {self.board.name_of(source)}"
         if move not in self._steps(position):
             return "a pawn steps forward onto an empty square or takes diagonally forward"
         return None
-
-    def _square_name(self, number: int) -> str:
-        if not 0 <= number < self.width * self.height:
-            return str(number)
-        row, column = divmod(number, self.width)
-        return f"{chr(ord('a') + column)}{row + 1}"
 
     def move_from_data(self, data: object) -> Move:
         if isinstance(data, str) or not isinstance(data, Sequence) or len(data) != 2:
             raise BadData("a move of hexapawn must be [source, target], two square indices")
         last = self.width * self.height - 1
         return (whole_number(data[0], "source", 0, last), whole_number(data[1], "target", 0, last))
-
-    def move_to_text(self, move: Move) -> str:
-        return f"{self._square_name(move[0])} {self._square_name(move[1])}"
 
     def move_from_text(self, text: str) -> Move:
         typed = re.fullmatch(r"\s*([a-z])(\d{1,2})[\s>-]*([a-z])(\d{1,2})\s*", text.lower(), re.ASCII)
@@ -140,7 +135,7 @@ class Hexapawn(Game[Pawns, Move]):
             if all(x < self.width and 0 <= y < self.height for x, y in places):
                 source, target = (y * self.width + x for x, y in places)
                 return (source, target)
-        last = self._square_name(self.width * self.height - 1)
+        last = self.board.name_of(self.width * self.height - 1)
         raise BadData(f"{text.strip()!r:.40} is not a move: type two squares from a1 to {last}, e.g. 'a1 a2'")
 
     def position_from_data(self, data: object) -> Pawns:
@@ -181,6 +176,9 @@ class Hexapawn(Game[Pawns, Move]):
             raise BadData(f"every row must have {self.width} squares, each W, B or '.'")
         squares = "".join(reversed(rows))
         return self.position_from_data({"squares": squares, "player": words[1], "ply": int(words[2])})
+
+    def marks(self, position: Pawns) -> Sequence[Player | str]:
+        return [OWNERS.get(square, "") for square in position.squares]
 
     def picture(self, position: Pawns) -> str:
         letters = " ".join(chr(ord("a") + column) for column in range(self.width))

@@ -9,12 +9,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from arena.games.boards import Grid
 from arena.games.core import BadData, Game, Outcome, Player, Reason, whole_number
 
 LINES = ((0, 1, 2), (3, 4, 5), (6, 7, 8), (0, 3, 6), (1, 4, 7), (2, 5, 8), (0, 4, 8), (2, 4, 6))
 """The eight lines of three cells, by cell number."""
 
 MARKS = {Player.MAXIE: "X", Player.MINNIE: "O"}
+OWNERS = {mark: player for player, mark in MARKS.items()}
 EMPTY = "."
 
 
@@ -30,6 +32,7 @@ class TicTacToe(Game[Board, int]):
 
     name = "tictactoe"
     title = "Tic-tac-toe"
+    board = Grid(3, 3)
 
     def start(self) -> Board:
         return Board()
@@ -53,8 +56,7 @@ class TicTacToe(Game[Board, int]):
         cells = position.cells
         for a, b, c in LINES:
             if cells[a] != EMPTY and cells[a] == cells[b] == cells[c]:
-                winner = Player.MAXIE if cells[a] == "X" else Player.MINNIE
-                return Outcome(winner, Reason.LINE)
+                return Outcome(OWNERS[cells[a]], Reason.LINE)
         return None if EMPTY in cells else Outcome(None, Reason.BOARD_FULL)
 
     def estimate(self, position: Board) -> int:
@@ -71,9 +73,6 @@ class TicTacToe(Game[Board, int]):
 
     def move_from_data(self, data: object) -> int:
         return whole_number(data, "a move of tictactoe", 0, 8)
-
-    def move_to_text(self, move: int) -> str:
-        return f"{'abc'[move % 3]}{move // 3 + 1}" if 0 <= move <= 8 else str(move)
 
     def move_from_text(self, text: str) -> int:
         typed = text.strip().lower()
@@ -105,6 +104,9 @@ class TicTacToe(Game[Board, int]):
         if any(cells[line[0]] != last for line in full):
             raise BadData(f"{cells} cannot be reached: the match was over before the last move")
         return board
+
+    def marks(self, position: Board) -> Sequence[Player | str]:
+        return [OWNERS.get(cell, "") for cell in position.cells]
 
     def picture(self, position: Board) -> str:
         rows = [" ".join(position.cells[3 * row : 3 * row + 3]) for row in range(3)]

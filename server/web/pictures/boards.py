@@ -8,16 +8,12 @@ from typing import Any, NamedTuple
 
 from arena.games.boards import Grid, Points
 from arena.games.core import Game, Player
-from arena.games.hexapawn import Hexapawn
 from arena.games.riskless import Riskless
-from arena.games.tictactoe import TicTacToe
 from arena.maps.mapfile import MapFile
 from arena.maps.picture import MAXIE, MINNIE, STYLE, picture_of
 
 READABLE = 1.1
 """Minimum scale of marks, in pixels per unit."""
-LETTERS = {"X": Player.MAXIE, "O": Player.MINNIE, "W": Player.MAXIE, "B": Player.MINNIE}
-"""Owner of each piece letter, in games whose boards consist of letters."""
 
 
 class Rectangle(NamedTuple):
@@ -49,7 +45,7 @@ def draw_position(game: Game[Any, Any], position: Any, box: Rectangle, move: Any
     """
     if isinstance(game, Riskless):
         return _draw_map(game, position, move, box)
-    board, marks = _board(game, position)
+    board, marks = game.board, list(game.marks(position))
     if isinstance(board, Grid):
         return _draw_grid(board, marks, box)
     if isinstance(board, Points):
@@ -73,16 +69,6 @@ def _frame(width: float, height: float, box: Rectangle) -> str:
         f'<svg x="{box.x:.1f}" y="{box.y:.1f}" width="{box.width:.1f}" height="{box.height:.1f}" '
         f'viewBox="0 0 {width:.1f} {height:.1f}">'
     )
-
-
-def _board(game: Game[Any, Any], position: Any) -> tuple[Grid | Points | None, list[Player | str]]:
-    """Return the board of a game, None if it declares none, and the marks on the cells."""
-    if isinstance(game, TicTacToe):
-        return Grid(3, 3), [LETTERS.get(cell, "") for cell in position.cells]
-    if isinstance(game, Hexapawn):
-        grid = Grid(game.width, game.height, a1_below=True, checkered=True)
-        return grid, [LETTERS.get(square, "") for square in position.squares]
-    return game.board, list(game.marks(position))
 
 
 def _draw_grid(grid: Grid, marks: list[Player | str], box: Rectangle) -> DrawnPosition:
