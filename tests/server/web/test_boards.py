@@ -53,9 +53,9 @@ async def test_all_legal_moves_are_told_at_each_ply() -> None:
 @pytest.mark.parametrize(
     ("name", "query", "status", "why"),
     [
-        ("riskless", "", 404, "no game 'riskless'"),
-        ("chess", "", 404, "no game 'chess'"),
-        ("/etc/passwd.py", "", 404, "no game"),
+        ("riskless", "", 404, "no user-written game is called 'riskless'"),
+        ("chess", "", 404, "no user-written game is called 'chess'"),
+        ("/etc/passwd.py", "", 404, "no user-written game"),
         ("connect4", "moves=x", 400, "must be a JSON"),
         ("connect4", "moves={}", 400, "must be a JSON"),
         ("connect4", "setup=[]", 400, "must be a JSON"),
