@@ -88,7 +88,7 @@ def test_among_draws_it_leaves_the_most_ways_to_lose() -> None:
 
 @pytest.mark.parametrize(
     ("game", "told"),
-    [(Riskless(load_map("world")), "`arena solve world` makes one"), (TicTacToe(), "this is tictactoe")],
+    [(Riskless(load_map("world")), "`arena solve world`"), (TicTacToe(), "this game is tictactoe")],
 )
 def test_without_a_table_it_says_so_before_a_match(game: Riskless | TicTacToe, told: str) -> None:
     why = why_incompatible("perfect", game)

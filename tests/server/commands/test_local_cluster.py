@@ -112,7 +112,7 @@ async def test_one_that_is_killed_is_started_again_and_nothing_is_lost(
             assert len(first) == 3
             for pid in random.sample(first, 2):  # one of them is an edge
                 os.kill(pid, signal.SIGKILL)
-            pattern = r"(?:edge \d|the core) ended with 137; it is (started) again"
+            pattern = r"(?:edge \d|the core) ended with exit code 137; (restarting) it in"
             await asyncio.to_thread(wait_for_log, process, log, pattern, 2)
             for each in players:
                 each.forget()

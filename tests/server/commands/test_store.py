@@ -40,10 +40,10 @@ def test_a_backup_is_restored_elsewhere_and_rates_the_same(
     assert run(capsys, "ratings", "--db", f"sqlite:///{file}")[1] == before
     code, _, err = run(capsys, "restore", str(file), "--db", other_database)
     assert code == 1
-    assert "has 2 matches and 1 tokens already" in err
+    assert "already has 2 matches and 1 tokens" in err
     code, _, err = run(capsys, "backup", str(file), "--db", filled_store)
     assert code == 1
-    assert f"cannot write {file}: it exists" in err
+    assert f"cannot write {file}: the file exists" in err
 
 
 def test_records_go_out_and_in_again(
