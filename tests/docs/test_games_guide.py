@@ -99,7 +99,8 @@ def test_the_server_has_it_and_refuses_a_bot_with_other_rules(folder: Path) -> N
         )
         assert refused.returncode == 1
         assert re.fullmatch(
-            r"arena: .*connect4 has other rules there \(\w{16}\) than here \(\w{16}\).*\n", refused.stderr
+            r"arena: .*connect4 has other rules there \(digest \w{16}\) than here \(digest \w{16}\).*\n",
+            refused.stderr,
         ), refused.stderr
     finally:
         server.send_signal(signal.SIGTERM)

@@ -27,9 +27,7 @@ from tests.games.own import EXAMPLES, nim
 
 pytestmark = pytest.mark.usefixtures("loaded_commands")
 
-OTHER_RULES = (
-    r"nim has other rules there \(\w{16}\) than here \(\w{16}\): both sides need the same file of the game"
-)
+OTHER_RULES = r"nim has other rules there \(digest \w{16}\) than here \(digest \w{16}\): both sides need the same file of the game"
 
 LADDER = """
 event = "nimble"

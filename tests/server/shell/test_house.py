@@ -236,4 +236,6 @@ async def test_with_other_rules_than_the_servers_it_is_refused_and_told_in_a_lin
                 await host.wait_change()
     lines = [line for notice in notices for line in notice.splitlines() if "rules" in line]
     assert len(lines) == 1
-    assert re.search(r"nim-of-the-house has other rules there \(\w{16}\) than here \(\w{16}\)", lines[0])
+    assert re.search(
+        r"nim-of-the-house has other rules there \(digest \w{16}\) than here \(digest \w{16}\)", lines[0]
+    )
