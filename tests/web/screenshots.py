@@ -254,6 +254,8 @@ def film(running: Arena, browser: Browser, folder: Path) -> None:
     """Arena TV, on a page whose time goes on from picture to picture, so that each is as late as it says."""
     page = browser.new_page(viewport=FILM)
     page.set_default_timeout(PATIENCE_MS)
+    page.goto(f"{running.url}table")
+    page.evaluate("document.fonts.ready.then(() => null)")  # the next view has the page's own font
     page.clock.install()
     page.goto(f"{running.url}tv")
     expect(page.locator(".stage .map .spot[data-owner=maxie]").first).to_be_visible()
