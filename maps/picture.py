@@ -1,7 +1,7 @@
-"""SVG picture of a map with land, roads and armies, for the initial page, preview pictures, films, files and notebooks.
+"""SVG picture of a map with land, roads and armies: for the page, preview pictures, films, files and notebooks.
 
-The layout equals `layOut` in `page/js/boards/geometry.js`. Colours come from CSS classes: on the page from its
-boards' styles, elsewhere from `STYLE`.
+The layout equals `layOut` in `page/js/boards/geometry.js`. Colours come from CSS classes: on the page from the styles
+of its boards, elsewhere from `STYLE`.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ STYLE = f"""<style>
 [data-owner="minnie"] > .armies {{ fill: #241000 }}
 .move {{ fill: none; stroke: #141c26; stroke-width: 6; stroke-linecap: round; stroke-linejoin: round }}
 </style>"""
-"""Colours of a map, equal to the light mode in `page/css/boards.css`."""
+"""Colours of a map, the same as in the light mode of `page/css/boards.css`."""
 HATCH = (
     '<defs><pattern id="hatch" width="7" height="7" patternUnits="userSpaceOnUse" patternTransform="rotate(45)">'
     '<rect class="hatch-ground" width="7" height="7"/><line class="hatch-line" x1="0" y1="0" x2="0" y2="7"/></pattern></defs>'
@@ -55,7 +55,7 @@ def picture_of(file: MapFile) -> MapPicture:
 
 
 def built_in_map(map: RisklessMap) -> MapFile | None:
-    """Return the file of a map if it has the territories of a built-in map, or None. The goal may differ."""
+    """Return the file of the built-in map with the same territories, roads and places, or None. Its goal may differ."""
     name = map.name
     if name in map_names():
         try:
@@ -77,7 +77,7 @@ class MapPicture:
 
     file: MapFile
     cells: list[list[Ring]] | None
-    """Area of each territory; None if unknown."""
+    """Area of each territory; None if the map has no areas."""
 
     @cached_property
     def _frame(self) -> tuple[float, float, float, float, float]:
@@ -104,12 +104,12 @@ class MapPicture:
 
     @property
     def size(self) -> tuple[float, float]:
-        """Return the width and height of the picture."""
+        """Return the width and height of the picture, in pixels."""
         return self._frame[1:3]
 
     @cached_property
     def places(self) -> list[Point]:
-        """Return the middle of each territory's mark."""
+        """Return the centre of the mark of each territory, in pixels."""
         return [self._to_pixels(place) for place in self.file.map.places]
 
     def svg(self, armies: Sequence[int], label: str) -> str:
@@ -120,20 +120,24 @@ class MapPicture:
 
     @cached_property
     def ground(self) -> str:
-        """Return the sea and the land without owners."""
+        """Return the sea, and the land without its owners, as SVG."""
         width, height = self.size
         return f'<rect class="sea" width="{width:.1f}" height="{height:.1f}"/>{self._coast}'
 
     def held(self, armies: Sequence[int]) -> str:
-        """Return all areas in their owners' colours, with the roads above."""
+        """Return all areas in the colours of their owners, with the roads above them, as SVG."""
         return f"{HATCH}{self._areas(armies)}{self._roads}"
 
     def spots(self, armies: Sequence[int], size: float = 1.0) -> str:
-        """Return the marks of all territories with their armies, `size` times as large as on the page."""
+        """Return the marks of all territories with their armies, as SVG. They are `size` times as large as on the
+        page.
+        """
         return "".join(_spot(at, n, size) for at, n in zip(self.places, armies, strict=True))
 
     def arrow(self, source: int, target: int, size: float = 1.0) -> str:
-        """Return an arrow between the marks of two territories, or an empty text if the road wraps around the map."""
+        """Return an arrow between the marks of two territories, as SVG; empty if the road between them wraps around
+        the map.
+        """
         (x1, y1), (x2, y2) = self.places[source], self.places[target]
         length = math.hypot(x2 - x1, y2 - y1) or 1.0
         if self.file.wraps and length > self.size[0] / 2:

@@ -16,7 +16,7 @@ MIN_CLEARANCE = 5.0
 """Minimum distance of a name from the marks of other territories, in pixels."""
 FONT = 11.0
 LETTER = 0.56 * FONT
-"""Assumed width of a letter, by which names are placed."""
+"""Assumed width of a letter, in pixels, for placing names."""
 NAMES = """<style>
 .name, .armies { font-family: system-ui, "DejaVu Sans", sans-serif }
 .name { font-size: 11px; fill: #1f2933; text-anchor: middle; paint-order: stroke; stroke: #ffffff; stroke-width: 3px; stroke-linejoin: round }
@@ -47,7 +47,7 @@ def draw_svg(file: MapFile, armies: Sequence[int] | None = None) -> str:
 
 
 def _names(picture: MapPicture) -> Iterator[str]:
-    """Yield the name of each territory where it hides least. A tooltip tells its continent."""
+    """Yield the name of each territory, at the place where it hides least. Its tooltip is the continent."""
     clear = RADIUS + MIN_CLEARANCE
     marks = [Extent(x - clear, y - clear, x + clear, y + clear) for x, y in picture.places]
     lines = [line for v, w in roads(picture.file.map) for line in picture.lines(v, w)]
@@ -66,7 +66,7 @@ def _names(picture: MapPicture) -> Iterator[str]:
 
 
 def _boxes(place: Point, width: float) -> list[Extent]:
-    """Return the places for a name: below its mark, above, right, left, and the four diagonals."""
+    """Return the possible places for a name: below, above, right and left of the mark, and the four diagonals."""
     x, y = place
     gap, height = RADIUS + 3, 1.15 * FONT
     middles = [(x, y + gap + height / 2), (x, y - gap - height / 2)]
@@ -79,7 +79,7 @@ def _boxes(place: Point, width: float) -> list[Extent]:
 
 
 def _cost(box: Extent, occupied: Sequence[Extent], lines: Sequence[Line], width: float) -> float:
-    """Return the cost of a place for a name: overlaps with marks and names count most, then roads."""
+    """Return the cost of a place for a name. Overlaps with marks and other names count most, then roads."""
     outside = box.left < 2 - EDGE or box.right > width + EDGE - 2
     hidden = sum(_overlap(box, other) for other in occupied)
     crossed = sum(_crosses(line, box) for line in lines)
