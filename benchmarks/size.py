@@ -24,7 +24,7 @@ import sqlalchemy as sa
 from arena.server.store import tokens
 from arena.server.store.database import Engine, open_store
 from arena.server.store.schema import matches, records
-from arena.server.store.stats import Stats, stats
+from arena.server.store.stats import Stats, load_stats
 from arena.server.web.page_process import AT_ONCE as ANSWERS_AT_ONCE
 from arena.server.web.request_queue import SHARE
 from arena.server.web.routes import ROUTES, find_route
@@ -153,7 +153,7 @@ async def measure(store: str, database: str, count: int, seconds: float) -> Stor
     """Fill a store and measure the server on it."""
     await create(database, count)
     async with open_store(database) as engine:
-        measured = await stats(engine)
+        measured = await load_stats(engine)
         known = await some_matches(engine, count)
         await tell_truly(engine, [match for match, _, _ in known[:TRUE]])
         async with engine.connect() as connection:

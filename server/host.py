@@ -194,9 +194,9 @@ class CoreHost:
         finally:
             self._ended.set()
 
-    def outage(self) -> str:
+    def outage_reason(self) -> str:
         """Return the reason that no match can begin now, in one line; empty if matches can begin."""
-        return "the server is about to stop" if self.shell.draining else self.journal.outage()
+        return "the server is about to stop" if self.shell.draining else self.journal.outage_reason()
 
     async def halt(self) -> None:
         """Handle all inputs that have arrived, but none after them, so that no match changes any more."""
@@ -464,7 +464,7 @@ async def open_host(
             store=engine,
             house=house,
             secure=tls is not None,
-            trouble=core.outage,
+            trouble=core.outage_reason,
             make_change=core.requests.make,
             progress=progress,
             lag=core.lag,

@@ -44,7 +44,7 @@ LOOK_SECONDS = 0.25
 """Time between two checks for a lost core, in seconds."""
 
 
-def _nats(settings: Settings) -> AbstractAsyncContextManager[Bus]:
+def _open_bus(settings: Settings) -> AbstractAsyncContextManager[Bus]:
     from arena.server.cluster.nats import open_nats  # noqa: PLC0415 - an extra
 
     name = f"arena {settings.server.role.value} {settings.server.name}".rstrip()
@@ -65,7 +65,7 @@ def add_core_metric(metrics: Metrics, link: CoreLink) -> None:
 
 async def check_connections(settings: Settings) -> None:
     """Check that NATS and the store can be reached, and prepare the store. Raises BusError and StoreError."""
-    async with _nats(settings), AsyncExitStack() as stack:
+    async with _open_bus(settings), AsyncExitStack() as stack:
         await open_store(stack, settings)
 
 
@@ -82,7 +82,7 @@ async def open_edge(
     another edge.
     """
     async with AsyncExitStack() as stack:
-        bus = await stack.enter_async_context(_nats(settings))
+        bus = await stack.enter_async_context(_open_bus(settings))
         tasks = await stack.enter_async_context(cancelled_at_exit())
         number = EDGE + 1 + secrets.randbelow(EDGES - EDGE - 1)
         soon = asyncio.get_running_loop().call_soon
@@ -140,7 +140,7 @@ async def open_leader(
     deposed: Superseded | None = None
     async with AsyncExitStack() as stack:
         # NATS comes before the lease: a core that cannot reach its edges must not keep others from leading.
-        bus = await stack.enter_async_context(_nats(settings))
+        bus = await stack.enter_async_context(_open_bus(settings))
         host = await stack.enter_async_context(
             open_host(
                 settings,

@@ -211,7 +211,7 @@ async def dropped(exam: Exam) -> None:
     scene.reply()
     await scene.turn()
     scene.peer.drop()
-    await _resume(exam, scene)
+    await _resume_match(exam, scene)
 
 
 async def restarted(exam: Exam) -> None:
@@ -223,10 +223,10 @@ async def restarted(exam: Exam) -> None:
     await MONOTONIC.sleep(AWAY_SECONDS)
     await exam.stage.listen()
     scene.reply()
-    await _resume(exam, scene)
+    await _resume_match(exam, scene)
 
 
-async def _resume(exam: Exam, scene: Scene) -> None:
+async def _resume_match(exam: Exam, scene: Scene) -> None:
     scene.continue_on(await exam.stage.reconnection())
     await scene.peer.send(scene.start)
     await scene.ready()
@@ -290,7 +290,7 @@ async def shut_down(exam: Exam) -> None:
     await exam.stage.reconnection()
 
 
-def schedule(exam: Exam) -> Iterator[tuple[str, str, Check | None]]:
+def list_checks(exam: Exam) -> Iterator[tuple[str, str, Check | None]]:
     """Yield the checks in order, as name, requirement and function; None for a check that does not apply to this bot.
 
     The handshake is first, because the other checks depend on the bot's hello. Checks that cost the bot its

@@ -9,7 +9,7 @@ import anyio
 from msgspec import Struct
 
 from arena.protocol.timecontrol import TimeControl
-from arena.server.check.checks import Exam, schedule
+from arena.server.check.checks import Exam, list_checks
 from arena.server.check.peer import ProtocolFault
 from arena.server.check.stage import Stage, open_stage
 
@@ -73,7 +73,7 @@ async def examine(
         listening(stage.url)
         exam = Exam(stage, tiny, margin_ms)
         usable = True
-        for name, question, check in schedule(exam):
+        for name, question, check in list_checks(exam):
             if only and name not in only and name != "handshake":
                 continue
             stage.frames.clear()
@@ -88,7 +88,7 @@ async def examine(
                     await check(exam)
                     finding = CheckResult(name, "passed", question)
                 except ProtocolFault as fault:
-                    finding = await _failure(name, question, str(fault), stage)
+                    finding = await _make_failure(name, question, str(fault), stage)
                     code = None if stage.subject is None else stage.subject.exit_code
                     if name == "handshake" and code == BAD_USAGE and len(finding.printed) == 1:
                         rejected = finding.printed[0]
@@ -98,7 +98,7 @@ async def examine(
                     usable = name != "handshake"
             findings.append(finding)
             found(finding)
-        names = [name for name, _, _ in schedule(exam)]
+        names = [name for name, _, _ in list_checks(exam)]
     if rejected:
         raise BadCommand(rejected)
     unknown = set(only) - set(names)
@@ -107,7 +107,7 @@ async def examine(
     return findings
 
 
-async def _failure(name: str, question: str, why: str, stage: Stage) -> CheckResult:
+async def _make_failure(name: str, question: str, why: str, stage: Stage) -> CheckResult:
     printed: list[str] = []
     if stage.subject is not None:
         with anyio.move_on_after(EXIT_SECONDS):

@@ -30,9 +30,9 @@ class NatsAddress:
     """True if TLS is required."""
 
 
-def parse(text: str, environment: Mapping[str, str] = os.environ) -> NatsAddress:
+def parse_bus_url(text: str, environment: Mapping[str, str] = os.environ) -> NatsAddress:
     """Parse a URL, or several separated by commas. Raises BusError."""
-    parts = [_split(part.strip()) for part in text.split(",")]
+    parts = [_split_url(part.strip()) for part in text.split(",")]
     if len({part.scheme for part in parts}) > 1:
         raise BusError(
             "bus.url mixes servers with and without TLS: write all with tls:// or all with nats://"
@@ -41,7 +41,7 @@ def parse(text: str, environment: Mapping[str, str] = os.environ) -> NatsAddress
     if len(credentials) > 1:
         raise BusError("bus.url has different credentials: name all servers with the same user and password")
     user, password = next(iter(credentials), (None, None))
-    servers = tuple(f"{part.scheme}://{_host(part)}:{part.port or PORT}" for part in parts)
+    servers = tuple(f"{part.scheme}://{_url_host(part)}:{part.port or PORT}" for part in parts)
     tls = parts[0].scheme == "tls"
     if user is None:
         return NatsAddress(servers, tls=tls)
@@ -56,7 +56,7 @@ def parse(text: str, environment: Mapping[str, str] = os.environ) -> NatsAddress
     return NatsAddress(servers, unquote(user), password, tls=tls)
 
 
-def _split(text: str) -> SplitResult:
+def _split_url(text: str) -> SplitResult:
     try:
         parts = urlsplit(text)
         usable = parts.scheme in SCHEMES and bool(parts.hostname) and parts.port != 0
@@ -68,7 +68,7 @@ def _split(text: str) -> SplitResult:
     return parts
 
 
-def _host(parts: SplitResult) -> str:
+def _url_host(parts: SplitResult) -> str:
     name = parts.hostname or ""
     return f"[{name}]" if ":" in name else name
 

@@ -20,7 +20,7 @@ from nats.aio.client import Client
 from nats.aio.msg import Msg
 
 from arena.clock import MONOTONIC
-from arena.server.cluster.address import NatsAddress, parse
+from arena.server.cluster.address import NatsAddress, parse_bus_url
 from arena.server.cluster.bus import MAX_PAYLOAD, BusError, Handler
 from arena.server.cluster.tls import TlsContext
 from arena.server.processes.tasks import cancelled_at_exit
@@ -322,7 +322,7 @@ async def open_nats(url: str, *, name: str, ca: Path | None = None) -> AsyncIter
 
     Raises BusError if the first connection fails or is refused.
     """
-    bus = NatsBus(parse(url), TlsContext.trusting(ca), name)
+    bus = NatsBus(parse_bus_url(url), TlsContext.trusting(ca), name)
     await bus.connect()
     async with cancelled_at_exit() as tasks:
         try:

@@ -64,11 +64,11 @@ def audit(
     if json is not None:
         write_json(findings, json)
     elif findings:
-        print_table(COLUMNS, map(_cells, findings))
+        print_table(COLUMNS, map(_table_cells, findings))
     else:
         err.print("nothing suspicious was found")
 
 
-def _cells(each: Finding) -> list[str]:
+def _table_cells(each: Finding) -> list[str]:
     chance = "" if each.chance is None else f"{each.chance:.1g}"
     return [each.check, each.game, each.bot, each.opponent, str(each.matches), chance, each.detail]

@@ -127,7 +127,7 @@ def check(
     elif program:
         words = [*arena, "--exec", program, "--matches", "2", *own]
     elif command:
-        words = _split(command)
+        words = _split_command(command)
 
     async def main() -> list[CheckResult]:
         return await examine(
@@ -153,13 +153,13 @@ def check(
     if json is not None:
         write_json(findings, json)
     else:
-        _print(findings)
+        _print_findings(findings)
     failed = sum(finding.verdict == "failed" for finding in findings)
     if failed:
         raise CommandError(f"{failed} of {len(findings)} checks failed: {_failed_names(findings)}")
 
 
-def _split(command: str) -> list[str]:
+def _split_command(command: str) -> list[str]:
     try:
         words = shlex.split(command)
     except ValueError as error:
@@ -177,7 +177,7 @@ def _failed_names(findings: Sequence[CheckResult]) -> str:
     return ", ".join(finding.check for finding in findings if finding.verdict == "failed")
 
 
-def _print(findings: Sequence[CheckResult]) -> None:
+def _print_findings(findings: Sequence[CheckResult]) -> None:
     reached = [each for each in findings if each.why != UNREACHED]
     rows = [(each.check, each.verdict, each.why or each.asked) for each in reached]
     print_table({"check": "left", "verdict": "left", "what": "left"}, rows)

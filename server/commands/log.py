@@ -113,7 +113,7 @@ def log(
     for seat, engine in (("maxie", answer.engines.maxie), ("minnie", answer.engines.minnie)):
         if engine is not None:
             out.print(f"{seat}: {''.join(char if char.isprintable() else '?' for char in str(engine))}")
-    print_table(COLUMNS, [_row(entry) for entry in answer.steps])
+    print_table(COLUMNS, [_table_row(entry) for entry in answer.steps])
     if answer.reason is None:
         out.print("the match is in progress")
     else:
@@ -135,7 +135,7 @@ def _fetch(url: str, match: str, name: str, token: str) -> MatchLog:
         raise CommandError(f"{url} did not answer with a match log: {error}") from None
 
 
-def _row(entry: TimelineEntry) -> list[str]:
+def _table_row(entry: TimelineEntry) -> list[str]:
     values = structs.astuple(structs.replace(entry, at=round(entry.at)))
     at, player, what, ply, had, took, credited, clock, wrong = values
     return [

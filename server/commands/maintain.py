@@ -12,7 +12,7 @@ from arena.server.commands.in_store import DATABASE, in_store
 from arena.server.store.aggregates.counting import refresh
 from arena.server.store.database import Engine
 from arena.server.store.retention import ArchiveFailed, BadRetention, Retention, prune
-from arena.server.store.stats import stats, vacuum
+from arena.server.store.stats import load_stats, vacuum
 
 
 def register(app: typer.Typer) -> None:
@@ -29,7 +29,7 @@ def stats_command(db: DatabaseOption = DATABASE, json: JsonOption = None) -> Non
 
     Example: arena store stats --db sqlite:///arena.db --json -
     """
-    stats_now = in_store(db, stats)
+    stats_now = in_store(db, load_stats)
     if json is not None:
         write_json(stats_now, json)
         return
@@ -74,7 +74,7 @@ def prune_command(
 
     Example: arena store prune --keep 90d --archive old
     """
-    retention = _retention(keep, archive)
+    retention = _parse_retention(keep, archive)
 
     async def work(engine: Engine) -> int:
         await refresh(engine)
@@ -87,7 +87,7 @@ def prune_command(
     err.print(f"{removed:,} matches are {'removed' if archive is None else f'archived in {archive}'}")
 
 
-def _retention(keep: str, archive: Path | None) -> Retention:
+def _parse_retention(keep: str, archive: Path | None) -> Retention:
     """Return the retention from the options. Raises UsageError."""
     if archive is not None and archive.exists() and not archive.is_dir():
         raise UsageError(f"--archive: {archive} is not a folder")

@@ -84,7 +84,7 @@ def marks(
         columns = dict.fromkeys(
             ("#", "bot", "points", "games", "Elo", "± 95 %", "above", "forfeits"), "right"
         )
-        print_table(columns | {"bot": "left"}, [_cells(each) for each in graded])  # type: ignore[arg-type]
+        print_table(columns | {"bot": "left"}, [_table_cells(each) for each in graded])  # type: ignore[arg-type]
 
 
 def make_marks(rows: list[Row], against: str) -> list[Mark]:
@@ -118,6 +118,6 @@ def marks_csv(marks: list[Mark]) -> str:
     return text.getvalue()
 
 
-def _cells(each: Mark) -> list[str]:
+def _table_cells(each: Mark) -> list[str]:
     strength = [f"{each.elo:+.0f}", f"{each.error:.0f}", f"{each.above:.0%}"]
     return [str(each.rank), each.bot, f"{each.points:g}", str(each.games), *strength, str(each.forfeits)]

@@ -118,10 +118,10 @@ def show_ratings(standings: list[StandingRow], json: Path | None) -> None:
     if json is not None:
         write_json([to_builtins(each) | {"provisional": each.glicko.provisional} for each in standings], json)
     else:
-        print_table(COLUMNS, _rows(standings))
+        print_table(COLUMNS, _table_rows(standings))
 
 
-def _rows(standings: list[StandingRow]) -> list[list[str]]:
+def _table_rows(standings: list[StandingRow]) -> list[list[str]]:
     places: dict[str, int] = {}
     rows = []
     for each in standings:

@@ -76,10 +76,10 @@ def load_settings(file: Path | None, options: Sequence[GivenOption]) -> LoadedSe
     try:
         for key, value in _read_entries(tables):
             if key not in overridden:
-                loaded.settings.set(key, _convert(key, value, TYPES[key]))
+                loaded.settings.set(key, _convert_value(key, value, TYPES[key]))
         for each in options:
             _check_known(each.key)
-            loaded.settings.set(each.key, _parse(each.key, each.text, TYPES[each.key]))
+            loaded.settings.set(each.key, _parse_option(each.key, each.text, TYPES[each.key]))
     except BadSetting as bad:
         raise loaded.explain(bad) from None
     return loaded
@@ -156,7 +156,7 @@ def _unknown_key_text(name: str, beside: Sequence[str]) -> str:
     return f"unknown key; {hint(name, beside or Settings.__struct_fields__)}"
 
 
-def _convert(key: str, value: Any, type: Any, *, strict: bool = True) -> Any:
+def _convert_value(key: str, value: Any, type: Any, *, strict: bool = True) -> Any:
     """Convert a value to the type of its key, and check the range. Raises BadSetting."""
     plain = get_args(type)[0]
     choices = list(map(str, plain)) if isinstance(plain, EnumType) else list(get_args(plain))
@@ -172,15 +172,15 @@ def _convert(key: str, value: Any, type: Any, *, strict: bool = True) -> Any:
     return converted
 
 
-def _parse(key: str, text: str, type: Any) -> Any:
+def _parse_option(key: str, text: str, type: Any) -> Any:
     """Parse the text of an option. Lists are written `a,b` or as in TOML. Raises BadSetting."""
     plain = get_args(type)[0]
     if get_origin(plain) is not tuple:
-        return _convert(key, text, type, strict=plain not in (bool, int, float))
+        return _convert_value(key, text, type, strict=plain not in (bool, int, float))
     if not text.startswith("["):
-        return _convert(key, [each.strip() for each in text.split(",")], type)
+        return _convert_value(key, [each.strip() for each in text.split(",")], type)
     try:
-        return _convert(key, tomllib.loads(f"x = {text}")["x"], type)
+        return _convert_value(key, tomllib.loads(f"x = {text}")["x"], type)
     except tomllib.TOMLDecodeError:
         raise BadSetting(key, 'expected a list, as a,b or ["a", "b"]') from None
 

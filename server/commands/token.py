@@ -50,7 +50,7 @@ def create(
     token = in_store(
         db, lambda engine: _as_command_error(tokens.create(engine, name, role, owner)), make=True
     )
-    _show(name, token)
+    _print_token(name, token)
 
 
 def list_(db: DatabaseOption = DATABASE, json: JsonOption = None) -> None:
@@ -72,7 +72,7 @@ def rotate(name: NameArgument, db: DatabaseOption = DATABASE) -> None:
 
     Example: arena token rotate my-bot
     """
-    _show(name, in_store(db, lambda engine: _as_command_error(tokens.rotate(engine, name))))
+    _print_token(name, in_store(db, lambda engine: _as_command_error(tokens.rotate(engine, name))))
 
 
 def revoke(name: NameArgument, db: DatabaseOption = DATABASE) -> None:
@@ -91,6 +91,6 @@ async def _as_command_error(work: Awaitable[T]) -> T:
         raise CommandError(str(error)) from None
 
 
-def _show(name: str, token: str) -> None:
+def _print_token(name: str, token: str) -> None:
     err.print(f"the token of {name}, shown this once:")
     typer.echo(token)

@@ -166,11 +166,11 @@ class LobbyBot:
         if self.quota:
             self.quota -= 1
 
-    def begin(self, match: str, player: Player) -> None:
+    def take_seat(self, match: str, player: Player) -> None:
         """Take a seat in a match."""
         self.matches[match] = player
 
-    def end(self, match: str, now: int) -> None:
+    def leave_seat(self, match: str, now: int) -> None:
         """Leave the seat in a match that ended at `now`."""
         self.matches.pop(match, None)
         self.ended = [*self.ended[1 - REMEMBERED_MATCHES :], (now, match)]

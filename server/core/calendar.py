@@ -47,7 +47,7 @@ def next_time(at: str, zone: str, after: int) -> int:
         hours, minutes = parts["time"].split(":")
         hour = time(int(hours), int(minutes))
         if parts["date"]:
-            return _unix(date.fromisoformat(parts["date"]), hour, place)
+            return _to_unix(date.fromisoformat(parts["date"]), hour, place)
     except ValueError:
         raise BadTime(
             f"{at!r:.40} is not a time: hours must be 0 to 23, minutes 0 to 59, and the day must exist"
@@ -55,12 +55,12 @@ def next_time(at: str, zone: str, after: int) -> int:
     today = datetime.fromtimestamp(after, place).date()
     for days in range(9):
         each = today + timedelta(days=days)
-        if (not day or each.weekday() == DAYS.index(day)) and _unix(each, hour, place) > after:
-            return _unix(each, hour, place)
+        if (not day or each.weekday() == DAYS.index(day)) and _to_unix(each, hour, place) > after:
+            return _to_unix(each, hour, place)
     raise BadTime(f"no day of the next week has the time {at!r:.40}")
 
 
-def _unix(day: date, hour: time, place: ZoneInfo) -> int:
+def _to_unix(day: date, hour: time, place: ZoneInfo) -> int:
     return round(datetime.combine(day, hour, place).timestamp())
 
 

@@ -100,7 +100,7 @@ class Challenges:
         if bot.name in self._house:
             return
         for challenge in self._table.addressed_to(bot.name):
-            self._lobby.send(bot, challenge.message(self._lobby.now))
+            self._lobby.send(bot, challenge.to_message(self._lobby.now))
             bot.open_answer_period(self._lobby.now)
             self._lobby.mark_changed(bot)
 
@@ -152,11 +152,11 @@ class Challenges:
         opened = self._table.add(bot.name, challenge, game, expires)
         lobby.deadlines.schedule(("challenge", opened.id), expires)
         lobby.mark_changed(target)  # a challenged bot may have to leave the pool for a while
-        lobby.send(bot, opened.message(lobby.now))
+        lobby.send(bot, opened.to_message(lobby.now))
         if in_house:
             self._queue(opened, bot)
         elif target is not None:
-            lobby.send(target, opened.message(lobby.now))
+            lobby.send(target, opened.to_message(lobby.now))
             if target.free:
                 target.open_answer_period(lobby.now)
 

@@ -19,7 +19,7 @@ from arena.rating.pairing import Pair, Pairing
 from arena.rating.schedule import Schedule, match_id, points_by_bot
 from arena.rating.steps import FinishedMatch
 from arena.server.core.event_state import EventPlan, StoredEvent
-from arena.server.core.matchmaker import choose
+from arena.server.core.matchmaker import choose_pairs
 from arena.server.core.pairing import PairingHistory
 from arena.server.core.turn_order import TurnOrder
 
@@ -127,7 +127,7 @@ class Event:
                 raise EventRefused(
                     f"{bot!r:.70} was withdrawn from {self.name}: only the host or the bot's owner can enter it again"
                 )
-            state = self.state = replace(state, excluded=_without(state.excluded, bot))
+            state = self.state = replace(state, excluded=_without_bot(state.excluded, bot))
         if plan.invited and bot not in plan.invited:
             raise EventRefused(f"{self.name} is open only to invited bots, and {bot!r:.70} is not invited")
         least, highest = plan.ratings
@@ -159,7 +159,7 @@ class Event:
         if by_host and bot not in state.excluded:
             state = self.state = replace(state, excluded=(*state.excluded, bot))
         if not state.begun:
-            self.state = replace(state, bots=_without(state.bots, bot))
+            self.state = replace(state, bots=_without_bot(state.bots, bot))
         else:
             self._withdraw(bot)
 
@@ -174,7 +174,7 @@ class Event:
         return format if isinstance(format, Swiss) else None
 
     def _rejoin(self, bot: str) -> None:
-        self.state = replace(self.state, withdrawn=_without(self.state.withdrawn, bot))
+        self.state = replace(self.state, withdrawn=_without_bot(self.state.withdrawn, bot))
         self._change(bot, joins=True)
 
     def _join_late(self, bot: str) -> None:
@@ -259,7 +259,7 @@ class Event:
         """Choose new matches of an arena among the free bots. Bots that have waited longest come first."""
         names = [bot for bot in free if self.state.has(bot)]
         most = len(names) // 2
-        chosen = choose(
+        chosen = choose_pairs(
             names, self._history, self._turns, owner=str, rating=rating, allowed=allowed, most=most
         )
         started = self._played + len(self.playing)
@@ -315,5 +315,5 @@ class Event:
             self._withdraw(bot)
 
 
-def _without(bots: tuple[str, ...], bot: str) -> tuple[str, ...]:
+def _without_bot(bots: tuple[str, ...], bot: str) -> tuple[str, ...]:
     return tuple(each for each in bots if each != bot)

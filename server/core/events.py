@@ -149,7 +149,7 @@ class Events:
                 case AnnounceEvent():
                     answer = self._announce(command.request)
                 case ControlEvent():
-                    answer = self._control(command.request)
+                    answer = self._change_event(command.request)
                 case RenameEntry():
                     answer = self._rename(command.request)
                 case FindClient():
@@ -165,20 +165,20 @@ class Events:
             raise EventRefused(
                 f"an event called {plan.event} exists: choose another name, or cancel that event first"
             )
-        self._add(EventState(plan))
+        self._add_event(EventState(plan))
         return f"{plan.event} is announced"
 
-    def _add(self, state: EventState) -> None:
+    def _add_event(self, state: EventState) -> None:
         event = self._events[state.plan.event] = Event(StoredEvent(state, []))
         self._save(event)
 
-    def _control(self, command: ControlEvent) -> str:
-        event = self._find(command.event, command.to, command.bot, by_host=True)
+    def _change_event(self, command: ControlEvent) -> str:
+        event = self._find_event(command.event, command.to, command.bot, by_host=True)
         if event is None:
             raise EventRefused(f"no event {command.event!r:.70} is open or in progress")
         match command.to:
             case "enter":
-                rating = self._rating(event, command.bot, command.ratings.get(event.plan.game, UNRATED))
+                rating = self._find_rating(event, command.bot, command.ratings.get(event.plan.game, UNRATED))
                 event.enter(command.bot, rating, by_host=True)
                 done = f"{command.bot} is in {event.name}"
             case "withdraw":
@@ -198,12 +198,12 @@ class Events:
 
     def enter(self, bot: LobbyBot, name: str) -> None:
         """Enter a bot in an event. Raises Refused."""
-        event = self._require(name, "enter", bot)
+        event = self._require_event(name, "enter", bot)
         before = event.state
         if bot.guest:
             raise Refused(Code.NO_SUCH_EVENT, "a guest cannot enter events; ask the host for a token")
         try:
-            event.enter(bot.name, self._rating(event, bot.name))
+            event.enter(bot.name, self._find_rating(event, bot.name))
         except EventRefused as refused:
             raise Refused(Code.NO_SUCH_EVENT, str(refused)) from None
         if event.state != before:
@@ -212,7 +212,7 @@ class Events:
 
     def leave(self, bot: LobbyBot, name: str) -> None:
         """Withdraw a bot from an event. Raises Refused."""
-        event = self._require(name, "withdraw", bot)
+        event = self._require_event(name, "withdraw", bot)
         try:
             event.leave(bot.name)
         except EventRefused as refused:
@@ -220,15 +220,15 @@ class Events:
         self._save(event)
         self.send_status(event, bot)
 
-    def _require(self, name: str, to: EventAction, bot: LobbyBot) -> Event:
-        event = self._find(name, to, bot.name)
+    def _require_event(self, name: str, to: EventAction, bot: LobbyBot) -> Event:
+        event = self._find_event(name, to, bot.name)
         if event is None:
             raise Refused(Code.NO_SUCH_EVENT, f"no event {name!r:.70} is open or in progress")
         if event.state.phase == "open" and self._lobby.unix_ns() >= event.plan.closes * SECOND:
             raise Refused(Code.NO_SUCH_EVENT, f"the entries of {event.name} are closed: it is about to begin")
         return event
 
-    def _find(self, name: str, to: EventAction, bot: str, *, by_host: bool = False) -> Event | None:
+    def _find_event(self, name: str, to: EventAction, bot: str, *, by_host: bool = False) -> Event | None:
         """Return the event that an action names, directly or by its series; None if there is none.
 
         The name of a series means its next event. It means the event in progress if a bot returns to that event or is
@@ -264,7 +264,7 @@ class Events:
             return f"{name} is connected"
         raise EventRefused(f"{name} is not connected")
 
-    def _rating(self, event: Event, name: str, stored: float = UNRATED) -> float:
+    def _find_rating(self, event: Event, name: str, stored: float = UNRATED) -> float:
         """Return the rating of a bot; `stored` if the lobby does not know the bot."""
         bot = self._lobby.bots.get(name)
         return stored if bot is None else bot.rating(event.plan.game)
@@ -376,7 +376,7 @@ class Events:
             )
         else:
             self._announce_next(event)
-            event.begin(sorted(here, key=lambda name: (-self._rating(event, name), name)))
+            event.begin(sorted(here, key=lambda name: (-self._find_rating(event, name), name)))
             lobby.effects.append(LogLine("info", f"event {event.name} begins with {len(here)} bots"))
         self._save(event)
 
@@ -384,7 +384,7 @@ class Events:
         """Announce the next event of the series, with the same entries; do nothing if the event does not repeat."""
         plan = next_event(event.plan, self._lobby.unix_ns() // SECOND)
         if plan is not None and plan.event not in self._events:
-            self._add(EventState(plan, bots=event.state.bots))
+            self._add_event(EventState(plan, bots=event.state.bots))
             self._schedule_check_at_unix(plan.closes)
 
     def _is_available(self, name: str) -> bool:
@@ -402,10 +402,10 @@ class Events:
                 rated = event.plan.rated
                 for pairing in event.choose(
                     free,
-                    rating=lambda name: self._rating(event, name),
+                    rating=lambda name: self._find_rating(event, name),
                     allowed=lambda a, b: not (rated and self._share_owner(a, b)),
                 ):
-                    self._begin(event, pairing)
+                    self._begin_match(event, pairing)
             return []
         due, changed = event.due(), True
         while changed:  # a forfeit may make further matches due
@@ -438,7 +438,7 @@ class Events:
                 weight and load and load + weight > lobby.settings.concurrency
             ):
                 return False
-            self._begin(event, pairing, weight)
+            self._begin_match(event, pairing, weight)
             return True
         since = self._due.setdefault(key, lobby.now)
         until = {name: self._waits_until(event, name, since) for name in away}
@@ -462,7 +462,7 @@ class Events:
         bot = self._lobby.bots.get(name)
         return PATIENCE_NS + (due if bot is None or bot.client is not None else max(due, bot.away_since))
 
-    def _begin(self, event: Event, pairing: Pairing, weight: int = 0) -> None:
+    def _begin_match(self, event: Event, pairing: Pairing, weight: int = 0) -> None:
         match = event.start_match(pairing)
         self._event_by_match[match] = event
         self._matches.open(self._make_terms(event, pairing, match), event=True, weight=weight)

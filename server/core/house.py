@@ -131,14 +131,14 @@ class HouseEngines:
         """Offer challenges to the house engines in turn order, and send the other challengers their new queue positions."""
         if not len(self._queue) or self._lobby.draining:
             return
-        self._offer()
-        for challenge, place in self._queue.places().items():
+        self._offer_challenges()
+        for challenge, place in self._queue.positions().items():
             if self._sent_places.get(challenge) != place:
                 self._sent_places[challenge] = place
-                self._lobby.send(self._challenger(challenge), Queued(challenge, place))
+                self._lobby.send(self._find_challenger(challenge), Queued(challenge, place))
         self._lobby.deadlines.schedule(("matchmaker", ""), self._lobby.now + CHECK_INTERVAL_NS)
 
-    def _offer(self) -> None:
+    def _offer_challenges(self) -> None:
         lobby, pending = self._lobby, list(self._offered.values())
         free = {
             name: bot.capacity - len(bot.matches) - pending.count(name)
@@ -151,14 +151,14 @@ class HouseEngines:
             renewed = self._challenges.renew(challenge, expires)
             lobby.deadlines.schedule(("challenge", challenge), expires)
             self._offered[challenge] = engine
-            lobby.send(lobby.bots[engine], renewed.message(lobby.now))
+            lobby.send(lobby.bots[engine], renewed.to_message(lobby.now))
 
-    def _challenger(self, challenge: str) -> LobbyBot | None:
+    def _find_challenger(self, challenge: str) -> LobbyBot | None:
         opened = self._challenges.find(challenge)
         return None if opened is None else self._lobby.bots.get(opened.challenger)
 
     def _may_begin(self, challenge: str) -> bool:
-        bot = self._challenger(challenge)
+        bot = self._find_challenger(challenge)
         if bot is None or not bot.free:
             return False
         return not bot.guest or self._start_limit.allows("", self._lobby.now)

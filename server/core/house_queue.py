@@ -111,7 +111,7 @@ class HouseQueue:
         if requester is not None:
             self._waiting[challenge] = _Waiting(engine, requester)
 
-    def places(self) -> dict[str, int]:
+    def positions(self) -> dict[str, int]:
         """Return the queue position of each waiting challenge among the challenges to the same engine, from 1."""
         so_far: Counter[str] = Counter()
         places: dict[str, int] = {}

@@ -61,7 +61,7 @@ class Listings:
         if last is None:
             self._followers.add(client.id)
         if last is None or self._lobby.now >= last + LISTING_NS:
-            self._send(client.id)
+            self._send_listing(client.id)
         else:
             self._pending[client.id] = None
             self._lobby.deadlines.schedule(KEY, last + LISTING_NS)
@@ -88,7 +88,7 @@ class Listings:
             elif budget:
                 budget -= 1
                 del self._pending[client]
-                self._send(client)
+                self._send_listing(client)
             else:
                 lobby.deadlines.schedule(KEY, lobby.now + PENDING_PAUSE_NS)
                 break
@@ -99,13 +99,13 @@ class Listings:
         if self._followers.edges and self._published != lobby.changes:
             self._published = lobby.changes
             self._pending.clear()
-            lobby.effects.append(Publish(LISTING, self._latest(), self._followers.edges))
+            lobby.effects.append(Publish(LISTING, self._latest_listing(), self._followers.edges))
 
-    def _send(self, client: int) -> None:
+    def _send_listing(self, client: int) -> None:
         self._browsers[client] = self._lobby.now
-        self._lobby.effects.append(Send(client, self._latest()))
+        self._lobby.effects.append(Send(client, self._latest_listing()))
 
-    def _latest(self) -> Listing:
+    def _latest_listing(self) -> Listing:
         """Return the latest listing, and build it first if it has changed or is older than `LISTING_NS`."""
         lobby = self._lobby
         if (
@@ -123,6 +123,6 @@ class Listings:
             for bot in self._lobby.connected()
             if bot.name not in self._house
         ]
-        challenges = [each.message(now) for each in self._challenges.oldest(LISTED_CHALLENGES)]
+        challenges = [each.to_message(now) for each in self._challenges.oldest(LISTED_CHALLENGES)]
         matches = [room.public.listing_entry() for room in self._rooms.values()]
         return Listing(matches, [*self._house.listing_entries(), *bots], challenges, self._events())

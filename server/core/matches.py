@@ -100,7 +100,7 @@ class Matches:
         weight  number of slots that an event match occupies on the server's own machine
         """
         lobby = self._lobby
-        bots = self._bots_of(terms)
+        bots = self._find_bots(terms)
         terms = msgspec.structs.replace(terms, grace_ms=lobby.settings.grace_ms)
         terms = terms.with_engines(*(bot.engine for bot in bots.values()))
         start_time = lobby.wall_time()
@@ -112,22 +112,22 @@ class Matches:
         except Exception as error:  # noqa: BLE001  a user's own game may raise anything
             self._close_as_void(terms, bots.values(), start_time, error)
             return
-        self._admit(room)
+        self._add_room(room)
         for bot in bots.values():
             bot.count_match()
         if not event:
             self._history.begin(terms.players.maxie, terms.players.minnie)
         self.apply(room, MatchOpened())
 
-    def _bots_of(self, terms: Terms) -> dict[Player, LobbyBot]:
+    def _find_bots(self, terms: Terms) -> dict[Player, LobbyBot]:
         players = terms.players
         return {Player.MAXIE: self._lobby.bot(players.maxie), Player.MINNIE: self._lobby.bot(players.minnie)}
 
-    def _admit(self, room: Room) -> None:
+    def _add_room(self, room: Room) -> None:
         self.rooms[room.terms.match] = room
         self.load += room.weight
         for player, bot in room.bots.items():
-            bot.begin(room.terms.match, player)
+            bot.take_seat(room.terms.match, player)
             self._lobby.mark_changed(bot)
 
     def _close_as_void(
@@ -204,14 +204,14 @@ class Matches:
         if room.followers.edges:
             for thought in room.public.remaining_thoughts():
                 room.publish(thought)
-            room.publish(room.end())
+            room.publish(room.end_message())
         lobby.effects.extend((CloseMatch(record, room.terms.rated), MatchFinished(record)))
         del self.rooms[match]
         lobby.deadlines.cancel(room.key)
         self.load -= room.weight
         self._house.end_match(match)
         for bot in room.bots.values():
-            bot.end(match, lobby.now)
+            bot.leave_seat(match, lobby.now)
             lobby.mark_changed(bot)
         if room.event:
             self._event_match_over(record)
@@ -246,7 +246,7 @@ class Matches:
             bot.restore_session(secret, self._lobby.now)
             bot.keep_session()
             for match in restore.ended.get(name, ()):
-                bot.end(match, self._lobby.now)
+                bot.leave_seat(match, self._lobby.now)
         for unfinished in restore.matches:
             self._reopen(unfinished)
         for bot in list(self._lobby.bots.values()):
@@ -255,7 +255,7 @@ class Matches:
     def _reopen(self, unfinished: UnfinishedMatch) -> None:
         terms, pool = unfinished.terms, self._lobby.settings.pool
         event = terms.event != OPEN_EVENT and (pool is None or terms.event != pool.event)
-        bots = self._bots_of(terms)
+        bots = self._find_bots(terms)
         try:
             weight = self._house.weight(terms)
             room = Room(terms, bots, unfinished.started, self._lobby, weight=weight, event=event)
@@ -264,7 +264,7 @@ class Matches:
             self._close_as_void(terms, bots.values(), unfinished.started, error)
             return
         self._house.resume(terms)
-        self._admit(room)
+        self._add_room(room)
         if not unfinished.events:
             room.handle(MatchOpened(), self._lobby.now)
         room.resume()

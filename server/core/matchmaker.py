@@ -36,7 +36,7 @@ AGAIN_NS = 1_000_000
 """Time to the next pairing while bots still wait, in ns. Inputs that arrive before it are handled first."""
 
 
-def choose(
+def choose_pairs(
     waiting: Sequence[str],
     history: PairingHistory,
     turns: TurnOrder[str],
@@ -179,7 +179,7 @@ class Matchmaker:
         """Return the terms of the next matches among `names`, and True if a match has to wait for a slot on this machine."""
         lobby = self._lobby
         games = {name: self._playable_games(pool, self._waiting[name]) for name in names}
-        pairs = choose(
+        pairs = choose_pairs(
             names,
             self._history,
             self._turns,

@@ -21,7 +21,7 @@ class OpenChallenge:
     game: AnyGame
     expires: int
 
-    def message(self, now: int) -> Challenged:
+    def to_message(self, now: int) -> Challenged:
         """Return the challenge as a `challenged` message."""
         challenge = self.request
         return Challenged(

@@ -39,13 +39,13 @@ class PublicView:
         ply = self._referee.ply - 1
         move = self._referee.moves[ply]
         yield Update(self._terms.match, ply, Played(move.move, move.ms), self._referee.clocks(now))
-        yield from self._thoughts(self._first_hidden_ply(ply), self._first_hidden_ply(ply + 1))
+        yield from self._thoughts_of_plies(self._first_hidden_ply(ply), self._first_hidden_ply(ply + 1))
 
     def connection_status(self, now: int) -> ConnectionStatus:
         """Return the absent players, each with the time that the match still waits, in ms."""
-        return ConnectionStatus(self._terms.match, self._absent(now))
+        return ConnectionStatus(self._terms.match, self._absent_ms(now))
 
-    def _absent(self, now: int) -> dict[Seat, int]:
+    def _absent_ms(self, now: int) -> dict[Seat, int]:
         grace = self._terms.grace_ms
         return {
             SEATS[player]: max(0, grace - (now - at) // MS) for player, at in self._referee.left_at.items()
@@ -54,12 +54,12 @@ class PublicView:
     def remaining_thoughts(self) -> Iterator[Thought]:
         """Yield the analysis that was hidden until the match ended."""
         ply = self._referee.ply
-        yield from self._thoughts(self._first_hidden_ply(ply), ply)
+        yield from self._thoughts_of_plies(self._first_hidden_ply(ply), ply)
 
     def _first_hidden_ply(self, ply: int) -> int:
         return first_hidden_ply(self._visibility, ply, over=False)
 
-    def _thoughts(self, first: int, until: int) -> Iterator[Thought]:
+    def _thoughts_of_plies(self, first: int, until: int) -> Iterator[Thought]:
         for ply in range(first, until):
             thinking = self._referee.moves[ply].thinking
             if thinking is not None:
@@ -98,5 +98,5 @@ class PublicView:
             mover=SEATS[mover] if mover else None,
             engines=terms.engines,
             time_odds=terms.odds_for_message,
-            absent=self._absent(now) or UNSET,
+            absent=self._absent_ms(now) or UNSET,
         )

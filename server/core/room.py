@@ -107,7 +107,7 @@ class Room:
             turn, self._turn = self._turn, None
             self._seq += 1 if turn is None else 2
             self._lobby.effects.append(Append(self.terms.match, self._seq, at, event, turn))
-        self._send(effects)
+        self._send_effects(effects)
         if self.followers.edges:  # after the messages to both players
             if len(referee.moves) > ply:
                 for update in self.public.messages_after_move(self._lobby.now):
@@ -172,7 +172,7 @@ class Room:
 
     # effects
 
-    def _send(self, effects: list[Effect]) -> None:
+    def _send_effects(self, effects: list[Effect]) -> None:
         lobby = self._lobby
         for effect in effects:
             if type(effect) is not Notify:
@@ -214,7 +214,7 @@ class Room:
 
     # the end
 
-    def end(self) -> End:
+    def end_message(self) -> End:
         """Return the `end` message for spectators."""
         return End.of(self.record(), self.referee.clocks(self._lobby.now))
 

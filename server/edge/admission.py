@@ -69,7 +69,7 @@ class Admission:
             bucket = self._shares[key] = TokenBucket(rate, burst, self._clock.now_ns())
         return bucket
 
-    def accept(self, address: str) -> bool:
+    def admit_peer(self, address: str) -> bool:
         """Count a connection and return True if the peer may connect; return False otherwise."""
         return self.admit(address, proxied=self.is_trusted_proxy(address))
 

@@ -115,7 +115,7 @@ class Connection(asyncio.BufferedProtocol):
         edge = self._edge
         self.transport = cast("asyncio.Transport", transport)
         self.address = peer_address(transport.get_extra_info("peername"))
-        if not edge.admission.accept(self.address):
+        if not edge.admission.admit_peer(self.address):
             # A refused connection gets no further objects: refusals must be cheap.
             edge.admission.refuse(self.transport)
             return
@@ -321,7 +321,7 @@ class Connection(asyncio.BufferedProtocol):
             self._take_request(cast("HttpRequest", event))
         writes, wrong = self._protocol.data_to_send(), self._protocol.handshake_exc
         if isinstance(wrong, InvalidMessage):  # the library has refused it without an answer
-            self._respond(handshake.refuse_unreadable(wrong.__cause__), last=True)
+            self._write_response(handshake.refuse_unreadable(wrong.__cause__), last=True)
         else:
             self._write_out(writes)
         return CONNECTION_COST if end >= 0 and is_first else 0.0
@@ -333,7 +333,7 @@ class Connection(asyncio.BufferedProtocol):
         request = Request(event.path, event.headers, event.method, event.protocol, self.transport.is_closing)
         why = edge.directives.ban_reason(edge.admission.client_address(request, self.address))
         if why:
-            self._respond(handshake.refuse_banned(why), last=True)
+            self._write_response(handshake.refuse_banned(why), last=True)
             return
         if not request.wants_websocket:
             answer = handshake.answer_page(
@@ -341,7 +341,7 @@ class Connection(asyncio.BufferedProtocol):
             )
             if isinstance(answer, Response):
                 # Most answers are cached or refusals. A task for each would cost more than the answer.
-                self._answer(request, answer)
+                self._send_answer(request, answer)
             else:
                 self.set_deadline(ANSWER_SECONDS, self.transport.abort)
                 edge.start_soon(self._answer_later, request, answer)
@@ -354,7 +354,7 @@ class Connection(asyncio.BufferedProtocol):
             or (None if edge.any_origin else handshake.refuse_other_origin(request))
         )
         if refusal is not None:
-            self._respond(refusal, last=True)
+            self._write_response(refusal, last=True)
             return
         response = self._protocol.accept(event)
         response.headers["Server"] = edge.program
@@ -365,7 +365,7 @@ class Connection(asyncio.BufferedProtocol):
             self.share = edge.admission.shared_bucket(self.address)
             self.session = edge.session(edge, self)
             self.set_deadline(edge.limits.hello_seconds, self.session.hello_timeout)
-            self._ping_timer = edge.clock.call_later(edge.first_ping_delay_s(), self._ping)
+            self._ping_timer = edge.clock.call_later(edge.first_ping_delay_s(), self._send_ping)
 
     def _count_client(self, request: Request) -> Response | None:
         """Count a proxied connection for its actual client. Return the response that refuses a client with too many
@@ -383,9 +383,9 @@ class Connection(asyncio.BufferedProtocol):
         return None
 
     async def _answer_later(self, request: Request, make: Callable[[], Awaitable[Response]]) -> None:
-        self._answer(request, await make())
+        self._send_answer(request, await make())
 
-    def _answer(self, request: Request, answer: Response) -> None:
+    def _send_answer(self, request: Request, answer: Response) -> None:
         edge = self._edge
         if self.transport.is_closing():
             return
@@ -396,7 +396,7 @@ class Connection(asyncio.BufferedProtocol):
             or self._answers >= handshake.MAX_REQUESTS
             or not edge.admission.has_room(self.address)
         )
-        self._respond(answer, last=last, bodiless=request.method == "HEAD")
+        self._write_response(answer, last=last, bodiless=request.method == "HEAD")
         if not last:
             # The time limit of the first request applies to the next one too.
             self._protocol = self._new_protocol()
@@ -404,7 +404,7 @@ class Connection(asyncio.BufferedProtocol):
             self.set_deadline(edge.limits.hello_seconds, self._close_idle)
             self.update_reading()
 
-    def _respond(self, answer: Response, *, last: bool, bodiless: bool = False) -> None:
+    def _write_response(self, answer: Response, *, last: bool, bodiless: bool = False) -> None:
         self.transport.write(handshake.to_bytes(answer, self._edge.program, last=last, bodiless=bodiless))
         if last:
             self._closing = True
@@ -475,7 +475,7 @@ class Connection(asyncio.BufferedProtocol):
         except OSError:  # the peer has reset the connection, and the event loop has not noticed yet
             self.transport.abort()
 
-    def _ping(self) -> None:
+    def _send_ping(self) -> None:
         protocol, now = self._protocol, self._edge.now()
         if protocol.state is not OPEN:
             return
@@ -483,7 +483,7 @@ class Connection(asyncio.BufferedProtocol):
             protocol.fail(1011, "keepalive ping timeout")
         else:
             protocol.send_ping(self.pings.new(now))
-            self._ping_timer = self._edge.clock.call_later(PING_SECONDS, self._ping)
+            self._ping_timer = self._edge.clock.call_later(PING_SECONDS, self._send_ping)
         self._write_out(protocol.data_to_send())
 
     # the end

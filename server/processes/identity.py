@@ -35,19 +35,19 @@ def this_process() -> ProcessIdentity:
     """Return the identity of this process."""
     pid = os.getpid()
     state = _process_state(pid)
-    return ProcessIdentity(socket.gethostname()[:255], pid, _place(), state[1] if state else "")
+    return ProcessIdentity(socket.gethostname()[:255], pid, _boot_and_namespace(), state[1] if state else "")
 
 
 def is_gone(process: ProcessIdentity) -> bool:
     """Return True if the process is known to have ended; False if it runs, or if it cannot be checked from here."""
-    if not process.place or not process.started or process.place != _place():
+    if not process.place or not process.started or process.place != _boot_and_namespace():
         return False
     state = _process_state(process.pid)
     # An ended process keeps its number until its parent has reaped it.
     return state is None or state[0] in "ZX" or state[1] != process.started
 
 
-def _place() -> str:
+def _boot_and_namespace() -> str:
     try:
         boot = (_PROC / "sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
         return f"{boot} {(_PROC / 'self/ns/pid').readlink()}"

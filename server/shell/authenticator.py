@@ -168,11 +168,11 @@ class Authenticator:
                     self._waiting.get(request.client) is request
                 ):  # an edge may have repeated the hello meanwhile
                     del self._waiting[request.client]
-                    self._answer(shell, request, stored)
+                    self._admit_or_refuse(shell, request, stored)
             if names:
                 await self._clock.sleep(GATHER_SECONDS)
 
-    def _answer(
+    def _admit_or_refuse(
         self, shell: Shell, request: AdmissionRequest, stored: dict[str, StoredAccount] | None
     ) -> None:
         if stored is None:

@@ -55,12 +55,12 @@ class MissedResults:
         """Answer requests until cancelled."""
         with self._send, self._receive:
             async for request in self._receive:
-                while (answer := await self._answer(request)) is None:
+                while (answer := await self._look_up(request)) is None:
                     await self._clock.sleep(RETRY_SECONDS)
                 self._waiting.discard(request)
                 self._shell.send(Send(request.client, answer))
 
-    async def _answer(self, request: SendMissedResult) -> ServerMessage | None:
+    async def _look_up(self, request: SendMissedResult) -> ServerMessage | None:
         """Return the answer to a request; None if the store cannot answer now."""
         try:
             with anyio.fail_after(LOOKUP_SECONDS):

@@ -155,9 +155,9 @@ class Shell:
         self._handlers: dict[type, list[Callable[[Any], None]]] = {
             MatchFinished: [self._match_over],
             MatchRefused: [self._match_refused],
-            LogLine: [_log],
-            Count: [self._count],
-            ExternalEffects: [_complete],
+            LogLine: [_write_log_line],
+            Count: [self._count_metric],
+            ExternalEffects: [_complete_commit],
         }
 
     # inputs
@@ -435,16 +435,16 @@ class Shell:
         if waiter is not None and not waiter[1].done():
             waiter[1].set_exception(MatchNotStarted(refused.why))
 
-    def _count(self, count: Count) -> None:
+    def _count_metric(self, count: Count) -> None:
         self._metrics.lines_cut.inc(count.by)
 
 
-def _complete(external: ExternalEffects) -> None:
+def _complete_commit(external: ExternalEffects) -> None:
     if not external.done.done():
         external.done.set_result(None)
 
 
-def _log(report: LogLine) -> None:
+def _write_log_line(report: LogLine) -> None:
     extra = {key: value for key, value in (("bot", report.bot), ("match", report.match)) if value}
     log.log(LEVELS[report.level], "%s", report.text, extra=extra)
 

@@ -48,7 +48,7 @@ async def compact(engine: AsyncEngine, write: Write | None = None) -> int:
         pieces = await anyio.to_thread.run_sync(_pack_batch, batch)
         for first in range(0, len(pieces), CHUNK):
             total += await (write or transaction_writer(engine))(
-                partial(_replace, pieces=pieces[first : first + CHUNK])
+                partial(_store_packed, pieces=pieces[first : first + CHUNK])
             )
         await checkpoint()
     return total
@@ -82,7 +82,7 @@ def _pack_batch(batch: list[_Unpacked]) -> list[dict[str, Any]]:
     ]
 
 
-def _replace(connection: sa.Connection, pieces: list[dict[str, Any]]) -> int:
+def _store_packed(connection: sa.Connection, pieces: list[dict[str, Any]]) -> int:
     """Replace the stored terms and events of matches with packed pieces, and return the number of packed matches.
 
     A match whose record has changed since it was read is skipped. Another server may have packed some of them already.

@@ -92,9 +92,11 @@ def make_engine(url: str, *, lasting: bool = True, cluster: bool = False) -> Asy
         ) from None
     kind = parsed.get_backend_name()
     if kind == "sqlite":
-        return _sqlite(parsed, lasting=lasting)
+        return _make_sqlite_engine(parsed, lasting=lasting)
     if kind == "postgresql":
-        return _postgresql(parsed, CLUSTER_TIMEOUTS) if cluster else _postgresql(parsed)
+        return (
+            _make_postgresql_engine(parsed, CLUSTER_TIMEOUTS) if cluster else _make_postgresql_engine(parsed)
+        )
     raise StoreError(f"unsupported kind of database {kind!r}: write sqlite:///arena.db or postgresql://…")
 
 
@@ -109,7 +111,7 @@ def sqlite_file(url: str) -> Path | None:
     return Path(parsed.database)
 
 
-def _sqlite(url: sa.URL, *, lasting: bool) -> AsyncEngine:
+def _make_sqlite_engine(url: sa.URL, *, lasting: bool) -> AsyncEngine:
     if not url.database or url.database == ":memory:":
         raise StoreError(
             "the store must be a file, which several connections share: write sqlite:///arena.db"
@@ -153,11 +155,11 @@ def blocking_engine(engine: AsyncEngine) -> sa.Engine:
 def unlimited_engine(engine: AsyncEngine) -> AsyncEngine:
     """Return an engine for the same database, without a time limit for statements."""
     if engine.dialect.name == "sqlite":
-        return _sqlite(engine.url, lasting=engine.get_execution_options()["lasting"])
-    return _postgresql(engine.url, Timeouts(command=None))
+        return _make_sqlite_engine(engine.url, lasting=engine.get_execution_options()["lasting"])
+    return _make_postgresql_engine(engine.url, Timeouts(command=None))
 
 
-def _postgresql(url: sa.URL, timeouts: Timeouts = TIMEOUTS) -> AsyncEngine:
+def _make_postgresql_engine(url: sa.URL, timeouts: Timeouts = TIMEOUTS) -> AsyncEngine:
     unknown = sorted(set(url.query) - POSTGRESQL_OPTIONS)
     if unknown:
         supported = ", ".join(sorted(POSTGRESQL_OPTIONS))

@@ -22,7 +22,7 @@ from arena.server.core.calendar import format_utc
 from arena.server.core.event_state import EventState, StoredEvent
 from arena.server.core.inputs import ControlEvent, FindClient, HostCommand, HostRequest
 from arena.server.store import database
-from arena.server.store.aggregates.standings import standings_of
+from arena.server.store.aggregates.standings import load_bot_standings
 from arena.server.store.lease import held_names
 from arena.server.store.schema import ladders, matches, requests
 
@@ -269,7 +269,7 @@ _DELETE_REQUEST = sa.delete(requests).where(requests.c.number == sa.bindparam("o
 async def entry_request(engine: AsyncEngine, event: str, bot: str) -> ControlEvent:
     """Return the request to enter a bot in an event, with the bot's stored ratings."""
     async with database.reading(engine) as connection:
-        rated = await standings_of(connection, bot)
+        rated = await load_bot_standings(connection, bot)
     return ControlEvent(event, "enter", bot, {each.game: each.rating for each in rated})
 
 

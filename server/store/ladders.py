@@ -189,12 +189,12 @@ def _require_same_plan(event: str, stored: Plan, requested: Plan, *, named: bool
     ]
     if not differ:
         return
-    how = ", ".join(_difference(key, stored.get(key), requested.get(key)) for key in differ)
+    how = ", ".join(_difference_text(key, stored.get(key), requested.get(key)) for key in differ)
     hint = "give it another name" if named else "finish it with its own plan, or name a new one with --event"
     raise CannotResume(f"event {event} was started with another plan: {how}; {hint}")
 
 
-def _difference(key: str, stored: Any, requested: Any) -> str:
+def _difference_text(key: str, stored: Any, requested: Any) -> str:
     if key == "files":  # digests, which say nothing to people
         old, new = stored or {}, requested or {}
         return f"files edited since: {', '.join(bot for bot in old | new if old.get(bot) != new.get(bot))}"

@@ -211,7 +211,7 @@ def require_none(connection: sa.Connection) -> None:
     now = database_time(connection.dialect.name)
     query = sa.select(servers, now.label("at")).where(servers.c.until > now).order_by(servers.c.name)
     for row in connection.execute(query):
-        if not is_gone(_holder(row)):
+        if not is_gone(_holder_process(row)):
             raise NameHeld(row.name, row)
 
 
@@ -239,9 +239,9 @@ def _update(connection: sa.Connection, lease: Lease, values: dict[str, Any]) -> 
 
 
 def _require_free(row: sa.Row[Any], expired: tuple[int, float] | None) -> None:
-    if (row.number, row.renewed) != expired and row.at < row.until and not is_gone(_holder(row)):
+    if (row.number, row.renewed) != expired and row.at < row.until and not is_gone(_holder_process(row)):
         raise NameHeld(row.name, row)
 
 
-def _holder(row: sa.Row[Any]) -> ProcessIdentity:
+def _holder_process(row: sa.Row[Any]) -> ProcessIdentity:
     return ProcessIdentity(row.host, row.pid, row.place, row.started)

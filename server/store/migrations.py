@@ -48,13 +48,13 @@ def require_current(connection: Connection) -> None:
     if version is None:
         raise UnknownSchema("not a store: the database has no tables")
     if version != SCHEMA_VERSION:
-        raise _unknown(connection, version)
+        raise _unknown_schema(connection, version)
 
 
 def steps_from(connection: Connection, version: int) -> list[Callable[[Connection], None]]:
     """Return the migrations from `version` to `SCHEMA_VERSION`. Raises UnknownSchema if one is missing."""
     if version > SCHEMA_VERSION or any(each not in STEPS for each in range(version, SCHEMA_VERSION)):
-        raise _unknown(connection, version)
+        raise _unknown_schema(connection, version)
     return [STEPS[each] for each in range(version, SCHEMA_VERSION)]
 
 
@@ -65,7 +65,7 @@ def migrate(connection: Connection, steps: Iterable[Callable[[Connection], None]
     connection.execute(sa.update(schema.about).values(schema_version=SCHEMA_VERSION, program=PROGRAM))
 
 
-def _unknown(connection: Connection, version: int) -> UnknownSchema:
+def _unknown_schema(connection: Connection, version: int) -> UnknownSchema:
     program = connection.execute(sa.select(schema.about.c.program)).scalar()
     return UnknownSchema(
         f"it has schema {version}, written by {program or 'another version'}, but {PROGRAM} needs schema"
@@ -78,7 +78,7 @@ def create_tables(connection: Connection) -> None:
     if connection.dialect.driver == "asyncpg":
         # all in one message, because the database may be far away
         adapted: Any = connection.connection.dbapi_connection
-        adapted.run_async(lambda driver: driver.execute(_script()))
+        adapted.run_async(lambda driver: driver.execute(_creation_script()))
     else:
         _make_tables(connection)
     connection.execute(sa.insert(schema.about).values(schema_version=SCHEMA_VERSION, program=PROGRAM))
@@ -93,7 +93,7 @@ def _make_tables(connection: Connection | MockConnection) -> None:
 
 
 @cache
-def _script() -> str:
+def _creation_script() -> str:
     """Return the statements that create the tables on PostgreSQL."""
     statements: list[str] = []
 

@@ -69,7 +69,7 @@ def unpack_match(packed: bytes) -> MatchData:
     """Unpack data packed with `pack_match`. Raises UnpackError."""
     record, terms, *rows = _unpack_parts(packed)
     try:
-        return MatchData(record, terms, _restore(rows, _decode_moves(record).moves))
+        return MatchData(record, terms, _restore_rows(rows, _decode_moves(record).moves))
     except (msgspec.DecodeError, KeyError) as error:
         raise UnpackError(f"the journal in the packed data cannot be read: {error}") from None
 
@@ -83,7 +83,7 @@ def _unpack_parts(packed: bytes) -> list[str]:
 
 
 def _pack(text: str, level: int) -> bytes:
-    return VERSION + zstd.compress(text.encode(), level, zstd_dict=_dictionary().as_digested_dict)
+    return VERSION + zstd.compress(text.encode(), level, zstd_dict=_load_dictionary().as_digested_dict)
 
 
 def _unpack(packed: bytes) -> str:
@@ -102,7 +102,7 @@ def _decompress(frame: bytes) -> bytes:
     if (zstd.get_frame_info(frame).decompressed_size or 0) > MAX_BYTES:
         raise UnpackError(f"the packed data unpack to more than {MAX_BYTES:,} bytes")
     # A new one for each call, because two threads must not share it.
-    decompressor = zstd.ZstdDecompressor(zstd_dict=_dictionary())
+    decompressor = zstd.ZstdDecompressor(zstd_dict=_load_dictionary())
     data = decompressor.decompress(frame, max_length=MAX_BYTES)
     if not decompressor.eof:
         raise UnpackError("the packed data are truncated")
@@ -110,7 +110,7 @@ def _decompress(frame: bytes) -> bytes:
 
 
 @cache
-def _dictionary() -> zstd.ZstdDict:
+def _load_dictionary() -> zstd.ZstdDict:
     return zstd.ZstdDict(DICTIONARY_FILE.read_bytes(), is_raw=True)
 
 
@@ -158,7 +158,7 @@ def _shorten(rows: Sequence[str], moves: Sequence[_KeptMove]) -> str:
     return _encode_rows(entries).decode()
 
 
-def _restore(rows: Sequence[str], moves: Sequence[_KeptMove]) -> list[str]:
+def _restore_rows(rows: Sequence[str], moves: Sequence[_KeptMove]) -> list[str]:
     at, entries = 0, _decode_rows("\n".join(rows))
     for row in entries:
         for place, (passed, event) in enumerate(row):

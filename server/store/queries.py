@@ -92,10 +92,10 @@ class BotSummary(Struct, frozen=True):
     matches: list[MatchSummary]
 
 
-async def standings_of(engine: AsyncEngine, bot: str) -> list[StandingRow]:
+async def bot_standings(engine: AsyncEngine, bot: str) -> list[StandingRow]:
     """Return the row of a bot in the table of each game in which the bot is rated."""
     async with reading(engine) as connection:
-        return await standings.standings_of(connection, bot)
+        return await standings.load_bot_standings(connection, bot)
 
 
 async def rating_tables(
@@ -140,12 +140,12 @@ async def event_table(
     if bots is None:
         bots = () if ladder is None else ladder.plan.get("bots", ())
     scores = _without_twins(scores, bots)
-    rows, bracket = await _ordered(engine, event, ladder, scores)
+    rows, bracket = await _order_table(engine, event, ladder, scores)
     crosses = _count_crosses(scores, {row.bot for row in rows[:MAX_CROSS_TABLE]})
     return EventTable(event, rows, crosses, scores.counted, bracket)
 
 
-async def _ordered(
+async def _order_table(
     engine: AsyncEngine, event: str, ladder: LadderPlan | None, scores: EventScores
 ) -> tuple[list[Row], list[list[Encounter]]]:
     """Return the rows of an event in the order of its format, and the bracket of a knockout, empty in other formats."""
@@ -166,10 +166,10 @@ async def bot_summary(engine: AsyncEngine, name: str) -> BotSummary | None:
     """Return the summary of a bot; None if the bot has finished no match."""
     matches_of_bot = (await search_matches(engine, SearchFilter(bot=name), MAX_MATCHES_OF_BOT)).matches
     async with reading(engine) as connection:
-        mine = await standings.standings_of(connection, name)
+        mine = await standings.load_bot_standings(connection, name)
         if not matches_of_bot and not mine:
             return None
-        return BotSummary(name, mine, await _history(connection, name), matches_of_bot)
+        return BotSummary(name, mine, await _load_history(connection, name), matches_of_bot)
 
 
 def _is_round_robin_event(ladder: LadderPlan) -> bool:
@@ -206,7 +206,7 @@ def _make_schedule(ladder: LadderPlan, done: Mapping[str, FinishedMatch]) -> Sch
     return schedule
 
 
-async def _history(connection: AsyncConnection, bot: str) -> dict[str, list[RatingPoint]]:
+async def _load_history(connection: AsyncConnection, bot: str) -> dict[str, list[RatingPoint]]:
     """Return a bot's latest ratings by game, the oldest first."""
     history: dict[str, list[RatingPoint]] = {}
     for step in reversed((await connection.execute(_HISTORY, {"of": bot})).all()):

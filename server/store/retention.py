@@ -76,7 +76,7 @@ async def prune(engine: AsyncEngine, retention: Retention, write: Write | None =
     """
     last = await _last_expired(engine, retention, datetime.now(UTC))
     removed, after = 0, 0
-    while rows := await _oldest(engine, after, last):
+    while rows := await _load_oldest(engine, after, last):
         after = rows[-1].arrival
         if retention.archive is not None:
             try:
@@ -84,7 +84,9 @@ async def prune(engine: AsyncEngine, retention: Retention, write: Write | None =
             except OSError as error:
                 raise ArchiveFailed(f"cannot write into {retention.archive}: {error.strerror}") from None
         for start in range(0, len(rows), CHUNK):
-            await (write or transaction_writer(engine))(partial(_remove, rows=rows[start : start + CHUNK]))
+            await (write or transaction_writer(engine))(
+                partial(_remove_matches, rows=rows[start : start + CHUNK])
+            )
             await checkpoint()
         removed += len(rows)
     return removed
@@ -118,7 +120,7 @@ async def _last_expired(engine: AsyncEngine, retention: Retention, now: datetime
     return min(last or 0, (last or 0) if waiting is None else waiting - 1)
 
 
-async def _oldest(engine: AsyncEngine, after: int, last: int) -> Sequence[Any]:
+async def _load_oldest(engine: AsyncEngine, after: int, last: int) -> Sequence[Any]:
     """Return the oldest matches with arrival numbers above `after` and up to `last`, at most `MATCHES_PER_FILE`."""
     unfinished = sa.select(ladders.c.event).where(ladders.c.finished.is_(None))
     query = (
@@ -162,7 +164,7 @@ def _write_file(folder: Path, rows: Sequence[Any]) -> None:
         os.close(opened)
 
 
-def _remove(connection: sa.Connection, rows: Sequence[Any]) -> None:
+def _remove_matches(connection: sa.Connection, rows: Sequence[Any]) -> None:
     """Remove matches, and store the ratings of their bots as of these matches."""
     # If two servers remove the same matches, the slower one must not overwrite newer ratings with older ones.
     database.lock_exclusively(connection)

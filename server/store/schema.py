@@ -31,12 +31,12 @@ NUMBER = sa.BigInteger().with_variant(sa.Integer, "sqlite")
 """Column type of row numbers. SQLite assigns row numbers automatically only for exactly this type."""
 
 
-def _rating() -> tuple[sa.Column[float], ...]:
+def _rating_columns() -> tuple[sa.Column[float], ...]:
     """Return the columns of a rating.glicko.Rating."""
     return tuple(sa.Column(name, sa.Double, nullable=False) for name in ("rating", "deviation", "volatility"))
 
 
-def _category() -> tuple[sa.Column[Any], ...]:
+def _category_columns() -> tuple[sa.Column[Any], ...]:
     """Return the columns of a rating.steps.Category."""
     return (
         sa.Column("game", sa.String(64), primary_key=True),
@@ -46,7 +46,7 @@ def _category() -> tuple[sa.Column[Any], ...]:
     )
 
 
-def _count(name: str) -> sa.Column[int]:
+def _count_column(name: str) -> sa.Column[int]:
     return sa.Column(name, sa.BigInteger, nullable=False)
 
 
@@ -234,12 +234,12 @@ rating_steps = sa.Table(  # two rows per rated match and category: server.store.
     metadata,
     sa.Column("match", MATCH_ID, sa.ForeignKey("matches.match"), primary_key=True),
     sa.Column("seat", sa.String(8), primary_key=True),
-    *_category(),
+    *_category_columns(),
     sa.Column("bot", sa.String(64), nullable=False),
     sa.Column("finished", sa.String(32), nullable=False),
     sa.Column("outcome", sa.String(8), nullable=False),  # rating.steps.RatedOutcome
     sa.Column("forfeit", sa.Boolean, nullable=False),
-    *_rating(),
+    *_rating_columns(),
     sa.Column("arrival", NUMBER, nullable=False, server_default="0"),  # arrival number of the match
     sa.Column("crash", sa.Boolean, nullable=False, server_default=sa.false()),
     sa.Index("ix_rating_steps_bot", "bot", "arrival"),
@@ -250,10 +250,10 @@ rating_steps = sa.Table(  # two rows per rated match and category: server.store.
 standings = sa.Table(  # row of a bot in the table of a category
     "standings",
     metadata,
-    *_category(),
+    *_category_columns(),
     sa.Column("bot", sa.String(64), primary_key=True),
-    *_rating(),
-    *(_count(name) for name in ("matches", "wins", "draws", "losses", "forfeits")),
+    *_rating_columns(),
+    *(_count_column(name) for name in ("matches", "wins", "draws", "losses", "forfeits")),
     sa.Column("last", sa.String(32), nullable=False),  # end of its last rated match
     sa.Column("crashes", sa.BigInteger, nullable=False, server_default="0"),
     sa.Index("ix_standings_rating", "game", "season", "map", "time_control", "rating", "last"),
@@ -273,18 +273,18 @@ seasons = sa.Table(  # closed seasons; the running one of a game has the next nu
 crosses = sa.Table(  # score of a bot against another in rated matches of a category
     "crosses",
     metadata,
-    *_category(),
+    *_category_columns(),
     sa.Column("bot", sa.String(64), primary_key=True),
     sa.Column("opponent", sa.String(64), primary_key=True),
-    *(_count(name) for name in ("wins", "draws", "losses")),
+    *(_count_column(name) for name in ("wins", "draws", "losses")),
 )
 
 rating_bases = sa.Table(  # ratings as of the last removed match, for recomputing later ones
     "rating_bases",
     metadata,
-    *_category(),
+    *_category_columns(),
     sa.Column("bot", sa.String(64), primary_key=True),
-    *_rating(),
+    *_rating_columns(),
     sa.Column("last", sa.String(32), nullable=False),
 )
 
@@ -292,7 +292,7 @@ event_totals = sa.Table(  # number of counted matches of an event
     "event_totals",
     metadata,
     sa.Column("event", sa.String(128), primary_key=True),
-    _count("matches"),
+    _count_column("matches"),
 )
 
 event_bots = sa.Table(  # number of counted matches by event and bot
@@ -300,7 +300,7 @@ event_bots = sa.Table(  # number of counted matches by event and bot
     metadata,
     sa.Column("event", sa.String(128), primary_key=True),
     sa.Column("bot", sa.String(64), primary_key=True),
-    _count("matches"),
+    _count_column("matches"),
     sa.Index("ix_event_bots_matches", "event", "matches"),
 )
 
@@ -312,5 +312,5 @@ event_scores = sa.Table(  # number of counted matches by event, players and resu
     sa.Column("minnie", sa.String(64), primary_key=True),
     sa.Column("winner", sa.String(8), primary_key=True),  # empty if nobody won
     sa.Column("reason", sa.String(32), primary_key=True),
-    _count("matches"),
+    _count_column("matches"),
 )

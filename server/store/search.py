@@ -77,7 +77,7 @@ async def search_matches(
     position at which the search continues.
     """
     async with reading(engine) as connection:
-        games = await _games(connection, filter)
+        games = await _indexed_games(connection, filter)
         if games is None:
             return MatchList([], None)
         statements = _statements(_shape(filter), len(games), before=before is not None)
@@ -125,7 +125,7 @@ def _page_position(row: Any) -> str:
     return f"{row.finished}|{row.match}"
 
 
-async def _games(connection: AsyncConnection, filter: SearchFilter) -> list[str] | None:
+async def _indexed_games(connection: AsyncConnection, filter: SearchFilter) -> list[str] | None:
     """Return the games whose lists contain a bot's matches; empty if another index is used; None if nothing can match."""
     if not filter.bot or filter.opponent or filter.opening or filter.event:
         return []
@@ -175,7 +175,7 @@ def _statements(shape: Shape, games: int, *, before: bool) -> _Statements:
     ]
     if "result" in names:
         conditions.append(_result_condition(result, parameter))
-    lists = [(*each, _is_before()) if before else each for each in _lists(names, games)]
+    lists = [(*each, _is_before()) if before else each for each in _list_conditions(names, games)]
     finished = sa.bindparam("edge_finished", type_=matches.c.finished.type)
     # The condition on pairs is sufficient. With the one on times PostgreSQL estimates few rows, and uses the index.
     until = [
@@ -186,13 +186,13 @@ def _statements(shape: Shape, games: int, *, before: bool) -> _Statements:
         until.append(matches.c.finished <= sa.bindparam("finished_before", type_=matches.c.finished.type))
     return _Statements(
         len(lists),
-        _edge(lists) if conditions else None,
-        _newest([(*each, *conditions, *until) for each in lists]),
-        _newest([(*each, *conditions) for each in lists]),
+        _edge_query(lists) if conditions else None,
+        _newest_query([(*each, *conditions, *until) for each in lists]),
+        _newest_query([(*each, *conditions) for each in lists]),
     )
 
 
-def _newest(lists: Sequence[Conditions]) -> sa.Select[Any]:
+def _newest_query(lists: Sequence[Conditions]) -> sa.Select[Any]:
     """Return the query for the newest matches of several lists, at most `most`, each in the order of its index.
 
     The indices contain the positions, so only the returned rows are read in full. A match of a bot against itself is in
@@ -228,7 +228,7 @@ def _is_before() -> sa.ColumnElement[bool]:
     return sa.tuple_(finished, sa.func.coalesce(number, 0)) > _PLACE
 
 
-def _edge(lists: Sequence[Conditions]) -> sa.Select[Any]:
+def _edge_query(lists: Sequence[Conditions]) -> sa.Select[Any]:
     """Return the query for the newest of those matches that come after exactly `passed` others in their list."""
     passed = sa.bindparam("passed", type_=sa.Integer)
     one = sa.select(matches.c.finished, matches.c.number).order_by(*_NEWEST_FIRST).limit(1).offset(passed)
@@ -251,7 +251,7 @@ def _index_terms(names: tuple[str, ...]) -> tuple[str, ...]:
     return next(((name,) for name in ("map", "game") if name in names), ())
 
 
-def _lists(names: tuple[str, ...], games: int) -> list[Conditions]:
+def _list_conditions(names: tuple[str, ...], games: int) -> list[Conditions]:
     """Return the conditions of the lists that are examined together."""
     column = matches.c
     by = _index_terms(names)

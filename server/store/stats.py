@@ -34,7 +34,7 @@ class Stats(Struct, frozen=True):
     """Bytes by table, including its indices; None if this build of SQLite does not report them."""
 
 
-async def stats(engine: AsyncEngine) -> Stats:
+async def load_stats(engine: AsyncEngine) -> Stats:
     """Return the size and contents of a store. This reads the whole store."""
     finished = matches.c.finished.is_not(None)
     query = sa.select(

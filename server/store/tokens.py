@@ -78,14 +78,14 @@ async def create(engine: AsyncEngine, name: str, role: Role, owner: str = "") ->
             raise TokenError(f"{each!r:.80} is not a valid name: write 1 to {MAX_NAME} printable characters")
     try:
         async with engine.begin() as connection:
-            return await _insert(connection, name, role, owner or name)
+            return await _insert_token(connection, name, role, owner or name)
     except IntegrityError:
         raise TokenError(
             f"{name!r} already has a token: rotate it to get a new one, or revoke it first"
         ) from None
 
 
-async def _insert(connection: AsyncConnection, name: str, role: Role, owner: str) -> str:
+async def _insert_token(connection: AsyncConnection, name: str, role: Role, owner: str) -> str:
     why = names.why_unavailable(name, (await connection.execute(sa.select(tokens.c.name))).scalars())
     if why is not None:
         raise TokenError(why)
@@ -107,16 +107,16 @@ async def _insert(connection: AsyncConnection, name: str, role: Role, owner: str
 async def rotate(engine: AsyncEngine, name: str) -> str:
     """Replace the token of a name, and return the new one. Raises TokenError."""
     token = new_token()
-    await _change(engine, name, hash=hash_token(token), rotated=database.now())
+    await _change_token(engine, name, hash=hash_token(token), rotated=database.now())
     return token
 
 
 async def revoke(engine: AsyncEngine, name: str) -> None:
     """Revoke the token of a name, so that nobody can connect with it. Raises TokenError."""
-    await _change(engine, name, revoked=database.now())
+    await _change_token(engine, name, revoked=database.now())
 
 
-async def _change(engine: AsyncEngine, name: str, **values: str) -> None:
+async def _change_token(engine: AsyncEngine, name: str, **values: str) -> None:
     change = sa.update(tokens).where(tokens.c.name == name, tokens.c.revoked.is_(None)).values(**values)
     async with engine.begin() as connection:
         changed = (await connection.execute(change)).rowcount
@@ -124,7 +124,7 @@ async def _change(engine: AsyncEngine, name: str, **values: str) -> None:
         raise TokenError(f"{name!r:.80} has no token, or it was revoked: `arena token list` shows all")
 
 
-async def find(engine: AsyncEngine, name: str) -> Token | None:
+async def find_token(engine: AsyncEngine, name: str) -> Token | None:
     """Return the token of a name, even if it was revoked; None if the name has none."""
     async with database.reading(engine) as connection:
         row = (await connection.execute(_FIND, {"of": name})).one_or_none()

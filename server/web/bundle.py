@@ -56,7 +56,7 @@ def make_bundles(files: Mapping[str, bytes], first: str, bundle: str, further: s
     needed = {each for path in rest for each in _imported_paths(_IMPORT, path, texts[path], 2)}
     shared = f"{{ {', '.join(sorted(names[path] for path in needed.intersection(at_once)))} }}"
     opened = "".join(
-        f"export const {{ {', '.join(_exports(texts[path]))} }} = {names[path]};\n"
+        f"export const {{ {', '.join(_exported_names(texts[path]))} }} = {names[path]};\n"
         for path in rest
         if path in later
     )
@@ -85,7 +85,7 @@ def _in_import_order(texts: Mapping[str, str], paths: Iterable[str]) -> list[str
 
 def _wrap_module(path: str, text: str, names: Mapping[str, str], bundle: str, further: str) -> str:
     """Wrap a module in a function that is called at once and returns the exports, which are assigned to a constant."""
-    exports = _exports(text)
+    exports = _exported_names(text)
     if open_text := next(
         (each for each in text.splitlines() if _CHARACTERS.sub("", each).count("`") % 2), None
     ):
@@ -110,7 +110,7 @@ def _wrap_module(path: str, text: str, names: Mapping[str, str], bundle: str, fu
     return f"// {path}\nconst {names[path]} = (() => {{\n{text}\nreturn {{ {pairs} }};\n}})();\n"
 
 
-def _exports(text: str) -> dict[str, str]:
+def _exported_names(text: str) -> dict[str, str]:
     """Return the local name of each export of a module, by exported name."""
     exports = {found[2]: found[2] for found in _DECLARED.finditer(text)}
     listed = _LISTED.search(text)

@@ -12,7 +12,7 @@ from arena.server.edge import responses
 from arena.server.edge.page_client import ConnectedClient
 from arena.server.edge.responses import Response
 from arena.server.store import people, renaming, tokens
-from arena.server.store.aggregates.standings import forfeits_of
+from arena.server.store.aggregates.standings import count_forfeits
 from arena.server.store.database import Engine
 from arena.server.store.directives import (
     KICK_SECONDS,
@@ -94,25 +94,25 @@ class HostPage:
     async def answer(self, form: Mapping[str, str], authorization: str) -> Response | Prepared:
         """Return the state of the server and, if the form requests one, the change to make first. Raises BadRequest."""
         name, secret = parse_basic(authorization)
-        token = await tokens.find(self._engine, name)
+        token = await tokens.find_token(self._engine, name)
         if token is None or token.role != "admin" or not is_valid(token, secret):
             return responses.unauthorized("this is not the token of an admin of this server", ask=False)
         current = await in_force(self._engine)
         if "do" not in form:
-            return responses.json(await self._state(current, []))
+            return responses.json(await self._load_state(current, []))
         _check_form(form)
         if form["do"] in ("rename", "hide"):
             try:
                 changes = await self._renames(form)
             except (TokenError, NameInEvent) as error:
                 return responses.conflict(str(error))
-            return Prepared(responses.json(await self._state(current, changes)), NameChanges(changes))
+            return Prepared(responses.json(await self._load_state(current, changes)), NameChanges(changes))
         change = _directive_change(form)
         of = change.directive if isinstance(change, NewDirective) else change
         current = [each for each in current if (each.kind, each.subject) != (of.kind, of.subject)]
         if isinstance(change, NewDirective):
             current = sorted([*current, change.directive], key=lambda each: (each.kind, each.subject))
-        return Prepared(responses.json(await self._state(current, [])), change)
+        return Prepared(responses.json(await self._load_state(current, [])), change)
 
     async def _renames(self, form: Mapping[str, str]) -> list[NameChange]:
         """Return the renames that an action asks for. Raises TokenError and NameInEvent."""
@@ -124,7 +124,7 @@ class HostPage:
             await people.check_rename(self._engine, each.name, each.other)
         return changes
 
-    async def _state(self, current: list[Directive], begun: list[NameChange]) -> HostState:
+    async def _load_state(self, current: list[Directive], begun: list[NameChange]) -> HostState:
         """Return the state of the server, with these directives in force and these renames begun."""
         live = await self._ask_live(LiveRequest(clients=True))
         here = live.connected
@@ -139,7 +139,7 @@ class HostPage:
         by_name = {each.name: each for each in here if each.role == "bot"}
         bots = [each for each in listed if not each.house][:MAX_BOTS]
         names = [each.name for each in bots]
-        forfeits = await forfeits_of(self._engine, names)
+        forfeits = await count_forfeits(self._engine, names)
         owners = await people.owners_of(self._engine, names)
         connected = []
         for each in bots:

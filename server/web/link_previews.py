@@ -27,7 +27,7 @@ from arena.server.edge.responses import Response
 from arena.server.store.aggregates.event_tables import counted_matches
 from arena.server.store.database import Engine
 from arena.server.store.finished import find_record, load_open_players, load_summary
-from arena.server.store.queries import event_table, standings_of
+from arena.server.store.queries import bot_standings, event_table
 from arena.server.web import titles
 from arena.server.web.frames import AskLive, LiveRequest
 from arena.server.web.initial_page import DEMO
@@ -121,7 +121,7 @@ class LinkPreviews:
         return (await self._ask_live(LiveRequest(match))).view
 
     async def _bot_preview(self, name: str) -> LinkPreview:
-        standings = await standings_of(self._engine, name)
+        standings = await bot_standings(self._engine, name)
         if not standings:
             return LinkPreview(titles.bot_title(name), "A bot of this arena.")
         ratings_text = ", ".join(
@@ -176,7 +176,7 @@ class LinkPreviews:
 
     async def _rating_rows(self, name: str) -> tuple[str, list[tuple[str, str, float]]] | None:
         """Return a summary line and the rows of a bot's ratings; None if the bot has no rating."""
-        standings = await standings_of(self._engine, name)
+        standings = await bot_standings(self._engine, name)
         if not standings:
             return None
         best = max(1.0, *(each.rating for each in standings))

@@ -118,15 +118,15 @@ def read_solutions(readme: Path) -> dict[str, MapSolution]:
 def _table_rows(text: str, head: str) -> Iterator[dict[str, str]]:
     """Yield the rows of the table whose first line begins with `head`, as dictionaries from column to cell."""
     lines = iter(text.splitlines())
-    names = next((_cells(line) for line in lines if line.startswith(head)), [])
+    names = next((_split_row(line) for line in lines if line.startswith(head)), [])
     next(lines, "")
     for line in lines:
         if not line.startswith("|"):
             return
-        yield dict(zip(names, _cells(line), strict=True))
+        yield dict(zip(names, _split_row(line), strict=True))
 
 
-def _cells(line: str) -> list[str]:
+def _split_row(line: str) -> list[str]:
     return [cell.strip() for cell in line.strip().strip("|").split("|")]
 
 

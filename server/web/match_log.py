@@ -96,11 +96,11 @@ async def load_log(
     ((terms, packed),) = matches
     happened = await load_events_of_match(engine, terms.match) if packed is None else []
 
-    def told() -> tuple[list[TimelineEntry], Finish | None]:
+    def make_timeline() -> tuple[list[TimelineEntry], Finish | None]:
         return build_timeline(terms, happened if packed is None else unpack_events(packed))
 
     # A referee replays the match, which takes as long as some hundred moves of a running match.
-    entries, result = await anyio.to_thread.run_sync(told, limiter=threads)
+    entries, result = await anyio.to_thread.run_sync(make_timeline, limiter=threads)
     return MatchLog(
         match=terms.match,
         game=terms.game.name,
@@ -134,7 +134,7 @@ class MatchLogs:
     async def answer(self, match: str, authorization: str) -> Response:
         """Return the log as JSON, for a player of the match or an admin."""
         name, secret = parse_basic(authorization)
-        token = await tokens.find(self._engine, name)
+        token = await tokens.find_token(self._engine, name)
         has_token = token is not None and is_valid(token, secret)
         free = self._anyone and token is None and not secret
         by_session = not (has_token or free)

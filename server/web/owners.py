@@ -75,7 +75,7 @@ class Owners:
     async def answer(self, route_match: RouteMatch, authorization: str) -> Response | Prepared:
         """Return the answer to a POST, and the change to make first, if there is one. An invalid secret gives status 401."""
         name = route_match.parameters.get("name", "")
-        owner = await self._owner(route_match.route, authorization)
+        owner = await self._find_owner(route_match.route, authorization)
         if owner is None:
             code = "no such invitation is open: ask the host for a new one"
             why = (
@@ -90,21 +90,21 @@ class Owners:
                 to: EventAction = "enter" if route_match.route == "/api/me/enter" else "withdraw"
                 event = route_match.parameters["event"]
                 request = await self._new_request(to, event, owner, name)
-                before = await self._bots(owner)
+                before = await self._load_bots(owner)
                 after = [_changed(each, to, name) if each.event == event else each for each in before.events]
                 return Prepared(responses.json(replace(before, events=after)), request)
             if name:
-                change, token = await self._change(route_match.route, owner, name)
+                change, token = await self._prepare_change(route_match.route, owner, name)
                 return Prepared(responses.json(NewToken(name, token)), change)
-            return responses.json(await self._bots(owner))
+            return responses.json(await self._load_bots(owner))
         except (TokenError, EventRefused) as error:
             return responses.conflict(str(error))
 
-    async def _owner(self, route: str, authorization: str) -> str | None:
+    async def _find_owner(self, route: str, authorization: str) -> str | None:
         if route == "/api/join":
             return await invitations.invited_owner(self._engine, parse_bearer(authorization))
         name, secret = parse_basic(authorization)
-        token = await tokens.find(self._engine, name)
+        token = await tokens.find_token(self._engine, name)
         return token.owner if token is not None and is_valid(token, secret) else None
 
     async def _new_request(self, action: EventAction, event: str, owner: str, bot: str) -> NewRequest:
@@ -125,12 +125,12 @@ class Owners:
 
     async def _require_own_bot(self, owner: str, name: str) -> Token:
         """Return the token of an owner's bot. Raises TokenError if there is none, or it was retired."""
-        token = await tokens.find(self._engine, name)
+        token = await tokens.find_token(self._engine, name)
         if token is None or (token.owner, token.role, token.revoked) != (owner, "bot", None):
             raise TokenError(f"{owner!r:.70} has no bot {name!r:.70}")
         return token
 
-    async def _change(self, route: str, owner: str, name: str) -> tuple[Change, str]:
+    async def _prepare_change(self, route: str, owner: str, name: str) -> tuple[Change, str]:
         """Return the change of a name, and its new token; an empty token if the name is retired. Raises TokenError."""
         if route in ("/api/join", "/api/token/create"):
             return await invitations.check_new_name(self._engine, owner, name)
@@ -140,7 +140,7 @@ class Owners:
         token = tokens.new_token()
         return TokenChange(before, replace(before, hash=tokens.hash_token(token), rotated=now)), token
 
-    async def _bots(self, owner: str) -> OwnBots:
+    async def _load_bots(self, owner: str) -> OwnBots:
         line = await invitations.load_owner(self._engine, owner)
         bots = [OwnBot(each.name, each.created, each.rotated, each.revoked) for each in line.bots]
         names = {each.name for each in line.bots}

@@ -114,7 +114,7 @@ class PageProcess:
             ours, theirs = socket.socketpair()
             with theirs:
                 # In a thread, because starting a process may take some milliseconds.
-                process = await anyio.to_thread.run_sync(partial(_start, theirs))
+                process = await anyio.to_thread.run_sync(partial(_start_process, theirs))
             reader, writer = await asyncio.open_connection(sock=ours)
             self._child = child = _Child(process, writer)
             child.write(self._setup())
@@ -250,7 +250,7 @@ class _Child:
         self.ready.set()
 
 
-def _start(theirs: socket.socket) -> subprocess.Popen[bytes]:
+def _start_process(theirs: socket.socket) -> subprocess.Popen[bytes]:
     return subprocess.Popen(COMMAND, stdin=theirs.fileno(), stdout=subprocess.DEVNULL)  # noqa: S603  our own program
 
 

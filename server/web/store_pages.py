@@ -91,31 +91,31 @@ class StorePages:
         parameters, name = route_match.parameters, route_match.name
         match route_match.route:
             case "/api/records":
-                return await self._records(parameters)
+                return await self._list_records(parameters)
             case "/api/search":
-                return await self._search(parameters)
+                return await self._search_matches(parameters)
             case "/api/versus":
                 return responses.json(
                     await load_scores(self._engine, parameters["bot"], parameters["opponent"])
                 )
             case "/api/record/":
-                return await self._record(name, gzip=gzip, download="download" in parameters)
+                return await self._send_record(name, gzip=gzip, download="download" in parameters)
             case "/api/truth/":
-                return await self._truth(name)
+                return await self._list_move_qualities(name)
             case "/api/review/":
                 line = await self._load_record(name)
                 return _match_not_found(name) if line is None else await review_match(line)
             case "/api/openings/":
-                return await self._openings(name, route_match.query)
+                return await self._list_continuations(name, route_match.query)
             case "/api/table":
-                return await self._table(parameters)
+                return await self._load_table(parameters)
             case "/api/table.csv":
-                return await self._csv(parameters["event"])
+                return await self._table_csv(parameters["event"])
             case "/api/event":
-                return await self._event(parameters["name"])
-        return await self._bot(name or parameters.get("name", ""))
+                return await self._load_event(parameters["name"])
+        return await self._load_bot(name or parameters.get("name", ""))
 
-    async def _records(self, parameters: Mapping[str, str]) -> Response:
+    async def _list_records(self, parameters: Mapping[str, str]) -> Response:
         """Return the finished matches of a bot, a game or an event, the newest first."""
         limit, before = _parse_limit(parameters), _parse_position(parameters)
         game, event = parameters.get("game", ""), parameters.get("event", "")
@@ -126,7 +126,7 @@ class StorePages:
         filter = SearchFilter(bot=parameters.get("bot", ""), game=game, event=event)
         return responses.json(await search_matches(self._engine, filter, limit, before))
 
-    async def _search(self, parameters: Mapping[str, str]) -> Response:
+    async def _search_matches(self, parameters: Mapping[str, str]) -> Response:
         """Return the finished matches that fit all given terms, the newest first."""
         limit, before, result = (
             _parse_limit(parameters),
@@ -148,7 +148,7 @@ class StorePages:
         filter = SearchFilter(opening=opening, result=result, **words)
         return responses.json(await search_matches(self._engine, filter, limit, before))
 
-    async def _record(self, match: str, *, gzip: bool, download: bool) -> Response:
+    async def _send_record(self, match: str, *, gzip: bool, download: bool) -> Response:
         """Return the record of a finished match, found by its id or a unique prefix.
 
         download: True to let the browser save the record as a file
@@ -168,14 +168,14 @@ class StorePages:
             body = await anyio.to_thread.run_sync(partial(compressor.compress, body, 6, mtime=0))
         return responses.raw_json(body, headers)
 
-    async def _truth(self, match: str) -> Response:
+    async def _list_move_qualities(self, match: str) -> Response:
         """Return the quality of each move of a match on a solved map; null for a match on any other map."""
         line = await self._load_record(match)
         if line is None:
             return _match_not_found(match)
         return responses.json(await anyio.to_thread.run_sync(true_moves, line))
 
-    async def _openings(self, map_name: str, query: str) -> Response:
+    async def _list_continuations(self, map_name: str, query: str) -> Response:
         """Return the moves played from a position on a built-in map."""
         if map_name not in map_names():
             return responses.not_found(f"no built-in map is called {map_name!r:.80}")
@@ -194,7 +194,7 @@ class StorePages:
     async def _load_record(self, match: str) -> str | None:
         return await load_record(self._engine, match) if MATCH_ID.fullmatch(match) else None
 
-    async def _table(self, parameters: Mapping[str, str]) -> Response:
+    async def _load_table(self, parameters: Mapping[str, str]) -> Response:
         """Return ratings, cross-tables and events, or the table of one event."""
         event, time_control = parameters.get("event", ""), parameters.get("tc", "")
         if event and parameters.keys() != {"event"}:
@@ -213,7 +213,7 @@ class StorePages:
         table = await self._event_table(event)
         return responses.json(table) if table else _event_not_found(event)
 
-    async def _csv(self, event: str) -> Response:
+    async def _table_csv(self, event: str) -> Response:
         """Return the rows of an event's table as CSV."""
         table = await self._event_table(event)
         if table is None:
@@ -227,7 +227,7 @@ class StorePages:
         bots = None if progress is None else list(progress.bots)
         return await event_table(self._engine, event, bots)
 
-    async def _event(self, event: str) -> Response:
+    async def _load_event(self, event: str) -> Response:
         """Return the progress of an event: plan, next matches, and sequential test."""
         live = await self._ask_live(LiveRequest(event=event))
         matches, ladder = await counted_matches(self._engine, event), await find_plan(self._engine, event)
@@ -243,7 +243,7 @@ class StorePages:
         over = ladder is not None and ladder.finished is not None and not live.playing
         return responses.json(EventPage(event, plan, matches or 0, live.playing, over))
 
-    async def _bot(self, name: str) -> Response:
+    async def _load_bot(self, name: str) -> Response:
         """Return the summary of a bot."""
         summary = await bot_summary(self._engine, name) if len(name) <= 64 else None
         return (

@@ -246,7 +246,7 @@ def in_place(arena: SimulatedArena) -> Iterator[None]:
         (host, "LoopLag", lag),
         (host, "Pages", NoPages),
         (host, "time", SimpleNamespace(time_ns=lambda: EPOCH_NS + world.now)),
-        (roles, "_nats", lambda _settings: arena.exchange.open(running())),
+        (roles, "_open_bus", lambda _settings: arena.exchange.open(running())),
         (shell_module, "Core", core),
         (pings, "getrandbits", bytes_dice.getrandbits),
         (sqlite_writer, "WriterThread", store.worker),

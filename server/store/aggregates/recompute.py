@@ -64,7 +64,10 @@ async def recompute(engine: AsyncEngine, *, at_once: int = CHUNK) -> RecomputedR
         after = 0
         while rows := await _counted_matches(connection, at_once, after=after):
             names = [row.match for row in rows]
-            journal, steps = await load_events_by_match(connection, names), await _steps_of(connection, names)
+            journal, steps = (
+                await load_events_by_match(connection, names),
+                await _load_steps(connection, names),
+            )
             seasons = {match: category.season for match, _, category in steps}
             for row in rows:
                 record = _replay(row, journal.get(row.match))
@@ -74,7 +77,7 @@ async def recompute(engine: AsyncEngine, *, at_once: int = CHUNK) -> RecomputedR
                 season = seasons.get(row.match, 1)
                 for category in categories(record.game, columns["map"], columns["time_control"], season):
                     for step in rater.count(record, row.finished, category):
-                        _compare(step, steps.get((row.match, step.seat, category)))
+                        _require_same_step(step, steps.get((row.match, step.seat, category)))
             after = rows[-1].arrival
         await _compare_standings(connection, rater)
     return totals
@@ -136,7 +139,7 @@ def _replay(row: sa.Row[Any], journal: list[TimedEvent] | None) -> Record:
     return structs.replace(record, players=referee.terms.players, game=referee.terms.game.name, result=result)
 
 
-def _compare(step: RatingStep, stored: RatingStep | None) -> None:
+def _require_same_step(step: RatingStep, stored: RatingStep | None) -> None:
     stored_text = "nothing" if stored is None else _rating_text(stored)
     if stored is None or not _is_same_step(step, stored):
         raise RatingsDiffer(
@@ -178,7 +181,7 @@ async def _counted_matches(
     return (await connection.execute(query)).all()
 
 
-async def _steps_of(
+async def _load_steps(
     connection: AsyncConnection, names: Sequence[str]
 ) -> dict[tuple[str, str, Category], RatingStep]:
     """Return the rating steps of these matches, by match, seat and category."""

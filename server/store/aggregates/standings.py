@@ -104,7 +104,7 @@ async def load_standings(
     Matches not counted yet are missing; `counting.refresh` counts them.
     """
     query = sa.select(*(standings_table.c[name] for name in StandingRow.__struct_fields__))
-    query = query.where(*_equals(standings_table, "map", "time_control", "season", "game"))
+    query = query.where(*_column_conditions(standings_table, "map", "time_control", "season", "game"))
     if since is not None:
         query = query.where(standings_table.c.last >= since)
     if most is not None:
@@ -118,7 +118,7 @@ async def load_standings(
     return sort_standings(StandingRow(*tuple(row)) for row in rows)
 
 
-async def standings_of(connection: AsyncConnection, bot: str) -> list[StandingRow]:
+async def load_bot_standings(connection: AsyncConnection, bot: str) -> list[StandingRow]:
     """Return the row of a bot in the table of each game in which the bot is rated, for the running season."""
     return sort_standings(
         StandingRow(*row) for row in (await connection.execute(_STANDINGS_OF, {"of": bot})).all()
@@ -130,7 +130,7 @@ def sort_standings(rows: Iterable[StandingRow]) -> list[StandingRow]:
     return sorted(rows, key=lambda each: (each.game, -each.rating, each.bot))
 
 
-async def forfeits_of(engine: AsyncEngine, bots: Iterable[str]) -> dict[str, int]:
+async def count_forfeits(engine: AsyncEngine, bots: Iterable[str]) -> dict[str, int]:
     """Return the number of rated matches that each bot has forfeited, in all games together."""
     forfeits: dict[str, int] = {}
     query = sa.select(standings_table.c.bot, sa.func.sum(standings_table.c.forfeits)).where(_WHOLE_GAME)
@@ -173,7 +173,7 @@ async def load_crosses(engine: AsyncEngine, category: Category, bots: Iterable[s
     """Return the scores of bots against each other in rated matches of a category."""
     names, table = sorted(set(bots)), crosses_table.c
     query = sa.select(table.bot, table.opponent, table.wins, table.draws, table.losses)
-    query = query.where(*_equals(crosses_table, *Category._fields))
+    query = query.where(*_column_conditions(crosses_table, *Category._fields))
     query = query.where(table.bot.in_(names), table.opponent.in_(names))
     async with database.reading(engine) as connection:
         return [CrossScore(*row) for row in (await connection.execute(query, category._asdict())).all()]
@@ -257,7 +257,7 @@ def load_bases(connection: sa.Connection) -> dict[Key, CurrentRating]:
     }
 
 
-def _equals(table: sa.Table, *names: str) -> list[sa.ColumnElement[bool]]:
+def _column_conditions(table: sa.Table, *names: str) -> list[sa.ColumnElement[bool]]:
     """Return conditions on these columns, with parameters of the same names."""
     return [table.c[name] == sa.bindparam(name) for name in names]
 
@@ -277,7 +277,7 @@ _STANDINGS_OF = sa.select(*(standings_table.c[name] for name in StandingRow.__st
 _SCORES = {"wins": RatedOutcome.WIN, "draws": RatedOutcome.DRAW, "losses": RatedOutcome.LOSS}
 _COUNTS = ("matches", *_SCORES, "forfeits", "crashes")
 _LAST = sa.select(standings_table).where(
-    *_equals(standings_table, *Category._fields),
+    *_column_conditions(standings_table, *Category._fields),
     standings_table.c.bot.in_(sa.bindparam("these", expanding=True)),
 )
 

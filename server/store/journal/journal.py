@@ -113,7 +113,7 @@ class Journal:
             await self._writer.commit(collect_changes(effects), self.lease)
         except Exception as error:
             self._in_doubt = True
-            raise self._failure(error) from error
+            raise self._record_failure(error) from error
         finally:
             del self._pending_since["commit"]
             self.commits += 1  # one that failed may be durable
@@ -136,7 +136,7 @@ class Journal:
                 self._in_doubt = False
             return await load(self._engine, self.lease.name, event)
         except Exception as error:
-            raise self._failure(error) from error
+            raise self._record_failure(error) from error
 
     async def write(self, work: Callable[[sa.Connection], T]) -> T:
         """Run other work in its own transaction, between commits, and return its result. Raises LeaseLost.
@@ -178,7 +178,7 @@ class Journal:
             self._unanswered += 1
             return -self._unanswered
 
-    def outage(self) -> str:
+    def outage_reason(self) -> str:
         """Return the reason why nothing can be committed now, in one line; empty if commits succeed.
 
         The store is not queried: lease renewals detect an unavailable store within seconds, even without matches.
@@ -205,13 +205,13 @@ class Journal:
                 await self._writer.write(partial(lease.renew, lease=self.lease))
             self._complaint = ""
         except Exception as error:  # noqa: BLE001
-            failure = self._failure(error)
+            failure = self._record_failure(error)
             if not isinstance(failure, LeaseLost):
                 log.warning("the lease could not be renewed: %s", failure)
         finally:
             del self._pending_since["renewal"]
 
-    def _failure(self, error: Exception) -> Exception:
+    def _record_failure(self, error: Exception) -> Exception:
         """Record an error, and return the exception to raise: LeaseLost, StoreAway if a retry may help, or `error` itself."""
         if isinstance(error, LeaseLost):
             self.lost.set()
@@ -263,7 +263,7 @@ async def open_journal(
             yield journal
         finally:
             with anyio.CancelScope(shield=True):
-                why = journal.outage()
+                why = journal.outage_reason()
                 if why:
                     writer.abandon()  # an unavailable store must not keep the server from stopping
                 renewing.cancel()

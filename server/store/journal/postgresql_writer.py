@@ -134,11 +134,11 @@ class PostgresqlWriter:
         async with self._commits.use() as (_, raw):
             if not changes.only_events:
                 async with raw.transaction():
-                    await _require(raw, lease)
-                    await _change(raw, changes, lease)
-            elif not changes.events or await _append(raw, changes, lease) < len(changes.events):
+                    await _require_lease(raw, lease)
+                    await _write_changes(raw, changes, lease)
+            elif not changes.events or await _append_events(raw, changes, lease) < len(changes.events):
                 # The lease is lost, or a match was removed from the store meanwhile.
-                await _require(raw, lease)
+                await _require_lease(raw, lease)
 
     async def write(self, work: Callable[[sa.Connection], T]) -> T:
         """Run `work` in a transaction, commit it, and return its result. On an exception, roll back and raise it."""
@@ -160,18 +160,18 @@ class PostgresqlWriter:
         await self._others.close()
 
 
-async def _require(raw: Any, lease: Lease) -> None:
+async def _require_lease(raw: Any, lease: Lease) -> None:
     if await raw.fetchval(_REQUIRE.text, lease.name, lease.number) is None:
         raise LeaseLost(lease)
 
 
-async def _append(raw: Any, changes: Changes, lease: Lease) -> int:
+async def _append_events(raw: Any, changes: Changes, lease: Lease) -> int:
     matches, numbers, events = zip(*changes.events, strict=True)
     status = await raw.execute(APPEND, lease.name, lease.number, matches, numbers, events)
     return _row_count(status)
 
 
-async def _change(raw: Any, changes: Changes, lease: Lease) -> None:
+async def _write_changes(raw: Any, changes: Changes, lease: Lease) -> None:
     server = {"server": lease.name}
     # A fixed order prevents deadlocks between servers that change the same rows.
     sessions = [{"name": name, "hash": secret, **server} for name, secret in sorted(changes.sessions.items())]
@@ -185,7 +185,7 @@ async def _change(raw: Any, changes: Changes, lease: Lease) -> None:
         if rows:
             await raw.executemany(statement.text, [statement.values(row) for row in rows])
     if changes.events:
-        await _append(raw, changes, lease)
+        await _append_events(raw, changes, lease)
     if changes.closed:
         await raw.execute(LOCK_OUT_COUNTING)
         await raw.executemany(_CLOSE.text, [_CLOSE.values(row | server) for row in changes.closed])

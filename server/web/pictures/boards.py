@@ -56,14 +56,14 @@ def draw_position(game: Game[Any, Any], position: Any, box: Rectangle, move: Any
 def _draw_map(game: Riskless, position: Any, move: Any, box: Rectangle) -> DrawnPosition:
     picture = picture_of(MapFile(game.map))
     width, height = picture.size
-    frame = _frame(width, height, box)
+    frame = _frame_tag(width, height, box)
     size = max(1.0, READABLE / min(box.width / width, box.height / height))
     arrow = "" if move is None else picture.arrow(move[0], move[1], size)
     marks = f"{picture.held(position.armies)}{arrow}{picture.spots(position.armies, size)}"
     return DrawnPosition(f"{frame}{STYLE}{picture.ground}</svg>", f"{frame}{STYLE}{marks}</svg>")
 
 
-def _frame(width: float, height: float, box: Rectangle) -> str:
+def _frame_tag(width: float, height: float, box: Rectangle) -> str:
     """Return the start tag of an svg element of this size that is scaled to fit a rectangle."""
     return (
         f'<svg x="{box.x:.1f}" y="{box.y:.1f}" width="{box.width:.1f}" height="{box.height:.1f}" '
@@ -83,9 +83,9 @@ def _draw_grid(grid: Grid, marks: list[Player | str], box: Rectangle) -> DrawnPo
             f'fill="{"#d9dfe6" if dark else "#ffffff"}" stroke="#9aa5b1"/>'
         )
         moving.append(
-            _mark(marks[cell] if cell < len(marks) else "", x + side / 2, y + side / 2, 0.34 * side)
+            _mark_svg(marks[cell] if cell < len(marks) else "", x + side / 2, y + side / 2, 0.34 * side)
         )
-    frame = _frame(grid.columns * side, grid.rows * side, box)
+    frame = _frame_tag(grid.columns * side, grid.rows * side, box)
     return DrawnPosition(f"{frame}{''.join(still)}</svg>", f"{frame}{''.join(moving)}</svg>")
 
 
@@ -99,12 +99,12 @@ def _draw_points(points: Points, marks: list[Player | str], box: Rectangle) -> D
         for a, b in points.lines
     )
     dots = "".join(f'<circle cx="{x:.1f}" cy="{y:.1f}" r="5" fill="#9aa5b1"/>' for x, y in at)
-    pieces = "".join(_mark(mark, x, y, 15) for mark, (x, y) in zip(marks, at, strict=False))
-    frame = _frame((max(xs) - min(xs)) * scale + 2 * edge, (max(ys) - min(ys)) * scale + 2 * edge, box)
+    pieces = "".join(_mark_svg(mark, x, y, 15) for mark, (x, y) in zip(marks, at, strict=False))
+    frame = _frame_tag((max(xs) - min(xs)) * scale + 2 * edge, (max(ys) - min(ys)) * scale + 2 * edge, box)
     return DrawnPosition(f"{frame}{lines}{dots}</svg>", f"{frame}{pieces}</svg>")
 
 
-def _mark(mark: Player | str, x: float, y: float, radius: float) -> str:
+def _mark_svg(mark: Player | str, x: float, y: float, radius: float) -> str:
     if mark is Player.MAXIE:
         return f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{radius:.1f}" fill="{MAXIE}"/>'
     if mark is Player.MINNIE:

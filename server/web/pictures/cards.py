@@ -35,7 +35,7 @@ class MatchWords(Struct, frozen=True):
 def arena_card(game: AnyGame, position: Any, move: Any) -> str:
     """Return the picture of the arena: its name beside a position of a match."""
     box = Rectangle(520, 40, WIDTH - 560, HEIGHT - 80)
-    return _document(
+    return _svg_document(
         [
             text_element(MARGIN, 220, 64, "Riskless Arena", 460),
             text_element(MARGIN, 290, 34, "Programs fight for maps.", 460, QUIET),
@@ -59,7 +59,7 @@ def table_card(title: str, line: str, rows: Sequence[tuple[str, str, float]]) ->
             f'<rect x="540" y="{y - 22}" width="{wide:.1f}" height="26" rx="4" fill="{MAXIE}"/>',
             text_element(980, y, 28, detail, 180, QUIET),
         ]
-    return _document([*parts, _brand()])
+    return _svg_document([*parts, _brand_text()])
 
 
 def match_card(
@@ -67,7 +67,7 @@ def match_card(
 ) -> str:
     """Return the picture of a match at a ply: the board with the last move, and texts. Without a game, only texts."""
     board = _board_parts(game, position, move)
-    return _document([*_side_parts(match, f"move {ply} of {plies}", 760), *board, _brand()])
+    return _svg_document([*_side_parts(match, f"move {ply} of {plies}", 760), *board, _brand_text()])
 
 
 def map_card(file: MapFile) -> str:
@@ -76,12 +76,12 @@ def map_card(file: MapFile) -> str:
     game = Riskless(map)
     box = Rectangle(MARGIN, 130, WIDTH - 2 * MARGIN, 450)
     detail = f"{map.size} territories, {map.armies_to_win} armies to win, at most {map.territory_cap} on each"
-    return _document(
+    return _svg_document(
         [
             text_element(MARGIN, 75, 50, map_title(map.name), 600),
             text_element(MARGIN, 115, 24, file.description or detail, WIDTH - 2 * MARGIN, QUIET),
             draw_position(game, game.start(), box).whole,
-            _brand(),
+            _brand_text(),
         ]
     )
 
@@ -93,14 +93,14 @@ def film_ground(match: MatchWords, game: AnyGame, width: int, height: int) -> st
         *_name_parts(match.minnie, width / 2 + 8, 30, 20, width / 2 - 30, MINNIE, square=True),
     ]
     still = draw_position(game, game.start(), film_box(width, height)).still
-    return _document([*names, still], width, height)
+    return _svg_document([*names, still], width, height)
 
 
 def film_frame(game: AnyGame, position: Any, move: Any, width: int, height: int, share: float) -> str:
     """Return one frame of a film without the background: pieces, armies, and the progress of the match."""
     moving = draw_position(game, position, film_box(width, height), move).moving
     bar = f'<rect x="0" y="{height - 6}" width="{width * share:.1f}" height="6" fill="#0f6b5c"/>'
-    return _document(
+    return _svg_document(
         [moving, bar, *_armies_bar(game, position, 16, 40, width - 32, 8)], width, height, ground=""
     )
 
@@ -163,11 +163,11 @@ def _armies_bar(game: AnyGame, position: Any, x: float, y: float, wide: float, h
     return bar
 
 
-def _brand() -> str:
+def _brand_text() -> str:
     return text_element(WIDTH - 290, HEIGHT - 24, 26, "Riskless Arena", 270, QUIET)
 
 
-def _document(
+def _svg_document(
     parts: Sequence[str], width: int = WIDTH, height: int = HEIGHT, *, ground: str = "#f6f7f9"
 ) -> str:
     sheet = f'<rect width="{width}" height="{height}" fill="{ground}"/>' if ground else ""

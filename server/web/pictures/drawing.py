@@ -48,12 +48,12 @@ class DrawnMatch(Struct, frozen=True):
 
 def map_picture(name: str) -> bytes:
     """Draw a built-in map with its initial position, as PNG."""
-    return _png(cards.map_card(load_file(name)), WIDTH)
+    return _render_png(cards.map_card(load_file(name)), WIDTH)
 
 
 def table_picture(title: str, line: str, rows: Sequence[tuple[str, str, float]]) -> bytes:
     """Draw a table as PNG, with the arguments of `cards.table_card`."""
-    return _png(cards.table_card(title, line, rows), WIDTH)
+    return _render_png(cards.table_card(title, line, rows), WIDTH)
 
 
 def record_picture(line: str, ply: int | None = None) -> bytes:
@@ -73,9 +73,9 @@ def _draw_match(match: DrawnMatch, ply: int | None) -> bytes:
     if at > plies:
         raise NoPicture(f"the match has {plies} plies, not {at}")
     game = _make_game(match)
-    position = _positions(game, match.moves[:at])[-1] if game is not None else None
+    position = _replay_positions(game, match.moves[:at])[-1] if game is not None else None
     move = match.moves[at - 1] if at else None
-    return _png(cards.match_card(match.words, game, position, move, at, plies), WIDTH)
+    return _render_png(cards.match_card(match.words, game, position, move, at, plies), WIDTH)
 
 
 def arena_picture(line: str) -> bytes:
@@ -85,7 +85,7 @@ def arena_picture(line: str) -> bytes:
     if game is None:
         raise NoPicture(f"positions of {match.game!r:.40} cannot be drawn")
     moves = match.moves[: 2 * len(match.moves) // 3]
-    return _png(cards.arena_card(game, _positions(game, moves)[-1], moves[-1]), WIDTH)
+    return _render_png(cards.arena_card(game, _replay_positions(game, moves)[-1], moves[-1]), WIDTH)
 
 
 def draw_film(line: str) -> bytes:
@@ -94,16 +94,16 @@ def draw_film(line: str) -> bytes:
     game = _make_game(match)
     if game is None:
         raise NoPicture(f"positions of {match.game!r:.40} cannot be drawn")
-    positions = _positions(game, match.moves)
+    positions = _replay_positions(game, match.moves)
     last = len(positions) - 1
     plies = highlight_plies(game, positions)
     width, height = FILM_SIZE
-    ground = _image(cards.film_ground(match.words, game, width, height), width)
+    ground = _render_image(cards.film_ground(match.words, game, width, height), width)
     frames = []
     for ply in plies:
         share = ply / last if last else 1.0
         move = match.moves[ply - 1] if ply else None
-        frame = _image(cards.film_frame(game, positions[ply], move, width, height, share), width)
+        frame = _render_image(cards.film_frame(game, positions[ply], move, width, height, share), width)
         frames.append(Image.alpha_composite(ground, frame).convert("RGB"))
     # With one palette for all frames, unchanged parts are equal in all of them and cost nothing.
     palette = frames[len(frames) // 2].quantize(COLOURS)
@@ -122,14 +122,14 @@ def highlight_plies(game: AnyGame, positions: Sequence[Any]) -> list[int]:
     if len(positions) <= MAX_FRAMES or not isinstance(game, Riskless):
         step = -(-len(positions) // MAX_FRAMES)
         return [*range(0, last, step), last]
-    shares = [_share(position.armies) for position in positions]
+    shares = [_maxie_share(position.armies) for position in positions]
     wide = MAX_FRAMES - 1
     changes = [abs(shares[first + wide] - shares[first]) for first in range(len(shares) - wide)]
     first = changes.index(max(changes))
     return sorted({*range(first, first + wide), last})
 
 
-def _share(armies: Sequence[int]) -> float:
+def _maxie_share(armies: Sequence[int]) -> float:
     """Return Maxie's share of all armies."""
     whole = sum(abs(n) for n in armies)
     return sum(n for n in armies if n > 0) / whole if whole else 0.5
@@ -154,7 +154,7 @@ def _match_of_record(line: str) -> DrawnMatch:
     return DrawnMatch(words, record.game, record.setup, [each.move for each in record.moves])
 
 
-def _positions(game: AnyGame, moves: Sequence[Data]) -> list[Any]:
+def _replay_positions(game: AnyGame, moves: Sequence[Data]) -> list[Any]:
     positions = [game.start()]
     try:
         for move in moves:
@@ -164,7 +164,7 @@ def _positions(game: AnyGame, moves: Sequence[Data]) -> list[Any]:
     return positions
 
 
-def _png(svg: str, width: int) -> bytes:
+def _render_png(svg: str, width: int) -> bytes:
     return bytes(
         resvg_py.svg_to_bytes(
             svg_string=svg,
@@ -177,5 +177,5 @@ def _png(svg: str, width: int) -> bytes:
     )
 
 
-def _image(svg: str, width: int) -> Image.Image:
-    return Image.open(io.BytesIO(_png(svg, width))).convert("RGBA")
+def _render_image(svg: str, width: int) -> Image.Image:
+    return Image.open(io.BytesIO(_render_png(svg, width))).convert("RGBA")

@@ -21,10 +21,10 @@ MAX_CHARACTERS = 200
 def text_element(x: float, y: float, size: float, words: str, wide: float, colour: str = INK) -> str:
     """Return the SVG element of a line of text at (x, y). A text wider than `wide` pixels is scaled down, then cut."""
     words = "".join(each if each.isprintable() else "�" for each in words[:MAX_CHARACTERS])
-    length = _length(words, size)
+    length = _text_width(words, size)
     if length > wide:
         size = max(MIN_SCALE * size, size * wide / length)
-        while len(words) > 1 and _length(words, size) > wide:
+        while len(words) > 1 and _text_width(words, size) > wide:
             words = f"{words[: -2 if words.endswith('…') else -1]}…"
     # As a style attribute, because a map's style sheet applies to the whole document and overrides plain attributes.
     # Rounded down, because half a tenth of a pixel more on each of many characters would exceed the place.
@@ -32,10 +32,10 @@ def text_element(x: float, y: float, size: float, words: str, wide: float, colou
     return f'<text x="{x:.1f}" y="{y:.1f}" style="{style}">{escape(words)}</text>'
 
 
-def _length(words: str, size: float) -> float:
-    return _font().getlength(words) * size / 100
+def _text_width(words: str, size: float) -> float:
+    return _load_font().getlength(words) * size / 100
 
 
 @lru_cache(maxsize=1)
-def _font() -> ImageFont.FreeTypeFont:
+def _load_font() -> ImageFont.FreeTypeFont:
     return ImageFont.truetype(str(FONT_FILE), 100)

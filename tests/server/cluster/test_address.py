@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.server.cluster.address import PASSWORD_FILE, NatsAddress, parse
+from arena.server.cluster.address import PASSWORD_FILE, NatsAddress, parse_bus_url
 from arena.server.cluster.bus import BusError
 
 
@@ -25,7 +25,7 @@ from arena.server.cluster.bus import BusError
     ],
 )
 def test_an_address_is_read(text: str, expected: NatsAddress) -> None:
-    assert parse(text, {}) == expected
+    assert parse_bus_url(text, {}) == expected
 
 
 words = st.text(st.characters(codec="utf-8", exclude_categories=["C"]), min_size=1, max_size=10)
@@ -33,22 +33,22 @@ words = st.text(st.characters(codec="utf-8", exclude_categories=["C"]), min_size
 
 @given(words, words)
 def test_a_user_and_a_password_may_be_anything_that_is_quoted(user: str, password: str) -> None:
-    found = parse(f"nats://{quote(user, safe='')}:{quote(password, safe='')}@here", {})
+    found = parse_bus_url(f"nats://{quote(user, safe='')}:{quote(password, safe='')}@here", {})
     assert (found.user, found.password) == (user, password)
 
 
 def test_the_password_comes_from_a_file_where_the_address_has_none(tmp_path: Path) -> None:
     file = tmp_path / "secret"
     file.write_text("it\n")
-    assert parse("nats://me@here", {PASSWORD_FILE: str(file)}) == NatsAddress(
+    assert parse_bus_url("nats://me@here", {PASSWORD_FILE: str(file)}) == NatsAddress(
         ("nats://here:4222",), "me", "it"
     )
-    assert parse("nats://me:other@here", {PASSWORD_FILE: str(file)}).password == "other"
+    assert parse_bus_url("nats://me:other@here", {PASSWORD_FILE: str(file)}).password == "other"
 
 
 def test_a_file_that_is_not_there_is_told(tmp_path: Path) -> None:
     with pytest.raises(BusError, match=r"ARENA_BUS_PASSWORD_FILE=.*none cannot be read"):
-        parse("nats://me@here", {PASSWORD_FILE: str(tmp_path / "none")})
+        parse_bus_url("nats://me@here", {PASSWORD_FILE: str(tmp_path / "none")})
 
 
 @pytest.mark.parametrize(
@@ -71,7 +71,7 @@ def test_a_file_that_is_not_there_is_told(tmp_path: Path) -> None:
 )
 def test_an_invalid_address_is_reported_in_one_line_without_its_password(text: str) -> None:
     with pytest.raises(BusError, match="is not the address of a NATS server: write nats://HOST:4222") as told:
-        parse(text, {})
+        parse_bus_url(text, {})
     assert "secret" not in str(told.value)
 
 
@@ -84,4 +84,4 @@ def test_an_invalid_address_is_reported_in_one_line_without_its_password(text: s
 )
 def test_servers_of_one_nats_are_alike(text: str, told: str) -> None:
     with pytest.raises(BusError, match=told):
-        parse(text, {})
+        parse_bus_url(text, {})

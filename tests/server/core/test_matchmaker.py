@@ -34,7 +34,7 @@ from arena.protocol.timecontrol import TimeControl
 from arena.rating.glicko import Rating
 from arena.server.core.effects import OpenMatch
 from arena.server.core.inputs import Drain, MatchRequested, RatingChanged, Reconfigure, SeasonClosed
-from arena.server.core.matchmaker import MAX_COMPARED, RATING_STEP, choose
+from arena.server.core.matchmaker import MAX_COMPARED, RATING_STEP, choose_pairs
 from arena.server.core.pairing import PairingHistory
 from arena.server.core.settings import PoolGame
 from arena.server.core.turn_order import TurnOrder
@@ -58,7 +58,7 @@ def test_the_choice_is_among_the_waiting_and_meets_the_least_met(rounds: list[se
     known, met = history(), Counter[frozenset[str]]()
     maxies = Counter[tuple[str, str]]()
     for waiting in rounds:
-        choice = choose(sorted(waiting), known, TurnOrder())
+        choice = choose_pairs(sorted(waiting), known, TurnOrder())
         if len(waiting) < 2:
             assert not choice
             continue
@@ -85,9 +85,9 @@ def test_many_chosen_at_once_are_those_chosen_one_after_another(
     for a, b in met:
         if a != b:
             known.begin(f"bot {a}", f"bot {b}")
-    choice = choose(names, known, TurnOrder(), rating=ratings.__getitem__, most=most)
+    choice = choose_pairs(names, known, TurnOrder(), rating=ratings.__getitem__, most=most)
     for pair in choice:
-        assert choose(names, known, TurnOrder(), rating=ratings.__getitem__) == [pair]
+        assert choose_pairs(names, known, TurnOrder(), rating=ratings.__getitem__) == [pair]
         known.begin(*pair)
         names = [name for name in names if name not in pair]
     assert len(choice) == min(most, len(ratings) // 2)
@@ -97,7 +97,7 @@ def test_many_chosen_at_once_are_those_chosen_one_after_another(
 def test_in_a_crowd_all_get_a_match_and_the_longest_waiting_first(size: int) -> None:
     left = [f"bot {number:03}" for number in range(size)]
     opponents: list[str] = []
-    while chosen := choose(left, history(), TurnOrder(), most=size):
+    while chosen := choose_pairs(left, history(), TurnOrder(), most=size):
         opponents += [name for pair in chosen for name in pair]
         left = [name for name in left if name not in opponents]
     assert len(left) == size % 2
@@ -110,7 +110,7 @@ def test_no_owner_waits_longer_than_each_other_has_had_a_turn(sizes: list[int], 
     known, turns, waited = history(), TurnOrder[str](), Counter[str]()
     waiting = list(owners)
     for _ in range(30):
-        choice = choose(waiting, known, turns, owner=owners.__getitem__, most=slots)
+        choice = choose_pairs(waiting, known, turns, owner=owners.__getitem__, most=slots)
         served = [owners[name] for pair in choice for name in pair]
         for pair in choice:
             known.begin(*pair)
@@ -124,7 +124,7 @@ def test_near_ratings_meet_first_but_nobody_meets_the_same_for_ever() -> None:
     ratings = {"a": 1500.0, "b": 1500.0 + 3 * RATING_STEP, "c": 1510.0}
     known, chosen = history(), []
     for _ in range(5):
-        (pair,) = choose(["a", "b", "c"], known, TurnOrder(), rating=ratings.__getitem__)
+        (pair,) = choose_pairs(["a", "b", "c"], known, TurnOrder(), rating=ratings.__getitem__)
         known.begin(*pair)
         chosen.append("".join(sorted(pair)))
     assert chosen[:3] == ["ac", "ac", "ac"]

@@ -99,7 +99,7 @@ def test_an_address_that_was_cut_off_too_often_is_refused_for_a_while_and_a_prox
         for _ in range(2):
             guard.record_abuse(address)
     assert not guard.admit("10.0.0.1")
-    assert guard.accept("10.9.0.1")
+    assert guard.admit_peer("10.9.0.1")
     assert guard.admit("10.0.0.2")
     now = 61_000_000_000
     assert guard.admit("10.0.0.1")

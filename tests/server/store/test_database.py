@@ -181,7 +181,7 @@ async def test_exclusive_transactions_follow_each_other(database: str) -> None:
 @pytest.mark.parametrize("turns", range(0, 24, 3))
 async def test_a_query_whose_task_is_cancelled_ends_and_leaves_nothing(database: str, turns: int) -> None:
     async with open_store(database) as engine:
-        for work in (tokens.find(engine, "anna"), refresh(engine), _journal(engine)):
+        for work in (tokens.find_token(engine, "anna"), refresh(engine), _journal(engine)):
             async with anyio.create_task_group() as tasks:
                 tasks.start_soon(_awaited, work)
                 for _ in range(turns):

@@ -5,13 +5,13 @@ import pytest
 from arena.server.store.compaction import compact
 from arena.server.store.database import StoreError, open_store
 from arena.server.store.journal.journal import open_journal
-from arena.server.store.stats import stats, vacuum
+from arena.server.store.stats import load_stats, vacuum
 from tests.server.played import MAXIE_WINS, day, events, keep
 
 
 async def test_an_empty_store_has_no_oldest_match_and_no_bytes_for_each(database: str) -> None:
     async with open_store(database) as engine:
-        counts = await stats(engine)
+        counts = await load_stats(engine)
     assert (counts.matches, counts.in_progress, counts.packed) == (0, 0, 0)
     assert (counts.oldest, counts.newest, counts.bytes_a_match) == (None, None, None)
     assert counts.bytes > 0
@@ -21,10 +21,10 @@ async def test_matches_are_counted_and_a_vacuum_packs_them(database: str) -> Non
     async with open_store(database) as engine:
         for number in range(3):
             await keep(engine, day(1 + number), events(MAXIE_WINS))
-        before = await stats(engine)
+        before = await load_stats(engine)
         assert (before.matches, before.packed, before.oldest, before.newest) == (3, 0, day(1), day(3))
         await vacuum(engine)
-        after = await stats(engine)
+        after = await load_stats(engine)
         assert (after.matches, after.packed, after.free) == (3, 3, 0)
         assert after.tables is not None
         assert after.tables["records"] > 0

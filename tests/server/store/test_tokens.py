@@ -28,7 +28,7 @@ async def test_a_name_has_one_token_until_it_is_revoked(database: str) -> None:
             await tokens.create(engine, "anna", "admin")
         await tokens.revoke(engine, "anna")
         second = await tokens.create(engine, "anna", "spectator")
-        found = await tokens.find(engine, "anna")
+        found = await tokens.find_token(engine, "anna")
     assert first != second
     assert found is not None
     assert (found.hash, found.role, found.revoked) == (tokens.hash_token(second), "spectator", None)
@@ -45,7 +45,7 @@ async def test_of_two_concurrent_creations_one_succeeds(database: str) -> None:
         async with anyio.create_task_group() as tasks:
             for _ in range(5):
                 tasks.start_soon(create)
-        found = await tokens.find(engine, "anna")
+        found = await tokens.find_token(engine, "anna")
     assert found is not None
     assert [tokens.hash_token(token) for token in made] == [found.hash]
 
@@ -54,7 +54,7 @@ async def test_rotating_puts_a_new_token_in_the_old_ones_place(database: str) ->
     async with open_store(database) as engine:
         old = await tokens.create(engine, "anna", "bot")
         new = await tokens.rotate(engine, "anna")
-        found = await tokens.find(engine, "anna")
+        found = await tokens.find_token(engine, "anna")
     assert found is not None
     assert found.hash == tokens.hash_token(new) != tokens.hash_token(old)
     assert found.rotated is not None

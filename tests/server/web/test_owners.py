@@ -238,13 +238,13 @@ async def test_a_name_is_registered_only_in_a_store_with_the_names_among_which_i
 async def test_a_token_is_changed_only_as_long_as_it_is_the_one_that_was_read(database: str) -> None:
     async with open_store(database) as engine:
         await tokens.create(engine, "tiger", "bot", "ada")
-        before = await tokens.find(engine, "tiger")
+        before = await tokens.find_token(engine, "tiger")
         assert before is not None
         rotated = replace(before, hash="1", rotated=now())
         revoked = replace(before, revoked=now())
         assert await transaction_writer(engine)(TokenChange(before, rotated).apply)
         assert not await transaction_writer(engine)(TokenChange(before, revoked).apply)
-        assert await tokens.find(engine, "tiger") == rotated
+        assert await tokens.find_token(engine, "tiger") == rotated
 
 
 async def test_a_change_is_prepared_again_if_the_store_has_changed_meanwhile(host: Host) -> None:

@@ -17,7 +17,12 @@ from arena.server.store.aggregates.closing import CannotClose, close_season
 from arena.server.store.aggregates.counting import refresh
 from arena.server.store.aggregates.recompute import recompute
 from arena.server.store.aggregates.seasons import all_seasons
-from arena.server.store.aggregates.standings import StandingRow, load_crosses, load_standings, standings_of
+from arena.server.store.aggregates.standings import (
+    StandingRow,
+    load_bot_standings,
+    load_crosses,
+    load_standings,
+)
 from arena.server.store.database import open_store, transaction_writer
 from arena.server.store.journal.load import load_accounts
 from arena.server.store.queries import rating_tables
@@ -86,7 +91,7 @@ async def test_a_season_begins_like_an_empty_store_and_keeps_the_tables_of_the_l
         mine = await load_crosses(engine, Category("tictactoe", season=2), NAMES)
         assert mine == await load_crosses(other, Category("tictactoe"), NAMES)
         async with engine.connect() as connection:
-            assert await standings_of(connection, "anna") == [row for row in now if row.bot == "anna"]
+            assert await load_bot_standings(connection, "anna") == [row for row in now if row.bot == "anna"]
         ratings = {row.bot: row.rating for row in now}
         (anna,) = (await load_accounts(engine, "", ["anna"]))["anna"].ratings.values()
         assert anna.rating == ratings["anna"]

@@ -11,11 +11,11 @@ from arena.server.store.aggregates.standings import (
     StandingRow,
     last_ratings,
     load_bases,
+    load_bot_standings,
     load_crosses,
     load_standings,
     rated_games,
     sort_standings,
-    standings_of,
     store_bases,
 )
 from arena.server.store.database import exclusive, open_store
@@ -49,7 +49,7 @@ async def test_the_stored_table_equals_a_count_of_all_matches(database: str) -> 
         found = await load_crosses(engine, Category("tictactoe"), ["anna", "bert", "carl"])
         assert await rated_games(engine) == ["tictactoe"]
         async with engine.connect() as connection:
-            of_anna = await standings_of(connection, "anna")
+            of_anna = await load_bot_standings(connection, "anna")
         assert of_anna == [row for row in table if row.bot == "anna"]
         assert await load_standings(engine, "tictactoe", most=2) == table[:2]
     for cross in found:

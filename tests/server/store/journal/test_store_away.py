@@ -39,7 +39,7 @@ async def playing(
     """Yield a journal with a match in progress."""
     async with open_journal(engine, answer_seconds=answer_seconds, lease_seconds=lease_seconds) as journal:
         await journal.commit([opens(), happens(1)])
-        assert journal.outage() == ""
+        assert journal.outage_reason() == ""
         yield journal
 
 
@@ -56,16 +56,16 @@ async def at_last(journal: Journal, effects: Sequence[Durable]) -> int:
             else:
                 return tries
             assert "\n" not in away
-            assert journal.outage() == f"the store fails: {away}"
+            assert journal.outage_reason() == f"the store fails: {away}"
             await anyio.sleep(0.05)
 
 
 async def trouble(journal: Journal) -> str:
     """Return the store's problem as soon as it is known."""
     with anyio.fail_after(500):
-        while not journal.outage():
+        while not journal.outage_reason():
             await anyio.sleep(0.05)
-    return journal.outage()
+    return journal.outage_reason()
 
 
 async def test_commits_retried_while_the_database_was_down_become_durable(
@@ -80,7 +80,7 @@ async def test_commits_retried_while_the_database_was_down_become_durable(
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(at_last, journal, [happens(2)])
             await asyncio.to_thread(own_postgresql.start)
-        assert journal.outage() == ""
+        assert journal.outage_reason() == ""
         await asyncio.to_thread(own_postgresql.stop)
         with pytest.raises(StoreAway):
             await journal.commit([happens(3), ends(record(MATCH))])
@@ -164,7 +164,7 @@ async def test_an_unavailable_database_is_noticed_without_any_match(own_postgres
         assert (await trouble(journal)).startswith("the store fails: ")
         await asyncio.to_thread(own_postgresql.start)
         with anyio.fail_after(500):
-            while journal.outage():
+            while journal.outage_reason():
                 await anyio.sleep(0.05)
 
 
@@ -183,7 +183,7 @@ async def test_a_store_that_does_not_answer_is_in_trouble_until_it_does(postgres
             await connection.execute(sa.text("LOCK TABLE servers IN ACCESS EXCLUSIVE MODE"))
             tasks.start_soon(journal.commit, [happens(2)])
             assert await trouble(journal) == SLOW
-        assert journal.outage() == ""
+        assert journal.outage_reason() == ""
 
 
 async def test_commits_retried_while_the_disk_was_full_become_durable(tmp_path: Path) -> None:
@@ -194,9 +194,9 @@ async def test_commits_retried_while_the_disk_was_full_become_durable(tmp_path: 
             for effects in (event, everything):
                 with pytest.raises(StoreAway):
                     await journal.commit(effects)
-            assert journal.outage().startswith("the store fails: ")
+            assert journal.outage_reason().startswith("the store fails: ")
         await journal.commit(everything)
-        assert journal.outage() == ""
+        assert journal.outage_reason() == ""
         assert await load_events_of_match(engine, MATCH) == [(1, MatchOpened()), (2, MatchOpened())]
 
 
