@@ -1,0 +1,48 @@
+"""Time of a large Swiss event for its pairings: CPU time of each round of 200 bots.
+
+Each event plays nine rounds with random results. The exit code is 1 if a round takes a second.
+
+Example: python -m benchmarks.pairing
+"""
+
+from __future__ import annotations
+
+import random
+import statistics
+import sys
+import time
+
+from arena.rating.formats import Swiss
+from benchmarks.kit.faults import report
+from benchmarks.kit.measure import short
+
+BOTS, ROUNDS, EVENTS = 200, 9, 20
+MOST_SECONDS = 1.0
+
+
+def play_event(chance: random.Random) -> list[float]:
+    """Play an event, and return the CPU time in seconds that the pairings of each round took."""
+    event = Swiss([f"bot {number:03}" for number in range(BOTS)], ROUNDS, starts=1)
+    seconds = []
+    for _ in range(ROUNDS):
+        began = time.process_time()
+        pairs = event.next_pairs(queue_empty=True)
+        seconds.append(time.process_time() - began)
+        for pair in pairs:
+            points = chance.choice((0.0, 0.5, 1.0, 1.5, 2.0))
+            event.record_pair(pair, points, 2 - points)
+    return seconds
+
+
+def main() -> int:
+    """Measure, and print the median and the longest round of all events."""
+    rounds = [seconds for seed in range(EVENTS) for seconds in play_event(random.Random(seed))]
+    print(
+        f"{EVENTS} events of {BOTS} bots, {ROUNDS} rounds each: pairing a round takes "
+        f"{short(1000 * statistics.median(rounds))} ms of CPU in the median, {short(1000 * max(rounds))} ms at most"
+    )
+    return report([f"a round took {seconds:.2f} s" for seconds in rounds if seconds >= MOST_SECONDS])
+
+
+if __name__ == "__main__":
+    sys.exit(main())
