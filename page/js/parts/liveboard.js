@@ -14,7 +14,7 @@ export class LiveBoard {
     this.ground = h("div", { class: "board mini-board", inert: true });
     this.place = place;
     this.board = /** @type {any} */ (null);
-    this.told = h("span", { class: "quiet outcome" });
+    this.told = h("span", { class: "quiet outcome" }, "\u00a0"); // as high as the first words
     this.card = h("a", { class: "card live", href: addressOf("match", match) },
       h("span", { class: "pairing" },
         SEATS.map((seat) => h("span", { class: "side-name", "data-owner": seat }, h("span", { class: "shape", "aria-hidden": "true" }), botTitle(players[seat])))),

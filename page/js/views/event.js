@@ -154,7 +154,7 @@ export class EventView {
 
 // A board without a match, as large as one with it.
 function blank(words = "…") {
-  return h("li", null, h("div", { class: "card" }, h("span", { class: "pairing quiet" }, words),
+  return h("li", null, h("div", { class: "card" }, h("span", { class: "pairing" }, h("span", { class: "quiet" }, words)),
     h("div", { class: "board mini-board" }, h("div")), h("span", { class: "quiet outcome" }, "\u00a0")));
 }
 
