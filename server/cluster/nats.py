@@ -18,6 +18,7 @@ import anyio
 import nats.errors
 from nats.aio.client import Client
 from nats.aio.msg import Msg
+from nats.aio.subscription import Subscription
 
 from arena.clock import MONOTONIC
 from arena.server.cluster.address import NatsAddress, parse_bus_url
@@ -45,6 +46,13 @@ CLOSE_SECONDS = 1
 WAITING_BYTES = 16 << 20
 """Maximum size of the messages queued for sending, and of those received for each subscription, in bytes."""
 WAITING_MESSAGES = 65_536
+CLIENT_BYTES = 2 << 20
+"""Number of unsent bytes in the client above which it gets no more messages.
+
+Above a limit of its own, each call of the client waits a second for NATS, and checks of a NATS that hangs would too.
+"""
+FULL_SECONDS = 0.01
+"""Pause before the next look at a client that has too many unsent bytes."""
 
 
 class NoTls(ConnectionError):
@@ -62,6 +70,7 @@ class _Connection:
         self.disconnected = anyio.Event()
         self.why = "NATS has closed the connection"
         self.problems: list[Exception] = []
+        self._subscriptions: list[Subscription] = []
 
     def mark_lost(self, why: str) -> None:
         """Mark the connection as lost."""
@@ -88,8 +97,10 @@ class _Connection:
             except Exception:
                 log.exception("a message on %s was not handled", subject)
 
-        await self.client.subscribe(
-            subject, cb=take, pending_msgs_limit=WAITING_MESSAGES, pending_bytes_limit=WAITING_BYTES
+        self._subscriptions.append(
+            await self.client.subscribe(
+                subject, cb=take, pending_msgs_limit=WAITING_MESSAGES, pending_bytes_limit=WAITING_BYTES
+            )
         )
 
     async def flush(self) -> None:
@@ -116,6 +127,9 @@ class _Connection:
         """Close the client."""
         with anyio.move_on_after(CLOSE_SECONDS, shield=True):
             await self.client.close()
+        for each in self._subscriptions:
+            # The client leaves their tasks behind if NATS does not read its last messages, or has reset the connection.
+            each._stop_processing()  # noqa: SLF001  it has no public name
 
 
 class NatsBus:
@@ -219,6 +233,7 @@ class NatsBus:
                     reconnect_time_wait=0,
                     connect_timeout=CONNECT_SECONDS,
                     flush_timeout=ANSWER_SECONDS,
+                    pending_size=2 * WAITING_BYTES,
                     tls=trust,
                     user=provider_of(address.user),
                     password=provider_of(address.password),
@@ -271,8 +286,11 @@ class NatsBus:
             await self._forward(connection)
 
     async def _forward(self, connection: _Connection) -> None:
-        """Pass queued messages to the client, which waits only if it has too many of them."""
+        """Pass queued messages to the client, as long as it has sent most of the earlier ones."""
         while self._waiting:
+            if connection.client.pending_data_size > CLIENT_BYTES:
+                await MONOTONIC.sleep(FULL_SECONDS)
+                continue
             subject, payload = self._waiting.popleft()
             self._waiting_bytes -= len(payload)
             await connection.client.publish(subject, payload)

@@ -85,7 +85,7 @@ async def test_subscriptions_outlive_a_nats_that_is_killed_and_started_again(own
 
 @pytest.mark.parametrize("how", ["frozen", "cut"])
 async def test_a_nats_that_falls_silent_is_lost_and_the_event_loop_goes_on(
-    own_nats: NatsServer, how: str
+    own_nats: NatsServer, how: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     payloads: list[bytes] = []
     async with over_a_line(own_nats) as line:
@@ -113,6 +113,8 @@ async def test_a_nats_that_falls_silent_is_lost_and_the_event_loop_goes_on(
             assert refused
             # The client buffers 2 MiB, and 2 MiB more while its transport waits. The rest is in buffers of the kernel.
             assert accepted < WAITING_BYTES + 64 * 2**20
+            told = [each.getMessage() for each in caplog.records if each.name == "arena.bus"]
+            assert told == ["the connection to NATS is lost: it does not answer"], "the client has not waited"
             if how == "frozen":
                 frozen.__exit__(None, None, None)
             else:
