@@ -174,7 +174,7 @@ async def is_event_name_taken(engine: AsyncEngine, name: str) -> bool:
 ANSWER_SECONDS = 5.0
 """Time to wait for a server's answer, in seconds."""
 FIRST_LOOK_SECONDS = 0.05
-"""Time before the first check for an answer, in seconds. Each later interval is twice as long as the one before."""
+"""Time before the first check for an answer, in seconds. Each later interval is twice as long, up to a second."""
 
 
 class RequestAnswer(Struct, frozen=True):
@@ -221,7 +221,7 @@ async def _wait_answer(engine: AsyncEngine, number: int) -> RequestAnswer | None
     until, pause = MONOTONIC.now() + ANSWER_SECONDS, FIRST_LOOK_SECONDS
     while MONOTONIC.now() < until:
         await MONOTONIC.sleep(pause)
-        pause *= 2
+        pause = min(2 * pause, 1.0)
         async with database.reading(engine) as connection:
             row = (await connection.execute(_REPLY, {"of": number})).one_or_none()
         if row is not None and row.answer is not None:

@@ -1,12 +1,14 @@
 import pytest
 
+from arena.server.store import events
 from arena.server.web import page_process
 from arena.server.web.routes import ROUTES
 
 
 @pytest.fixture(autouse=True)
 def time_of_a_busy_machine(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let the page process start and answer as late as a busy machine does."""
+    """Let servers and the page process start and answer as late as a busy machine does."""
+    monkeypatch.setattr(events, "ANSWER_SECONDS", 300.0)
     monkeypatch.setattr(page_process, "START_SECONDS", 300.0)
     monkeypatch.setattr(page_process, "WAIT_SECONDS", 300.0)
     monkeypatch.setattr(page_process, "OVERDUE_SECONDS", 150.0)

@@ -18,7 +18,7 @@ from arena.server.core.calendar import format_utc
 from arena.server.core.inputs import AnnounceEvent, ControlEvent, HostCommand
 from arena.server.host import Host
 from arena.server.shell import requests
-from arena.server.store import events, invitations, tokens
+from arena.server.store import invitations, tokens
 from arena.server.store.database import now, open_store, transaction_writer
 from arena.server.store.events import NewRequest, PreparedChange, RequestAnswer, change_maker, send_request
 from arena.server.store.people import forget
@@ -167,10 +167,7 @@ async def test_an_entry_reaches_its_event_at_once(host: Host, monkeypatch: pytes
         assert told["events"] == [cup | {"bots": bots}]
 
 
-async def test_an_entry_on_a_page_of_another_process_reaches_the_server_of_the_event(
-    host: Host, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(events, "ANSWER_SECONDS", 300.0)
+async def test_an_entry_on_a_page_of_another_process_reaches_the_server_of_the_event(host: Host) -> None:
     assert await send_request(host.engine, "", AnnounceEvent(replace(ONCE, begins=TOMORROW, closes=TOMORROW)))
     make = change_maker(host.engine)
     for action, answer in (
