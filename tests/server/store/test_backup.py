@@ -77,7 +77,7 @@ async def test_a_backup_can_be_restored_into_either_kind_of_store(
         async with open_store(url) as engine:
             assert (await restore(engine, file)).matches == 2
             assert await everything(engine) == before
-            with pytest.raises(StoreError, match="the store has 2 matches and 2 tokens already"):
+            with pytest.raises(StoreError, match="the store already has 2 matches and 2 tokens"):
                 await restore(engine, file)
             assert await everything(engine) == before
             async with open_journal(engine) as journal:
@@ -158,7 +158,7 @@ async def test_a_store_of_a_later_version_is_backed_up_by_sqlite_as_it_is_and_no
         with closing(sqlite3.connect(file)) as found:
             assert found.execute("SELECT schema_version FROM about").fetchall() == [(99,)]
     else:
-        with pytest.raises(StoreError, match=f"schema 99, .* knows schema {migrations.SCHEMA_VERSION}"):
+        with pytest.raises(StoreError, match=f"schema 99, .* needs schema {migrations.SCHEMA_VERSION}"):
             await backup(database, file)
 
 

@@ -121,7 +121,7 @@ async def test_tables_of_a_core_with_standbys_have_a_longer_limit_than_its_commi
         return str(connection.exec_driver_sql("SHOW idle_in_transaction_session_timeout").scalar_one())
 
     seen: list[str] = []
-    monkeypatch.setattr(migrations, "make", lambda connection: seen.append(timeout(connection)))
+    monkeypatch.setattr(migrations, "create_tables", lambda connection: seen.append(timeout(connection)))
     async with closing(make_engine(postgresql_database, cluster=True)) as engine:
         await prepare(engine)
         async with engine.connect() as connection:
