@@ -159,7 +159,7 @@ async def test_a_query_that_gives_no_match_is_refused() -> None:
             to_line(structs.replace(random_record(make_setup("tictactoe"))[0], game="go")),
             "does not know the game 'go'",
         ),
-        (to_line(random_record(make_setup("riskless", "path4"), 1, 0)[0]), "no move was played"),
+        (to_line(random_record(make_setup("riskless", "path4"), 1, 0)[0]), "it has no moves"),
     ],
 )
 async def test_a_match_without_review_starts_no_engine(line: str, why: str) -> None:
