@@ -39,23 +39,23 @@ def read_account(path: Path) -> Account:
     return Account(values["url"], values["name"], read_token(path, values["token-file"], values["token-env"]))
 
 
-def read_token(path: Path, file: str, variable: str) -> str:
-    """Return the token of the bot whose bot.toml is at `path`. Raises BadBotFile.
+def read_token(bot_file: Path, token_file: str, token_env: str) -> str:
+    """Return the token of the bot whose bot.toml is at `bot_file`. Raises BadBotFile.
 
-    The token is in `file`, or in the environment variable `variable`; it is empty if both arguments are empty. The
-    bot.toml itself does not contain the token, so it can be shared. A relative `file` is relative to the bot.toml's folder.
+    The token is in `token_file`, or in the environment variable `token_env`; it is empty if both arguments are empty. The
+    bot.toml itself does not contain the token, so it can be shared. A relative `token_file` is relative to the bot.toml's folder.
     """
-    if file and variable:
-        raise BadBotFile(f"{path}: set token-file or token-env, not both")
-    if variable:
-        if variable not in os.environ:
-            raise BadBotFile(f"{path}: token-env: the environment variable {variable} is not set")
-        return os.environ[variable].strip()
-    if not file:
+    if token_file and token_env:
+        raise BadBotFile(f"{bot_file}: set token-file or token-env, not both")
+    if token_env:
+        if token_env not in os.environ:
+            raise BadBotFile(f"{bot_file}: token-env: the environment variable {token_env} is not set")
+        return os.environ[token_env].strip()
+    if not token_file:
         return ""
-    beside = path.parent / file
+    beside = bot_file.parent / token_file
     try:
         return beside.read_text(encoding="utf-8").strip()
     except (OSError, ValueError) as error:
         why = error.strerror if isinstance(error, OSError) else error
-        raise BadBotFile(f"{path}: token-file: cannot read {beside}: {why}") from None
+        raise BadBotFile(f"{bot_file}: token-file: cannot read {beside}: {why}") from None

@@ -59,7 +59,13 @@ TimeOption = Annotated[
 ]
 MarginOption = Annotated[
     int,
-    typer.Option("--margin", metavar="MS", min=0, max=60_000, help="Network allowance on each move, in ms."),
+    typer.Option(
+        "--margin",
+        metavar="MS",
+        min=0,
+        max=60_000,
+        help="Extra time allowed on each move for network delay, in ms.",
+    ),
 ]
 RoundsOption = Annotated[
     int,

@@ -46,7 +46,7 @@ TIMES = 40
 """Number of moves, hellos and answers that are counted; the figures are medians for each function."""
 QUIET_SECONDS = 0.01
 """Time from an answer to the next request, in seconds: long enough for the shell to become idle."""
-MOST = {"a durable move": 60, "a hello": 120, "a kept answer of /api/table": 60}
+MOST = {"a durable move": 60, "a hello": 120, "a cached answer of /api/table": 60}
 GET = b"GET /api/table HTTP/1.1\r\nHost: here\r\n\r\n"
 
 
@@ -175,7 +175,7 @@ async def count() -> dict[str, Counter[CodeType]]:
             async with open_host(settings, pool=pool) as host:
                 results["a hello"] = await _hellos(host, calls)
                 results["a durable move"] = await _moves(host, calls)
-                results["a kept answer of /api/table"] = await _answers(host, calls)
+                results["a cached answer of /api/table"] = await _answers(host, calls)
     finally:
         calls.close()
     return {what: results[what] for what in MOST}

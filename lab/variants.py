@@ -55,13 +55,13 @@ def variant(name: str) -> RisklessMap:
     if "=" not in numbers or numbers.endswith(".toml"):
         return _base(name)
     if not colon:
-        raise MapError(f"{name:.60}", "", f"no such map; the name must be {FORM}")
+        raise MapError(f"{name:.60}", "", f"no such map; the form of a variant is {FORM}")
     changes = {}
     for part in numbers.split(","):
         key, _, number = part.partition("=")
         if key not in ("cap", "goal") or key in changes or not (number.isascii() and number.isdecimal()):
             raise MapError(
-                f"{name:.60}", "", f"{part:.20} is not a valid cap or goal; the name must be {FORM}"
+                f"{name:.60}", "", f"{part:.20} is not cap=N or goal=N, or is given twice; the form is {FORM}"
             )
         changes[key] = int(number)
     try:

@@ -29,7 +29,7 @@ class BotProcesses:
         self._event = anyio.Event()
 
     def reserve(self, bot: str) -> str | None:
-        """Reserve a process of the bot that is connected and free, and return its name; None if there is none."""
+        """Reserve a connected, free process of the bot, and return the name of its connection; None if there is none."""
         for process in self._processes[bot]:
             if process.state is BotState.UP and process.name not in self._playing:
                 self._playing.add(process.name)

@@ -185,9 +185,9 @@ class Runner:
         return self._threads.limits(pairing.maxie, pairing.minnie, self._bots.announced_threads)
 
     def _reserve_bots(self, bots: Sequence[str], busy: set[str]) -> list[str] | None:
-        """Reserve a free connection of each bot, and return their names.
+        """Reserve a free connection of each bot, and return the names of the connections.
 
-        If a bot has none, reserve nothing, add the bot to `busy`, and return None.
+        If a bot has no free connection, reserve nothing, add the bot to `busy`, and return None.
         """
         names: list[str] = []
         for bot in bots:

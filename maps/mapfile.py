@@ -63,7 +63,7 @@ def parse(text: str, name: str, file: str) -> MapFile:
     try:
         data = tomllib.loads(text)
     except RecursionError:
-        raise MapError(file, "", "not TOML that can be parsed: nested too deeply") from None
+        raise MapError(file, "", "cannot be parsed as TOML: nested too deeply") from None
     except ValueError as error:
         # tomllib also passes on the error of int() for a number of 5,000 digits
         raise MapError(file, "", f"not TOML: {_lower_first(str(error))}") from None

@@ -38,7 +38,7 @@ class Terms(Struct, frozen=True, kw_only=True):
     time_odds: TimeOdds = TimeOdds()
     """Time control of each player, if the two differ."""
     margin_ms: int
-    """Network allowance on each move, in ms: the flag falls this much later than the clock says."""
+    """Extra time allowed on each move for network delay, in ms: the flag falls this much later than the clock says."""
     ready_ms: int
     """Time for a player to get ready before any clock starts, in ms."""
     grace_ms: int = 0

@@ -187,7 +187,7 @@ class Start(Struct, frozen=True, tag="start"):
     players: Players
     time_control: TimeControl
     margin_ms: Milliseconds
-    """Network allowance on each move, in ms: the flag falls this much later than the clock says."""
+    """Extra time allowed on each move for network delay, in ms: the flag falls this much later than the clock says."""
     ready_ms: Milliseconds
     threads: Annotated[int, Meta(ge=1, le=MAX_THREADS)] = 1
     """Maximum number of search threads."""

@@ -47,7 +47,7 @@ class RosterChange(NamedTuple):
 
 
 class FormatRank(NamedTuple):
-    """Rank of a bot by the rules of its format."""
+    """Rank of a bot in an event, by the rules of the event's format."""
 
     order: tuple[float, ...] = ()
     """Sort key of the rank, smaller is better. It is the same for all bots if Elo decides, or points and Buchholz."""

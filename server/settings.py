@@ -103,7 +103,9 @@ class PoolSettings(Struct, kw_only=True, forbid_unknown_fields=True):
     pause_seconds: Annotated[
         float, Meta(ge=0, description="Minimum time between matches of the same two bots.")
     ] = 5.0
-    margin_ms: Annotated[int, Meta(ge=0, le=60_000, description="Network allowance on the clock.")] = 100
+    margin_ms: Annotated[
+        int, Meta(ge=0, le=60_000, description="Extra time allowed on each move for network delay.")
+    ] = 100
     ready_seconds: Annotated[float, Meta(ge=1, le=600, description="Time for a bot to get ready.")] = 30.0
     rated: Annotated[bool, Meta(description="Rate the matches of the pool.")] = True
     matchmaker: Annotated[bool, Meta(description="Pair waiting bots; false: challenges only.")] = True

@@ -83,7 +83,7 @@ class Header(Struct, frozen=True, kw_only=True):
         return Boards(tuple(map(tuple, self.neighbours)), self.territory_cap, self.armies_to_win)
 
     @property
-    def blocks(self) -> int:
+    def block_count(self) -> int:
         return -(-self.boards.count // self.boards_in_block)
 
 
@@ -120,7 +120,7 @@ def decode(data: memoryview, name: str) -> tuple[Header, Index]:
         raise BadTable(f"{name} is damaged: its header cannot have {length:,} bytes; solve the map again")
     header = _header(bytes(data[start : start + length]), name)
     index = start + length
-    ends = index + 2 * LENGTH * header.blocks
+    ends = index + 2 * LENGTH * header.block_count
     if bytes(data[ends : ends + CHECKSUM]) != hashlib.sha256(data[:ends]).digest():
         raise BadTable(f"{name} is damaged: the checksum of its header is wrong; solve the map again")
     places = [ends + CHECKSUM]
@@ -152,6 +152,6 @@ def _header(data: bytes, name: str) -> Header:
             f"reads {FORMAT} with version {RULES}; solve the map again"
         )
     size = len(header.neighbours)
-    if any(w >= size for near in header.neighbours for w in near) or header.blocks > MAX_BLOCKS:
+    if any(w >= size for near in header.neighbours for w in near) or header.block_count > MAX_BLOCKS:
         raise BadTable(f"{name} is damaged: its header describes an impossible map; solve the map again")
     return header

@@ -79,9 +79,7 @@ class SolvedTable:
         return codes
 
     def _damage_text(self, number: int, why: str) -> str:
-        return (
-            f"{self.path} is damaged in block {number} of {self.header.blocks} ({why}); solve the map again"
-        )
+        return f"{self.path} is damaged in block {number} of {self.header.block_count} ({why}); solve the map again"
 
 
 def write_table(path: Path, header: Header, blocks: Sequence[bytes]) -> None:

@@ -70,7 +70,7 @@ def section(data: dict[str, Any]) -> Section:
         "depend on the machine.",
         ["techniques", "nodes, median", "fewer than plain by", "of the minimal tree's leaves, median"],
         rows,
-        "A search can need less than a minimal tree, because transpositions share subtrees, and lines that end early are short.",
+        "A search can visit fewer nodes than the minimal tree has leaves: transpositions share subtrees, and matches that end early make branches shorter.",
         [
             claim(
                 f"nodes to depth {DEPTH} on m2, exact mode, against plain alpha-beta",

@@ -213,7 +213,7 @@ class Clock:
 
 @dataclass(frozen=True)
 class Thinking:
-    """Analysis of a move. Omit unknown values."""
+    """What the bot's search found about a move. Omit unknown values."""
 
     depth: int | None = None
     """Completed search depth, in plies."""

@@ -45,7 +45,7 @@ from arena.bots.client.state.actions import (
     Warn,
 )
 from arena.bots.client.state.machine import Machine
-from arena.bots.client.state.reconnection import reconnect_delay, should_reconnect
+from arena.bots.client.state.reconnection import max_reconnect_delay, should_reconnect
 from arena.bots.client.status import ResultCounts, StatusReporter, page_of
 from arena.bots.client.worker import (
     BotEnded,
@@ -259,7 +259,7 @@ class Client:
                 and tries >= self._settings.reconnects
             ):
                 raise end
-            longest = reconnect_delay(
+            longest = max_reconnect_delay(
                 tries, stopped=stopped, playing=self._machine.playing > 0, grace=self._machine.grace
             )
             if self.connections == 0:

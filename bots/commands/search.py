@@ -221,7 +221,10 @@ def analyse_command(
     ] = False,
     compare: Annotated[
         bool,
-        typer.Option("--compare", help="Count the leaves of every algorithm by depth, instead of analysing."),
+        typer.Option(
+            "--compare",
+            help="Instead of analysing, count the leaves that each algorithm visits at each depth.",
+        ),
     ] = False,
     budget: Annotated[
         int,

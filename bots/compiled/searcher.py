@@ -81,7 +81,7 @@ class Searcher(Generic[P, M]):
         compiled = compile_game(game, weights)
         if compiled is None:
             raise ValueError(
-                f"there is no compiled search of this {game.name}: its rules are its own, or its map is too large"
+                f"no compiled search for this game of {game.name}: it has custom rules, or its map is too large"
             )
         self._compiled = compiled
         self._search = make_search(compiled.kernel)

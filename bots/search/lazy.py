@@ -54,12 +54,12 @@ Numbered = tuple[int, Numbers]
 
 
 def mapmin(lists: Iterable[Numbers]) -> Iterator[int]:
-    """Yield the minimum of the first list, and of each later list that is not omitted."""
+    """Yield the minimum of the first list, and of each later list that may raise the maximum of the minima (`omit`)."""
     return map(itemgetter(1), minima(enumerate(lists)))
 
 
 def minima(lists: Iterator[Numbered]) -> Iterator[tuple[int, int]]:
-    """Yield the index and the minimum of each list that is not omitted."""
+    """Yield the index and the minimum of the first list, and of each later list that may raise their maximum (`omit`)."""
     for place, numbers in lists:
         least = min(numbers)
         yield place, least
@@ -76,12 +76,12 @@ def omit(potential: int, lists: Iterator[Numbered]) -> Iterator[tuple[int, int]]
 
 
 def mapmax(lists: Iterable[Numbers]) -> Iterator[int]:
-    """Yield the maximum of the first list, and of each later list that is not omitted: the mirror image of `mapmin`."""
+    """Yield the maximum of the first list, and of each later list that may lower the minimum of the maxima (`omit_high`)."""
     return map(itemgetter(1), maxima(enumerate(lists)))
 
 
 def maxima(lists: Iterator[Numbered]) -> Iterator[tuple[int, int]]:
-    """Yield the index and the maximum of each list that is not omitted: the mirror image of `minima`."""
+    """Yield the index and the maximum of the first list, and of each later list that may lower their minimum (`omit_high`)."""
     for place, numbers in lists:
         most = max(numbers)
         yield place, most
@@ -174,7 +174,7 @@ def gametree(
 
 
 Dynamic = Callable[[P], bool]
-"""Predicate: True if a position is too is_dynamic for its static value."""
+"""Predicate: True if a position is too dynamic for its static value."""
 
 
 def lazy(

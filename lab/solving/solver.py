@@ -198,7 +198,7 @@ class Solver:
         raise AssertionError("the code was counted")
 
     def _pack(self, workers: Executor, header: Header) -> Sequence[bytes]:
-        level = SMALL_LEVEL if header.blocks <= SMALL_BLOCKS else LEVEL
+        level = SMALL_LEVEL if header.block_count <= SMALL_BLOCKS else LEVEL
         kind = np.uint8 if header.width == 1 else np.dtype("<u2")
 
         def pack(block: int) -> bytes:
@@ -212,4 +212,4 @@ class Solver:
             latest = np.maximum.accumulate(np.where(flags, np.arange(len(codes)), 0))
             return compress_codes(codes[latest].tobytes(), level)
 
-        return list(self._map_with_progress(workers, "pack", pack, header.blocks))
+        return list(self._map_with_progress(workers, "pack", pack, header.block_count))

@@ -114,7 +114,7 @@ def _unpack_codes(table: SolvedTable) -> npt.NDArray[Any]:
     header = table.header
     kind = np.uint8 if header.width == 1 else np.dtype("<u2")
     codes = np.zeros(table.boards.count, kind)
-    for number in range(header.blocks):
+    for number in range(header.block_count):
         first = number * header.boards_in_block
         codes[first : first + header.boards_in_block] = np.frombuffer(table.block(number), kind)
     return codes

@@ -127,7 +127,11 @@ def check(
     name: Annotated[str, typer.Argument(metavar="NAME", help="Name of a submission, or a FILE.zip.")],
     image: Annotated[
         str,
-        typer.Option("--image", metavar="IMAGE", help="Container image of the box; default: riskless-arena."),
+        typer.Option(
+            "--image",
+            metavar="IMAGE",
+            help="Container image in which the submission runs; default: riskless-arena.",
+        ),
     ] = "",
     game: GameOption = "riskless",
     map: MapOption = DEFAULT_MAP,

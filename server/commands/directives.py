@@ -17,7 +17,8 @@ from arena.server.store.people import known_names
 from arena.server.store.tokens import is_name
 
 ForOption = Annotated[
-    str, typer.Option("--for", metavar="TIME", help="Duration, e.g. 10m or 2h; ever for no end.")
+    str,
+    typer.Option("--for", metavar="TIME", help="Duration, such as 10m or 2h; 'ever' means no time limit."),
 ]
 ReasonOption = Annotated[str, typer.Option("--reason", metavar="TEXT", help="Reason sent to the client.")]
 LiftOption = Annotated[bool, typer.Option("--lift", help="Lift the ban instead.", show_default=False)]

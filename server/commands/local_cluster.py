@@ -209,15 +209,15 @@ async def _start_all(children: Sequence[ServerProcess], host: str, port: int) ->
             if codes:
                 return codes[0]
             try:
-                async with await anyio.connect_tcp(_local_address(host), port):
+                async with await anyio.connect_tcp(_reachable_host(host), port):
                     break
             except OSError:
                 await MONOTONIC.sleep(POLL_SECONDS)
     return None
 
 
-def _local_address(host: str) -> str:
-    """Return the address at which this machine reaches a listener on `host`."""
+def _reachable_host(host: str) -> str:
+    """Return a host at which this machine reaches a listener on `host`: for all interfaces, the loopback address."""
     return {"0.0.0.0": "127.0.0.1", "::": "::1", "": "127.0.0.1"}.get(host, host)  # noqa: S104
 
 

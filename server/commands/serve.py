@@ -136,7 +136,9 @@ def serve(
         with interpreter.infrequent_collections():
             anyio.run(main, backend_options={"use_uvloop": True})
     except NameHeld as error:
-        raise CommandError(f"{error}; a second server on one store needs a server.name of its own") from None
+        raise CommandError(
+            f"{error}. To run a second server on this store, give it another server.name"
+        ) from None
     except (CannotListen, StoreError, BusError) as error:
         raise CommandError(str(error)) from None
     except BadHouse as error:

@@ -19,7 +19,7 @@ _AT = re.compile(r"(?:(?P<date>\d{4}-\d{2}-\d{2})|(?P<day>[A-Za-z]{3,9}))?\s*(?P
 
 
 class BadTime(ValueError):
-    """Raised for a time that cannot be parsed; the message is one line with a correct example."""
+    """Raised for a time or zone that cannot be parsed. The message is one line, and says what to write instead."""
 
 
 def find_zone(name: str) -> ZoneInfo:

@@ -107,7 +107,7 @@ class Core:
         self.next_deadline: int | None = None
         """Time at which `Tick` is due if no other input comes first; None if nothing is due."""
         self._seen = 0
-        """Value of `lobby.changes` when `_follow_changes` last ran."""
+        """Value of `lobby.changes` when `_react_to_changes` last ran."""
         self._handlers: dict[type, Callable[[Any], None]] = {
             MessageReceived: self._handle_message,
             TurnSent: self._handle_turn_sent,
@@ -149,7 +149,7 @@ class Core:
         effects = lobby.begin(now)
         self._handlers[type(input)](input)
         if lobby.changes != self._seen:
-            self._follow_changes()
+            self._react_to_changes()
         self.next_deadline = lobby.deadlines.next
         return effects
 
@@ -192,7 +192,7 @@ class Core:
 
     # consequences of changes
 
-    def _follow_changes(self) -> None:
+    def _react_to_changes(self) -> None:
         """Act on changes: begin requested matches, and schedule checks of the pool, the events and the listing."""
         lobby = self._lobby
         self._matches.begin_requested()

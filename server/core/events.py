@@ -106,7 +106,7 @@ class Events:
         return ""
 
     def listing_entries(self) -> list[ListedEvent]:
-        """Return the listing's entries of at most `MAX_LISTED` events."""
+        """Return a listing entry for each event, for at most `MAX_LISTED` events."""
         return [
             ListedEvent(
                 event.name,

@@ -54,7 +54,7 @@ class HouseEngines:
         return self._engines.pop(name, None) is not None
 
     def listing_entries(self) -> list[ListedBot]:
-        """Return the listing's entries of the engines, connected or not."""
+        """Return a listing entry for each house engine, connected or not."""
         entries = []
         for name, engine in self._engines.items():
             bot = self._lobby.bots.get(name)

@@ -219,10 +219,10 @@ class Matchmaker:
             return False
         if pool.rated and self._waiting[a].shares_owner(self._waiting[b]):
             return False
-        last_end = self._history.last_end(a, b) if pool.pause_ms else None
-        if last_end is None or last_end + pool.pause_ms * MS <= self._lobby.now:
+        last_match_ended = self._history.last_match_ended(a, b) if pool.pause_ms else None
+        if last_match_ended is None or last_match_ended + pool.pause_ms * MS <= self._lobby.now:
             return True
-        until = last_end + pool.pause_ms * MS
+        until = last_match_ended + pool.pause_ms * MS
         self._lobby.deadlines.schedule(("matchmaker", ""), until)
         return False
 

@@ -68,7 +68,7 @@ class PairingHistory:
         """Record the end of a match."""
         self._find_or_add_pairing(a, b).ended = now
 
-    def last_end(self, a: str, b: str) -> int | None:
+    def last_match_ended(self, a: str, b: str) -> int | None:
         """Return the end time of the last match of two bots; None if there was none."""
         pairing = self._pairings.get((a, b) if a < b else (b, a))
         return None if pairing is None else pairing.ended

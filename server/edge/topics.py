@@ -120,7 +120,7 @@ class Topic:
             if number is None:
                 continue
             if is_last:
-                self._send_last(follower, number)
+                self._send_end(follower, number)
             elif number != self._count:
                 self._send_latest(follower, number)
         batch = batch[FOLLOWERS_PER_TURN:]
@@ -152,8 +152,8 @@ class Topic:
         elif number >= 0:
             self._followers[follower] = MISSED
 
-    def _send_last(self, follower: Follower, number: int) -> None:
-        """Send a follower the `end`, which contains all moves, even if the follower is slow."""
+    def _send_end(self, follower: Follower, number: int) -> None:
+        """Send a follower the messages from `number` on and the `end`, even if it is slow, and remove it."""
         self.leave(follower)
         follower.topic_closed(self.name)
         follower.write(b"".join(self._frames_from(number) if number >= 0 else ()) + (self._end or b""))

@@ -179,7 +179,7 @@ class Shell:
             self._wake.set()
 
     def attach(self, edge: int, port: EdgePort) -> None:
-        """Connect an edge, so that its clients can enter."""
+        """Register an edge and its port, so that its clients can connect."""
         self._edges[edge] = port
 
     def detach(self, edge: int) -> None:

@@ -49,7 +49,7 @@ class ArchivedMatch(Record, frozen=True, kw_only=True):
 
 
 @dataclass
-class ImportCounts:
+class ImportResult:
     """Result of importing the lines of a file."""
 
     added: int = 0
@@ -84,12 +84,12 @@ def archived_line(row: Any) -> str:
     return msgspec.json.encode(ArchivedMatch(**record, finished=row.finished, rated=row.rated)).decode()
 
 
-async def import_lines(engine: AsyncEngine, lines: Iterable[bytes], *, trust: bool = False) -> ImportCounts:
+async def import_lines(engine: AsyncEngine, lines: Iterable[bytes], *, trust: bool = False) -> ImportResult:
     """Import the matches in these lines into the store. Invalid lines are left out.
 
     trust: True if matches marked as rated count for the ratings. Anybody can write such a line.
     """
-    counts = ImportCounts()
+    counts = ImportResult()
     for chunk in database.chunks(_parse_lines(lines, counts), CHUNK):
         async with database.exclusive(engine) as connection:
             await _add_chunk(connection, chunk, counts, trust=trust)
@@ -105,7 +105,7 @@ def read_lines(file: BufferedIOBase) -> Iterator[bytes]:
         yield line
 
 
-def _parse_lines(lines: Iterable[bytes], counts: ImportCounts) -> Iterator[tuple[int, ArchivedMatch]]:
+def _parse_lines(lines: Iterable[bytes], counts: ImportResult) -> Iterator[tuple[int, ArchivedMatch]]:
     for number, line in enumerate(lines, 1):
         if not line.strip():
             continue
@@ -181,7 +181,7 @@ def _parse_time(archived: ArchivedMatch, name: str, form: re.Pattern[str]) -> da
 async def _add_chunk(
     connection: AsyncConnection,
     chunk: Sequence[tuple[int, ArchivedMatch]],
-    counts: ImportCounts,
+    counts: ImportResult,
     *,
     trust: bool,
 ) -> None:

@@ -96,7 +96,7 @@ def _event_lines(plan: EventPlan, origin: str, now: datetime, *, cancelled: bool
 def _event_description(plan: EventPlan) -> str:
     rounds = f"{plan.minutes} minutes" if plan.is_arena else f"{plan.rounds} rounds"
     where = dict.fromkeys(
-        titles.game_title(start.game.name, str(start.game.setup().get("map", "")), "")
+        titles.match_title(start.game.name, str(start.game.setup().get("map", "")), "")
         for start in plan.starts
     )
     parts = [f"{plan.format}, {rounds}", ", ".join(where), str(plan.starts[0].time_control)]

@@ -102,13 +102,13 @@ class LinkPreviews:
             path, at = f"{path}/{ply}", f" · move {ply}"
         summary = await load_summary(self._engine, match)
         if summary is not None:
-            about = titles.game_title(summary.game, summary.map, summary.time_control)
+            about = titles.match_title(summary.game, summary.map, summary.time_control)
             line = f"{about} · {titles.result_title(summary.players, summary.result)} · {summary.plies} moves{at}"
             return LinkPreview(" v ".join(titles.bot_titles(summary.players)), line, f"{path}.png")
         view = await self._view(match)
         if view is None:
             return GENERAL
-        line = f"{titles.live_title(view)} · live, move {len(view.moves)}{at}"
+        line = f"{titles.live_match_title(view)} · live, move {len(view.moves)}{at}"
         return LinkPreview(" v ".join(titles.bot_titles(view.players)), line, f"{path}.png")
 
     async def _view(self, match: str) -> View | None:

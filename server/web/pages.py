@@ -48,7 +48,7 @@ METRICS_SECONDS = 0.5
 """Time for which the rendered metrics are cached, in seconds."""
 CACHE_ENTRIES, CACHE_BYTES = 1024, 16 * 1024 * 1024
 """Maximum number of cached answers, and of bytes in their bodies together."""
-CHANGES_OF_ADDRESS = 64
+MAX_CHANGES_PER_ADDRESS = 64
 """Maximum number of waiting changes per address. It is high, because the students of a course may share an address."""
 CACHED_ANSWER_COST = 200
 """Cost of a cached answer, in µs."""
@@ -104,7 +104,7 @@ class Pages:
         self._store = store.url.render_as_string(hide_password=False)
         self._make_prepared = make_change
         # A change locks the store exclusively, so one is made at a time.
-        self._changes = RequestQueue(1, clock, CHANGES_OF_ADDRESS)
+        self._changes = RequestQueue(1, clock, MAX_CHANGES_PER_ADDRESS)
         self._metrics = metrics
         self._metrics_text = Response(HTTPStatus.OK, PROMETHEUS, b"")
         self._metrics_until = float("-inf")

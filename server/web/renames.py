@@ -73,7 +73,7 @@ class Renames:
         self._added = anyio.Event()
 
     def add(self, change: NameChange) -> None:
-        """Rename a bot after all those before it, unless it is already being renamed."""
+        """Queue a rename, unless the same one is already waiting or running."""
         if self._problems.get(change, "") is None:
             return
         self._problems.pop(change, None)

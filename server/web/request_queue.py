@@ -18,7 +18,7 @@ from arena.server.failed_logins import address_key
 
 SHARE = 0.2
 """Share of one core that all answers may use together, if each takes its full cost."""
-MAX_WAITING, MAX_WAITING_OF_ADDRESS = 256, 16
+MAX_WAITING, MAX_WAITING_PER_ADDRESS = 256, 16
 """Maximum number of waiting requests, in total and, by default, per address."""
 
 
@@ -29,7 +29,7 @@ class ServerBusy(Exception):
 class RequestQueue:
     """Fair queue that makes `at_once` answers in parallel. An address may have `per_address` waiting requests."""
 
-    def __init__(self, at_once: int, clock: Clock, per_address: int = MAX_WAITING_OF_ADDRESS) -> None:
+    def __init__(self, at_once: int, clock: Clock, per_address: int = MAX_WAITING_PER_ADDRESS) -> None:
         self._at_once = at_once
         self._per_address = per_address
         self._free = at_once

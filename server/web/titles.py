@@ -51,15 +51,15 @@ def event_title(name: str) -> str:
     return "Open pool" if name == "serve" else name
 
 
-def game_title(game: str, map: str, time_control: str) -> str:
+def match_title(game: str, map: str, time_control: str) -> str:
     """Return the title of a match: its game, map and time control, separated by commas."""
     title = map_title(map) if map and game == "riskless" else f"{GAMES.get(game, game)} {map}".strip()
     return ", ".join(each for each in (title, time_control) if each)
 
 
-def live_title(view: View) -> str:
+def live_match_title(view: View) -> str:
     """Return the title of a match in progress: its game, map and time control, separated by commas."""
-    return game_title(view.game, str(view.setup.get("map", "")), str(view.time_control))
+    return match_title(view.game, str(view.setup.get("map", "")), str(view.time_control))
 
 
 def result_title(players: Players, result: Result) -> str:

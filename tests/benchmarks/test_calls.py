@@ -1,4 +1,4 @@
-"""A move, a hello and a kept answer take no more calls than SERVER.md promises."""
+"""A move, a hello and a cached answer take no more calls than SERVER.md promises."""
 
 from __future__ import annotations
 

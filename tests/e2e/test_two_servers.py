@@ -41,7 +41,7 @@ async def test_the_second_is_refused_and_the_matches_of_the_first_go_on(tmp_path
         assert first.process is not None
         assert "the server without a name is running on this store already: on " in line
         assert f", process {first.process.pid}, since " in line
-        assert line.endswith("a second server on one store needs a server.name of its own")
+        assert line.endswith("To run a second server on this store, give it another server.name")
         assert "Traceback" not in second.log.read_text()
         assert await first.stop(signal.SIGTERM) == 0
 

@@ -31,9 +31,9 @@ def test_a_map_with_other_numbers() -> None:
     ("name", "why"),
     [
         ("nowhere", "no such map"),
-        ("world:cap=x", "cap=x is not a valid cap or goal"),
-        ("world:size=3", "size=3 is not a valid cap or goal"),
-        ("world:cap=3,cap=4", "cap=4 is not a valid cap or goal"),
+        ("world:cap=x", "cap=x is not cap=N or goal=N"),
+        ("world:size=3", "size=3 is not cap=N or goal=N"),
+        ("world:cap=3,cap=4", "cap=4 is not cap=N or goal=N"),
         ("cap=3", "the name must be NAME"),
         ("world:cap=0", "territory_cap"),
         ("planar:12", "a random planar map is planar:SIZE:NUMBER"),

@@ -23,7 +23,7 @@ def check_refused(path: Path, *words: str) -> None:
     """Check that opening the file, or reading one of its blocks, is refused in one line with these words."""
     with pytest.raises(BadTable) as error:
         table = SolvedTable(path)
-        for block in range(table.header.blocks):
+        for block in range(table.header.block_count):
             table.block(block)
     text = str(error.value)
     assert "\n" not in text
@@ -127,5 +127,5 @@ def test_the_digest_is_of_all_that_a_value_depends_on() -> None:
 def test_a_header_knows_its_blocks(solve: Solve) -> None:
     header = SolvedTable(solve(path_map())).header
     assert isinstance(header, Header)
-    assert header.blocks == 1
+    assert header.block_count == 1
     assert header.boards == Boards.of(path_map())

@@ -32,7 +32,7 @@ def should_reconnect(code: Code, *, was_welcomed: bool) -> bool:
     return code in (_TEMPORARY_AFTER_WELCOME if was_welcomed else _TEMPORARY)
 
 
-def reconnect_delay(tries: int, *, stopped: bool, playing: bool, grace: float) -> float:
+def max_reconnect_delay(tries: int, *, stopped: bool, playing: bool, grace: float) -> float:
     """Return the longest pause in seconds before the next attempt, after `tries` consecutive failures.
 
     A client waits between half of this time and all of it.

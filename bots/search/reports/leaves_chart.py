@@ -1,4 +1,4 @@
-"""SVG chart of a comparison: leaves by depth on a logarithmic scale, with the powers of q."""
+"""SVG chart that compares algorithms: leaves by depth on a logarithmic scale, with curves for powers of the branching factor q."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ class TreeTooLarge(ValueError):
 
 
 def tree_svg(tree: TracedNode, title: str, line: tuple[int, ...] = ()) -> str:
-    """Return the drawing. `line` is the path of the moves to be played, which is drawn thick. Raises TreeTooLarge."""
+    """Return an SVG drawing of the tree, with the best line, whose path is `line`, drawn thick. Raises TreeTooLarge."""
     size = count_nodes(tree)
     if size > MAX_NODES:
         raise TreeTooLarge(f"a picture may have at most {MAX_NODES} nodes, not {size}")

@@ -53,8 +53,8 @@ class Changes:
     """Rows of the server's own events."""
     answers: list[dict[str, Any]] = field(default_factory=list)
     """Answers to the host's requests."""
-    only_events: bool = True
-    """True if there are only events, which one statement can write."""
+    only_journal_events: bool = True
+    """True if there is nothing to write but events of matches: then one statement suffices."""
 
 
 def collect_changes(effects: Iterable[Durable]) -> Changes:
@@ -65,7 +65,7 @@ def collect_changes(effects: Iterable[Durable]) -> Changes:
             text = to_journal(effect.at, effect.event, effect.turn)
             changes.events.append((effect.match, effect.seq, text))
             continue
-        changes.only_events = False
+        changes.only_journal_events = False
         if type(effect) is OpenMatch:
             changes.opened.append(_open_row(effect))
         elif type(effect) is CloseMatch:

@@ -132,7 +132,7 @@ class PostgresqlWriter:
     async def commit(self, changes: Changes, lease: Lease) -> None:
         """Make the changes durable in one transaction. Raises LeaseLost. Database errors are passed on."""
         async with self._commits.use() as (_, raw):
-            if not changes.only_events:
+            if not changes.only_journal_events:
                 async with raw.transaction():
                     await _require_lease(raw, lease)
                     await _write_changes(raw, changes, lease)

@@ -175,7 +175,7 @@ class SqliteWriter:
 
     def _commit(self, changes: Changes, lease: Lease) -> None:
         events, fence = changes.events, (lease.name, lease.name, lease.number)
-        if changes.only_events and 0 < len(events) <= MAX_ROWS:
+        if changes.only_journal_events and 0 < len(events) <= MAX_ROWS:
             values = (*chain.from_iterable(events), *fence)
             if self._raw.execute(append_statement(len(events)), values).rowcount < len(events):
                 self._require(lease)  # if the lease is held, a match was removed from the store meanwhile

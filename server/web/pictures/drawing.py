@@ -63,7 +63,7 @@ def record_picture(line: str, ply: int | None = None) -> bytes:
 
 def view_picture(view: View, ply: int | None = None) -> bytes:
     """Draw a match in progress after `ply` plies as PNG; None for its current position. Raises NoPicture."""
-    words = MatchWords(*titles.bot_titles(view.players), titles.live_title(view), "")
+    words = MatchWords(*titles.bot_titles(view.players), titles.live_match_title(view), "")
     return _draw_match(DrawnMatch(words, view.game, view.setup, [each.move for each in view.moves]), ply)
 
 
@@ -148,7 +148,7 @@ def _match_of_record(line: str) -> DrawnMatch:
         record = from_line(line)
     except BadRecord as error:
         raise NoPicture(f"the match cannot be rendered: {error}") from None
-    about = titles.game_title(record.game, str(record.setup.get("map", "")), record.time_control)
+    about = titles.match_title(record.game, str(record.setup.get("map", "")), record.time_control)
     players = record.players
     words = MatchWords(*titles.bot_titles(players), about, titles.result_title(players, record.result))
     return DrawnMatch(words, record.game, record.setup, [each.move for each in record.moves])

@@ -79,7 +79,7 @@ def test_outcomes_are_counted_and_can_be_played_by(tmp_path: Path) -> None:
             ["--without", "race", "--generations", "0", "--climb", "3"],
             "--without has an effect only with --generations",
         ),
-        (["--map", "ring:12:cap=x"], "cap=x is not a valid cap or goal"),
+        (["--map", "ring:12:cap=x"], "cap=x is not cap=N or goal=N"),
         (["--game", "tictactoe", "--map", "m1"], "tictactoe has no maps"),
         (["--game", "hexapawn"], "hexapawn has no features"),
     ],

@@ -500,7 +500,7 @@ def test_pairings_are_remembered_for_any_order_of_names() -> None:
         known.begin(*pair)
     known.end("b", "a", 5)
     assert (known.match_count("a", "b"), known.match_count("b", "a")) == (2, 2)
-    assert (known.last_end("a", "b"), known.last_end("a", "c")) == (5, None)
+    assert (known.last_match_ended("a", "b"), known.last_match_ended("a", "c")) == (5, None)
 
 
 def test_a_match_of_an_event_needs_no_pool() -> None:

@@ -13,7 +13,7 @@ from arena.server.store import archive, schema
 from arena.server.store.aggregates.counting import refresh
 from arena.server.store.aggregates.recompute import recompute
 from arena.server.store.aggregates.standings import load_standings
-from arena.server.store.archive import ArchivedMatch, ImportCounts, export_lines, import_lines, parse_line
+from arena.server.store.archive import ArchivedMatch, ImportResult, export_lines, import_lines, parse_line
 from arena.server.store.database import open_store
 from testkit.stored import records_of
 from tests.server.matches import record
@@ -41,7 +41,7 @@ async def test_export_and_import_keep_records_and_ratings(database: str, other_d
         records = await fill(engine)
         lines = await exported(engine)
         assert [from_line(each) for each in lines] == records
-        assert await import_lines(other, lines, trust=True) == ImportCounts(added=4)
+        assert await import_lines(other, lines, trust=True) == ImportResult(added=4)
         assert await exported(other) == lines
         assert await records_of(other, "other") == records[:1]
         for each in (engine, other):
@@ -78,9 +78,9 @@ async def test_imported_matches_are_unrated_unless_the_host_trusts_the_file(data
 async def test_importing_twice_changes_nothing(database: str) -> None:
     async with open_store(database) as engine:
         lines = [line(record("a" * 32)), line(record("b" * 32)), b"\n", line(record("a" * 32))]
-        assert await import_lines(engine, lines) == ImportCounts(added=2, known=1)
+        assert await import_lines(engine, lines) == ImportResult(added=2, known=1)
         before = await exported(engine)
-        assert await import_lines(engine, lines) == ImportCounts(added=0, known=3)
+        assert await import_lines(engine, lines) == ImportResult(added=0, known=3)
         assert await exported(engine) == before
 
 

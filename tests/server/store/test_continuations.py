@@ -13,7 +13,7 @@ from arena.games.riskless import Armies
 from arena.maps.setup import make_setup
 from arena.protocol.codes import EndReason
 from arena.protocol.record import Record, Result, to_line
-from arena.server.store.archive import ImportCounts, import_lines
+from arena.server.store.archive import ImportResult, import_lines
 from arena.server.store.continuations import MAX_MOVES, Continuation, find_continuations
 from arena.server.store.database import Engine, open_store
 from tests.match.recorded import random_record
@@ -50,7 +50,7 @@ def random_matches(game: Any, count: int) -> list[tuple[Record, list[Any]]]:
 
 async def keep(engine: Engine, *found: tuple[Record, list[Any]]) -> None:
     lines = [to_line(record).encode() for record, _ in found]
-    assert await import_lines(engine, lines, trust=True) == ImportCounts(added=len(lines))
+    assert await import_lines(engine, lines, trust=True) == ImportResult(added=len(lines))
 
 
 def by_hand(found: list[tuple[Record, list[Any]]], position: Armies) -> set[Continuation]:

@@ -14,7 +14,7 @@ from arena.server.store import retention, schema
 from arena.server.store.aggregates.counting import refresh
 from arena.server.store.aggregates.recompute import recompute
 from arena.server.store.aggregates.standings import load_standings
-from arena.server.store.archive import ImportCounts, import_lines
+from arena.server.store.archive import ImportResult, import_lines
 from arena.server.store.compaction import compact
 from arena.server.store.database import now, open_store
 from arena.server.store.ladders import claim, finish
@@ -100,7 +100,7 @@ async def test_archived_matches_can_be_imported_again(
         (file,) = folder.iterdir()
         lines = gzip.decompress(file.read_bytes()).splitlines()
         assert [from_line(line) for line in lines] == matches
-        assert await import_lines(other, lines, trust=True) == ImportCounts(added=5)
+        assert await import_lines(other, lines, trust=True) == ImportResult(added=5)
         await refresh(other)
         assert await load_standings(other) == rated
 

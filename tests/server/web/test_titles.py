@@ -7,7 +7,7 @@ import pytest
 from arena.protocol.codes import EndReason
 from arena.protocol.record import Result
 from arena.protocol.values import Players
-from arena.server.web.titles import bot_title, game_title, result_title
+from arena.server.web.titles import bot_title, match_title, result_title
 
 
 @pytest.mark.parametrize("reason", list(EndReason))
@@ -22,8 +22,8 @@ def test_every_end_is_told_with_its_winner_where_it_has_one(reason: EndReason) -
 
 
 def test_a_title_has_the_map_and_the_time_control() -> None:
-    assert game_title("riskless", "usa", "10+0.1") == "USA, 10+0.1"
-    assert game_title("my-game", "", "1/move") == "my-game, 1/move"
+    assert match_title("riskless", "usa", "10+0.1") == "USA, 10+0.1"
+    assert match_title("my-game", "", "1/move") == "my-game, 1/move"
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ import pytest
 from anyio.lowlevel import checkpoint
 
 import arena.clock
-from arena.server.web.request_queue import MAX_WAITING_OF_ADDRESS, SHARE, RequestQueue, ServerBusy
+from arena.server.web.request_queue import MAX_WAITING_PER_ADDRESS, SHARE, RequestQueue, ServerBusy
 
 COST = 10_000
 
@@ -122,7 +122,7 @@ async def test_a_request_is_refused_after_too_long_a_wait_or_with_too_many_at_on
         async with turns.slot("192.0.2.1", COST, 0):
             pass
     async with anyio.create_task_group() as tasks:
-        for _ in range(MAX_WAITING_OF_ADDRESS):
+        for _ in range(MAX_WAITING_PER_ADDRESS):
             tasks.start_soon(ask, turns, "192.0.2.1", order)
         await settle()
         with pytest.raises(ServerBusy):
