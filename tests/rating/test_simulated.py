@@ -120,6 +120,6 @@ def findings(tests: int, ladders: int, seed: int) -> Iterator[tuple[str, bool]]:
 
 @pytest.mark.slow
 def test_error_rates_and_intervals_are_what_they_say() -> None:
-    found = list(findings(tests=500, ladders=300, seed=1))
+    found = list(findings(tests=250, ladders=150, seed=1))
     assert len(found) == 5
     assert all(right for _, right in found), found

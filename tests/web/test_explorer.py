@@ -157,13 +157,13 @@ def analyse(page: Page) -> Locator:
     return told
 
 
-@pytest.mark.parametrize(("width", "height"), [(1280, 900), (390, 780)])
 def test_a_finished_match_is_analysed_and_a_better_move_is_played_out(
-    served: Arena, judged: str, page: Page, width: int, height: int
+    served: Arena, judged: str, page: Page
 ) -> None:
-    page.set_viewport_size({"width": width, "height": height})
-    page.goto(f"{served.url}match/{judged}/1")
-    expect(page.get_by_role("button", name="Analyse", exact=True)).to_be_in_viewport(ratio=1)
+    for width, height in ((390, 780), (1280, 900)):
+        page.set_viewport_size({"width": width, "height": height})
+        page.goto(f"{served.url}match/{judged}/1")
+        expect(page.get_by_role("button", name="Analyse", exact=True)).to_be_in_viewport(ratio=1)
     told = analyse(page)
     review = served.ask(f"review/{judged}")
     shares = [round(review["players"][seat]["accuracy"]) for seat in ("maxie", "minnie")]
@@ -185,12 +185,12 @@ def test_a_finished_match_is_analysed_and_a_better_move_is_played_out(
     expect(page.get_by_role("button", name="Follow its line")).to_be_visible()
     page.get_by_role("button", name="Back to the match").click()
     expect(page.locator(".told")).to_contain_text(f"Move {ply},")
-    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    for width in (390, 1280):
+        page.set_viewport_size({"width": width, "height": 780})
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
 
 
-@pytest.mark.parametrize(
-    ("game", "seed", "plies"), [("riskless", 3, 12), ("tictactoe", 5, 4), ("hexapawn", 5, 4)]
-)
+@pytest.mark.parametrize(("game", "seed", "plies"), [("riskless", 3, 12), ("tictactoe", 5, 4)])
 def test_a_file_of_ones_own_is_analysed(
     served: Arena, page: Page, tmp_path: Path, game: str, seed: int, plies: int
 ) -> None:
