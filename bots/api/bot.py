@@ -213,7 +213,7 @@ class Clock:
 
 @dataclass(frozen=True)
 class Thinking:
-    """What the bot's search found about a move. Omit unknown values."""
+    """Findings of the bot's search about a move. Omit unknown values."""
 
     depth: int | None = None
     """Completed search depth, in plies."""
