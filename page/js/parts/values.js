@@ -7,11 +7,11 @@ const FULL = Math.asinh(10000 / SOFT);
 // Steepness of the curve on a map: 1 / (1 + e^(-k v / G)) is Maxie's chance of winning, a draw counted as half, where a bot's
 // value is v armies and G armies win. docs/page.md describes how k was fitted.
 const STEEP = { italy: 14.5, m2: 2.3, poland: 10.8, usa: 21.9, world: 23.8 };
-const ELSEWHERE = 16.7; // of italy, poland, usa and world together
+const DEFAULT_STEEPNESS = 16.7; // of italy, poland, usa and world together
 
 // The chance that Maxie wins, from a value in hundredths of an army.
 export const chance = (value, { map, armies_to_win: goal }) =>
-  1 / (1 + Math.exp((-(Object.hasOwn(STEEP, map ?? "") ? STEEP[map] : ELSEWHERE) * value) / 100 / goal));
+  1 / (1 + Math.exp((-(Object.hasOwn(STEEP, map ?? "") ? STEEP[map] : DEFAULT_STEEPNESS) * value) / 100 / goal));
 
 export const percent = (share) => `${Math.round(100 * share)} %`;
 
