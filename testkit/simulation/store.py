@@ -16,6 +16,7 @@ import sqlalchemy as sa
 from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
 
 from arena.server.store import database, sqlite
+from arena.server.store.journal.sqlite_writer import SqliteWriter
 from arena.server.store.lease import reacquire
 from testkit.simulation.world import EPOCH_NS, MS, SimulatedProcess, World
 
@@ -141,10 +142,10 @@ class SimulatedWriterThread:
         result, error = None, None
         store, process = self._store, self._process
         inner = _inner(work)
-        kind = getattr(getattr(inner, "func", inner), "__name__", "")
-        writes = kind in ("_commit", "_write")
+        kind = getattr(getattr(inner, "func", inner), "__func__", None)
+        writes = kind in (SqliteWriter._commit, SqliteWriter._write)
         try:
-            if kind != "close":
+            if kind is not sa.Connection.close:
                 store.reach(process)
             if writes and store.full:
                 raise sqlite3.OperationalError("database or disk is full")  # noqa: TRY301  as the driver raises it
@@ -159,9 +160,9 @@ class SimulatedWriterThread:
         tell = partial(self._tell, future, result, error)
         self._process.do(tell, store.world.now + store._dice.randrange(MS // 10, MS))
 
-    def _look(self, kind: str, work: Any) -> None:
+    def _look(self, kind: object, work: Any) -> None:
         store, process = self._store, self._process
-        if kind == "_commit":
+        if kind is SqliteWriter._commit:
             store.committed(process, *work.args)
         else:
             [inner] = work.args
@@ -182,7 +183,7 @@ class SimulatedWriterThread:
 
 def _inner(work: Any) -> Any:
     """Return the writer's own function from a submitted call."""
-    while getattr(getattr(work, "func", None), "__name__", "") == "_waiting":
+    while getattr(getattr(work, "func", None), "__func__", None) is SqliteWriter._run_with_wait:
         [work] = work.args
     return work
 
