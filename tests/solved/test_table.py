@@ -77,7 +77,7 @@ def test_every_altered_byte_is_refused(solve: Solve, tmp_path: Path) -> None:
     ("content", "words"),
     [
         (b"", ["is empty"]),
-        (b"# a map\n" * 30, ["not a tablebase", "arena solve"]),
+        (b"# a map\n" * 30, ["not a solved table", "arena solve"]),
         (MAGIC + (1 << 30).to_bytes(4, "little") + bytes(99), ["damaged"]),
         (MAGIC + (9).to_bytes(4, "little") + b"[1, 2, 3]" + bytes(99), ["damaged", "header"]),
     ],
@@ -95,10 +95,10 @@ def test_a_file_that_is_not_there_is_refused(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("change", "word"),
     [
-        ({"rules": 2}, "rules 2"),
+        ({"rules": 2}, "version 2 of the rules"),
         ({"format": "arena-solved/2"}, "arena-solved/2"),
-        ({"neighbours": [[1], [7]]}, "no map"),
-        ({"neighbours": [[1]] * 40, "territory_cap": 1000}, "no map"),
+        ({"neighbours": [[1], [7]]}, "an impossible map"),
+        ({"neighbours": [[1]] * 40, "territory_cap": 1000}, "an impossible map"),
         ({"width": 3}, "width"),
         ({"armies_to_win": -1}, "armies_to_win"),
     ],
