@@ -3,8 +3,7 @@
     pip install easyAI
     arena match easyai_bot.py alphabeta --tc 0.1/move
 
-It searches deeper until its time is up, with the transposition table of easyAI, and plays the best move of the last
-finished depth.
+It deepens the search until its time is up, and plays the best move of the last finished depth.
 """
 
 import time

@@ -2,8 +2,7 @@
 
     pip install open_spiel; arena match openspiel_bot.py alphabeta --tc 0.1/move
 
-A simulation ends with the estimate of the game. The number of simulations follows from the speed of the previous
-search.
+A simulation ends with the game's estimate. The previous search's speed decides the number of simulations.
 """
 
 import time
