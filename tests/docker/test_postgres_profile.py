@@ -215,7 +215,7 @@ def test_a_rated_match_of_bots_from_outside_goes_on_after_the_host_was_killed(
         profile.wait('arena_messages_total{type="move"}', 2)
         profile.compose("kill", "host")
         profile.compose("up", "--detach", "--wait", "host")
-        assert "going on with 1 matches" in profile.compose("logs", "host")
+        assert "continuing 1 matches" in profile.compose("logs", "host")
         (tmp_path / "go").touch()
         profile.wait("arena_matches_finished_total", 1)
     exported = profile.compose("exec", "-T", "host", "arena", "export", "-", "--db", DATABASE)
