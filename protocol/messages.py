@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Annotated, Literal
 
-from msgspec import UNSET, Meta, Struct, UnsetType
+from msgspec import UNSET, Meta, Struct, UnsetType, structs
 
 from arena.protocol.codes import Code, EndReason
 from arena.protocol.engines import MAX_THREADS, EngineInfo, Engines, Name
@@ -485,3 +485,14 @@ ServerMessage = (
     | Notice
 )
 Message = ClientMessage | ServerMessage
+
+
+def without_secrets(message: Message) -> Message:
+    """Return a copy of a message with its token and session secret replaced by `…`, for logs that others may see."""
+    match message:
+        case Hello():
+            token, session = ("…" if secret else "" for secret in (message.token, message.session))
+            return structs.replace(message, token=token, session=session)
+        case Welcome():
+            return structs.replace(message, session="…")
+    return message

@@ -29,7 +29,6 @@ from arena.bots.client.connection import (
     NoServer,
     ServerRefused,
     open_connection,
-    without_secrets,
 )
 from arena.bots.client.settings import ClientSettings
 from arena.bots.client.state.actions import (
@@ -60,7 +59,7 @@ from arena.bots.client.worker import (
 from arena.clock import MONOTONIC, Clock
 from arena.protocol.codec import DecodeError, decode_server, encode
 from arena.protocol.codes import Code
-from arena.protocol.messages import ClientMessage, Hello, Status
+from arena.protocol.messages import ClientMessage, Hello, Status, without_secrets
 
 log = logging.getLogger("arena.client")
 

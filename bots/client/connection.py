@@ -15,7 +15,6 @@ from ipaddress import ip_address
 from ssl import SSLCertVerificationError, SSLError
 from urllib.parse import urlsplit
 
-from msgspec import structs
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import (
     ConnectionClosed,
@@ -28,14 +27,7 @@ from websockets.exceptions import (
 from websockets.typing import Subprotocol
 
 from arena.protocol.codes import Code
-from arena.protocol.messages import (
-    MAX_SERVER_FRAME,
-    SUBPROTOCOL,
-    ClientMessage,
-    Hello,
-    ServerMessage,
-    Welcome,
-)
+from arena.protocol.messages import MAX_SERVER_FRAME, SUBPROTOCOL
 
 CONNECT_SECONDS = 10.0
 """Time limit for connecting and for the handshake, in seconds."""
@@ -114,18 +106,6 @@ async def open_connection(url: str) -> ClientConnection:
         await connection.close()
         raise NoServer(f"{url} is a websocket, but does not speak {SUBPROTOCOL}")
     return connection
-
-
-def without_secrets(message: ClientMessage | ServerMessage) -> ClientMessage | ServerMessage:
-    """Return `message` without its secrets, for logs that are stored and shown to others."""
-    match message:
-        case Hello():
-            return structs.replace(
-                message, token="…" if message.token else "", session="…" if message.session else ""
-            )
-        case Welcome():
-            return structs.replace(message, session="…")
-    return message
 
 
 def _is_local(url: str) -> bool:

@@ -114,7 +114,7 @@ class CheckedBot:
         """Receive the bot's hello and send the welcome. Raises ProtocolFault."""
         hello, _ = await self.receive("hello")
         if not isinstance(hello, Hello):
-            raise ProtocolFault(f"the first message must be hello, not {_message_type(hello)}")
+            raise ProtocolFault(f"the first message must be hello, not {message_type(hello)}")
         if not hello.name.isprintable() or hello.name != hello.name.strip():
             raise ProtocolFault(
                 f"hello.name {hello.name!r} is not a valid name: use printable characters, without a space at either end"
@@ -123,7 +123,7 @@ class CheckedBot:
             raise ProtocolFault(f"hello.role must be bot, not {hello.role!r}")
         early = await self.receive_within("welcome", HELLO_ALONE_SECONDS)
         if early is not None:
-            raise ProtocolFault(f"{_message_type(early[0])} must not be sent before the welcome")
+            raise ProtocolFault(f"{message_type(early[0])} must not be sent before the welcome")
         limits = Limits(16_384, hello.matches, 10_000)
         await self.send(Welcome("arena check", hello.name, session, limits))
         return hello
@@ -138,5 +138,6 @@ class CheckedBot:
         return f"({code}{f', {reason}' if reason else ''})"
 
 
-def _message_type(message: ClientMessage) -> str:
+def message_type(message: ClientMessage) -> str:
+    """Return the name of a message's type, for errors."""
     return type(message).__name__.lower()

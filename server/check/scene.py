@@ -14,7 +14,7 @@ from arena.protocol.codes import EndReason
 from arena.protocol.messages import Accepted, ClientMessage, End, Move, Ready, Resign, Start, Turn
 from arena.protocol.timecontrol import TimeControl
 from arena.protocol.values import Clocks, Data, Players
-from arena.server.check.peer import CheckedBot, ProtocolFault
+from arena.server.check.peer import CheckedBot, ProtocolFault, message_type
 
 
 class Scene:
@@ -77,7 +77,7 @@ class Scene:
             break
         if not isinstance(message, Ready) or message.match != self.match:
             raise ProtocolFault(
-                f"the bot must answer the start with ready for its match, not {_message_type(message)}"
+                f"the bot must answer the start with ready for its match, not {message_type(message)}"
             )
 
     async def turn(self, **unknown: object) -> None:
@@ -105,7 +105,7 @@ class Scene:
                 f"the bot resigned at ply {len(self.moves)} of {self.game.name} as {self.seat}"
             )
         if not isinstance(message, Move):
-            raise ProtocolFault(f"the bot must answer the turn with a move, not {_message_type(message)}")
+            raise ProtocolFault(f"the bot must answer the turn with a move, not {message_type(message)}")
         if message.match != self.match:
             raise ProtocolFault(f"the move must be for match {self.match}, not {message.match!r:.70}")
         self._reject_repeat(message)
@@ -175,7 +175,7 @@ class Scene:
             message = await self.peer.receive_within("silence", seconds_left)
             if message is not None and not self._repeats(message[0]):
                 self._reject_repeat(message[0])
-                raise ProtocolFault(f"{_message_type(message[0])} must not be sent unasked")
+                raise ProtocolFault(f"{message_type(message[0])} must not be sent unasked")
 
     def _reject_repeat(self, message: object) -> None:
         if isinstance(message, Move) and message.match == self.match and message.ply < len(self.moves):
@@ -191,7 +191,3 @@ class Scene:
         if not isinstance(message, Move) or message.match != self.match or message.ply >= len(self.moves):
             return False
         return bool(self.moves[message.ply] == message.move)
-
-
-def _message_type(message: object) -> str:
-    return f"{type(message).__name__.lower()}"

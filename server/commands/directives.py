@@ -8,7 +8,7 @@ import typer
 
 from arena.console import CommandError, DatabaseOption, UsageError, err, print_table
 from arena.games.nearest import similar
-from arena.protocol.timecontrol import parse_duration as parse_seconds
+from arena.protocol.timecontrol import parse_duration
 from arena.server.commands.in_store import DATABASE, in_store
 from arena.server.store.database import Engine
 from arena.server.store.directives import KICK_SECONDS, MAX_TEXT, Kind, in_force, issue, lift, parse_subject
@@ -93,7 +93,7 @@ def ban(
     if lifted:
         lift_directive(db, kind, subject)
         return
-    length, text = parse_duration(seconds), check_text(reason)
+    length, text = parse_for(seconds), check_text(reason)
     in_store(db, lambda engine: issue(engine, kind, subject, text, length))
     err.print(f"{subject} is banned")
 
@@ -113,7 +113,7 @@ def notice(
     if lifted:
         lift_directive(db, "notice", "")
     elif text:
-        length, line = parse_duration(seconds), check_text(text)
+        length, line = parse_for(seconds), check_text(text)
         in_store(db, lambda engine: issue(engine, "notice", "", line, length))
         err.print("the notice is sent")
     else:
@@ -146,10 +146,10 @@ def _require_name(text: str) -> None:
         raise UsageError(f"{text!r:.80} is not a valid name: write 1 to 64 printable characters")
 
 
-def parse_duration(text: str) -> float:
+def parse_for(text: str) -> float:
     """Parse the value of --for. Return seconds. Raises UsageError."""
     try:
-        return parse_seconds(text)
+        return parse_duration(text)
     except ValueError as error:
         raise UsageError(f"--for: {error}") from None
 

@@ -23,9 +23,9 @@ from arena.console import (
     write_json,
 )
 from arena.maps.setup import DEFAULT_MAP
-from arena.protocol.timecontrol import parse_duration
 from arena.rating.formats import ARENA, FORMATS
 from arena.rating.standings import ranks
+from arena.server.commands.directives import parse_for
 from arena.server.commands.in_store import DATABASE, in_store
 from arena.server.commands.pool import make_pool
 from arena.server.commands.settings_file import BadSetting
@@ -349,10 +349,7 @@ def _parse_starts(game: str, map: str, tc: str) -> tuple[PoolGame, ...]:
 
 
 def _parse_minutes(text: str) -> int:
-    try:
-        seconds = parse_duration(text)
-    except ValueError as error:
-        raise UsageError(f"--for: {error}") from None
+    seconds = parse_for(text)
     if not 60 <= seconds <= 24 * 3600:
         raise UsageError("--for: must be from 1 minute to 1 day")
     return round(seconds / 60)

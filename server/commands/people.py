@@ -15,7 +15,7 @@ from arena.server.commands.directives import (
     ReasonOption,
     check_text,
     lift_directive,
-    parse_duration,
+    parse_for,
 )
 from arena.server.commands.in_store import DATABASE, in_store
 from arena.server.store import people, renaming
@@ -95,7 +95,7 @@ def ban(
     if lifted:
         lift_directive(db, "owner", owner)
         return
-    length, text = parse_duration(seconds), check_text(reason)
+    length, text = parse_for(seconds), check_text(reason)
     in_store(db, lambda engine: issue(engine, "owner", owner, text, length))
     err.print(f"{owner} and all bots of {owner} are banned")
 

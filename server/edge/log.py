@@ -10,9 +10,6 @@ from types import TracebackType
 from typing import Literal
 
 import msgspec
-from msgspec import structs
-
-from arena.protocol.messages import Hello, Message, Welcome
 
 log = logging.getLogger("arena.log")
 
@@ -87,17 +84,6 @@ def _log_thread_exception(failed: threading.ExceptHookArgs) -> None:
         name,
         exc_info=error if error is None else (type(error), error, failed.exc_traceback),
     )
-
-
-def without_secrets(message: Message) -> Message:
-    """Return a copy of a message with its token and session secret replaced by `…`, for logs."""
-    match message:
-        case Hello():
-            token, session = ("…" if secret else "" for secret in (message.token, message.session))
-            return structs.replace(message, token=token, session=session)
-        case Welcome():
-            return structs.replace(message, session="…")
-    return message
 
 
 def _time(record: logging.LogRecord) -> str:

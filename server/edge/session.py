@@ -37,12 +37,12 @@ from arena.protocol.messages import (
     View,
     Watch,
     Welcome,
+    without_secrets,
 )
 from arena.server import loop_lag
 from arena.server.core.effects import LISTING, Close, Send
 from arena.server.core.inputs import ClientAdmitted, ClientDisconnected, MessageReceived, TurnSent
 from arena.server.edge.costs import MESSAGE_COSTS, OUT_OF_PLACE_COSTS
-from arena.server.edge.log import without_secrets
 from arena.server.edge.token_bucket import TokenBucket
 from arena.server.ports import AdmissionRequest
 

@@ -55,7 +55,9 @@ async def rename(engine: Engine, change: NameChange) -> int:
     name, other = change.name, change.other
     await people.check_rename(engine, name, other)
     banned = await _is_banned(engine, name)
-    count = await _when_idle(engine, name, "the host renames it", lambda: people.rename(engine, name, other))
+    count = await _when_idle(
+        engine, name, "the host renames it", lambda: people.rename(engine, name, other), banned=banned
+    )
     await _rename_entries(engine, name, other)
     if not banned:
         await lift(engine, "name", other)
@@ -69,7 +71,10 @@ async def rename(engine: Engine, change: NameChange) -> int:
 async def forget(engine: Engine, name: str) -> tuple[str, int]:
     """Delete the data of a bot, and return the new name of its matches, and their number. Raises NameInUse."""
     await people.check_events(engine, name)
-    deleted = await _when_idle(engine, name, "the host deletes it", lambda: people.forget(engine, name))
+    banned = await _is_banned(engine, name)
+    deleted = await _when_idle(
+        engine, name, "the host deletes it", lambda: people.forget(engine, name), banned=banned
+    )
     await _rename_entries(engine, name, "")
     return deleted
 
@@ -84,9 +89,10 @@ async def _is_banned(engine: Engine, name: str) -> bool:
     return any((each.kind, each.subject) == ("name", name) for each in await in_force(engine))
 
 
-async def _when_idle(engine: Engine, name: str, why: str, work: Callable[[], Awaitable[T]]) -> T:
-    """Refuse a name, and run `work` once it has no match in play. A ban in force stays."""
-    banned = await _is_banned(engine, name)
+async def _when_idle(
+    engine: Engine, name: str, why: str, work: Callable[[], Awaitable[T]], *, banned: bool
+) -> T:
+    """Refuse a name, and run `work` once it has no match in play. A name that is banned stays banned."""
     if not banned:
         await issue(engine, "name", name, why, LOOK_SECONDS + WAIT_SECONDS + KICK_SECONDS)
     try:

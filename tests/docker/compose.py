@@ -66,7 +66,7 @@ def stand_in(image: str, folder: Path) -> Iterator[None]:
             return
         docker("build", "--tag", image, str(folder))
         yield
-        # Nobody shall take it for the real one.
+        # removed, so that it is not taken for the real one
         docker("image", "rm", image)
 
 

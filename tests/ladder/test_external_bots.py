@@ -57,7 +57,7 @@ async def gathered(lobby: Lobby, dial_in: ExternalBotSettings, names: Sequence[s
     return await gather(lobby, "tictactoe", dial_in, names, CLOCK)  # type: ignore[arg-type]
 
 
-async def parse_duration(waiting: Awaitable[object]) -> float:
+async def elapsed(waiting: Awaitable[object]) -> float:
     """Return the virtual time that something takes."""
     began = CLOCK.now()
     await waiting
@@ -98,7 +98,7 @@ async def test_nobody_is_waited_for_longer_than_the_wait_lasts() -> None:
     lobby = Lobby("0", "1")
     for second in range(1, 200):
         asyncio.get_running_loop().call_later(second, lobby.comes, str(second))
-    assert await parse_duration(gathered(lobby, terms(2, wait=60, settle=5))) == pytest.approx(60)
+    assert await elapsed(gathered(lobby, terms(2, wait=60, settle=5))) == pytest.approx(60)
 
 
 @virtual
@@ -129,7 +129,7 @@ async def test_a_bot_says_how_many_threads_it_searches_with(host: Host) -> None:
 async def test_the_wait_for_bots_ends_soon_or_without_an_error(bots: int, seconds: float) -> None:
     """With enough bots the wait ends soon, and with too few of them it ends without an error."""
     waiting = wait_without_playing(Lobby("a"), "tictactoe", terms(bots, settle=5))  # type: ignore[arg-type]
-    assert await parse_duration(waiting) == pytest.approx(seconds)
+    assert await elapsed(waiting) == pytest.approx(seconds)
 
 
 @virtual
@@ -146,7 +146,7 @@ async def test_in_a_resumed_event_returned_bots_play_and_the_others_are_away() -
     assert bots.missed == "these bots of the event did not connect within 60 s: c"
     assert [bots.reserve(name) for name in bots.names] == ["a", "b", None]
     async with bots.track_presence():
-        assert await parse_duration(changed_until_lost(bots, "c")) == pytest.approx(30, abs=1.1)
+        assert await elapsed(changed_until_lost(bots, "c")) == pytest.approx(30, abs=1.1)
 
 
 @virtual
@@ -189,7 +189,7 @@ async def test_a_bot_that_stays_away_is_lost_and_the_others_are_not() -> None:
     async with bots.track_presence():
         await CLOCK.sleep(1)
         lobby.leaves("b")
-        assert 30 < await parse_duration(changed_until_lost(bots, "b")) < 32
+        assert 30 < await elapsed(changed_until_lost(bots, "b")) < 32
         assert bots.reserve("b") is None
         assert not bots.is_lost("a")
 

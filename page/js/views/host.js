@@ -60,12 +60,12 @@ export class HostView {
     try {
       const found = await fetchAs(basic(this.account.who), `host${query}`);
       if (this.stopped) return false;
-      if (query || !this.actionFailed) say(this.account.fault, "");
-      this.actionFailed &&= !query;
+      if (query) this.actionFailed = false;
+      if (!this.actionFailed) say(this.account.fault, "");
       this.show(found);
       return true;
     } catch (error) {
-      this.actionFailed ||= Boolean(query);
+      if (query) this.actionFailed = true;
       if (!this.stopped) this.account.refused(error);
       return false;
     }
