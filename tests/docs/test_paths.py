@@ -23,7 +23,7 @@ PACKAGES = ("arena", "benchmarks", "testkit", "tests")
 
 READERS = {
     *("docker-compose.override.yml", "file.py", "my_bot.py", "report.html"),
-    *("my_bot/my_bot.py", "env/bin/activate"),
+    *("my_bot/my_bot.py", "env/bin/activate", "train.py", "learned.py"),
 }
 """Files that the readers of a page have or make themselves."""
 
