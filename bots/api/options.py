@@ -216,6 +216,7 @@ ENGINES: Mapping[str, Options] = {
         "threads": WholeNumber(0, 0, 64),
         "form": Word("tests", ("tests", "course")),
         "prune": Share(0.5),
+        "split_depth": WholeNumber(4, 1, 100),
     },
     "perfect": {},
 }

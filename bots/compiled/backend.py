@@ -21,7 +21,12 @@ class CompiledBackend:
         if spec.name == "jamboree":
             settings = replace(settings, threads=spec.whole("threads") or match.threads)
             if spec.word("form") == "course":
-                settings = replace(settings, course=True, prune=spec.share("prune"))
+                settings = replace(
+                    settings,
+                    course=True,
+                    prune=spec.share("prune"),
+                    split_depth=spec.whole("split_depth"),
+                )
         weights = weights_for(match.game, spec.word("evaluator"))
         self._searcher = Searcher(match.game, weights, settings)
         self._searcher.warm_up()

@@ -21,6 +21,8 @@ from arena.games.riskless import Riskless
 
 FORMS = ("alphabeta", "jamboree")
 """Engines that search in several forms."""
+COURSE_OPTIONS = ("prune", "split_depth")
+"""Options of the course's form of Jamboree."""
 
 
 @dataclass(frozen=True)
@@ -59,6 +61,10 @@ def python_spec(spec: Spec, why: str) -> Spec:
     where = f"and here it searches in Python ({why})"
     if "exact" in spec.explicit:
         raise BadSpec(f"{spec.name}: exact needs its compiled search, {where}, which is always exact")
+    if "split_depth" in spec.explicit and spec.whole("split_depth") > 1:
+        raise BadSpec(
+            f"{spec.name}: split_depth needs its compiled search, {where}, which splits at every depth: use split_depth=1"
+        )
     if "form" in spec.explicit and spec.word("form") != "course":
         raise BadSpec(f"{spec.name}: form=tests needs its compiled search, {where}: use form=course")
     return _without(spec, "exact", "form")
@@ -69,7 +75,7 @@ def reported_options(spec: Spec) -> dict[str, str]:
 
     `truth` and `nodes` are included only if given, because without them all engines search alike.
     """
-    own = {"nodes", "truth"} | ({"exact", "form", "prune"} if spec.name in FORMS else set())
+    own = {"nodes", "truth"} | ({"exact", "form", *COURSE_OPTIONS} if spec.name in FORMS else set())
     if "form" in spec.explicit and spec.word("form") == "course":
         own.discard("prune")
     return {
@@ -93,10 +99,12 @@ def check_evaluator(spec: Spec, game: Game[Any, Any]) -> None:
 def _compiled_spec(spec: Spec) -> Spec:
     if spec.name != "jamboree" or spec.word("form") == "course":
         return spec
-    if "prune" in spec.explicit:
-        share = spec.share("prune")
-        raise BadSpec(f"jamboree: prune needs form=course: use form=course,prune={share:g}")
-    return _without(spec, "prune")
+    for option in COURSE_OPTIONS:
+        if option in spec.explicit:
+            raise BadSpec(
+                f"jamboree: {option} needs form=course: use form=course,{option}={spec.values[option]}"
+            )
+    return _without(spec, *COURSE_OPTIONS)
 
 
 def _why_python(spec: Spec, game: Game[Any, Any] | None) -> str:

@@ -34,14 +34,16 @@ COURSE: dict[str, Any] = {
 """Nothing but the course's Jamboree, to the leaves."""
 
 
-@pytest.mark.parametrize("form", [{}, {"course": True, "prune": 0.5}])
+@pytest.mark.parametrize(
+    "form", [{}, {"course": True, "prune": 0.5}, {"course": True, "prune": 0.5, "split_depth": 1}]
+)
 def test_several_threads_with_split_points_find_the_value_of_one_thread(
     make: Callable[..., Any], form: dict[str, Any]
 ) -> None:
     game = Riskless(load_map("m2"))
     rng = random.Random(5)
     one = make(game, exact=True)
-    many = make(game, exact=True, threads=3, split_depth=2, **form)
+    many = make(game, **{"exact": True, "threads": 3, "split_depth": 2, **form})
     for _ in range(4):
         position = game.start()
         for _ in range(10):

@@ -37,6 +37,7 @@ VALUES = {
     "nodes": ("100", "20000"),
     "prune": ("0", "1"),
     "seed": ("1", "2"),
+    "split_depth": ("1", "6"),
     "take": ("1", "3"),
     "threads": ("1", "3"),
     "truth": ("no", "root"),

@@ -119,6 +119,16 @@ def test_an_option_is_known_to_the_form_or_refused_with_the_valid_ones(
             "jamboree: prune needs form=course: use form=course,prune=0.25",
         ),
         (
+            "jamboree:split_depth=1",
+            M2,
+            "jamboree: split_depth needs form=course: use form=course,split_depth=1",
+        ),
+        (
+            "jamboree:split_depth=2",
+            LARGE,
+            f"jamboree: split_depth needs {PYTHON} (its compiled search does not support riskless with these rules and this size), which splits at every depth: use split_depth=1",
+        ),
+        (
             "jamboree:form=tests",
             LARGE,
             f"jamboree: form=tests needs {PYTHON} (its compiled search does not support riskless with these rules and this size): use form=course",
