@@ -157,10 +157,10 @@ def section(costs: dict[str, list[Cost]], arguments: argparse.Namespace, note: s
         "",
         f"{note}",
         "",
-        f"- *Machine*: {os.cpu_count()} cores, shared by all servers, PostgreSQL (`fsync = off`: a commit does not wait for the disk), NATS and {arguments.bots} bots.",
-        f"- *Load*: {arguments.rate:g} moves a second requested, all of the same match on `{MAP}`. Figures are medians of {arguments.rounds} rounds of {arguments.seconds:g} s.",
-        "- *CPU*: user and kernel time per move, minus the time that the same processes use with the same number of idle bots.",
-        "- *Idle*: the CPU time that was subtracted, for the core and the edges together.",
+        f"- *Machine*: The servers, PostgreSQL (`fsync = off`: a commit does not wait for the disk), NATS and {arguments.bots} bots share {os.cpu_count()} cores.",
+        f"- *Load*: The bots play {arguments.rate:g} moves a second, always the same match on `{MAP}`. Figures are medians of {arguments.rounds} rounds of {arguments.seconds:g} s.",
+        "- *CPU* (the columns in µs) is the user and kernel time per move, minus the time that the same processes use with the same number of idle bots.",
+        "- *Idle* is the CPU time that was subtracted, for the core and the edges together.",
         "",
         "| | moves/s | core µs | edges µs | PostgreSQL µs | NATS µs | p50 ms | p99 ms | idle, ms of CPU a second |",
         "| --- | --- | --- | --- | --- | --- | --- | --- | --- |",
@@ -174,7 +174,7 @@ def section(costs: dict[str, list[Cost]], arguments: argparse.Namespace, note: s
     lines += [
         "",
         claim(
-            f"CPU of edges and core per move, {last}",
+            f"CPU time of edges and core per move, {last}",
             f"at most {MOST:g} × that of one process",
             found_ratio,
         ),

@@ -75,9 +75,9 @@ def section(report: FailureReport, arguments: argparse.Namespace, note: str) -> 
         f"{note}",
         "",
         f"- *Conditions*: {arguments.edges} edges and 2 cores on one machine; {arguments.bots} bots play Riskless on italy and think up to {arguments.think:g} s a move; seed {arguments.seed}.",
-        "- *Continues*: time from the failure until one of the two bots gets a message of the match again. For NATS and PostgreSQL it is the time from their return.",
-        "- *Never*: number of matches that did not continue.",
-        "- If an edge is silent but its connections stay open, the bots notice the failure by their own pings, after 2 to 4 s.",
+        "- *Continues* is the time from the failure until one of the two bots of a match gets a message of the match again. If NATS or PostgreSQL fails, the time begins when it is back.",
+        "- *Never* is the number of matches that did not continue.",
+        "- Failures of an edge can take longer to notice: if the edge is silent but its connections stay open, the bots notice it by their own pings, after 2 to 4 s.",
         "",
         "| failure | times | matches in progress | continues p50 s | p99 s | maximum s | never |",
         "| --- | --- | --- | --- | --- | --- | --- |",
@@ -91,7 +91,7 @@ def section(report: FailureReport, arguments: argparse.Namespace, note: str) -> 
             f"| {sum(each.stuck for each in of_kind)} |"
         )
     endings = ", ".join(f"{reason} {count}" for reason, count in sorted(outcome.reasons.items()))
-    summary = f"{len(outcome.faults)} faults in {outcome.matches:,} matches with {outcome.acknowledged:,} acknowledged moves ({endings})"
+    summary = f"{len(outcome.faults)} faults in {outcome.matches:,} matches with {outcome.acknowledged:,} acknowledged moves (end reasons: {endings})"
     of_core = went_on(report, OF_CORE)
     quickness = f"p50 {percentile(of_core, 0.5):.2f} s, p99 {percentile(of_core, 0.99):.2f} s"
     return "\n".join(
@@ -99,12 +99,14 @@ def section(report: FailureReport, arguments: argparse.Namespace, note: str) -> 
             *lines,
             "",
             claim(
-                f"{len(report.deaths)} failures during Riskless on italy",
+                f"effect of {len(report.deaths)} failures during matches of Riskless on italy",
                 "no acknowledged move lost, no match doubled, no wrong forfeit",
                 summary,
             ),
             "",
-            claim("play continues after a core fails", f"p99 within {GOAL_SECONDS:g} s", quickness),
+            claim(
+                "time until play continues after a core fails", f"p99 within {GOAL_SECONDS:g} s", quickness
+            ),
         ]
     )
 

@@ -122,13 +122,14 @@ def report(beside: Sequence[Beside], stores: Sequence[OnStore], note: str) -> st
         "## As the server grows",
         "",
         (
-            "*CPU of a move* is the server's CPU time in µs per move, with bots that play as fast as they can: the median, with "
-            "the smallest and the greatest value in brackets.\n\n"
+            "These tables show whether a move costs more if the server has more connections, or more finished matches in its store. "
+            "*CPU of a move* is the server's CPU time in µs per move, with bots that play as fast as they can: the median, with the "
+            "smallest and the greatest value in brackets.\n\n"
             f"- In the first table, {PLAYING} connections play; all others are idle and only answer pings.\n"
             f"- In the second table, {PLAYERS} connections play. With PostgreSQL, the CPU time of the database's own processes is "
             "not included.\n"
-            "- *Start* is the time in seconds until the server listens. *After a kill* is the same time after the server was "
-            "killed during matches, which then continue."
+            "- *Start* is the time in seconds from the start of the server until it listens. *After a kill* is this time if the "
+            "server was killed during matches, which then continue."
         ),
         "",
         "| connections | CPU of a move | moves/s |",
@@ -158,7 +159,7 @@ def report(beside: Sequence[Beside], stores: Sequence[OnStore], note: str) -> st
     if stores:
         largest = max(each.matches for each in stores)
         slowest = max(max(each.start, each.recovery) for each in stores if each.matches == largest)
-        what = f"start with {largest:,} finished matches, also after a kill"
+        what = f"time to start with {largest:,} finished matches, also after a kill"
         lines += [claim(what, f"under {MAX_SECONDS:g} s", f"at most {slowest:.1f} s"), ""]
     return "\n".join([*lines, note])
 

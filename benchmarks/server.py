@@ -91,9 +91,9 @@ async def _run(seconds: float, rounds: int, most: int) -> str:
     flat, ratios = await asyncio.to_thread(flat_lines, seconds, rounds)
     lines = [
         (
-            f"Measured by `make bench-server` on {os.cpu_count()} cores, with the load generator on the same machine "
-            f"(load average before the run: {load:.1f}). The journal is on, in SQLite. Bots play one fixed match of "
-            f"{len(script())} plies on `{MAP}` again and again."
+            f"The following three sections were measured by `make bench-server` on {os.cpu_count()} cores, with the load generator "
+            f"on the same machine (load average before the run: {load:.1f}). The server stores all moves in its journal, on SQLite. "
+            f"The bots play one fixed match of {len(script())} plies on `{MAP}` again and again."
         ),
         "",
         *flat,
@@ -110,7 +110,11 @@ async def _run(seconds: float, rounds: int, most: int) -> str:
 async def _paced_lines(seconds: float, most: int) -> list[str]:
     lines = [
         "## At a given rate: arrival to announcement, and memory",
-        "For each playing connection, one idle connection is open too. The memory of ten connections is too small to measure.",
+        (
+            "In this measurement the bots play at a fixed rate. *p50 ms* to *p99.9 ms* are the times from the arrival of a move at the "
+            "server to its announcement. For each playing connection, one idle connection is open too. The memory of ten connections is "
+            "too small to measure."
+        ),
         "",
         "| playing | moves/s asked | moves/s | p50 ms | p99 ms | p99.9 ms | false forfeits | KiB per idle connection | KiB more per playing connection |",
         "| --- | --- | --- | --- | --- | --- | --- | --- | --- |",
@@ -132,7 +136,11 @@ async def _paced_lines(seconds: float, most: int) -> list[str]:
     return [
         *lines,
         "",
-        claim("1,000 bots in 500 matches, 1,000 moves a second", "p99 at most 2.5 ms, no forfeit", text),
+        claim(
+            "time of a move with 1,000 bots in 500 matches, at 1,000 moves a second",
+            "p99 at most 2.5 ms, no forfeit",
+            text,
+        ),
         "",
         claim(
             "memory of an idle connection, with 1,000 connections",

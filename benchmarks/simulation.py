@@ -113,14 +113,14 @@ def _told(campaign: Campaign, bots: int) -> str:
     counts = [
         f"{what}: " + ", ".join(f"{name} {number}" for name, number in sorted(counted.items())) + "."
         for what, counted in (
-            ("Injected faults", campaign.befallen),
-            ("Matches by end reason", campaign.reasons),
+            ("Injected faults by kind", campaign.befallen),
+            ("Number of matches by end reason", campaign.reasons),
         )
     ]
     total = (
-        f"{campaign.runs} seeds, {campaign.seconds / 3600:.2f} simulated hours of {bots} bots in {campaign.cpu:.0f} s of CPU:"
-        f" {campaign.matches:,} matches, {campaign.moves:,} acknowledged moves, {campaign.befallen.total():,} injected faults;"
-        f" {len(campaign.failed)} seeds fail."
+        f"The simulation ran with {campaign.runs} seeds, for {campaign.seconds / 3600:.2f} simulated hours of {bots} bots in"
+        f" {campaign.cpu:.0f} s of CPU time: {campaign.matches:,} matches, {campaign.moves:,} acknowledged moves and"
+        f" {campaign.befallen.total():,} injected faults. {len(campaign.failed)} of the seeds failed."
     )
     return "\n\n".join([total, *counts])
 
@@ -136,16 +136,16 @@ def _planted() -> str:
         rows.append(f"| {name} | {result.plan.seed} | {cpu:.1f} | {result.seconds:.0f} | {failure} |")
     return "\n".join(
         [
-            "`testkit/simulation/planted.py` describes each defect. The simulation runs with seed 1, 2, 3 … until one fails; *CPU s* is the CPU time of all these runs.",
+            "This section tests the simulation itself: a defect is planted into the code, and the simulation must find it. `testkit/simulation/planted.py` describes each defect. The simulation runs with seed 1, 2, 3 … until one fails; *CPU s* is the CPU time of all these runs.",
             "",
             "| defect | seed | CPU s | fails after, simulated s | failure |",
             "| --- | --- | --- | --- | --- |",
             *rows,
             "",
             claim(
-                f"{len(PLANTED)} planted defects are found",
-                "each within 60 s of CPU",
-                f"within {slowest:.0f} s",
+                f"CPU time to find each of {len(PLANTED)} planted defects",
+                "at most 60 s",
+                f"at most {slowest:.0f} s",
             ),
         ]
     )

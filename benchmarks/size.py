@@ -178,13 +178,15 @@ def report(measured: Sequence[StoreLatencies], note: str) -> str:
         "## Many finished matches",
         "",
         (
-            f"The stores hold finished matches of {PLIES} plies, including the analysis that the bots sent. {BOTS} bots and many"
-            f" guests have played them in {LADDERS // 5 + 1} events. PostgreSQL has its default settings.\n\n"
-            f"- A row is a kind of request. {AT_ONCE} clients send it at the same time, each about another bot, match or place."
-            " They send the next one as soon as the server has rested after its answers. The rests limit all answers to"
-            f" {SHARE:.0%} of the server's time.\n"
-            "- A cell holds p50, p95 and the slowest of the first six answers, in milliseconds from the connection to the last byte."
-            f" p50 and p95 are those of at least {ROUNDS * AT_ONCE} answers. Nothing has been read from the store before the first six.\n"
+            "These tables show how long the requests of the web page take if the store (the server's database) holds many matches."
+            f" The stores hold {sizes[0]:,} to {sizes[-1]:,} finished matches of {PLIES} plies, including the analysis that the bots sent."
+            f" {BOTS} bots and many guests have played them in {LADDERS // 5 + 1} events. PostgreSQL has its default settings.\n\n"
+            f"- Each row is a kind of request. {AT_ONCE} clients send it at the same time, each about another bot, match or position"
+            " in a list. They send the next request as soon as the server has rested after its answers. These rests limit all"
+            f" answers to {SHARE:.0%} of the server's time.\n"
+            "- Each cell shows three times in ms, from the connection to the last byte of the answer: p50 and p95 of at least"
+            f" {ROUNDS * AT_ONCE} answers, and the slowest of the first six answers. Before the first six, nothing has been read from"
+            " the store.\n"
             "- Two kinds of request are always the same. The server caches the answers to them for a second or more."
         ),
     ]
@@ -215,13 +217,13 @@ def report(measured: Sequence[StoreLatencies], note: str) -> str:
     lines += [
         "",
         claim(
-            f"{sizes[-1]:,} matches, six clients at once",
-            "p95 of every question under 50 ms",
+            f"p95 of every kind of request with {sizes[-1]:,} matches and six clients at once",
+            "under 50 ms",
             f"at most {slowest:.0f} ms",
         ),
         "",
         claim(
-            "a match of 100 plies, compressed",
+            "size of a match of 100 plies, compressed",
             "under 4 KB",
             f"{piece / 1000:.1f} KB; {whole / 1000:.1f} KB with its rows and all indices",
         ),

@@ -158,14 +158,14 @@ def main() -> None:
         (
             "## Spectators",
             (
-                f"Two bots that think for {1000 * PAUSE:.0f} ms play matches of {len(longest())} plies, alternately without and "
-                f"with {arguments.spectators} spectators. The spectators connect at the start and read everything that they are sent. They use the same "
-                "two cores as the server and the bots. p99 is the 99th percentile of the time from sending a move to the opponent's turn, as the "
-                "bots see it."
+                f"This section shows whether spectators delay the players. Two bots that think for {1000 * PAUSE:.0f} ms play matches of "
+                f"{len(longest())} plies, alternately without and with {arguments.spectators} spectators. The spectators connect at the start "
+                "and read everything that the server sends them. They use the same two cores as the server and the bots. p99 is the 99th "
+                "percentile of the time from sending a move to the opponent's turn, as the bots see it."
             ),
             claim(
                 f"p99 of a move with {arguments.spectators} spectators",
-                "at most 1.2 × the p99 without",
+                "at most 1.2 × the p99 without spectators",
                 f"{watching}",
             ),
             note(),

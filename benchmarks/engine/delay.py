@@ -101,15 +101,16 @@ def section(data: dict[str, Any]) -> Section:
     """Return the section with the quantiles of each row."""
     return Section(
         "Delay of the event loop, and of a search's end",
-        f"Delay of `asyncio.sleep({TICK})` in a process whose {THREADS} search threads keep "
-        f"two cores busy on world, for {SECONDS:.0f} s; and delay of a search's end after its time limit of 2 to 18 ms. Bots "
-        "reserve 10 ms of every move for this delay and for the network latency to the server.",
+        "A bot's event loop must answer the server while search threads run in the same process. The first two rows show by how "
+        f"much `asyncio.sleep({TICK})` is delayed: without a search, and for {SECONDS:.0f} s while {THREADS} search threads keep "
+        "two cores busy on world. The other rows show how late a search ends after its time limit of 2 to 18 ms. Bots reserve 10 "
+        "ms of every move for these delays and for the network latency to the server.",
         ["", "times", "median, ms", "p99, ms", "p99.9, ms", "worst, ms"],
         [[name, *cells] for name, cells in data["ms"].items()],
-        f"A quantile is shown only if at least {BEYOND} measured times are longer.",
+        f"The table shows a quantile only if at least {BEYOND} of the measured times are longer.",
         claims=[
             claim(
-                "the event loop's delay while 2 threads search, p99",
+                "p99 of the event loop's delay while 2 threads search",
                 "at most 5 ms",
                 f"{data['ms'][ROWS[1]][2]} ms",
             )

@@ -57,16 +57,16 @@ def section(data: dict[str, Any]) -> Section:
     rows.append([f"{SELECTIVE}, more than {EXACT}", str(deeper)])
     return Section(
         f"Depth reached in {SECONDS:.0f} s on world",
-        f"{len(depths[EXACT])} middle-game positions, evaluator `features`, one thread, empty tables, CPU time. "
-        "The reference is `alphabeta` in Python with its table. *Exact* searches return minimax's value and leftmost best move "
-        "for their depth.",
+        f"Each search gets {SECONDS:.0f} s of CPU time for each of {len(depths[EXACT])} middle-game positions, with the evaluator "
+        "`features`, one thread and an empty table. The *reference* is `alphabeta` in Python with its table. An *exact* search "
+        "returns minimax's value and leftmost best move for its depth.",
         ["search", "depth of each position"],
         rows,
-        "The selective search leaves out late moves, so its depth counts only the plies along some lines. Do not compare it "
-        "with an exact depth. `benchmarks.engine.strength` measures its Elo.",
+        "Do not compare the depth of the search *as it plays* with an exact depth: it leaves out late moves, so its depth counts "
+        "only the plies along some lines. `benchmarks.engine.strength` measures how much stronger it is, in Elo.",
         claims=[
             claim(
-                f"exact depth in {SECONDS:.0f} s on world, against the exact reference in Python",
+                f"depth of the compiled exact search in {SECONDS:.0f} s on world, compared with the reference in Python",
                 "4 plies more",
                 f"{more} plies more",
             )

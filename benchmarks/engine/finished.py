@@ -11,8 +11,9 @@ def section(data: dict[str, Any]) -> Section:
     """Return the section with the result of each experiment."""
     return Section(
         "Finished experiments",
-        "The scripts of the experiments up to 2026-11-23 were removed after commit c0f4c8c, which still contains them and the "
-        "full tables. The scripts of 2026-11-26 were never part of the project. Elo is given with its 95 % interval.",
+        "These experiments are finished, and no program of the project measures them again. The scripts of those up to 2026-11-23 "
+        "were removed after commit c0f4c8c, which still contains them and the full tables. The scripts of 2026-11-26 were never "
+        "part of the project. Elo is given with its 95 % interval.",
         ["measured on", "condition", "found"],
         data["rows"],
     )

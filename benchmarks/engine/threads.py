@@ -154,13 +154,19 @@ def section(data: dict[str, Any]) -> Section:
     ratio = Ratio(data["faster"]["original, 2"])
     return Section(
         "Time to depth with threads",
-        f"On {data['cores']} cores, the search as it plays, evaluator `features`, empty tables; {COUNT} middle-game positions of "
-        f"each of {', '.join(MAPS)}, to the depth that the sequential search reaches in {SECONDS:g} s. "
-        f"The searches ran in turn, {TURNS} times each, and the shortest time of each counts. A search was stopped after {PATIENCE} "
-        f"times the time of the sequential search, and this time then counts. Each search thread is pinned to its own core, if there "
-        "are enough cores.",
+        f"This section compares searches with several threads with the sequential search, on {data['cores']} cores. Each search "
+        f"visits {COUNT} middle-game positions of each of {', '.join(MAPS)}, to the depth that the sequential search reaches in "
+        f"{SECONDS:g} s. All search as in matches, with the evaluator `features` and empty tables. They ran in turn, {TURNS} times "
+        f"each, and the shortest time of each counts. A search was stopped after {PATIENCE} times the time of the sequential search, "
+        "and this time then counts. Each search thread is pinned to its own core, if there are enough cores.",
         ["form, threads", "to equal depth faster by", "nodes, times the sequential ones"],
         rows,
-        "More threads than cores gain nothing. `benchmarks.engine.strength` measures the Elo of threads.",
-        [claim("Jamboree, 2 threads, time to equal depth as it plays", "at least 1.7 ×", f"{ratio} ×")],
+        "A search with more threads than cores is not faster. `benchmarks.engine.strength` measures how many Elo more threads gain.",
+        [
+            claim(
+                "speedup of Jamboree with 2 threads, to equal depth, as it plays",
+                "at least 1.7 ×",
+                f"{ratio} ×",
+            )
+        ],
     )

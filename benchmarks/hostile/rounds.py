@@ -405,27 +405,29 @@ def section(outcome: RoundResults, seconds: float, clients: int) -> Section:
     growth = _grown(outcome)
     return Section(
         "Honest bots while strangers use all limits",
-        f"{BOTS} honest bots play {RATE:.0f} moves a second in total, on a server with default limits. *Strangers* are {clients} "
-        f"clients on each of {ADDRESSES} addresses. In each round they first stay connected and silent for {QUIET_SECONDS:g} s "
-        f"(*quiet*). Then they send one kind of request for {seconds:g} s, as often as the limits allow (*hostile*). Each address "
-        "starts with a full budget.\n\n"
-        "- *p99 ms* is the 99th percentile of the time from sending a move to its acknowledgement, as the bot sees it: the median "
-        f"of the percentiles of each {RUN} consecutive moves, a third of a second. A pause of the machine spoils one or two of "
-        "these. The requests of the strangers are in all of them, because the server handles them at a limited rate.\n"
-        f"- *Ratio* compares it with {outcome.quiet:.1f} ms, the median p99 of all quiet times. The longest of the quiet times is "
-        f"{short(max(quiet) / outcome.quiet)} × the median. A kind of request with a first ratio of {MOST_MEDIAN:g} or more gets "
-        f"{MORE_ROUNDS} more rounds (at most the {MAX_OVER} worst kinds do).\n"
-        f"- *All moves* is the ratio of the p99 of all moves of a round to {outcome.quiet_whole:.1f} ms, the same of the quiet "
-        f"times, whose longest is {short(max(whole) / outcome.quiet_whole)} × the median. One pause of 30 ms decides it. Pauses "
-        f"that strangers cause recur in each round, so this is the lowest of a kind's rounds, over the control. With {MOST:g} or "
-        "more in the first round, a kind gets more rounds too.\n"
-        "- *Over control* divides the ratio by that of the control (the last rows), if the control's is above 1. In a control "
-        "round the strangers send requests to a plain server, as often as those of the busiest kind and with answers as large, "
-        "which does nothing else. A kind with fewer requests is divided by proportionally less. "
-        "Its ratio is the cost of the strangers' own process, which real strangers do not run on the server's machine. The worst "
+        f"This section shows how much strangers can delay honest bots. {BOTS} honest bots play {RATE:.0f} moves a second in total, "
+        f"on a server with default limits. *Strangers* are {clients} clients on each of {ADDRESSES} addresses. In each round they "
+        f"first stay connected and silent for {QUIET_SECONDS:g} s (*quiet*). Then they send one kind of request for {seconds:g} s, "
+        "as often as the limits allow (*hostile*). Each address starts with a full budget.\n\n"
+        "- *p99 ms* is about the time from sending a move to its acknowledgement, as the bot sees it. It is the median of many "
+        f"99th percentiles, each over {RUN} consecutive moves: a third of a second. A pause of the machine changes only one or two "
+        "of these percentiles. The strangers' requests affect all of them, because the server handles these requests at a limited "
+        "rate.\n"
+        f"- *Ratio* divides the hostile p99 by {outcome.quiet:.1f} ms, the median p99 of all quiet times. The greatest p99 of a "
+        f"quiet time is {short(max(quiet) / outcome.quiet)} × this median. If the first ratio of a kind of request is "
+        f"{MOST_MEDIAN:g} or more, the kind gets {MORE_ROUNDS} more rounds (at most the {MAX_OVER} worst kinds do).\n"
+        "- *Over control* divides the ratio by that of a control round (the last rows), if the control's ratio is above 1. In a "
+        "control round the strangers send requests to a plain server that does nothing else, as often as those of the busiest kind "
+        "and with answers as large. So the ratio of a control round is the cost of the strangers' own process, which real strangers "
+        "do not run on the server's machine. For a kind with fewer requests, the control counts proportionally less. The worst "
         "round of a kind is compared with the worst of the control, and the median with the median.\n"
-        "- *In the server* is the ratio for the time from the arrival of a move to its announcement, of all moves. It is left out "
-        "if strangers move too, since it would include their moves, which wait for their turns.\n"
+        "- *All moves* is the ratio for the p99 over all moves of a round. This p99 is divided by "
+        f"{outcome.quiet_whole:.1f} ms, the median of the quiet times, whose greatest is {short(max(whole) / outcome.quiet_whole)} × "
+        "this median. A single pause of 30 ms decides this p99. Pauses that strangers cause occur in every round, so the column "
+        f"shows the lowest ratio of the kind's rounds, divided by that of the control. If the ratio is {MOST:g} or more in the "
+        "first round, the kind gets more rounds too.\n"
+        "- *In the server* is the ratio for the time from the arrival of a move at the server to its announcement, over all moves. "
+        "It is left out if the strangers move too, because it would then include their moves, which wait in a queue.\n"
         "- *CPU* is the share of one core that the server uses. The strangers run on the same machine, "
         + (
             "on separate cores, "
@@ -434,9 +436,9 @@ def section(outcome: RoundResults, seconds: float, clients: int) -> Section:
         )
         + "and have the lowest priority (SCHED_IDLE).\n"
         "- *Refused* counts `rate_limited` and 429. *Lost* counts connections that the server closed or did not accept.\n"
-        f"- In an *attack*, {ATTACKERS} attackers on one address (all at once: as many of each kind) break the limits, and "
-        f"reconnect at once when they are disconnected. *Sent* counts their connections. The server allows {HELLO_SECONDS:g} s "
-        "for a hello.",
+        f"- In a row *attack*, {ATTACKERS} attackers on one address break the limits, and reconnect at once when they are "
+        "disconnected. In *all at once*, there are as many attackers of each kind. *Sent* counts their connections. The server "
+        f"allows {HELLO_SECONDS:g} s for a hello.",
         [
             "request",
             "p99 ms quiet",
@@ -455,8 +457,8 @@ def section(outcome: RoundResults, seconds: float, clients: int) -> Section:
         rows,
         note=f"The server used {outcome.memory / 2**20:.0f} MiB before the first round, without strangers. The longest "
         f"pause for Python's garbage collector was shorter than {1000 * outcome.collector:g} ms, and the store never had more than "
-        f"{max(max(turns.sessions) for turns in outcome.turns.values())} sessions at the end of a round. Strangers used at most "
-        f"{outcome.turns[greedy].cpu:.0%} of a core of the server, with `{greedy}`.",
+        f"{max(max(turns.sessions) for turns in outcome.turns.values())} sessions at the end of a round. The requests of strangers "
+        f"took at most {outcome.turns[greedy].cpu:.0%} of a core in the server, with `{greedy}`.",
         claims=[
             *_claims(outcome),
             claim(
@@ -482,12 +484,12 @@ def _claims(outcome: RoundResults) -> Iterator[str]:
         steady = max(kinds, key=lambda each: outcome.over_control(each).median)
         yield claim(
             f"p99 of honest bots while {what}",
-            f"less than {MOST:g} × the worst round of the control in each round, less than {MOST_MEDIAN:g} × its median in the "
-            "median of a kind",
-            f"{short(outcome.worst(kind))} × with `{kind}` in the worst round, "
-            f"{short(outcome.over_control(steady).median)} × with `{steady}` in the worst median; without the control, "
-            f"{short(max(max(outcome.ratio(each).values) for each in kinds))} × and "
-            f"{short(max(outcome.ratio(each).median for each in kinds))} × the quiet p99",
+            f"in the worst round less than {MOST:g} × that of the control, and in the median of the rounds less than "
+            f"{MOST_MEDIAN:g} ×",
+            f"{short(outcome.worst(kind))} × in the worst round, with `{kind}`, and "
+            f"{short(outcome.over_control(steady).median)} × in the worst median, with `{steady}`; compared with the quiet times "
+            f"instead of the control, {short(max(max(outcome.ratio(each).values) for each in kinds))} × and "
+            f"{short(max(outcome.ratio(each).median for each in kinds))} ×",
         )
 
 

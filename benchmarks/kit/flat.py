@@ -85,16 +85,17 @@ def flat_lines(seconds: float, rounds: int) -> tuple[list[str], dict[int, list[f
     lines = [
         f"## Flat out, against a bare relay (medians of {rounds} rounds)",
         (
-            "The relay knows no game and stores nothing. For each move it writes the same messages as the server, an answer to the "
-            "mover and a turn to the opponent, on the same kind of connections.\n\n"
-            "- *CPU* is the CPU time of the process, in µs per move. The *ratio* shows the cost of the game, the lobby and the journal.\n"
+            "Bots play as fast as they can, on the arena and on a *relay*. The relay is a server that knows no game and stores nothing. "
+            "For each move it writes the same messages as the arena, an answer to the mover and a turn to the opponent, on the same kind "
+            "of connections. So the difference is the cost of the game, the lobby and the journal.\n\n"
+            "- *CPU* is the CPU time of the process, in µs per move. The *ratio* divides that of the arena by that of the relay.\n"
             f"- *Load* is the CPU time of the busiest of {len(load_cores())} load generators, as a share of one core, with the server and "
             "with the relay. The load generators run on "
             + ("separate cores" if apart else "the same cores as the server")
             + f". A share over {LOAD_IS_THE_BOUND:.0%} is marked, because it may limit the moves a second.\n"
-            "- *As often* is the CPU time of the relay, in µs per move, at as many moves a second as the arena. A relay at full "
-            "speed reads tens of frames at once; at a lower rate it wakes up for each frame.\n\n"
-            "With few bots, each bot waits for the commit of its move."
+            "- *As often* is the CPU time of the relay, in µs per move, at as many moves a second as the arena. It is higher, because a "
+            "relay at full speed reads tens of frames at once, but at a lower rate it wakes up for each frame.\n\n"
+            "With few bots the arena is slower, because each bot waits for the commit of its move."
         ),
         "",
         "| bots | CPU, arena | relay | ratio | as often | moves/s, arena | relay | load |",

@@ -105,11 +105,12 @@ def report(lone: Lone) -> list[str]:
     return [
         "## A lone move",
         (
-            f"Two bots play one match with a move every {1000 * PAUSE_SECONDS:.0f} ms. Server and player sleep between moves. All "
-            "times are in ms. The three kinds of time are measured in turn.\n\n"
+            "This section shows how long a bot waits for the answer to a move if the server has nothing else to do. Two bots play one "
+            f"match with a move every {1000 * PAUSE_SECONDS:.0f} ms. The server and the bots sleep between moves. All times are in ms. "
+            "The three kinds of time are measured in turn:\n\n"
             "- *Disk* is the time of a commit of one row by SQLite alone, at the same rate and in the same folder.\n"
-            "- *Answer* is the time from sending a move to receiving the answer, as the player sees it.\n"
-            "- *Relay* is the same time with the relay above, which stores nothing."
+            "- *Relay* is the time from sending a move to receiving the answer of the relay above, which stores nothing.\n"
+            "- *Answer* is the same time with the server."
         ),
         "",
         "| | p50 | p90 | p99 |",
@@ -118,7 +119,11 @@ def report(lone: Lone) -> list[str]:
         _row("relay", lone.relay),
         _row("answer", lone.answer),
         "",
-        claim("p50 of the answer to a lone move", f"at most {MAX_MS:g} ms above the disk's commit", text),
+        claim(
+            "p50 of the answer to a lone move",
+            f"at most {MAX_MS:g} ms longer than a commit of the disk",
+            text,
+        ),
     ]
 
 
