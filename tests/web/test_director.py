@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, Locator, Page, expect
 
 from arena.maps.setup import make_setup
 from testkit.browser import SHIFTS, Arena, arena, new_context, wait
@@ -272,3 +272,42 @@ def test_four_boards_show_four_matches_or_as_many_as_there_are(
     page.wait_for_function(
         "() => new Set([...document.querySelectorAll('.stage-head a')].map((each) => each.getAttribute('href'))).size === 4"
     )
+
+
+@pytest.mark.parametrize(
+    ("width", "height", "seen"), [(360, 640, 1), (390, 844, 2), (768, 1024, 4), (844, 390, 2)]
+)
+def test_four_boards_fit_a_small_window_or_come_by_a_swipe(
+    hasty: Arena, page: Page, width: int, height: int, seen: int
+) -> None:
+    wait(lambda: len(hasty.ask("records")["matches"]) >= 4)
+    page.set_viewport_size({"width": width, "height": height})
+    page.goto(f"{hasty.url}tv/4")
+    boards = page.locator(".tv .stage-board")
+    expect(boards.filter(visible=True)).to_have_count(4)
+    tabs = page.locator("nav").bounding_box()
+    assert tabs is not None
+    bottom = tabs["y"] if tabs["y"] > 100 else height
+
+    def in_sight(board: Locator) -> bool:
+        box = board.bounding_box()
+        return (
+            box is not None
+            and box["x"] >= 0
+            and box["x"] + box["width"] <= width
+            and box["y"] + box["height"] <= bottom
+        )
+
+    assert [in_sight(each) for each in boards.all()].count(True) == seen
+    page.locator(".tv").evaluate("(boards) => boards.scrollTo(boards.scrollWidth, 0)")
+    assert in_sight(boards.last)
+
+
+@pytest.mark.parametrize("address", ["", "tv"])
+def test_on_a_phone_on_its_side_all_of_the_stage_is_in_sight(empty: Arena, page: Page, address: str) -> None:
+    for width, height in ((844, 390), (667, 375)):
+        page.set_viewport_size({"width": width, "height": height})
+        page.goto(f"{empty.url}{address}")
+        expect(page.locator(".stage .map .area-of").first).to_be_visible()
+        for part in (".stage-board", ".stage-head", ".tug", ".story"):
+            expect(page.locator(f".stage {part}").first).to_be_in_viewport(ratio=1)

@@ -107,7 +107,7 @@ def test_the_board_alone_fills_the_screen_and_leaves_it(empty: Arena, page: Page
 def test_what_is_told_of_a_fight_hides_no_name_and_no_figure(
     empty: Arena, page: Page, tmp_path: Path
 ) -> None:
-    page.set_viewport_size({"width": 1280, "height": 720})
+    page.set_viewport_size({"width": 1440, "height": 900})
     shown(page, empty, tmp_path / "one.jsonl", "usa")
     found = page.evaluate(FIGHTS)
     assert found["fights"] > 5
@@ -126,9 +126,9 @@ def test_a_map_is_zoomed_by_the_wheel_and_moved_by_dragging(empty: Arena, page: 
     page.mouse.move(x, y)
     page.evaluate(TURNED)
     page.keyboard.down("Control")
-    for _ in range(4):
+    for _ in range(6):
         page.mouse.wheel(0, -100)
-    page.wait_for_function("() => turned === -400")
+    page.wait_for_function("() => turned === -600")
     page.keyboard.up("Control")
     assert page.evaluate(width) > 1.5 * before
     left, top = place.evaluate("(each) => [each.scrollLeft, each.scrollTop]")
@@ -278,3 +278,34 @@ def test_a_generated_map_shows_who_holds_what_as_land(empty: Arena, page: Page, 
     held = page.locator(".spot[data-owner=maxie]").count()
     assert held
     expect(page.locator(".area-of[data-owner=maxie]")).to_have_count(held)
+
+
+IN_SIGHT = """() => {
+  const tabs = document.querySelector('nav').getBoundingClientRect();
+  const bottom = tabs.top > 100 ? tabs.top : innerHeight;
+  return ['.zoom-keys', '.controls', '.story'].every((sign) => {
+    const found = document.querySelector(sign).getBoundingClientRect();
+    return found.top >= 0 && found.bottom <= bottom && found.right <= innerWidth;
+  });
+}"""
+"""Whether the buttons to zoom, the controls and the story are in the window and above the tabs of a phone."""
+
+
+REPLAY = """async (line) => {
+  const from = (path) => import(new URL(path, document.querySelector('script[type=module]').src).href);
+  const [{ Match }, { Viewer }] = [await from('match.js'), await from('parts/viewer.js')];
+  const viewer = new Viewer(Match.fromRecord(JSON.parse(line)), { link: () => '#' });
+  document.querySelector('main').replaceChildren(viewer.element);
+  viewer.begin(9);
+}"""
+
+
+@pytest.mark.parametrize("name", ["usa", "world", "m2"])
+def test_the_controls_and_the_story_of_a_replay_are_in_sight_with_its_board(
+    empty: Arena, page: Page, name: str
+) -> None:
+    page.goto(f"{empty.url}table")
+    page.evaluate(REPLAY, to_line(made_up(name)))
+    for width, height in ((360, 640), (390, 780), (844, 390), (667, 375), (768, 1024), (1280, 720)):
+        page.set_viewport_size({"width": width, "height": height})
+        page.wait_for_function(IN_SIGHT)

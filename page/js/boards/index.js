@@ -6,7 +6,7 @@ import { GridBoard } from "./grid.js";
 import { MapBoard } from "./map.js";
 
 // onSpot(n) is called for each place that is clicked. `whole`: the whole map is visible, and nothing can be clicked.
-export function makeBoard(game, onSpot, { whole = false, playing = false } = {}) {
+export function makeBoard(game, onSpot, { whole = false } = {}) {
   if (game instanceof Declared) return new DeclaredBoard(game, onSpot);
-  return game.names ? new MapBoard(game, onSpot, { whole, playing }) : new GridBoard(game, onSpot);
+  return game.names ? new MapBoard(game, onSpot, { whole }) : new GridBoard(game, onSpot);
 }

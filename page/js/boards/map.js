@@ -22,12 +22,12 @@ const pen = h("canvas").getContext("2d");
 
 export class MapBoard {
   // onSpot(v) is called for each territory chosen by click or key. `whole`: nothing can be clicked, so the whole
-  // map is visible at any size. `playing`: what is below the map must stay in sight.
-  constructor(game, onSpot, { whole = false, playing = false } = {}) {
+  // map is visible at any size.
+  constructor(game, onSpot, { whole = false } = {}) {
     this.game = game;
     this.onSpot = onSpot;
     this.picture = svg("svg", { class: "map", role: "img", "aria-label": "Map" }); // until the first position is shown
-    this.zoom = new Zoom(this.picture, [1, 1], whole ? 0 : MIN_SCALE, playing, () => this.label());
+    this.zoom = new Zoom(this.picture, [1, 1], whole ? 0 : MIN_SCALE, () => this.label());
     this.element = this.zoom.element;
     this.march = new MoveAnimation();
     this.drawnAt = -Infinity;

@@ -6,25 +6,19 @@ import { h, set } from "../dom.js";
 const STEP = 1.35;
 const MAX_SCALE = 6;
 const MAX_INITIAL_SCALE = 1.8; // initial scale of a picture that can be zoomed
-const LOWEST_PX = 240;
-const BELOW_PX = 132; // height of the content below the picture that should stay visible with it
-const TALLEST = 0.75; // maximum height of a frame that need not be compact, in heights of the window
+const LOWEST_PX = 200;
 const TIGHT = 0.8; // of the least scale: a picture that fits whole at this scale is not cut
 const TIGHTEST = 0.75; // the same for a mouse, which is more exact than a finger
-const TABLET_PX = 832; // width of a window up to which the buttons have a line of their own
-const KEYS_PX = 40;
-const NARROW_PX = 576; // width of a phone's window, on which that content takes one more line
-const LINE_PX = 24;
+const TABLET_PX = 832; // width of a window up to which it is used with a finger
 const DRAG_PX = 5; // a shorter movement is a click
 
 export class Zoom {
   // least: minimum pixels per unit, so that territories can be clicked; 0 for a picture that is only looked at and is shown
-  // whole. compact: what is below the picture must stay in sight. scaled(pixels per unit) is called after each change.
-  constructor(picture, size, least, compact, scaled) {
+  // whole. scaled(pixels per unit) is called after each change.
+  constructor(picture, size, least, scaled) {
     this.picture = picture;
     this.size = size;
     this.least = least;
-    this.compact = compact;
     this.scaled = scaled;
     this.factor = null; // null: as large as needed
     this.scale = 0;
@@ -46,13 +40,19 @@ export class Zoom {
     this.place.addEventListener("touchstart", (event) => this.pinch(event), { passive: true });
   }
 
-  // Return the maximum height of the frame: where the content below it stays visible, or for a whole picture at its least scale.
+  // Return the least scale at which a whole picture is not cut.
+  get tight() {
+    return this.least * (window.innerWidth > TABLET_PX ? TIGHTEST : TIGHT);
+  }
+
+  // Return the maximum height of the frame: what is below it stays in sight, unless the picture would be cut for that alone.
   get room() {
-    if (!this.least) return this.place.clientHeight; // as set by the style
-    const top = this.place.getBoundingClientRect().top + window.scrollY;
-    const lowest = this.compact ? LOWEST_PX : Math.min(this.size[1] * this.least, window.innerHeight * TALLEST);
-    const below = BELOW_PX + (window.innerWidth <= TABLET_PX ? KEYS_PX : 0) + (window.innerWidth < NARROW_PX ? LINE_PX : 0);
-    return Math.max(lowest, window.innerHeight - top - below);
+    const { place, size, tight } = this;
+    if (!this.least) return place.clientHeight; // as set by the style
+    const top = place.getBoundingClientRect().top + window.scrollY;
+    const below = parseFloat(getComputedStyle(place).getPropertyValue("--below"));
+    const lowest = place.clientWidth >= size[0] * tight ? size[1] * tight : 0;
+    return Math.max(LOWEST_PX, lowest, window.innerHeight - top - below);
   }
 
   // Return the scale at which the whole picture is visible.
@@ -68,8 +68,7 @@ export class Zoom {
 
   fit() {
     if (!this.place.clientWidth || !this.room) return;
-    const tight = window.innerWidth > TABLET_PX ? TIGHTEST : TIGHT;
-    const least = this.whole >= tight * this.least ? this.whole : this.least;
+    const least = this.whole >= this.tight ? this.whole : this.least;
     const scale = Math.max(this.whole, Math.min(this.factor ?? least, MAX_SCALE));
     set(this.smaller, { disabled: scale <= this.whole * 1.001 });
     set(this.larger, { disabled: scale >= MAX_SCALE });

@@ -40,7 +40,7 @@ export class Viewer {
     this.continents = /** @type {any[]} */ ([]);
     this.moments = /** @type {any[]} */ ([]);
     this.marked = "";
-    this.board = makeBoard(match.game, (n) => this.spot(n), { whole, playing: seat !== null });
+    this.board = makeBoard(match.game, (n) => this.spot(n), { whole });
     this.picker = new Picker(this.board);
     this.review = new Review(match, () => this.showReview(), reviewed);
     this.explorer = new Explorer(match, this.board, () => this.refresh(), this.review);

@@ -18,8 +18,8 @@ export class FileView {
     this.input = h("input", { type: "file", accept: ".jsonl,.json", onchange: () => this.open() });
     this.place = h("div");
     main.replaceChildren(
-      h("h1", null, file ? file.name : "Record file"),
-      h("p", null, h("label", null, "From arena ladder, arena match or a download: ", this.input)),
+      h("div", { class: "pitch" }, h("h1", null, file ? file.name : "Record file"),
+        h("label", null, "From arena ladder, arena match or a download: ", this.input)),
       this.fault, this.place);
     if (file?.fault) say(this.fault, file.fault);
     else if (file) this.offer(plyOf(ply));
