@@ -156,7 +156,7 @@ def section(data: dict[str, Any]) -> Section:
         "Time to depth with threads",
         f"This section compares searches with several threads with the sequential search, on {data['cores']} cores. Each search "
         f"visits {COUNT} middle-game positions of each of {', '.join(MAPS)}, to the depth that the sequential search reaches in "
-        f"{SECONDS:g} s. All search as in matches, with the evaluator `features` and empty tables. They ran in turn, {TURNS} times "
+        f"{SECONDS:g} s. All of them search as in matches, with the evaluator `features` and empty tables. They ran in turn, {TURNS} times "
         f"each, and the shortest time of each counts. A search was stopped after {PATIENCE} times the time of the sequential search, "
         "and this time then counts. Each search thread is pinned to its own core, if there are enough cores.",
         ["form, threads", "to equal depth faster by", "nodes, times the sequential ones"],

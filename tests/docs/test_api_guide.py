@@ -238,7 +238,7 @@ async def test_every_answer_has_the_fields_that_the_guide_tells() -> None:
             "/api/join?name=NAME": ["/api/join?name=lion"],
         }
         assert asked.keys() == guide.questions.keys()
-        code = (await invite(host.engine, ["anna"], 2, 60))["anna"]
+        code = (await invite(host.engine, ["anna"], 2, 3600))["anna"]
         basic = base64.b64encode(f"anna:{await tokens.create(host.engine, 'anna', 'bot')}".encode()).decode()
         await tokens.create(host.engine, "dora", "bot")
         admin = base64.b64encode(
