@@ -1,19 +1,19 @@
-# The arena and its bots in one image. docker-compose.yml runs a ladder of it; alone it is the command:
+# One image for the arena and its bots. docker-compose.yml runs a ladder with it. By itself, the image is the command `arena`:
 #   docker build -t riskless-arena . && docker run --rm riskless-arena maps show m2
-# an engine that cannot pull may have the image of another Python: `--build-arg PYTHON_VERSION=3.13`
+# `--build-arg PYTHON_VERSION=3.13` builds on the image of another Python, for example if Docker cannot pull images.
 ARG PYTHON_VERSION=3.14
-# `--build-arg PYTHON_DIGEST=@sha256:…` builds on exactly that image.
+# `--build-arg PYTHON_DIGEST=@sha256:…` builds on exactly the image with this digest.
 ARG PYTHON_DIGEST=
 FROM python:${PYTHON_VERSION}-slim${PYTHON_DIGEST} AS dependencies
 ENV PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_NO_CACHE_DIR=1
 RUN python -m venv --without-pip /opt/arena
 WORKDIR /src
-# The dependencies are a layer of their own: a change of the sources does not install them again.
+# The dependencies are a layer of their own, so that a change of the sources does not install them again.
 COPY requirements.lock ./
 RUN python -m pip --python /opt/arena/bin/python install --quiet --require-hashes -r requirements.lock
 
-# The compiled searches, so that no bot has to compile them while a match waits: for the processor of this machine, and
-# for any. The next three stages need these sources alone, and are made at the same time as the wheel.
+# The searches are compiled here, so that no bot has to compile them while a match waits: once for the processor of this
+# machine, and once for any processor. The next three stages need only these sources, and are built in parallel with the wheel.
 FROM dependencies AS searches
 COPY arena arena
 COPY games games
@@ -42,8 +42,8 @@ RUN python -m pip --python /opt/arena/bin/python install --quiet --no-deps /whee
  && find /opt/arena/lib -type d -name tests -prune -exec rm -rf {} +
 
 FROM python:${PYTHON_VERSION}-slim${PYTHON_DIGEST}
-# What is compiled at run time is kept where the arena's own user may write, also where the root is read-only. Before that,
-# ARENA_KERNELS names what is compiled already: in a volume, for this image's machine, for any.
+# Code that is compiled at run time is stored in a folder that the arena's user can write to, even if the root file system is
+# read-only. ARENA_KERNELS lists the folders with compiled code: in a volume, for the machine that built the image, for any.
 ENV PATH=/opt/arena/bin:$PATH PYTHONUNBUFFERED=1 XDG_CACHE_HOME=/tmp/cache \
     ARENA_KERNELS=/var/cache/arena:/opt/arena/kernels/here:/opt/arena/kernels/any
 RUN groupadd --system --gid 10001 arena && useradd --system --create-home --uid 10001 --gid 10001 arena \
@@ -55,7 +55,7 @@ COPY --chmod=755 docker/as-owner /usr/local/bin/
 USER arena
 WORKDIR /record
 EXPOSE 8765
-# The command stops on SIGTERM by itself, and has no children that an init would have to reap.
+# The command `arena` stops on SIGTERM, and leaves no child processes, so no init process is needed.
 STOPSIGNAL SIGTERM
 ENTRYPOINT ["arena"]
 CMD ["serve", "--host", "0.0.0.0", "--db", "sqlite:////record/arena.db", "--set", "store.record=/record/matches.jsonl"]

@@ -16,7 +16,7 @@ export async function fetchAs(secret, path, method = "POST") {
     answer = await fetch(`/api/${path}`, { method, headers, credentials: "omit", cache: "no-store" });
   } catch {
     noAnswer();
-    throw new Error("The server did not answer. Check whether it was done before you try again.");
+    throw new Error("The server did not answer. Check whether the change was made before you try again.");
   }
   answered();
   return read(path, answer);

@@ -47,17 +47,17 @@ const SHAPES = {
 // Return the expected shape of an answer to a request such as "record/ID" or "table?event=NAME".
 export const shapeOf = (path) => SHAPES[path.split(/[/?]/)[0]] ?? "any";
 
-// Return the first difference of an answer from its shape, such as "matches[3].plies is no number"; empty if there is none.
+// Return the first difference of an answer from its shape, such as "matches[3].plies is not a number"; empty if there is none.
 export function mismatch(value, shape, at = "") {
   const where = at || "it";
   if (shape === "any") return "";
-  if (typeof shape === "string") return kind(value) === shape ? "" : `${where} is no ${shape}`;
+  if (typeof shape === "string") return kind(value) === shape ? "" : `${where} is not a ${shape}`;
   if (shape.or) {
     const wrong = shape.or.map((each) => mismatch(value, each, at));
     return wrong.includes("") ? "" : wrong[wrong.length - 1];
   }
-  if (shape.list) return kind(value) === "list" ? first(value.map((each, n) => mismatch(each, shape.list, `${at}[${n}]`))) : `${where} is no list`;
-  if (kind(value) !== "object") return `${where} is no object`;
+  if (shape.list) return kind(value) === "list" ? first(value.map((each, n) => mismatch(each, shape.list, `${at}[${n}]`))) : `${where} is not a list`;
+  if (kind(value) !== "object") return `${where} is not an object`;
   if (shape.byName) return first(Object.entries(value).map(([name, each]) => mismatch(each, shape.byName, `${at}.${name}`)));
   return first(Object.entries(shape).map(([name, each]) => (Object.hasOwn(value, name) ? mismatch(value[name], each, at ? `${at}.${name}` : name) : `${at ? `${at}.` : ""}${name} is missing`)));
 }

@@ -303,7 +303,7 @@ def test_a_server_that_is_gone_is_told_within_two_seconds_with_what_happens_next
             status(page, told)
             page.clock.resume()
         click_a_move(page)  # what is played now is kept
-        status(page, "Your move is kept and will be sent again")
+        status(page, "Your move is saved and will be sent again")
         expect(page.locator(".fault-bar")).to_be_hidden()  # it is said once
         if how is signal.SIGKILL:
             running.serve()

@@ -65,7 +65,7 @@ def test_a_long_name_leaves_the_ratings_in_sight(strange: Arena, page: Page) -> 
     [
         (500, "<html>oops</html>", "The server could not answer (500). Try again in a moment."),
         (200, "<html>oops</html>", "The server's answer to /api/search cannot be read: it is not JSON."),
-        (200, "[]", "The server's answer to /api/search cannot be read: it is no object."),
+        (200, "[]", "The server's answer to /api/search cannot be read: it is not an object."),
         (200, '{"matches": [{}]}', "The server's answer to /api/search cannot be read: matches[0].match is missing."),
     ],
 )  # fmt: skip

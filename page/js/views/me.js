@@ -39,7 +39,7 @@ export class MeView {
       h("p", { class: "quiet" }, `Signed in as ${owner} with the token of ${this.account.who.name}. `, h("button", { type: "button", class: "small", onclick: () => this.account.leave() }, "Sign out")),
       ...bots.flatMap((each, n) => (each.retired ? [] : [this.one(each, known[n], events)])),
       ...(left ? [h("section", null, h("h2", null, "Another bot"), nameForm("Add the bot", (name) => this.changeToken("create", name)),
-        h("p", { class: "quiet" }, `You may take ${plural(left, "more name")} until ${when(until)}.`))] : []),
+        h("p", { class: "quiet" }, `You can register ${plural(left, "more name")} until ${when(until)}.`))] : []),
       ...(retired.length ? [h("p", { class: "quiet" }, `Retired: ${retired.join(", ")}`)] : []));
   }
 

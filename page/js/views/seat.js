@@ -104,10 +104,10 @@ export class SeatView {
   // Describe the state while the server does not answer.
   lost() {
     const left = Math.ceil((playing.graceMs - (performance.now() - playing.lostAt)) / 1000);
-    const sent = playing.sent ? " Your move is kept and will be sent again." : "";
+    const sent = playing.sent ? " Your move is saved and will be sent again." : "";
     return left > 0
       ? `${playing.outage} Reconnecting…${sent} Your clock may keep running; you have ${left} s to return.`
-      : `${playing.outage} Still trying.${sent} If the server is up, the match is lost by now. If it was down, the match goes on when it is back.`;
+      : `${playing.outage} Still trying.${sent} If the server is up, you have lost the match by now. If it was down, the match continues when it is back.`;
   }
 
   offerResignation() {
