@@ -18,7 +18,7 @@ from itertools import islice, pairwise
 from typing import cast
 
 from arena.bots.compiled.searcher import Settings
-from arena.bots.review.chance import chance
+from arena.bots.review.chance import winning_chance
 from arena.games.board import RisklessMap
 from arena.games.catalogue import KNOWN
 from arena.games.core import Player, Reason
@@ -79,7 +79,9 @@ class MatchCourse:
 def match_course(game: Riskless, match: PlayedMatch, searcher: NodeSearcher, nodes: int) -> MatchCourse:
     """Return the course of a match. Each move in the middle position is searched with `nodes` nodes."""
     # The last move of a line biases an estimate towards the player who makes it; the mean of two plies removes the bias.
-    chances = [chance(game, round((one.value + other.value) / 2)) for one, other in pairwise(match.reports)]
+    chances = [
+        winning_chance(game, round((one.value + other.value) / 2)) for one, other in pairwise(match.reports)
+    ]
     leads = [
         Player.MAXIE if each > 0.5 else Player.MINNIE for each in chances if abs(each - 0.5) >= LEAD - 0.5
     ]

@@ -19,7 +19,7 @@ from itertools import count, islice
 
 from arena.bots.compiled.catalogue import weights_for
 from arena.bots.compiled.searcher import Searcher, Settings
-from arena.bots.review.chance import chance
+from arena.bots.review.chance import winning_chance
 from arena.games.board import RisklessMap
 from arena.games.core import Game, Player
 from arena.games.riskless import Armies, Move, Riskless
@@ -132,7 +132,7 @@ def _judge_opening(
 ) -> KeptOpening | None:
     position = position_after(game, opening)
     searcher.clear()
-    even = chance(game, settled_value(searcher, position, criteria.nodes, criteria.depth))
+    even = winning_chance(game, settled_value(searcher, position, criteria.nodes, criteria.depth))
     if abs(even - 0.5) > criteria.window:
         return None
     median_gap = gap_to_median(

@@ -15,7 +15,7 @@ from arena.bots.compiled.layout import MAX_DEPTH
 from arena.bots.compiled.limits import fits
 from arena.bots.compiled.searcher import Searcher, Settings
 from arena.bots.evaluators.catalogue import evaluator_for
-from arena.bots.review.chance import chance
+from arena.bots.review.chance import winning_chance
 from arena.bots.search.deepening import Report, deepen
 from arena.bots.search.play import Table, alphabeta_search
 from arena.bots.search.values import is_decided, outcome_value
@@ -182,7 +182,7 @@ def reply_chances(
             values.append(settled_value(searcher, reply, nodes, depth))
         else:
             values.append(outcome_value(outcome, 1))
-    chances = (chance(game, value) for value in values)
+    chances = (winning_chance(game, value) for value in values)
     return sorted((each if player is Player.MAXIE else 1 - each for each in chances), reverse=True)
 
 

@@ -15,9 +15,9 @@ from arena.bots.api.options import (
     PROGRAM,
     SUBMISSION,
     BadSpec,
-    box_name,
+    container_bot_name,
+    engine_threads,
     parse_spec,
-    threads_of,
 )
 from arena.ladder.openings import SHIPPED
 from arena.maps.setup import DEFAULT_MAP
@@ -73,7 +73,7 @@ class BotPlan:
         if self.threads or self.engine is None:
             return self.threads
         try:
-            return threads_of(parse_spec(self.engine, ENGINES), cores)
+            return engine_threads(parse_spec(self.engine, ENGINES), cores)
         except BadSpec:  # a bot from a file, or an engine that will report the error itself
             return 1
 
@@ -127,10 +127,10 @@ def engine_bot(engine: str) -> BotPlan:
     """Return the bot with this spec, named after its engine or its file. Raises BadLadder.
 
     The prefix `exec:` is followed by the command line of a program that speaks JSON Lines over stdin and stdout;
-    `command:` by that of a program that connects to the server by itself; `image:` and `submit:` by a bot in a box.
+    `command:` by that of a program that connects to the server by itself; `image:` and `submit:` by a bot in a container.
     """
     if engine.startswith((IMAGE, SUBMISSION)):
-        return BotPlan(allowed_name(box_name(engine)), engine)
+        return BotPlan(allowed_name(container_bot_name(engine)), engine)
     if engine.startswith(COMMAND):
         return command_bot(engine.removeprefix(COMMAND))
     path, colon, options = engine.partition(":")

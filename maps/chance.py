@@ -15,9 +15,9 @@ DEFAULT_STEEPNESS = 16.7
 """Parameter k for maps that are not built in."""
 
 
-def chance(ahead: float, map: str, goal: int) -> float:
-    """Return Maxie's chance of winning with a lead of `ahead` armies, from 0 to 1; a draw counts as half."""
-    return logistic(STEEPNESS.get(map, DEFAULT_STEEPNESS) * ahead / goal)
+def winning_chance(lead: float, map: str, goal: int) -> float:
+    """Return Maxie's chance of winning with a lead of that many armies, from 0 to 1; a draw counts as half."""
+    return logistic(STEEPNESS.get(map, DEFAULT_STEEPNESS) * lead / goal)
 
 
 def logistic(exponent: float) -> float:

@@ -117,15 +117,15 @@ class Spec:
         return value
 
 
-def parse_spec(text: str, engines: Mapping[str, Options], what: str = "engine") -> Spec:
+def parse_spec(text: str, engines: Mapping[str, Options], kind: str = "engine") -> Spec:
     """Parse an engine spec. Raises BadSpec.
 
     engines  valid names with their options
-    what     word for an engine in error messages
+    kind     word for an engine in error messages
     """
     name, colon, rest = text.strip().partition(":")
     if name not in engines:
-        raise BadSpec(f"no {what} is called {name!r:.60}: {hint(name, engines)}")
+        raise BadSpec(f"no {kind} is called {name!r:.60}: {hint(name, engines)}")
     options = engines[name]
     values: dict[str, Value] = {key: option.default for key, option in options.items()}
     options_set: set[str] = set()
@@ -148,7 +148,7 @@ def parse_spec(text: str, engines: Mapping[str, Options], what: str = "engine") 
     return Spec(name, values, frozenset(options_set))
 
 
-def box_name(spec: str) -> str:
+def container_bot_name(spec: str) -> str:
     """Return a short name for a bot in a container: that of its image or of its zip file.
 
     An image is named without registry, tag and digest, a zip file without `.zip`.
@@ -164,7 +164,7 @@ def box_name(spec: str) -> str:
     return image.partition(":")[0]
 
 
-def threads_of(spec: Spec, cores: int) -> int:
+def engine_threads(spec: Spec, cores: int) -> int:
     """Return the number of threads that an engine uses on `cores` cores.
 
     This is the engine's `threads` option. Without it, a parallel search uses all cores, at most `MAX_DEFAULT_THREADS`,

@@ -45,7 +45,7 @@ from arena.bots.client.state.actions import (
 )
 from arena.bots.client.state.machine import Machine
 from arena.bots.client.state.reconnection import max_reconnect_delay, should_reconnect
-from arena.bots.client.status import ResultCounts, StatusReporter, page_of
+from arena.bots.client.status import ResultCounts, StatusReporter, page_url
 from arena.bots.client.worker import (
     BotEnded,
     BotFactory,
@@ -54,7 +54,7 @@ from arena.bots.client.worker import (
     Prepared,
     Report,
     Worker,
-    supervise,
+    schedule_hang_check,
 )
 from arena.clock import MONOTONIC, Clock
 from arena.protocol.codec import DecodeError, decode_server, encode
@@ -100,27 +100,27 @@ class _Disconnected(ConnectionLost):
 class Client:
     """Connection of one bot to one server. Call `run` once, and `stop` from the same event loop.
 
-    tell       receives one line whenever the client has connected, or connected again
-    finished   called with each finished match
-    complain   receives a line or a traceback that the bot's owner should read
+    on_status     receives one line whenever the client has connected, or connected again
+    on_finished   called with each finished match
+    on_problem    receives a line or a traceback that the bot's owner should read
     """
 
     def __init__(
         self,
-        make: BotFactory,
+        make_bot: BotFactory,
         settings: ClientSettings,
         *,
-        tell: Callable[[str], None] = log.info,
-        finished: Callable[[Match, Ending], None] = lambda _match, _ending: None,
-        complain: Callable[[str], None] = log.warning,
+        on_status: Callable[[str], None] = log.info,
+        on_finished: Callable[[Match, Ending], None] = lambda _match, _ending: None,
+        on_problem: Callable[[str], None] = log.warning,
         clock: Clock = MONOTONIC,
     ) -> None:
-        self._make = make
+        self._make_bot = make_bot
         self._settings = settings
         self._memory = settings.memory
-        self._tell = tell
-        self._finished = finished
-        self._complain = complain
+        self._on_status = on_status
+        self._on_finished = on_finished
+        self._on_problem = on_problem
         self._clock = clock
         self._machine = Machine(
             Hello(
@@ -144,8 +144,8 @@ class Client:
         self._workers: dict[str, Worker] = {}
         self._leaving: dict[str, Worker] = {}
         self._outbox: MemoryObjectSendStream[ClientMessage] | None = None
-        self._leave: Disconnect | None = None
-        self._presence = StatusReporter(settings, tell, complain)
+        self._dismissal: Disconnect | None = None
+        self._status_reporter = StatusReporter(settings, on_status, on_problem)
         self._scope = anyio.CancelScope()
         self._idle_since = -math.inf
         """Time of the last match's end, or of the connection if that is later."""
@@ -168,20 +168,20 @@ class Client:
         self._scope.cancel()
 
     @property
-    def playing(self) -> int:
+    def match_count(self) -> int:
         """Return the number of matches in play."""
-        return self._machine.playing
+        return self._machine.match_count
 
     def finish(self) -> None:
         """Accept no more matches, and end `run` when the matches in play are over."""
-        self._perform(self._machine.finish())
-        if self._outbox is None and not self._machine.playing:
+        self._perform_actions(self._machine.finish())
+        if self._outbox is None and not self._machine.match_count:
             self.stop()  # without a connection no new match can have been assigned
 
     def resign(self) -> None:
         """Resign all matches in play and end `run`, immediately if there is no connection."""
         self.finish()
-        self._perform(self._machine.resign_all())
+        self._perform_actions(self._machine.resign_all())
         if self._outbox is None:
             self.stop()
         else:
@@ -195,11 +195,11 @@ class Client:
         problem: ClientError | None = None
         async with anyio.create_task_group() as tasks:
 
-            async def take_reports() -> None:
+            async def handle_reports() -> None:
                 async for report in reports:
                     self._handle_report(report)
 
-            tasks.start_soon(take_reports)
+            tasks.start_soon(handle_reports)
             tasks.start_soon(self._poll_status)
             with self._scope:
                 try:
@@ -224,7 +224,7 @@ class Client:
         self._leaving |= self._workers
         with anyio.move_on_after(LAST_SECONDS):
             # Poll, because threads cannot set an event of this loop after their last report.
-            while any(worker.alive for worker in self._leaving.values()):
+            while any(worker.is_alive for worker in self._leaving.values()):
                 await self._clock.sleep(0.005)
 
     # connections
@@ -235,7 +235,7 @@ class Client:
         while True:
             before, began = self.connections, self._clock.now()
             try:
-                await self._connect_once()
+                await self._hold_connection()
             except NoServer as problem:
                 if self.connections == 0 and self._clock.now() >= patience:
                     raise
@@ -249,8 +249,8 @@ class Client:
                 # Pauses keep growing if the connection is repeatedly lost again immediately.
                 if self.connections > before and self._clock.now() - began >= paused:
                     tries = 0
-                self._presence.disconnected(
-                    str(problem), self._clock.now(), playing=self._machine.playing, stopped=stopped
+                self._status_reporter.report_disconnected(
+                    str(problem), self._clock.now(), match_count=self._machine.match_count, stopped=stopped
                 )
             if (
                 end is not None
@@ -259,7 +259,7 @@ class Client:
             ):
                 raise end
             longest = max_reconnect_delay(
-                tries, stopped=stopped, playing=self._machine.playing > 0, grace=self._machine.grace
+                tries, stopped=stopped, playing=self._machine.match_count > 0, grace=self._machine.grace
             )
             if self.connections == 0:
                 longest = min(longest, WAITING_PAUSE)
@@ -268,14 +268,14 @@ class Client:
             paused = longest * random.uniform(0.5, 1.0)
             await self._clock.sleep(paused)
 
-    async def _connect_once(self) -> None:
+    async def _hold_connection(self) -> None:
         """Hold one connection, from its handshake to its loss. Always raises."""
         connection = await open_connection(self._settings.url)
-        self._leave = None
+        self._dismissal = None
         outbox, outgoing = anyio.create_memory_object_stream[ClientMessage](16 + 4 * self._settings.matches)
         self._outbox = outbox
 
-        async def write() -> None:
+        async def send_queued() -> None:
             try:
                 async for message in outgoing:
                     log.debug("> %s", without_secrets(message))
@@ -285,8 +285,8 @@ class Client:
 
         try:
             async with anyio.create_task_group() as tasks:
-                tasks.start_soon(write)
-                self._perform(self._machine.connected())
+                tasks.start_soon(send_queued)
+                self._perform_actions(self._machine.handle_connected())
                 try:
                     await self._read_frames(connection, tasks)
                 finally:
@@ -295,7 +295,7 @@ class Client:
             self._outbox = None
             outbox.close()
             outgoing.close()
-            self._machine.disconnected()
+            self._machine.handle_disconnected()
             with anyio.move_on_after(1, shield=True):
                 await connection.close()
             connection.transport.abort()
@@ -304,7 +304,7 @@ class Client:
     async def _read_frames(self, connection: ClientConnection, tasks: TaskGroup) -> None:
         """Handle frames until the connection is lost or the server dismisses this client."""
         tasks.start_soon(self._expect_welcome, connection)
-        while self._leave is None:
+        while self._dismissal is None:
             try:
                 frame = await connection.recv()
             except ConnectionClosed:
@@ -315,25 +315,27 @@ class Client:
             except DecodeError as error:
                 # A newer server may send message types that this client does not know.
                 if error.code is not Code.UNKNOWN_TYPE:
-                    self._complain(f"the server sent an invalid message: {error.detail}")
+                    self._on_problem(f"the server sent an invalid message: {error.detail}")
                 log.debug("< ? %s", error.detail)
                 continue
             log.debug("< %s", without_secrets(message))
             welcomed = self._machine.welcomed
-            self._perform(self._machine.handle(message, now))
+            self._perform_actions(self._machine.handle_message(message, now))
             if self._machine.welcomed and not welcomed:
                 self.connections += 1
                 self._idle_since = self._clock.now()
-                self._presence.connected(self._idle_since, playing=len(self._machine.matches))
+                self._status_reporter.report_connected(
+                    self._idle_since, match_count=len(self._machine.matches)
+                )
 
     async def _expect_welcome(self, connection: ClientConnection) -> None:
         await self._clock.sleep(WELCOME_SECONDS)
         if not self._machine.welcomed:
-            self._complain(f"the server sent no welcome within {WELCOME_SECONDS:g} s")
+            self._on_problem(f"the server sent no welcome within {WELCOME_SECONDS:g} s")
             connection.transport.abort()
 
     def _disconnect_error(self, connection: ClientConnection) -> Exception:
-        leave, url = self._leave, self._settings.url
+        leave, url = self._dismissal, self._settings.url
         if leave is None:
             why = connection.close_reason or f"close code {connection.close_code}"
             return _Disconnected(
@@ -349,42 +351,42 @@ class Client:
 
     # actions and reports
 
-    def _perform(self, actions: list[Action]) -> None:
+    def _perform_actions(self, actions: list[Action]) -> None:
         for action in actions:
             match action:
                 case SendMessage(message):
                     self._send(message)
                 case Prepare(match):
-                    self._workers[match.id] = Worker(self._make, match, self._report, self._clock)
+                    self._workers[match.id] = Worker(self._make_bot, match, self._pass_report, self._clock)
                 case Choose():
                     self._workers[action.match].choose(action)
                 case StopChoosing(match_id):
-                    self._workers[match_id].stop()
+                    self._workers[match_id].cancel_move()
                 case EndMatch(match, ending):
                     worker = self._leaving[match.id] = self._workers.pop(match.id)
                     worker.finish(ending)
-                    supervise(self._clock, match.id, worker, self._complain)
+                    schedule_hang_check(self._clock, match.id, worker, self._on_problem)
                     self._idle_since = self._clock.now()
-                    self.tally.add(ending.standing(match.seat))
-                    self._finished(match, ending)
+                    self.tally.add_result(ending.standing(match.seat))
+                    self._on_finished(match, ending)
                 case Warn(text):
-                    self._complain(text)
+                    self._on_problem(text)
                 case ReportStatus():
-                    self._presence.report_ratings(action)
+                    self._status_reporter.report_ratings(action)
                     where = (
-                        f"; its table: {page_of(self._settings.url)}{action.table}" if action.table else ""
+                        f"; its table: {page_url(self._settings.url)}{action.table}" if action.table else ""
                     )
                     self._report_status(action.state, f"{action.detail}{where}")
                 case ScheduleChallenge(why):
                     if why != self._last_refusal:
-                        self._complain(f"{why}; trying again every {CHALLENGE_SECONDS:g} s")
+                        self._on_problem(f"{why}; trying again every {CHALLENGE_SECONDS:g} s")
                     self._last_refusal = why
-                    self._clock.call_later(CHALLENGE_SECONDS, self._challenge)
+                    self._clock.call_later(CHALLENGE_SECONDS, self._open_challenges)
                 case Disconnect():
-                    self._leave = action
+                    self._dismissal = action
         if self._memory is not None and self._machine.session:
             self._memory.save(self._machine.session, self._machine.matches)
-        if self._machine.done:
+        if self._machine.is_done:
             self._stop_when_rated()
 
     def _stop_when_rated(self) -> None:
@@ -403,19 +405,19 @@ class Client:
             next_request = max(self._idle_since + IDLE_SECONDS, requested + ASK_SECONDS)
             if now < next_request:
                 await self._clock.sleep(next_request - now)
-            elif self._machine.welcomed and not self._machine.playing:
+            elif self._machine.welcomed and not self._machine.match_count:
                 requested = now
                 self._send(Status())
             else:
                 await self._clock.sleep(IDLE_SECONDS)
 
-    def _challenge(self) -> None:
-        self._perform(self._machine.challenge())
+    def _open_challenges(self) -> None:
+        self._perform_actions(self._machine.open_challenges())
 
     def _report_status(self, state: str, detail: str) -> None:
         """Report the bot's state to its owner if it has changed."""
         if (state, detail) != self._last_status and state not in ("playing", "finishing"):
-            self._tell(f"{self._settings.name}: {detail}")
+            self._on_status(f"{self._settings.name}: {detail}")
         self._last_status = state, detail
 
     def _send(self, message: ClientMessage) -> None:
@@ -425,16 +427,16 @@ class Client:
             self._outbox.send_nowait(message)
         except anyio.WouldBlock:
             # The server has not read for a long time. If it is alive, it asks again for what is dropped here.
-            self._complain("the server does not read the messages of this client")
+            self._on_problem("the server does not read the messages of this client")
 
-    def _report(self, report: Report) -> None:
+    def _pass_report(self, report: Report) -> None:
         """Pass a bot's report to the event loop. Called in the bot's thread."""
         try:
-            self._loop.call_soon_threadsafe(self._deliver_report, report)
+            self._loop.call_soon_threadsafe(self._queue_report, report)
         except RuntimeError:
             log.debug("a report arrived after the end of the match: %s", report)
 
-    def _deliver_report(self, report: Report) -> None:
+    def _queue_report(self, report: Report) -> None:
         try:
             self._reports.send_nowait(report)
         except anyio.ClosedResourceError:
@@ -443,17 +445,17 @@ class Client:
     def _handle_report(self, report: Report) -> None:
         match report:
             case Prepared(match):
-                self._perform(self._machine.prepared(match))
+                self._perform_actions(self._machine.handle_prepared(match))
             case MoveChosen():
                 newest = report
-                self._perform(
-                    self._machine.move_chosen(
+                self._perform_actions(
+                    self._machine.handle_move_chosen(
                         newest.match, newest.ply, newest.move, newest.thinking, newest.at
                     )
                 )
             case BotFailed(match, why, trace, crash):
                 if trace:
-                    self._complain(trace.rstrip())
-                self._perform(self._machine.bot_failed(match, why, crash=crash))
+                    self._on_problem(trace.rstrip())
+                self._perform_actions(self._machine.handle_bot_failed(match, why, crash=crash))
             case BotEnded(match):
                 self._leaving.pop(match, None)

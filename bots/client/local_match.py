@@ -14,7 +14,7 @@ from typing import Any
 from msgspec import UNSET
 
 from arena.bots.api.bot import Clock, Ending, Match, Thinking, assign_match, request_move
-from arena.bots.client.state.moves import move_message
+from arena.bots.client.state.moves import make_move_message
 from arena.bots.client.worker import BotFactory
 from arena.clock import MONOTONIC
 from arena.games.catalogue import KNOWN
@@ -38,7 +38,7 @@ class LocalMatch:
 
     def __init__(
         self,
-        make: BotFactory,
+        make_bot: BotFactory,
         match: Match,
         engine: EngineInfo | None = None,
         adjudication: Adjudication | None = None,
@@ -60,7 +60,7 @@ class LocalMatch:
         self._since = MONOTONIC.now()
         self.result: Result | None = None
         """Result of the match, or None while it is in play."""
-        self._bot = make()
+        self._bot = make_bot()
         assign_match(self._bot, match)
         self._bot.prepare()
 
@@ -69,11 +69,11 @@ class LocalMatch:
         """Return the current position."""
         return self._positions[-1]
 
-    def play(self, move: Any) -> None:
+    def play_move(self, move: Any) -> None:
         """Play the caller's move. Raises IllegalMove."""
         self._add_move(move, None, MONOTONIC.now() - self._since)
 
-    def answer(self) -> tuple[Any, Thinking | None]:
+    def play_bot_move(self) -> tuple[Any, Thinking | None]:
         """Let the bot move. Return its move, and its analysis or None.
 
         Raises any exception of the bot, IllegalMove for an illegal move, and BadChoice for a value that is not a
@@ -93,7 +93,7 @@ class LocalMatch:
         move = request_move(self._bot, self.position, clock, Event())
         took = MONOTONIC.now() - clock.arrived
         thinking = self._bot.thinking
-        message, _ = move_message(self.match, len(self.moves), self.position, move, thinking)
+        message, _ = make_move_message(self.match, len(self.moves), self.position, move, thinking)
         self._add_move(move, None if message.thinking is UNSET else message.thinking, took)
         if not control.per_move:
             self._clock_seconds = max(0.0, self._clock_seconds - took) + clock.increment
@@ -124,7 +124,7 @@ class LocalMatch:
         finally:
             self._bot.close()
 
-    def record(self) -> Record:
+    def to_record(self) -> Record:
         """Return the match as a record."""
         return Record(
             format=FORMAT,
@@ -155,9 +155,9 @@ class LocalMatch:
         self.moves.append(move)
         self._recorded_moves.append(RecordedMove(game.move_to_data(move), round(seconds * 1000, 3), thinking))
         self._since = MONOTONIC.now()
-        self.result = self._result_now()
+        self.result = self._current_result()
 
-    def _result_now(self) -> Result | None:
+    def _current_result(self) -> Result | None:
         """Return the result of the match at the current position, or None if it is not over."""
         game = self.match.game
         outcome = game.outcome(self.position)

@@ -42,9 +42,9 @@ class SessionFile:
     def __init__(self, path: Path) -> None:
         """Load the saved state. Raises OSError, or BlockingIOError if another process uses the file."""
         self._path = path
-        self._file: int | None = _open(path)
+        self._file: int | None = _open_locked(path)
         """Descriptor of the locked file; None while no match is in play."""
-        self._entry = _read(self._file)
+        self._entry = _read_session(self._file)
         if not self._entry.matches:
             self._remove()
 
@@ -73,7 +73,7 @@ class SessionFile:
         data = msgspec.json.encode(stored) + b"\n"
         with suppress(OSError):
             if self._file is None:
-                self._file = _open(self._path)
+                self._file = _open_locked(self._path)
             os.lseek(self._file, 0, os.SEEK_SET)
             os.write(self._file, data)
             os.ftruncate(self._file, len(data))
@@ -91,14 +91,14 @@ class SessionFile:
             self._file = None
 
 
-def file_name(name: str, url: str) -> str:
+def session_file_name(name: str, url: str) -> str:
     """Return the name of the session file of a bot on a server."""
     readable = "".join(letter if letter.isascii() and letter.isalnum() else "-" for letter in name[:32])
     digest = sha256(f"{name}\n{url}".encode()).hexdigest()
     return f"{readable}-{digest[:12]}.session"
 
 
-def _open(path: Path) -> int:
+def _open_locked(path: Path) -> int:
     """Open and lock a file, creating it if needed. Raises OSError, or BlockingIOError if another process uses it."""
     path.parent.mkdir(parents=True, exist_ok=True)
     while True:
@@ -116,7 +116,7 @@ def _open(path: Path) -> int:
         os.close(file)
 
 
-def _read(file: int) -> StoredSession:
+def _read_session(file: int) -> StoredSession:
     """Return the content of the file. An invalid file counts as empty, because the server knows the matches of the bot."""
     try:
         return _DECODER.decode(os.read(file, MAX_BYTES).partition(b"\n")[0])

@@ -20,11 +20,11 @@ class StatusReporter:
     """Reports of a client's connection state to its owner. Times are arguments, in seconds of any clock."""
 
     def __init__(
-        self, settings: ClientSettings, tell: Callable[[str], None], complain: Callable[[str], None]
+        self, settings: ClientSettings, on_status: Callable[[str], None], on_problem: Callable[[str], None]
     ) -> None:
         self._settings = settings
-        self._tell = tell
-        self._complain = complain
+        self._on_status = on_status
+        self._on_problem = on_problem
         self._away_since: float | None = None
         """Time of the loss of the connection; None while connected or before the first connection."""
         self._ratings: dict[str, float] = {}
@@ -41,34 +41,34 @@ class StatusReporter:
             deviation = status.deviations.get(game)
             text = f"{rating:.0f}" if deviation is None else Rating(rating, deviation)
             more = f"; its page: {self._page}" if before is None else f" ({rating - before:+.0f})"
-            self._tell(f"{self._settings.name} is rated {text} in {game}{more}")
+            self._on_status(f"{self._settings.name} is rated {text} in {game}{more}")
         self._ratings = dict(status.ratings)  # none, where a new season has begun
 
     @property
     def _page(self) -> str:
-        return f"{page_of(self._settings.url)}/bot/{quote(self._settings.name, safe='')}"
+        return f"{page_url(self._settings.url)}/bot/{quote(self._settings.name, safe='')}"
 
-    def disconnected(self, why: str, now: float, *, playing: int, stopped: bool) -> None:
+    def report_disconnected(self, why: str, now: float, *, match_count: int, stopped: bool) -> None:
         """Report the loss of the connection once, however many attempts to reconnect follow."""
         if self._away_since is not None:
             log.debug("still away: %s", why)
             return
         self._away_since = now
         waits = ""
-        if playing:
-            waits = f"; its {_matches_text(playing)} in play {'will go on when it is back' if stopped else 'wait for it'}"
+        if match_count:
+            waits = f"; its {_matches_text(match_count)} in play {'will go on when it is back' if stopped else 'wait for it'}"
         tries = self._settings.reconnects
         bound = "" if tries is None else f", at most {tries} times"
-        self._complain(f"{why}{waits}; connecting again{bound}")
+        self._on_problem(f"{why}{waits}; connecting again{bound}")
 
-    def connected(self, now: float, *, playing: int) -> None:
+    def report_connected(self, now: float, *, match_count: int) -> None:
         """Report that the client is connected, or connected again."""
         name, url = self._settings.name, self._settings.url
-        goes_on = f"; {_matches_text(playing)} in play" if playing else ""
+        goes_on = f"; {_matches_text(match_count)} in play" if match_count else ""
         if self._away_since is None:
-            self._tell(f"{name} is connected to {url}{goes_on}")
+            self._on_status(f"{name} is connected to {url}{goes_on}")
             return
-        self._tell(f"{name} is back at {url} after {duration_in_words(now - self._away_since)}{goes_on}")
+        self._on_status(f"{name} is back at {url} after {duration_in_words(now - self._away_since)}{goes_on}")
         self._away_since = None
 
 
@@ -85,7 +85,7 @@ class ResultCounts:
     lost: int = 0
     void: int = 0
 
-    def add(self, standing: Standing) -> None:
+    def add_result(self, standing: Standing) -> None:
         """Count one more match."""
         setattr(self, standing, getattr(self, standing) + 1)
 
@@ -99,14 +99,14 @@ class ResultCounts:
         return self.won + self.drawn + self.lost + self.void
 
 
-def page_of(url: str) -> str:
+def page_url(url: str) -> str:
     """Return the HTTP address of a server's page from its websocket address."""
     return url.replace("ws", "http", 1).rstrip("/")
 
 
-def finished_line(match: Match, ending: Ending, url: str = "") -> str:
+def format_result(match: Match, ending: Ending, url: str = "") -> str:
     """Return a finished match as one line. A lost match includes the replay's address on the server at `url`."""
     game = f"{match.game.name} as {match.seat} against {match.opponent}"
     standing = ending.standing(match.seat)
-    replay = f": {page_of(url)}/match/{match.id}" if url and standing == "lost" else ""
+    replay = f": {page_url(url)}/match/{match.id}" if url and standing == "lost" else ""
     return f"match {match.id:.8}: {game}: {standing} ({ending}){replay}"

@@ -82,34 +82,34 @@ class Worker:
 
     def __init__(
         self,
-        make: BotFactory,
+        make_bot: BotFactory,
         match: Match,
         report: Callable[[Report], None],
         clock: Clock = MONOTONIC,
     ) -> None:
-        self._make = make
+        self._make_bot = make_bot
         self._match = match
         self._report = report
         self._clock = clock
-        self._orders: SimpleQueue[tuple[Choose, threading.Event] | Ending | None] = SimpleQueue()
+        self._requests: SimpleQueue[tuple[Choose, threading.Event] | Ending | None] = SimpleQueue()
         self._stop = threading.Event()
         self._doing = "__init__"
         self._thread = threading.Thread(target=self._run, name=f"match {match.id:.8}", daemon=True)
         self._thread.start()
 
-    def choose(self, order: Choose) -> None:
+    def choose(self, request: Choose) -> None:
         """Let the bot choose after it has finished its earlier requests."""
         self._stop = threading.Event()
-        self._orders.put((order, self._stop))
+        self._requests.put((request, self._stop))
 
-    def stop(self) -> None:
+    def cancel_move(self) -> None:
         """Tell the bot that its last requested move is no longer needed."""
         self._stop.set()
 
     def finish(self, ending: Ending | None) -> None:
         """Tell the bot the result of the match, and end its thread. With None, end the thread without a result."""
-        self.stop()
-        self._orders.put(ending)
+        self.cancel_move()
+        self._requests.put(ending)
 
     def interrupt(self) -> None:
         """Raise an exception in an unresponsive thread. It takes effect at the next step of Python code."""
@@ -123,15 +123,15 @@ class Worker:
         return self._doing
 
     @property
-    def alive(self) -> bool:
+    def is_alive(self) -> bool:
         """Return True while the thread runs."""
         return self._thread.is_alive()
 
     def _run(self) -> None:
         try:
-            bot = self._make()
+            bot = self._make_bot()
             try:
-                self._play(bot)
+                self._play_match(bot)
             finally:
                 doing, self._doing = self._doing, "close"
                 bot.close()
@@ -147,42 +147,42 @@ class Worker:
             self._report(BotFailed(self._match.id, message, _bot_traceback(error)))
         self._report(BotEnded(self._match.id))
 
-    def _play(self, bot: Bot) -> None:
+    def _play_match(self, bot: Bot) -> None:
         assign_match(bot, self._match, self._stop)
         self._doing = "prepare"
         bot.prepare()
         self._report(Prepared(self._match.id))
-        while isinstance(order := self._orders.get(), tuple):
-            choose, stop = order
+        while isinstance(request := self._requests.get(), tuple):
+            choose, stop = request
             if choose.reply_to is not None:
                 self._doing = "opponent_moved"
                 bot.opponent_moved(choose.reply_to, choose.position)
             self._doing = "choose"
             move = request_move(bot, choose.position, choose.clock, stop)
             self._report(MoveChosen(self._match.id, choose.ply, move, bot.thinking, self._clock.now()))
-        if order is not None:
+        if request is not None:
             self._doing = "ended"
-            bot.ended(order)
+            bot.ended(request)
 
 
-def supervise(clock: Clock, match: str, worker: Worker, complain: Callable[[str], None]) -> None:
+def schedule_hang_check(clock: Clock, match: str, worker: Worker, on_problem: Callable[[str], None]) -> None:
     """Schedule a check whether the bot of a finished match has ended after `HUNG_SECONDS`; interrupt the bot if not."""
-    clock.call_later(HUNG_SECONDS, _interrupt, clock, match, worker, complain)
+    clock.call_later(HUNG_SECONDS, _interrupt_hung, clock, match, worker, on_problem)
 
 
-def _interrupt(clock: Clock, match: str, worker: Worker, complain: Callable[[str], None]) -> None:
-    if worker.alive:
-        complain(
+def _interrupt_hung(clock: Clock, match: str, worker: Worker, on_problem: Callable[[str], None]) -> None:
+    if worker.is_alive:
+        on_problem(
             f"match {match}: {worker.current_method} has not returned {HUNG_SECONDS:g} s after the end of the match,"
             " and is interrupted: check self.stopped during long searches"
         )
         worker.interrupt()
-        clock.call_later(HUNG_SECONDS, _give_up, match, worker, complain)
+        clock.call_later(HUNG_SECONDS, _report_hung, match, worker, on_problem)
 
 
-def _give_up(match: str, worker: Worker, complain: Callable[[str], None]) -> None:
-    if worker.alive:
-        complain(
+def _report_hung(match: str, worker: Worker, on_problem: Callable[[str], None]) -> None:
+    if worker.is_alive:
+        on_problem(
             f"match {match}: {worker.current_method} cannot be interrupted, and keeps running: use"
             " --isolate to give each match its own process, which can be killed"
         )

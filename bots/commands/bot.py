@@ -20,7 +20,7 @@ from arena.bots.commands.bot_settings import (
     split_list,
 )
 from arena.bots.commands.lookup import load_engine
-from arena.bots.engines.box import box_engine
+from arena.bots.engines.container import container_engine
 from arena.bots.engines.from_program import program_engine
 from arena.bots.engines.isolated import isolate_engine
 from arena.bots.engines.registry import Engine
@@ -230,9 +230,9 @@ def bot(
     if settings.verbose:
         logging.getLogger("arena.client").setLevel(logging.DEBUG)
     # This import is slow, and only a running bot needs it.
-    from arena.bots.commands.bot_run import run  # noqa: PLC0415
+    from arena.bots.commands.bot_run import run_bot  # noqa: PLC0415
 
-    run(chosen_engine, settings, name)
+    run_bot(chosen_engine, settings, name)
 
 
 def _merge_settings(options: BotSettings, explicit: set[str]) -> BotSettings:
@@ -271,7 +271,7 @@ def _make_engine(settings: BotSettings) -> Engine:
             raise CommandError(f"--logs: cannot make the folder {settings.logs}: {error.strerror}") from None
     if boxed:
         try:
-            return box_engine(settings.engine, settings.logs)
+            return container_engine(settings.engine, settings.logs)
         except BadSpec as error:
             raise UsageError(str(error)) from None
     if not settings.program:

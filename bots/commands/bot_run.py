@@ -22,9 +22,9 @@ import anyio
 from arena.bots.api.bot import Ending, Match
 from arena.bots.client.client import Client
 from arena.bots.client.connection import BadURL, ClientError, ServerRefused
-from arena.bots.client.session_file import SessionFile, file_name
+from arena.bots.client.session_file import SessionFile, session_file_name
 from arena.bots.client.settings import ClientSettings
-from arena.bots.client.status import finished_line
+from arena.bots.client.status import format_result
 from arena.bots.commands.bot_settings import BotSettings, state_folder
 from arena.bots.engines.registry import Engine
 from arena.clock import MONOTONIC
@@ -36,31 +36,31 @@ from arena.protocol.codes import Code
 MAX_NAMESAKES = 1000
 MAX_GAMES = 32
 """Maximum number of games in a `hello` message."""
-Note = Callable[[str], None]
+PrintNote = Callable[[str], None]
 """Function that shows the bot's owner messages other than results."""
 
 
-def run(engine: Engine, settings: BotSettings, name: str) -> None:
+def run_bot(engine: Engine, settings: BotSettings, name: str) -> None:
     """Play under `name`; with --unique, under the first of NAME, NAME-2, NAME-3 … that is free.
 
     Raises CommandError and UsageError.
     """
     with open_console(settings.log) as console:
-        _run(engine, settings, name, console)
+        _run_client(engine, settings, name, console)
 
 
-def _run(engine: Engine, settings: BotSettings, name: str, console: Console) -> None:
+def _run_client(engine: Engine, settings: BotSettings, name: str, console: Console) -> None:
     names = (name if number == 1 else f"{name}-{number}" for number in range(1, MAX_NAMESAKES + 1))
     for each in names:
-        memory = _open_session(settings, each, console)
+        session_file = _open_session(settings, each, console)
         try:
             end = anyio.run(
-                _play,
+                _play_matches,
                 engine,
                 settings,
                 each,
                 console,
-                memory,
+                session_file,
                 backend_options={"use_uvloop": find_spec("uvloop") is not None},
             )
         except BadURL as error:
@@ -71,9 +71,9 @@ def _run(engine: Engine, settings: BotSettings, name: str, console: Console) -> 
                 continue
             raise CommandError(str(error)) from None
         finally:
-            if memory is not None:
-                memory.close()
-        console.say(f"{each}: {end}")
+            if session_file is not None:
+                session_file.close()
+        console.print_result(f"{each}: {end}")
         return
     raise CommandError(f"every name from {name} to {name}-{MAX_NAMESAKES} is taken")
 
@@ -82,17 +82,19 @@ def _open_session(settings: BotSettings, name: str, console: Console) -> Session
     """Return the bot's session file, or None if another process uses it or no file can be created."""
     folder = settings.state
     try:
-        return SessionFile((state_folder() if folder is None else folder) / file_name(name, settings.url))
+        return SessionFile(
+            (state_folder() if folder is None else folder) / session_file_name(name, settings.url)
+        )
     except (BlockingIOError, RuntimeError):
         return None  # another process uses the file, or there is no home directory
     except OSError as error:
         why = f"cannot keep the session in {folder or state_folder()}: {error.strerror}"
-        console.note(f"{why}; without its token, a restarted {name} loses its matches")
+        console.print_note(f"{why}; without its token, a restarted {name} loses its matches")
         return None
 
 
-async def _play(
-    engine: Engine, settings: BotSettings, name: str, console: Console, memory: SessionFile | None
+async def _play_matches(
+    engine: Engine, settings: BotSettings, name: str, console: Console, session_file: SessionFile | None
 ) -> str:
     """Play until the client stops. Return the numbers of results as text. Raises ClientError."""
     options = ClientSettings(
@@ -101,7 +103,7 @@ async def _play(
         token=settings.token,
         matches=settings.matches,
         program=engine.spec,
-        engine=engine.about(_cores_per_match(settings)),
+        engine=engine.describe(_cores_per_match(settings)),
         games=settings.game or tuple(KNOWN.names()[:MAX_GAMES]),
         rules=KNOWN.digests(),
         maps=settings.map,
@@ -112,21 +114,27 @@ async def _play(
         reconnects=settings.reconnect,
         wait=settings.wait,
         quota=settings.games,
-        memory=memory,
+        memory=session_file,
     )
 
-    def tell(match: Match, ending: Ending) -> None:
+    def print_result(match: Match, ending: Ending) -> None:
         try:
-            console.say(finished_line(match, ending, settings.url))
+            console.print_result(format_result(match, ending, settings.url))
         except SystemExit:  # rich raises this if the output is closed, such as by `| head`
             client.stop()
 
-    client = Client(engine.make, options, finished=tell, tell=console.note, complain=console.note)
+    client = Client(
+        engine.make,
+        options,
+        on_finished=print_result,
+        on_status=console.print_note,
+        on_problem=console.print_note,
+    )
     problem: ClientError | None = None
     async with anyio.create_task_group() as tasks:
-        await tasks.start(_follow_signals, client, console.note)
+        await tasks.start(_follow_signals, client, console.print_note)
         if settings.play_seconds < math.inf:
-            tasks.start_soon(_finish_after, settings.play_seconds, client, console.note)
+            tasks.start_soon(_finish_after, settings.play_seconds, client, console.print_note)
         try:
             await client.run()
         except ClientError as error:
@@ -134,14 +142,20 @@ async def _play(
         tasks.cancel_scope.cancel()
     if problem is not None:
         raise problem
-    rest = f", {client.playing} left in play" if client.playing else ""
+    rest = f", {client.match_count} left in play" if client.match_count else ""
     return f"{client.tally}{rest}"
 
 
 async def _follow_signals(
-    client: Client, note: Note, *, task_status: anyio.abc.TaskStatus[None] = anyio.TASK_STATUS_IGNORED
+    client: Client,
+    print_note: PrintNote,
+    *,
+    task_status: anyio.abc.TaskStatus[None] = anyio.TASK_STATUS_IGNORED,
 ) -> None:
-    steps: list[Callable[[], None]] = [lambda: _finish(client, note), lambda: _resign(client, note)]
+    steps: list[Callable[[], None]] = [
+        lambda: _finish_matches(client, print_note),
+        lambda: _resign_matches(client, print_note),
+    ]
     with anyio.open_signal_receiver(signal.SIGINT, signal.SIGTERM) as signals:
         task_status.started()
         async for number in signals:
@@ -151,22 +165,24 @@ async def _follow_signals(
                 steps.pop(0)()
 
 
-def _finish(client: Client, note: Note) -> None:
-    if client.playing:
-        note(f"accepting no more matches, and finishing {client.playing}; press Ctrl-C again to resign them")
+def _finish_matches(client: Client, print_note: PrintNote) -> None:
+    if client.match_count:
+        print_note(
+            f"accepting no more matches, and finishing {client.match_count}; press Ctrl-C again to resign them"
+        )
     client.finish()
 
 
-def _resign(client: Client, note: Note) -> None:
-    if client.playing:
-        note(f"resigning {client.playing}; press Ctrl-C again to exit at once")
+def _resign_matches(client: Client, print_note: PrintNote) -> None:
+    if client.match_count:
+        print_note(f"resigning {client.match_count}; press Ctrl-C again to exit at once")
     client.resign()
 
 
-async def _finish_after(seconds: float, client: Client, note: Note) -> None:
+async def _finish_after(seconds: float, client: Client, print_note: PrintNote) -> None:
     await MONOTONIC.sleep(seconds)
-    if client.playing:
-        note(f"the time is over: accepting no more matches, and finishing {client.playing}")
+    if client.match_count:
+        print_note(f"the time is over: accepting no more matches, and finishing {client.match_count}")
     client.finish()
 
 
@@ -186,13 +202,13 @@ class Console:
     def __init__(self, log: TextIO | None) -> None:
         self._log = log
 
-    def say(self, line: str) -> None:
+    def print_result(self, line: str) -> None:
         """Print a result. It has no timestamp, so that programs can parse it."""
         self._write_log(line)
         out.print(line)
         out.file.flush()
 
-    def note(self, text: str) -> None:
+    def print_note(self, text: str) -> None:
         """Print other information, as one line or a traceback, with a timestamp."""
         self._write_log(text)
         now = datetime.now().astimezone()
@@ -210,10 +226,10 @@ class _OwnerLogHandler(logging.Handler):
 
     def __init__(self, console: Console) -> None:
         super().__init__()
-        self._teller = console
+        self._console = console
 
     def emit(self, record: logging.LogRecord) -> None:
-        self._teller.note(record.getMessage())
+        self._console.print_note(record.getMessage())
 
 
 @contextmanager

@@ -130,28 +130,28 @@ def split_list(text: str) -> tuple[str, ...]:
     return tuple(word.strip() for word in text.split(",") if word.strip())
 
 
-def check_settings(settings: BotSettings, place_of: Callable[[str], str] = "--{}".format) -> BotSettings:
+def check_settings(settings: BotSettings, setting_name: Callable[[str], str] = "--{}".format) -> BotSettings:
     """Return the settings with games and time controls in the form of the protocol. Register user-defined games.
 
-    place_of   returns the name of a setting as the user wrote it, such as `--game`, for error messages
+    setting_name   returns the name of a setting as the user wrote it, such as `--game`, for error messages
 
     Raises BadBotSettings.
     """
     try:
         games = tuple(KNOWN.register(each) for each in settings.game)
     except GameError as error:
-        raise BadBotSettings(f"{place_of('game')}: {error}") from None
+        raise BadBotSettings(f"{setting_name('game')}: {error}") from None
     try:
         controls = tuple(str(TimeControl.parse(each)) for each in settings.tc)
     except BadTimeControl as error:
-        raise BadBotSettings(f"{place_of('tc')}: {error}") from None
+        raise BadBotSettings(f"{setting_name('tc')}: {error}") from None
     try:
         parse_duration(settings.for_)
     except ValueError as error:
-        raise BadBotSettings(f"{place_of('for')}: {error}") from None
+        raise BadBotSettings(f"{setting_name('for')}: {error}") from None
     if settings.casual and not settings.challenge:
         raise BadBotSettings(
-            f"{place_of('casual')} needs a challenge: the host decides whether pool matches are rated"
+            f"{setting_name('casual')} needs a challenge: the host decides whether pool matches are rated"
         )
     return replace(settings, game=games, tc=controls)
 
@@ -183,10 +183,10 @@ def read_settings(path: Path) -> BotSettings:
     if content.state is None:
         settings = replace(settings, state=beside)
 
-    def beside_file(spec: str) -> str:
+    def resolve_path(spec: str) -> str:
         return str(beside / spec) if is_file_spec(spec) else spec
 
-    return replace(settings, engine=beside_file(content.engine), game=tuple(map(beside_file, content.game)))
+    return replace(settings, engine=resolve_path(content.engine), game=tuple(map(resolve_path, content.game)))
 
 
 def _toml_terms(types: str) -> str:

@@ -9,9 +9,9 @@ from rich.console import Console
 from rich.table import Table
 
 from arena.bots.evaluators import evaluator_for
-from arena.bots.search.effort import TWICE, Comparison, Reach, compare
+from arena.bots.search.effort import TWICE, Comparison, ReachedDepths, compare_methods
 from arena.bots.search.problem import Problem
-from arena.bots.search.reports.leaves_chart import POWERS, plot_svg
+from arena.bots.search.reports.leaves_chart import POWERS, leaves_chart_svg
 from arena.console import CommandError, out, write_json, write_text
 from arena.games.core import Game
 
@@ -21,22 +21,22 @@ def compare_command(
 ) -> None:
     """Count the leaves, print both tables, and draw the plot. Raises CommandError."""
     problem = Problem(game, evaluator_for(game))
-    comparison = compare(problem, position, depth, budget)
+    comparison = compare_methods(problem, position, depth, budget)
     if comparison.deepest == 0:
         raise CommandError(f"--budget: {budget} leaves are not enough for depth 1")
-    reaches = comparison.reaches()
+    reached_depths = comparison.reached_depths()
     if svg is not None:
         place = f" on {map_name}" if (map_name := game.setup().get("map")) else ""
-        write_text(plot_svg(comparison, f"Leaves by depth: {game.name}{place}"), svg)
+        write_text(leaves_chart_svg(comparison, f"Leaves by depth: {game.name}{place}"), svg)
     if json is not None:
-        write_json(_json_rows(comparison, reaches), json)
+        write_json(_json_rows(comparison, reached_depths), json)
     if "-" in (str(json), str(svg)):
         return
     _print_leaves(comparison)
-    _print_reaches(reaches)
+    _print_reached_depths(reached_depths)
 
 
-def _json_rows(comparison: Comparison, reaches: list[Reach]) -> dict[str, Any]:
+def _json_rows(comparison: Comparison, reached_depths: list[ReachedDepths]) -> dict[str, Any]:
     depths = range(1, comparison.deepest + 1)
     return {
         "budget": comparison.budget,
@@ -48,13 +48,13 @@ def _json_rows(comparison: Comparison, reaches: list[Reach]) -> dict[str, Any]:
                     for name, counts in comparison.bounded_leaves.items()
                     if len(counts) >= depth
                 },
-                "q": round(comparison.breadth(depth) or 0, 3),
-                **{name: comparison.expected(depth, share) for share, name in POWERS},
+                "q": round(comparison.branching_factor(depth) or 0, 3),
+                **{name: comparison.expected_leaves(depth, share) for share, name in POWERS},
             }
             for depth in depths
         ],
         "depth_in_equal_leaves": [
-            {"leaves": each.leaves, **each.reached, "ideal": each.ideal} for each in reaches
+            {"leaves": each.leaves, **each.reached, "ideal": each.ideal} for each in reached_depths
         ],
     }
 
@@ -62,13 +62,13 @@ def _json_rows(comparison: Comparison, reaches: list[Reach]) -> dict[str, Any]:
 def _print_leaves(comparison: Comparison) -> None:
     depths = range(1, comparison.deepest + 1)
     out.print("Leaves by depth p", style="bold")
-    table = _new_table("p", *(str(depth) for depth in depths))
+    table = _make_table("p", *(str(depth) for depth in depths))
     for name, counts in comparison.bounded_leaves.items():
         table.add_row(name, *(f"{count:,}" for count in counts), *("·" for _ in depths[len(counts) :]))
     table.add_section()
-    table.add_row("q", *(f"{comparison.breadth(depth) or 0:.2f}" for depth in depths))
+    table.add_row("q", *(f"{comparison.branching_factor(depth) or 0:.2f}" for depth in depths))
     for share, name in POWERS:
-        table.add_row(name, *(f"{comparison.expected(depth, share) or 0:,}" for depth in depths))
+        table.add_row(name, *(f"{comparison.expected_leaves(depth, share) or 0:,}" for depth in depths))
     _print_full_width(table)
     out.print(
         f"·: more than {comparison.budget:,} leaves, or the game ends before. ordered, sorted and table deepen,\n"
@@ -77,10 +77,10 @@ def _print_leaves(comparison: Comparison) -> None:
     )
 
 
-def _print_reaches(reaches: list[Reach]) -> None:
+def _print_reached_depths(reached_depths: list[ReachedDepths]) -> None:
     out.print("Depth reached in equal leaves", style="bold")
-    table = _new_table("leaves", *TWICE, "ideal")
-    for each in reaches:
+    table = _make_table("leaves", *TWICE, "ideal")
+    for each in reached_depths:
         table.add_row(
             f"{each.leaves:,}",
             *(str(each.reached[name]) for name in TWICE),
@@ -90,10 +90,10 @@ def _print_reaches(reaches: list[Reach]) -> None:
     out.print("ideal: alpha-beta in perfect order on a tree of q moves at every node (Knuth and Moore).")
 
 
-def _new_table(first: str, *others: str) -> Table:
+def _make_table(first_column: str, *other_columns: str) -> Table:
     table = Table(box=None, header_style="bold")
-    table.add_column(first, no_wrap=True)
-    for heading in others:
+    table.add_column(first_column, no_wrap=True)
+    for heading in other_columns:
         table.add_column(heading, justify="right", no_wrap=True)
     return table
 

@@ -83,23 +83,23 @@ def play(
         raise UsageError(f"--adjudicate table: {why}")
     if record is not None:
         _check_writable(record)
-    local = _open_match(opponent, rules, Player(seat), control, adjudication)
+    match = _open_match(opponent, rules, Player(seat), control, adjudication)
     try:
-        finished = _play_moves(local, rules, Player(seat), lambda: print_position(rules, local.position, out))
+        finished = _play_moves(match, rules, Player(seat), lambda: print_position(rules, match.position, out))
     except KeyboardInterrupt:
         typer.echo("\nStopped: the match is unfinished.")
         raise
     finally:
-        local.close()
+        match.close()
     if record is not None:
-        _save_record(local, record, ended=finished)
+        _save_record(match, record, ended=finished)
 
 
 def _open_match(
     opponent: Engine, game: AnyGame, seat: Player, control: TimeControl, adjudication: Adjudication | None
 ) -> LocalMatch:
     maxie, minnie = ("you", opponent.name) if seat is Player.MAXIE else (opponent.name, "you")
-    engine = opponent.about(len(cores()))
+    engine = opponent.describe(len(cores()))
     match = Match(
         game,
         seat.opponent,
@@ -115,15 +115,15 @@ def _open_match(
         raise CommandError(f"{opponent.name} cannot play this: {type(error).__name__}: {error}") from error
 
 
-def _play_moves(local: LocalMatch, game: AnyGame, seat: Player, show: Callable[[], None]) -> bool:
+def _play_moves(match: LocalMatch, game: AnyGame, seat: Player, show: Callable[[], None]) -> bool:
     """Play until the match is over. Return True, or False if the user quits before."""
     with suppress(ImportError):
         import readline  # noqa: F401, PLC0415 - adds line editing and history to input()
     typer.echo(f"You are {seat}. Type a move, or help.\n")
     show()
-    while (result := local.result) is None:
-        if game.player(local.position) is not seat:
-            _play_engine_move(local, game)
+    while (result := match.result) is None:
+        if game.player(match.position) is not seat:
+            _play_engine_move(match, game)
             show()
             continue
         try:
@@ -137,47 +137,47 @@ def _play_moves(local: LocalMatch, game: AnyGame, seat: Player, show: Callable[[
             case "help" | "?":
                 typer.echo(HELP)
             case "moves":
-                typer.echo(", ".join(game.move_to_text(move) for move in game.moves(local.position)))
+                typer.echo(", ".join(game.move_to_text(move) for move in game.moves(match.position)))
             case "show":
                 show()
             case "undo":
-                if local.undo():
+                if match.undo():
                     show()
                 else:
                     typer.echo("There is nothing to take back.")
             case "resign":
-                local.resign(seat)
+                match.resign(seat)
                 typer.echo("You resign.")
                 return True
             case "quit" | "exit":
                 typer.echo("Bye: the match is unfinished.")
                 return False
             case _:
-                if _play_typed_move(local, game, line):
+                if _play_typed_move(match, game, line):
                     show()
     won = "You win" if result.winner == seat else "You lose" if result.winner else "A draw"
     typer.echo(f"{won}: {result.detail}.")
     return True
 
 
-def _play_typed_move(local: LocalMatch, game: AnyGame, line: str) -> bool:
+def _play_typed_move(match: LocalMatch, game: AnyGame, line: str) -> bool:
     try:
-        local.play(game.move_from_text(line))
+        match.play_move(game.move_from_text(line))
     except GameError as error:
         typer.echo(str(error))
         return False
     return True
 
 
-def _play_engine_move(local: LocalMatch, game: AnyGame) -> None:
-    name = local.match.maxie if local.match.seat is Player.MAXIE else local.match.minnie
+def _play_engine_move(match: LocalMatch, game: AnyGame) -> None:
+    name = match.match.maxie if match.match.seat is Player.MAXIE else match.match.minnie
     try:
-        move, thinking = local.answer()
+        move, thinking = match.play_bot_move()
     except (GameError, BadChoice) as error:
-        raise CommandError(f"{name} made an illegal move at ply {len(local.moves)}: {error}") from None
+        raise CommandError(f"{name} made an illegal move at ply {len(match.moves)}: {error}") from None
     except Exception as error:
         raise CommandError(
-            f"{name} failed at ply {len(local.moves)}: {type(error).__name__}: {error}"
+            f"{name} failed at ply {len(match.moves)}: {type(error).__name__}: {error}"
         ) from error
     typer.echo(f"\n{name} plays {game.move_to_text(move)}{_analysis_text(game, thinking)}\n")
 
@@ -204,13 +204,13 @@ def _check_writable(path: Path) -> None:
         raise CommandError(f"cannot write {path}: {error.strerror}") from None
 
 
-def _save_record(local: LocalMatch, path: Path, *, ended: bool) -> None:
+def _save_record(match: LocalMatch, path: Path, *, ended: bool) -> None:
     if not ended:
         typer.echo("Nothing is recorded: the match is unfinished.")
         return
     try:
         with path.open("a", encoding="utf-8") as file:
-            file.write(to_line(local.record()) + "\n")
+            file.write(to_line(match.to_record()) + "\n")
     except OSError as error:
         raise CommandError(f"cannot write {path}: {error.strerror}") from None
     typer.echo(f"The match is in {path}.")

@@ -14,7 +14,7 @@ from urllib.request import Request
 import typer
 from rich.table import Table
 
-from arena.bots.client.status import page_of
+from arena.bots.client.status import page_url
 from arena.bots.commands.review import print_review
 from arena.bots.commands.search import NodesOption, TimeOption
 from arena.bots.review.analysis import SearchLimits
@@ -117,7 +117,7 @@ def replay(
     """
     register_games(game)
     if account is not None:
-        record = f"{page_of(load_account(account).url)}/match/{quote(record, safe='')}"
+        record = f"{page_url(load_account(account).url)}/match/{quote(record, safe='')}"
     records = load_records(record)
     if svg is not None and not analyse:
         raise UsageError("--svg draws the values of an analysis: give --analyse ENGINE too")

@@ -21,7 +21,14 @@ from arena.bots.review.analysis import (
     SearchLimits,
     parse_engine,
 )
-from arena.bots.review.review import ENGINE, ReviewedMove, SolvedMove, player_reviews, review, solved_moves
+from arena.bots.review.review import (
+    ENGINE,
+    ReviewedMove,
+    SolvedMove,
+    player_reviews,
+    review_moves,
+    solved_moves,
+)
 from arena.bots.review.values_chart import review_svg
 from arena.bots.search.values import ESTIMATE_LIMIT, is_decided, plies_to_end
 from arena.console import CommandError, UsageError, err, out, write_json, write_text
@@ -36,14 +43,14 @@ def print_review(
     replay: Replay, engine: str, limits: SearchLimits, json: Path | None, svg: Path | None
 ) -> None:
     """Analyse the moves of a match and print the result. Raises UsageError or CommandError."""
-    truths = _solved_moves(replay)
+    solved = _load_solved_moves(replay)
     if engine == ENGINE:
-        _review_by_table(replay, truths, json, svg)
+        _review_by_table(replay, solved, json, svg)
         return
     reviews: list[ReviewedMove] = []
     try:
         with ExitStack() as stack:
-            for each in review(replay, _make_analyst(replay, engine, limits, stack)):
+            for each in review_moves(replay, _make_analyst(replay, engine, limits, stack)):
                 reviews.append(each)
                 if err.is_terminal:
                     err.print(f"\rply {each.ply + 1} of {replay.plies}", end="")
@@ -64,12 +71,12 @@ def print_review(
             raise CommandError(str(error)) from None
         write_text(picture, svg)
     if json is not None:
-        moves = reviews if truths is None else _merge_solved(reviews, truths)
+        moves = reviews if solved is None else _merge_solved(reviews, solved)
         write_json({"engine": engine, "players": player_reviews(reviews), "moves": moves}, json)
     elif svg is None or str(svg) != "-":
         _print_reviews(replay, reviews, engine)
-        if truths is not None:
-            _print_solved(truths)
+        if solved is not None:
+            _print_solved_moves(solved)
 
 
 def _make_analyst(replay: Replay, engine: str, limits: SearchLimits, stack: ExitStack) -> Analyst:
@@ -81,44 +88,44 @@ def _make_analyst(replay: Replay, engine: str, limits: SearchLimits, stack: Exit
     return ReferenceAnalyst(replay.game, spec, limits.depth or REFERENCE_DEPTH)
 
 
-def _solved_moves(replay: Replay) -> list[SolvedMove] | None:
+def _load_solved_moves(replay: Replay) -> list[SolvedMove] | None:
     try:
         return solved_moves(replay)
     except BadTable as error:
         raise CommandError(str(error)) from None
 
 
-def _merge_solved(reviews: list[ReviewedMove], truths: list[SolvedMove]) -> list[dict[str, object]]:
+def _merge_solved(reviews: list[ReviewedMove], solved: list[SolvedMove]) -> list[dict[str, object]]:
     """Return one JSON row per move: the evaluation of the engine, with the result from the tablebase as `truth`."""
-    return [{**asdict(each), "truth": truth} for each, truth in zip(reviews, truths, strict=True)]
+    return [{**asdict(each), "truth": truth} for each, truth in zip(reviews, solved, strict=True)]
 
 
 def _review_by_table(
-    replay: Replay, truths: list[SolvedMove] | None, json: Path | None, svg: Path | None
+    replay: Replay, solved: list[SolvedMove] | None, json: Path | None, svg: Path | None
 ) -> None:
-    if truths is None:
+    if solved is None:
         raise UsageError(f"--analyse perfect: {why_unplayable(replay.game)}")
     if svg is not None:
         raise UsageError(
             "--svg draws search values: give --analyse alphabeta, or another engine that searches"
         )
     if json is not None:
-        write_json(truths, json)
+        write_json(solved, json)
         return
     out.print(replay.move_line(0))
-    _print_solved(truths)
+    _print_solved_moves(solved)
 
 
-def _print_solved(truths: list[SolvedMove]) -> None:
+def _print_solved_moves(solved: list[SolvedMove]) -> None:
     table = Table(title="by the table of the map; values for the player", title_justify="left")
     for column in ("ply", "player", "move", "truly", "before", "after", "best"):
         table.add_column(column, justify="right" if column == "ply" else "left")
-    for each in truths:
+    for each in solved:
         best = each.best if each.best != each.move else ""
         table.add_row(str(each.ply), each.player, each.move, each.kind.value, each.before, each.after, best)
     out.print(table)
     for player in Player:
-        mine = [each for each in truths if each.player == player.value]
+        mine = [each for each in solved if each.player == player.value]
         mistakes = sum(each.kind is not MoveQuality.KEPT for each in mine)
         out.print(f"{player}: gave something away in {mistakes} of {len(mine)} moves")
 
@@ -158,19 +165,19 @@ def _value_text(value: int) -> str:
     return str(value) if plies is None else f"{'maxie' if value > 0 else 'minnie'} in {plies}"
 
 
-def _loss_text(each: ReviewedMove) -> str:
+def _loss_text(review: ReviewedMove) -> str:
     """Return as text what the move cost the player: the win, the match, plies to the end, or percent of the chance.
 
     Empty if nothing.
     """
-    if not each.lost:
+    if not review.lost:
         return ""
-    mover = Player(each.player)
-    if each.mark and mover.sign * each.value > ESTIMATE_LIMIT >= mover.sign * each.after:
+    mover = Player(review.player)
+    if review.mark and mover.sign * review.value > ESTIMATE_LIMIT >= mover.sign * review.after:
         return "the win"
-    if each.mark and mover.sign * each.after < -ESTIMATE_LIMIT <= mover.sign * each.value:
+    if review.mark and mover.sign * review.after < -ESTIMATE_LIMIT <= mover.sign * review.value:
         return "the match"
-    plies = "ply" if each.lost == 1 else "plies"
-    if is_decided(each.value) and is_decided(each.after):
-        return f"{each.lost} {plies}"
-    return f"{100 * each.chance_lost:.0f} %"
+    plies = "ply" if review.lost == 1 else "plies"
+    if is_decided(review.value) and is_decided(review.after):
+        return f"{review.lost} {plies}"
+    return f"{100 * review.chance_lost:.0f} %"

@@ -22,15 +22,15 @@ from arena.bots.review.analysis import (
     REFERENCE_DEPTH,
     EngineAnalyst,
     SearchLimits,
-    line_path,
+    line_to_path,
+    make_report,
     parse_engine,
     parse_reference,
-    report_of,
     run_reference,
 )
-from arena.bots.review.chance import chance
+from arena.bots.review.chance import winning_chance
 from arena.bots.review.review import SolvedPosition, solved_position
-from arena.bots.review.savings import Saving, savings
+from arena.bots.review.savings import Saving, measure_savings
 from arena.bots.review.trees import TreeError, load_tree_game, tree_names
 from arena.bots.search.algorithms import ALGORITHMS
 from arena.bots.search.deepening import MAX_DEPTH, Report
@@ -133,7 +133,7 @@ def trace_command(
     start = game.start()
     try:
         result, monitor = run_reference(game, start, depth, spec, tracing=True)
-        saved = list(savings(game, start, depth, spec))
+        savings = list(measure_savings(game, start, depth, spec))
     except WrongPlace as error:
         raise CommandError(f"{tree}, {spec.name} to depth {depth}: {error}") from None
     except (BadSpec, UnknownEvaluator, BadWeights) as error:
@@ -141,7 +141,7 @@ def trace_command(
     events = monitor.events or ()
     lines = [*trace_lines(game, events, estimates=estimates)]
     lines += [results_line(game, events)] if results else []
-    lines += [*closing_lines(game, start, result, monitor.leaves), *_memory_lines(monitor, saved)]
+    lines += [*closing_lines(game, start, result, monitor.leaves), *_memory_lines(monitor, savings)]
     if svg is not None:
         title = f"{tree}: {algorithm}, {monitor.leaves} leaves, value {result.value}"
         _draw_tree(svg, game, start, depth, events, title, result.line)
@@ -156,7 +156,7 @@ def trace_command(
             "nodes": monitor.nodes,
             "terminals_visited": monitor.leaves,
             "held": monitor.held,
-            "savings": saved,
+            "savings": savings,
             "trace": lines,
         }
         write_json(row, json)
@@ -164,12 +164,12 @@ def trace_command(
         typer.echo("\n".join(lines))
 
 
-def _memory_lines(monitor: SearchMonitor, saved: Sequence[Saving]) -> list[str]:
-    """Return lines about the part of the tree held in memory, and about the work that each pruning option saved."""
+def _memory_lines(monitor: SearchMonitor, savings: Sequence[Saving]) -> list[str]:
+    """Return lines about the part of the tree held in memory, and about the work that each pruning option savings."""
     memory = (
         [f"In memory at once: at most {monitor.held:,} of {monitor.nodes:,} nodes"] if monitor.held else []
     )
-    return [*memory, *(each.describe() for each in saved)]
+    return [*memory, *(each.describe() for each in savings)]
 
 
 def analyse_command(
@@ -259,7 +259,7 @@ def analyse_command(
     """
     rules: Game[Any, Any] = load_game(game, map)
     start = _parse_position(rules, position)
-    _check_compare(context, compare=compare)
+    _reject_unused_options(context, compare=compare)
     if compare:
         compare_command(rules, start, depth or REFERENCE_DEPTH, budget, svg, json)
         return
@@ -281,8 +281,8 @@ def analyse_command(
             f"the search of an engine cannot be shown: use --engine {spec.name}:reference",
         )
         with EngineAnalyst(rules, spec, SearchLimits(nodes, time or math.inf, depth)) as analyst:
-            reports = analyst.reports(start)
-            best = analyst.lines(start, lines)
+            reports = analyst.analyse(start)
+            best = analyst.best_moves(start, lines)
     except (BadSpec, UnknownEvaluator, BadWeights) as error:
         raise UsageError(f"--engine: {error}") from None
     _show_analysis(rules, start, spec, reports, best, truth, json)
@@ -295,7 +295,7 @@ def _reject_options(context: typer.Context, names: Sequence[str], why: str) -> N
             raise UsageError(f"--{name}: {why}")
 
 
-def _check_compare(context: typer.Context, *, compare: bool) -> None:
+def _reject_unused_options(context: typer.Context, *, compare: bool) -> None:
     """Reject options without effect: with --compare those of a single search, without --compare the option --budget."""
     for name in ("engine", "trace", "nodes", "time", "lines") if compare else ("budget",):
         if is_given(context, name):
@@ -331,8 +331,8 @@ def _show_search(
 ) -> None:
     """Search once with a reference algorithm. Show the result, and the search itself if `trace` or `svg` asks for it."""
     result, monitor = run_reference(game, position, depth, spec, tracing=trace or svg is not None)
-    saved = list(savings(game, position, depth, spec))
-    report = report_of(result, monitor, depth)
+    savings = list(measure_savings(game, position, depth, spec))
+    report = make_report(result, monitor, depth)
     events = monitor.events or ()
     if svg is not None:
         title = f"{spec.name}, depth {depth}: {monitor.nodes} nodes, {monitor.leaves} leaves"
@@ -340,15 +340,15 @@ def _show_search(
     if json is not None:
         facts = _json_summary(game, position, spec, [report], truth)
         lines = list(trace_lines(game, monitor.events)) if monitor.events is not None else None
-        write_json({**facts, "trace": lines, "held": monitor.held, "savings": saved}, json)
+        write_json({**facts, "trace": lines, "held": monitor.held, "savings": savings}, json)
     if "-" in (str(json), str(svg)):
         return
     if trace:
         typer.echo("\n".join(trace_lines(game, events)))
     _print_reports(game, [report], chances=False)
-    for line in _memory_lines(monitor, saved):
+    for line in _memory_lines(monitor, savings):
         out.print(line)
-    _print_choice(game, position, truth, report)
+    _print_best_move(game, position, truth, report)
 
 
 def _show_analysis(
@@ -369,7 +369,7 @@ def _show_analysis(
     if len(best) > 1:
         out.print()
         _print_reports(game, best)
-    _print_choice(game, position, truth, best[0])
+    _print_best_move(game, position, truth, best[0])
 
 
 def _print_reports(game: Game[Any, Any], reports: Sequence[Report[Any]], *, chances: bool = True) -> None:
@@ -379,12 +379,12 @@ def _print_reports(game: Game[Any, Any], reports: Sequence[Report[Any]], *, chan
         column.justify = "right"
     for report in reports:
         value = value_text(report.value).removeprefix("Guess: ").replace("~", "-")
-        share = (f"{100 * chance(game, report.value):.0f} %",) if chances else ()
+        share = (f"{100 * winning_chance(game, report.value):.0f} %",) if chances else ()
         table.add_row(str(report.depth), value, *share, f"{report.nodes:,}", _line_text(game, report.line))
     out.print(table)
 
 
-def _print_choice(
+def _print_best_move(
     game: Game[Any, Any], position: Any, truth: SolvedPosition | None, best: Report[Any]
 ) -> None:
     if truth is not None:
@@ -421,7 +421,7 @@ def _json_report(game: Game[Any, Any], report: Report[Any]) -> dict[str, Any]:
     return {
         "depth": report.depth,
         "value": report.value,
-        "chance": chance(game, report.value),
+        "chance": winning_chance(game, report.value),
         "move": game.move_to_data(report.move),
         "line": [game.move_to_text(move) for move in report.line],
         "nodes": report.nodes,
@@ -438,7 +438,9 @@ def _draw_tree(
     line: tuple[Any, ...],
 ) -> None:
     try:
-        picture = tree_svg(traced_tree(game, position, depth, events), title, line_path(game, position, line))
+        picture = tree_svg(
+            traced_tree(game, position, depth, events), title, line_to_path(game, position, line)
+        )
     except TreeTooLarge as error:
         raise CommandError(f"--svg: {error}: choose a smaller --depth") from None
     write_text(picture, path)

@@ -15,7 +15,7 @@ from typing import Any
 from arena.bots.api.options import BadSpec, Spec
 from arena.bots.compiled.limits import fits, installed
 from arena.bots.evaluators.catalogue import NETWORK_FILE, OUTCOMES, OUTCOMES_FILE, features_of
-from arena.bots.evaluators.outcomes import categorize
+from arena.bots.evaluators.outcomes import category_function
 from arena.games.core import Game
 from arena.games.riskless import Riskless
 
@@ -67,7 +67,7 @@ def python_spec(spec: Spec, why: str) -> Spec:
         )
     if "form" in spec.explicit and spec.word("form") != "course":
         raise BadSpec(f"{spec.name}: form=tests needs its compiled search, {where}: use form=course")
-    return _without(spec, "exact", "form")
+    return _without_options(spec, "exact", "form")
 
 
 def reported_options(spec: Spec) -> dict[str, str]:
@@ -90,7 +90,7 @@ def check_evaluator(spec: Spec, game: Game[Any, Any]) -> None:
     """
     if "evaluator" in spec.explicit and spec.word("evaluator") == "features" and features_of(game) is None:
         raise BadSpec(f"{spec.name}: {game.name} has no features: use evaluator=plain")
-    if spec.values.get("evaluator") == OUTCOMES and categorize(game) is None:
+    if spec.values.get("evaluator") == OUTCOMES and category_function(game) is None:
         raise BadSpec(f"{spec.name}: {game.name} has no position categories: use evaluator=plain")
     if str(spec.values.get("evaluator")).endswith(NETWORK_FILE) and not isinstance(game, Riskless):
         raise BadSpec(f"{spec.name}: networks support only riskless, not {game.name}: use evaluator=plain")
@@ -104,7 +104,7 @@ def _compiled_spec(spec: Spec) -> Spec:
             raise BadSpec(
                 f"jamboree: {option} needs form=course: use form=course,{option}={spec.values[option]}"
             )
-    return _without(spec, *COURSE_OPTIONS)
+    return _without_options(spec, *COURSE_OPTIONS)
 
 
 def _why_python(spec: Spec, game: Game[Any, Any] | None) -> str:
@@ -118,5 +118,5 @@ def _why_python(spec: Spec, game: Game[Any, Any] | None) -> str:
     return ""
 
 
-def _without(spec: Spec, *names: str) -> Spec:
+def _without_options(spec: Spec, *names: str) -> Spec:
     return replace(spec, values={name: value for name, value in spec.values.items() if name not in names})

@@ -24,7 +24,7 @@ _CALLED = {
 """Methods that a match calls, with the names of their arguments."""
 
 
-def bot_class(spec: str) -> type[Bot]:
+def load_bot_class(spec: str) -> type[Bot]:
     """Return the class of the bot that a file spec names. Runs the file.
 
     Raises BadSpec with the file, the line and the reason.
@@ -46,11 +46,11 @@ def bot_class(spec: str) -> type[Bot]:
         raise BadSpec(str(error)) from None
     if inspect.isabstract(bot):
         raise BadSpec(f"{file}: {bot.__name__} has no method choose(self, position, clock)")
-    _check_calls(file, bot)
+    _check_signatures(file, bot)
     return bot
 
 
-def _check_calls(file: str, bot: type[Bot]) -> None:
+def _check_signatures(file: str, bot: type[Bot]) -> None:
     """Raise BadSpec if a match could not call the methods of the bot.
 
     So a wrong signature is found before any match.

@@ -107,7 +107,7 @@ class ProgramBot(Bot):
         if self._running is not None:
             winner = None if ending.winner is None else ending.winner.value
             reason = None if ending.reason is None else ending.reason.value
-            self._running.tell({"type": "end", "winner": winner, "reason": reason, "detail": ending.detail})
+            self._running.send({"type": "end", "winner": winner, "reason": reason, "detail": ending.detail})
 
     def close(self) -> None:
         if self._running is not None:
@@ -117,7 +117,7 @@ class ProgramBot(Bot):
 
     def _request(self, program: Program, message: Mapping[str, object], example: str) -> dict[str, Any]:
         try:
-            answer = program.ask(message, example, lambda: self.stopped)
+            answer = program.request(message, example, lambda: self.stopped)
         except RequestCancelled as late:
             # The match is over, so nobody reads the reason of the resignation.
             where = f"the turn at ply {message['ply']}" if "ply" in message else "the start"

@@ -38,37 +38,37 @@ def isolate_engine(engine: Engine, logs: Path | None = None) -> Engine:
     return Engine(engine.name, engine.spec, lambda: ProgramBot(command, logs), engine.parsed)
 
 
-def play(bot: Bot, lines: Iterator[Message], answer: IO[str]) -> None:
+def play_match(bot: Bot, messages: Iterator[Message], output: IO[str]) -> None:
     """Let `bot` play one match, and close it. Raises the exceptions of the bot, except Resign.
 
-    lines    messages to the bot, in order (docs/stdio.md)
-    answer   file to which its answers are written
+    messages   messages to the bot, in order (docs/stdio.md)
+    output     file to which its answers are written
     """
 
-    def say(message: Message) -> None:
-        answer.write(json.dumps(message) + "\n")
-        answer.flush()
+    def send(message: Message) -> None:
+        output.write(json.dumps(message) + "\n")
+        output.flush()
 
     match: Match | None = None
     position: Any = None
     try:
-        for line in lines:
-            match line["type"]:
+        for message in messages:
+            match message["type"]:
                 case "start":
-                    match = _parse_match(line)
+                    match = _parse_match(message)
                     assign_match(bot, match)
                     bot.prepare()
-                    say(json.loads(READY))
+                    send(json.loads(READY))
                 case "turn" if match is not None:
-                    position = match.game.position_from_data(line["position"])
-                    say(_answer_turn(bot, match, position, line))
+                    position = match.game.position_from_data(message["position"])
+                    send(_answer_turn(bot, match, position, message))
                 case "end" if match is not None:
-                    winner = Player(line["winner"]) if line["winner"] else None
-                    reason = EndReason.__members__.get((line["reason"] or "").upper())
+                    winner = Player(message["winner"]) if message["winner"] else None
+                    reason = EndReason.__members__.get((message["reason"] or "").upper())
                     plies = match.game.ply(position) if position is not None else 0
-                    bot.ended(Ending(winner, reason, line["detail"], plies, position))
+                    bot.ended(Ending(winner, reason, message["detail"], plies, position))
     except Resign as why:
-        say({"resign": str(why)})
+        send({"resign": str(why)})
     finally:
         bot.close()
 
@@ -115,7 +115,7 @@ def main() -> None:
     # The bot's own output must not mix with the answers.
     answers = os.fdopen(os.dup(sys.stdout.fileno()), "w", encoding="utf-8")
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
-    play(make_engine(sys.argv[1]).make(), map(json.loads, sys.stdin), answers)
+    play_match(make_engine(sys.argv[1]).make(), map(json.loads, sys.stdin), answers)
 
 
 if __name__ == "__main__":

@@ -34,7 +34,7 @@ class PerfectBot(Bot):
             move = max(equals, key=lambda each: count_losing_replies(self._solution, position, each))
         self.thinking = Thinking(
             depth=truth.plies,
-            value=self.seat.sign * search_value(truth),
+            value=self.seat.sign * to_search_value(truth),
             nodes=len(self.game.moves(position)),
             line=[move],
         )
@@ -53,7 +53,7 @@ def why_unplayable(game: Game[Any, Any]) -> str:
     return why and f"perfect: {why}"
 
 
-def search_value(truth: Truth) -> int:
+def to_search_value(truth: Truth) -> int:
     """Return the value that a search gives to `truth`, for the player to move."""
     return 0 if truth.plies is None else truth.value.sign * (WIN - truth.plies)
 

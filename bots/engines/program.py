@@ -73,11 +73,13 @@ class Program:
         for thread in self._threads:
             thread.start()
 
-    def tell(self, message: Mapping[str, object]) -> None:
+    def send(self, message: Mapping[str, object]) -> None:
         """Send `message` as a line, without waiting."""
         self._out.put(json.dumps(message, separators=(",", ":")).encode() + b"\n")
 
-    def ask(self, message: Mapping[str, object], example: str, stopped: Callable[[], bool]) -> dict[str, Any]:
+    def request(
+        self, message: Mapping[str, object], example: str, stopped: Callable[[], bool]
+    ) -> dict[str, Any]:
         """Send `message` as a line, and return the answer, a JSON object. Raises ProgramFault.
 
         `example` is a valid answer, shown in error messages. `stopped` returns True if the answer is no longer
@@ -88,7 +90,7 @@ class Program:
             self._expect_silence()
         self._has_requested = True
         began = time.monotonic()
-        self.tell(message)
+        self.send(message)
         while True:
             try:
                 line = self._in.get(timeout=POLL_SECONDS)
@@ -101,11 +103,11 @@ class Program:
                 raise ProgramFault(self._exit_reason())
             return _parse_answer(line, example)
 
-    def close(self, patience: float) -> None:
-        """Close the program's input, and kill the program after `patience` seconds."""
+    def close(self, timeout: float) -> None:
+        """Close the program's input, and kill the program after `timeout` seconds."""
         self._out.put(None)
         with contextlib.suppress(subprocess.TimeoutExpired):
-            self._process.wait(patience)
+            self._process.wait(timeout)
         self._kill()
         self._process.wait()
         atexit.unregister(self._kill)

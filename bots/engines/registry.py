@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import Any
 
 from arena.bots.api.bot import Bot
-from arena.bots.api.options import ENGINES, BadSpec, Spec, parse_spec, threads_of
+from arena.bots.api.options import ENGINES, BadSpec, Spec, engine_threads, parse_spec
 from arena.bots.client.worker import BotFactory
 from arena.bots.compiled.limits import installed
 from arena.bots.engines.forms import choose_form, reported_options
-from arena.bots.engines.from_file import bot_class, engine_name
+from arena.bots.engines.from_file import engine_name, load_bot_class
 from arena.bots.engines.perfect import PerfectBot, solution_for, why_unplayable
 from arena.bots.engines.searching import SearchingBot
 from arena.bots.engines.simple import GreedyBot, RandomBot
@@ -40,7 +40,7 @@ class Engine:
     parsed: Spec | None = None
     """Parsed spec of a built-in engine; None for a file, a program or a container."""
 
-    def about(self, cores: int) -> EngineInfo:
+    def describe(self, cores: int) -> EngineInfo:
         """Return a description of the engine for the server, with its number of threads on a machine with `cores`
         cores.
 
@@ -50,7 +50,7 @@ class Engine:
             return EngineInfo(self.name[:NAME_LENGTH] or "?")
         values = reported_options(self.parsed)
         options = {name: value[:TEXT_LENGTH] for name, value in values.items() if name != "threads"}
-        return EngineInfo(self.name, options, threads_of(self.parsed, cores))
+        return EngineInfo(self.name, options, engine_threads(self.parsed, cores))
 
 
 def make_engine(spec: str) -> Engine:
@@ -59,7 +59,7 @@ def make_engine(spec: str) -> Engine:
     Raises BadSpec with the valid forms in one line.
     """
     if is_file_spec(spec):
-        return Engine(engine_name(spec), spec, bot_class(spec))
+        return Engine(engine_name(spec), spec, load_bot_class(spec))
     try:
         parsed = parse_spec(spec, ENGINES)
     except BadSpec as error:

@@ -1,7 +1,7 @@
 """Engines `minimax`, `alphabeta` and `jamboree`: iterative deepening within the limits of the clock.
 
 A `Backend` does the search: either with the Python code of `bots.search`, or with the same algorithms compiled. Only
-`backend_for` chooses between them.
+`make_backend` chooses between them.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from arena.bots.api.budget import Budget, DeepeningRule, plan
 from arena.bots.api.options import BadSpec, Spec
 from arena.bots.engines.collector import COLLECTOR
 from arena.bots.engines.forms import choose_form
-from arena.bots.engines.perfect import search_value, solution_for, why_no_table
+from arena.bots.engines.perfect import solution_for, to_search_value, why_no_table
 from arena.bots.evaluators.catalogue import evaluator_for
 from arena.bots.search.deepening import NO_LIMIT, Report, deepen
 from arena.bots.search.play import AlphaBeta, Jamboree, Minimax, Search, Table, ThreadPool
@@ -107,7 +107,7 @@ class PythonBackend:
             self._pool.close()
 
 
-def backend_for(spec: Spec, match: Match) -> Backend:
+def make_backend(spec: Spec, match: Match) -> Backend:
     """Return the engine's backend for `match`: compiled if possible, otherwise in Python, and then log the reason.
 
     Raises BadSpec for an option that the form used in this match does not know.
@@ -135,16 +135,16 @@ class Deadline:
         self._stopped = stopped
         self._last = time.monotonic()
 
-    def update(self) -> float:
+    def read_clock(self) -> float:
         """Return the current `time.monotonic()`, and update `stall`."""
         now = time.monotonic()
         self.stall = max(self.stall, now - self._last)
         self._last = now
         return now
 
-    def stop(self) -> bool:
+    def is_over(self) -> bool:
         """Return True if the search must end. Called at every node."""
-        return self.update() >= self._hard or self._stopped()
+        return self.read_clock() >= self._hard or self._stopped()
 
 
 def _log_line(line: str) -> None:
@@ -164,7 +164,7 @@ class SearchingBot(Bot):
     def prepare(self) -> None:
         try:
             self._solution = solution_for(self._spec, self.game)
-            self._backend = backend_for(self._spec, self.match)
+            self._backend = make_backend(self._spec, self.match)
         except (BadSpec, BadTable) as error:
             raise Resign(str(error)) from None
         if why := why_no_table(self._spec, self._solution, self.game):
@@ -173,12 +173,12 @@ class SearchingBot(Bot):
         nodes = self._spec.whole("nodes")
         self._nodes = nodes or NO_LIMIT
         deadline = Deadline(time.monotonic() + (math.inf if nodes else WARM_UP), lambda: self.stopped)
-        self._search(self.game.start(), deadline, most=min(nodes, WARM_UP_NODES) or NO_LIMIT)
+        self._search(self.game.start(), deadline, max_nodes=min(nodes, WARM_UP_NODES) or NO_LIMIT)
 
     def choose(self, position: Any, clock: Clock) -> Any:
-        truth, moves = self._solved_root(position)
+        truth, moves = self._solved_moves(position)
         if moves is not None and (truth.plies is not None or len(moves) == 1):
-            value = self.seat.sign * search_value(truth)
+            value = self.seat.sign * to_search_value(truth)
             self.thinking = Thinking(depth=truth.plies, value=value, nodes=len(moves), line=moves[:1])
             return moves[0]
         stall = max(self._stalls, default=0.0)
@@ -186,11 +186,11 @@ class SearchingBot(Bot):
         if self._nodes < NO_LIMIT:
             budget = Budget(budget.hard, budget.hard)
         deadline = Deadline(clock.arrived + budget.hard, lambda: self.stopped)
-        best = self._search(position, deadline, clock.arrived, budget, moves, most=self._nodes)
+        best = self._search(position, deadline, clock.arrived, budget, moves, max_nodes=self._nodes)
         self.thinking = Thinking(depth=best.depth, value=best.value, nodes=best.nodes, line=best.line)
         return best.move
 
-    def _solved_root(self, position: Any) -> tuple[Truth, Sequence[Any] | None]:
+    def _solved_moves(self, position: Any) -> tuple[Truth, Sequence[Any] | None]:
         """Return the solved value of the position and the moves that keep it.
 
         Return a draw and None if the position is not solved.
@@ -212,19 +212,19 @@ class SearchingBot(Bot):
         budget: Budget = UNLIMITED,
         moves: Sequence[Any] | None = None,
         *,
-        most: int,
+        max_nodes: int,
     ) -> Report[Any]:
         best: Report[Any] | None = None
         effort: DeepeningRule[Any] = DeepeningRule(budget)
         depth = self._spec.whole("depth")
         with COLLECTOR.paused():
-            for report in self._backend.reports(position, deadline.stop, depth, moves, most):
+            for report in self._backend.reports(position, deadline.is_over, depth, moves, max_nodes):
                 best = report
                 if effort.enough(report.move, time.monotonic() - start) or self.stopped:
                     break
         if best is None:
             raise ValueError("a search reports at least once")
-        deadline.update()
+        deadline.read_clock()
         self._stalls.append(deadline.stall)
         return best
 

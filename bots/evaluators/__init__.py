@@ -6,7 +6,7 @@ numbers 000 to 004 in docstrings are the sources that docs/search.md lists.
 
 from __future__ import annotations
 
-from arena.bots.evaluators.catalogue import NAMES, UnknownEvaluator, dynamic_for, evaluator_for
+from arena.bots.evaluators.catalogue import NAMES, UnknownEvaluator, dynamic_predicate, evaluator_for
 from arena.bots.evaluators.linear import BadWeights
 
-__all__ = ["NAMES", "BadWeights", "UnknownEvaluator", "dynamic_for", "evaluator_for"]
+__all__ = ["NAMES", "BadWeights", "UnknownEvaluator", "dynamic_predicate", "evaluator_for"]

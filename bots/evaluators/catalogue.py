@@ -8,9 +8,9 @@ from typing import Any, cast
 
 from arena.bots.evaluators import riskless, tictactoe
 from arena.bots.evaluators.linear import FOLDER, Features, Weights, linear_evaluator, load_weights
-from arena.bots.evaluators.outcomes import categorize, category_evaluator, load_outcomes
+from arena.bots.evaluators.outcomes import category_evaluator, category_function, load_outcomes
 from arena.bots.search.problem import Evaluator
-from arena.bots.search.values import ESTIMATE_LIMIT, clamp
+from arena.bots.search.values import ESTIMATE_LIMIT, clamp_estimate
 from arena.games.core import Game, M, P
 from arena.games.riskless import Riskless
 from arena.games.tictactoe import TicTacToe
@@ -44,25 +44,26 @@ def _family_name(game: Game[Any, Any]) -> str:
     return next((each.name for each in (Riskless, TicTacToe) if isinstance(game, each)), game.name)
 
 
-def dynamic_for(game: Game[Any, Any]) -> Callable[[Any], bool] | None:
+def dynamic_predicate(game: Game[Any, Any]) -> Callable[[Any], bool] | None:
     """Return a predicate that is True for positions too unstable to estimate (source 000).
 
     Return None if the game has no such predicate.
     """
-    return riskless.under_attack(game) if isinstance(game, Riskless) else None
+    return riskless.attack_predicate(game) if isinstance(game, Riskless) else None
 
 
-def units(game: Game[Any, Any]) -> Sequence[float]:
+def feature_units(game: Game[Any, Any]) -> Sequence[float]:
     """Return the unit of each feature in this game, in the order of the feature names. For Riskless it depends on the map."""
     if isinstance(game, Riskless):
-        return riskless.units(game.map)
+        return riskless.feature_units(game.map)
     return [1.0] * len(tictactoe.NAMES)
 
 
 def on_its_map(game: Game[Any, Any], weights: Weights) -> Weights:
     """Return the weights scaled to the units of this game and rounded. They have the order of the features' names."""
     return {
-        name: round(weight * unit) for (name, weight), unit in zip(weights.items(), units(game), strict=True)
+        name: round(weight * unit)
+        for (name, weight), unit in zip(weights.items(), feature_units(game), strict=True)
     }
 
 
@@ -73,12 +74,12 @@ def plain_evaluator(game: Game[P, M]) -> Evaluator[P]:
     """
     estimate = game.estimate
     if game.name == CARRIES_VALUES:
-        return lambda position: clamp(estimate(position))
+        return lambda position: clamp_estimate(estimate(position))
 
     def evaluate(position: P) -> int:
         value = 100 * estimate(position)
         # checked inline, because a call for each leaf would take as long as the estimate
-        return value if -ESTIMATE_LIMIT <= value <= ESTIMATE_LIMIT else clamp(value)
+        return value if -ESTIMATE_LIMIT <= value <= ESTIMATE_LIMIT else clamp_estimate(value)
 
     return evaluate
 
@@ -95,7 +96,7 @@ def evaluator_for(game: Game[P, M], name: str = "plain") -> Evaluator[P]:
     if name == "plain":
         return plain_evaluator(game)
     if name == OUTCOMES or name.endswith(OUTCOMES_FILE):
-        category_of = categorize(game)
+        category_of = category_function(game)
         if category_of is None:
             raise UnknownEvaluator(f"{game.name} has no position categories: use plain")
         path = FOLDER / f"{_family_name(game)}-{OUTCOMES_FILE}" if name == OUTCOMES else Path(name)

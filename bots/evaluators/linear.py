@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from arena.bots.search.problem import Evaluator
-from arena.bots.search.values import clamp
+from arena.bots.search.values import clamp_estimate
 from arena.games.core import P
 
 Features = Callable[[P], Sequence[int]]
@@ -29,7 +29,7 @@ def linear_evaluator(features: Features[P], names: Sequence[str], weights: Weigh
     factors = tuple(weights[name] for name in names)
 
     def evaluate(position: P) -> int:
-        return clamp(sum(w * f for w, f in zip(factors, features(position), strict=True)))
+        return clamp_estimate(sum(w * f for w, f in zip(factors, features(position), strict=True)))
 
     return evaluate
 

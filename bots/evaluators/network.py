@@ -1,6 +1,6 @@
 """A small neural network as evaluator of Riskless: one file of weights for all maps (docs/learning.md).
 
-The network's input is the position as seen by its player to move: INPUTS numbers (`inputs_of`). A territory has one
+The network's input is the position as seen by its player to move: INPUTS numbers (`encode_inputs`). A territory has one
 of KINDS kinds: the opponent's armies in LEVELS steps of the cap, empty, or the mover's armies in as many steps.
 
     0 .. KINDS                  share of the territories of each kind; a count between two steps is split between them
@@ -29,7 +29,7 @@ import numpy.typing as npt
 
 from arena.bots.evaluators.linear import BadWeights
 from arena.bots.search.problem import Evaluator
-from arena.bots.search.values import clamp
+from arena.bots.search.values import clamp_estimate
 from arena.games.board import RisklessMap
 from arena.games.riskless import Armies, Riskless
 
@@ -76,7 +76,7 @@ def load_network(path: Path) -> Network:
     return Network(**arrays)
 
 
-def inputs_of(map: RisklessMap, signed: npt.ArrayLike) -> npt.NDArray[np.float32]:
+def encode_inputs(map: RisklessMap, signed: npt.ArrayLike) -> npt.NDArray[np.float32]:
     """Return the inputs of n positions, with shape (n, INPUTS).
 
     `signed` contains each position's armies as its mover sees them: its own above 0, the opponent's below 0.
@@ -84,17 +84,17 @@ def inputs_of(map: RisklessMap, signed: npt.ArrayLike) -> npt.NDArray[np.float32
     armies = np.asarray(signed, np.int64).reshape(-1, map.size)
     count, cap, goal = len(armies), map.territory_cap, map.armies_to_win
     levels = armies * (LEVELS / cap)
-    kinds = _kinds(levels)
+    kinds = _territory_kinds(levels)
     sources, targets = np.array([(v, w) for v, near in enumerate(map.neighbours) for w in near]).T
     pairs = kinds[:, sources] * KINDS + kinds[:, targets]
-    parts = [_shares(levels + LEVELS, KINDS), _shares(pairs, KINDS * KINDS)]
+    parts = [_step_shares(levels + LEVELS, KINDS), _step_shares(pairs, KINDS * KINDS)]
     for sign in (1, -1):
         total = np.maximum(sign * armies, 0).sum(1, keepdims=True)
-        parts.append(_shares(np.minimum(total * (STEPS / goal), STEPS), STEPS + 1))
+        parts.append(_step_shares(np.minimum(total * (STEPS / goal), STEPS), STEPS + 1))
     return np.asarray(np.concatenate(parts, 1).reshape(count, INPUTS), np.float32)
 
 
-def _kinds(levels: Numbers) -> Rows:
+def _territory_kinds(levels: Numbers) -> Rows:
     """Return the kind of each territory from its armies, given in steps of the cap.
 
     Fractions of a step are rounded away from empty.
@@ -102,16 +102,16 @@ def _kinds(levels: Numbers) -> Rows:
     return LEVELS + (np.sign(levels) * np.ceil(np.abs(levels) - 1e-9)).astype(np.int64)
 
 
-def _shares(places: Numbers | Rows, steps: int) -> Numbers:
-    """Return the share of each step in each row of `places`. A place between two steps is split between them."""
-    below = np.minimum(np.floor(places).astype(np.int64), steps - 2)
-    above = places - below
-    cells = below + steps * np.arange(len(places))[:, None]
-    size = len(places) * steps
+def _step_shares(values: Numbers | Rows, steps: int) -> Numbers:
+    """Return the share of each step in each row of `values`. A value between two steps is split between them."""
+    below = np.minimum(np.floor(values).astype(np.int64), steps - 2)
+    above = values - below
+    cells = below + steps * np.arange(len(values))[:, None]
+    size = len(values) * steps
     counts = np.bincount(cells.ravel(), (1 - above).ravel(), size) + np.bincount(
         cells.ravel() + 1, above.ravel(), size
     )
-    return np.asarray(counts.reshape(len(places), steps) / places.shape[1])
+    return np.asarray(counts.reshape(len(values), steps) / values.shape[1])
 
 
 @dataclass(frozen=True)
@@ -136,10 +136,12 @@ class Tables:
         levels = np.arange(cap + 1) * (LEVELS / cap)
         ends = sum(len(near) for near in map.neighbours)
         both = np.stack([levels, -levels])
-        territories = np.stack([_shares(each[:, None] + LEVELS, KINDS) for each in both]) @ hidden[:KINDS]
+        territories = (
+            np.stack([_step_shares(each[:, None] + LEVELS, KINDS) for each in both]) @ hidden[:KINDS]
+        )
         roads = hidden[KINDS:OWN].reshape(KINDS, KINDS, UNITS)
         roads = (roads + roads.transpose(1, 0, 2)) / 2
-        steps = _shares(np.arange(goal + 1)[:, None] * (STEPS / goal), STEPS + 1)
+        steps = _step_shares(np.arange(goal + 1)[:, None] * (STEPS / goal), STEPS + 1)
         totals = np.stack([steps @ hidden[OWN:OTHER], steps @ hidden[OTHER:]])
         largest = np.abs(territories).max() + np.abs(roads).max() + 2 * np.abs(totals).max()
         # Each row is rounded; the subtraction leaves room for the sum of all rounding errors.
@@ -147,7 +149,7 @@ class Tables:
         value = 100 * goal * GOAL_SHARE / scale * 2**SHIFT
         return cls(
             np.rint(territories * (scale / map.size)).astype(np.int64),
-            _kinds(both),
+            _territory_kinds(both),
             np.rint(roads * (2 * scale / ends)).astype(np.int64),
             np.rint(totals * scale).astype(np.int64),
             np.rint(np.clip(network.output * value, -(2**40), 2**40)).astype(np.int64),
@@ -167,6 +169,6 @@ def network_evaluator(game: Riskless, network: Network) -> Evaluator[Armies]:
         kinds = tables.kinds[foe, armies]
         hidden = tables.territories[foe, armies].sum(0) + tables.roads[kinds[sources], kinds[targets]].sum(0)
         hidden += tables.totals[0, armies[signed > 0].sum()] + tables.totals[1, armies[signed < 0].sum()]
-        return sign * clamp(int(np.maximum(hidden, 0) @ tables.output) >> SHIFT)
+        return sign * clamp_estimate(int(np.maximum(hidden, 0) @ tables.output) >> SHIFT)
 
     return evaluate

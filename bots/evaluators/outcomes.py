@@ -22,7 +22,7 @@ from arena.games.tictactoe import TicTacToe
 Category = tuple[int, ...]
 Counts = tuple[int, int, int]
 """Numbers of wins, draws and losses of the player to move."""
-Categorize = Callable[[Any], Category]
+CategoryFunction = Callable[[Any], Category]
 
 CERTAIN = 10_000
 """Value of a certain win. A category without data has the value 0, like a draw."""
@@ -32,7 +32,7 @@ MAX_COUNT = 2
 """Largest count that a category distinguishes; larger counts are treated as equal to it."""
 
 
-def categorize(game: Game[Any, Any]) -> Categorize | None:
+def category_function(game: Game[Any, Any]) -> CategoryFunction | None:
     """Return the function that maps a game's positions to categories, or None for a game without categories.
 
     Riskless: the lead in the race to the goal, in eighths of the goal; territories to take; territories to lose.
@@ -68,7 +68,7 @@ def expected_outcome(counts: Counts) -> float:
 
 
 def category_evaluator(
-    game: Game[Any, Any], category_of: Categorize, outcomes: Mapping[Category, Counts]
+    game: Game[Any, Any], category_of: CategoryFunction, outcomes: Mapping[Category, Counts]
 ) -> Evaluator[Any]:
     """Return the evaluator that values a position by the expected outcome of its category, from `outcomes`.
 
@@ -116,7 +116,7 @@ def _parse_counts(path: Path, key: str, value: object) -> Counts:
     )
 
 
-def outcomes_text(lines: list[str], outcomes: Mapping[Category, Counts]) -> str:
-    """Return the text of an outcomes file, which `load_outcomes` reads. The `lines` become comments at its top."""
+def format_outcomes(comments: list[str], outcomes: Mapping[Category, Counts]) -> str:
+    """Return the text of an outcomes file, which `load_outcomes` reads. The `comments` go at its top."""
     rows = [f'"{" ".join(map(str, category))}" = {list(outcomes[category])}' for category in sorted(outcomes)]
-    return "\n".join([*(f"# {line}" for line in lines), "[outcomes]", *rows, ""])
+    return "\n".join([*(f"# {line}" for line in comments), "[outcomes]", *rows, ""])

@@ -4,7 +4,7 @@ A move never changes the difference of the armies before training, so the featur
 training and the cap. The other features see the effects of training and of the next moves.
 
 A weight is valid for maps of every size, cap and goal. Features therefore count either armies or territories, and
-a territory weighs as much as its share of the goal, armies_to_win / territories (`units`).
+a territory weighs as much as its share of the goal, armies_to_win / territories (`feature_units`).
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ TERRITORIES = NAMES[NAMES.index("territories") :]
 """Features that count territories."""
 
 
-def units(map: RisklessMap) -> Sequence[float]:
+def feature_units(map: RisklessMap) -> Sequence[float]:
     """Return the unit of each feature on a map, in the order of NAMES: 1 army, or for a territory its share of the goal."""
     share = map.armies_to_win / map.size
     return [share if name in TERRITORIES else 1.0 for name in NAMES]
@@ -60,7 +60,7 @@ def feature_function(game: Riskless) -> Features[Armies]:
     cap = game.map.territory_cap
     goal = game.map.armies_to_win
 
-    def count(position: Armies) -> Sequence[int]:
+    def count_features(position: Armies) -> Sequence[int]:
         armies = position.armies
         maxie = minnie = own = others = borders = safe = reach = waste = 0
         captures = {1: 0, -1: 0}
@@ -87,7 +87,7 @@ def feature_function(game: Riskless) -> Features[Armies]:
         mover = position.player.sign
         return (
             maxie - minnie,
-            race(goal, maxie, own, minnie, others),
+            race_feature(goal, maxie, own, minnie, others),
             maxie * maxie // goal - minnie * minnie // goal,
             borders,
             own - others,
@@ -98,21 +98,21 @@ def feature_function(game: Riskless) -> Features[Armies]:
             mover * captures[-mover],
         )
 
-    return count
+    return count_features
 
 
 GREAT = 5
 """Divisor of a player's armies: losing a territory with at least armies / GREAT of them makes a position dynamic."""
 
 
-def under_attack(game: Riskless) -> Callable[[Armies], bool]:
+def attack_predicate(game: Riskless) -> Callable[[Armies], bool]:
     """Return a predicate that is True for positions that are dynamic in the sense of source 000. O(V + E) for each position.
 
     A position is dynamic if the player to move could take a territory with at least a fifth of the opponent's armies.
     """
     near = game.map.neighbours
 
-    def attacked(position: Armies) -> bool:
+    def is_attacked(position: Armies) -> bool:
         sign = game.player(position).sign
         theirs = [-sign * n for n in position.armies]
         total = sum(n for n in theirs if n > 0)
@@ -121,13 +121,15 @@ def under_attack(game: Riskless) -> Callable[[Armies], bool]:
             for v, n in enumerate(theirs)
         )
 
-    return attacked
+    return is_attacked
 
 
-def race(goal: int, own_armies: int, own: int, other_armies: int, others: int) -> int:
+def race_feature(
+    goal: int, own_armies: int, own_territories: int, other_armies: int, other_territories: int
+) -> int:
     """Return the feature `race` (see NAMES) for the player with `own_armies`: from -goal to goal, rounded towards 0."""
-    mine = (goal - other_armies) * own
-    theirs = (goal - own_armies) * others
+    mine = (goal - other_armies) * own_territories
+    theirs = (goal - own_armies) * other_territories
     if mine + theirs <= 0:
         return 0  # neither has a territory, or both have won
     whole = goal * (mine - theirs)

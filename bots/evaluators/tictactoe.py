@@ -20,7 +20,7 @@ center  the middle cell, which lies on four lines
 def feature_function(_: TicTacToe) -> Features[Board]:
     """Return the function that computes the features of a position of this game."""
 
-    def count(position: Board) -> Sequence[int]:
+    def count_features(position: Board) -> Sequence[int]:
         cells = position.cells
         counts = [0, 0, 0]
         for a, b, c in LINES:
@@ -37,4 +37,4 @@ def feature_function(_: TicTacToe) -> Features[Board]:
         middle = cells[4]
         return (*counts, 0 if middle == EMPTY else 1 if middle == "X" else -1)
 
-    return count
+    return count_features

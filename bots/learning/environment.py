@@ -129,9 +129,9 @@ class Environment:
         They are float32 of shape (n, 700). Raises ValueError for other games.
         """
         if isinstance(self.game, Riskless):
-            from arena.bots.evaluators.network import inputs_of  # noqa: PLC0415 - NumPy is an extra
+            from arena.bots.evaluators.network import encode_inputs  # noqa: PLC0415 - NumPy is an extra
 
-            return inputs_of(self.game.map, observations)
+            return encode_inputs(self.game.map, observations)
         raise ValueError(f"networks support only riskless, not {self.game.name}")
 
     def show(self, position: Any) -> Picture:

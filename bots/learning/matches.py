@@ -11,7 +11,7 @@ from msgspec import UNSET
 
 from arena.bots.api.bot import Bot, Clock, Ending, Match, Resign, assign_match, request_move
 from arena.bots.client.state.machine import MAX_REASON
-from arena.bots.client.state.moves import move_message
+from arena.bots.client.state.moves import make_move_message
 from arena.bots.engines.registry import make_engine
 from arena.bots.learning.environment import Environment, make
 from arena.clock import MONOTONIC
@@ -65,16 +65,16 @@ def play_match(
     start_time = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
     referee = Referee(terms)
     referee.handle(MatchOpened(), MONOTONIC.now_ns())
-    sides: dict[Player, _Side] = {}
+    sides: dict[Player, _SeatedBot] = {}
     try:
         for seat, maker in zip(Player, (maxie, minnie), strict=True):
             make_bot = make_engine(maker).make if isinstance(maker, str) else maker
-            side = sides[seat] = _Side(make_bot(), terms, seat, referee)
+            side = sides[seat] = _SeatedBot(make_bot(), terms, seat, referee)
             side.prepare()
         before: Player | None = None
         while (result := referee.recorded_result) is None:
             mover = referee.mover
-            sides[mover].move(answers=before is mover.opponent)
+            sides[mover].play_turn(is_reply=before is mover.opponent)
             before = mover
     finally:
         for side in sides.values():
@@ -82,7 +82,7 @@ def play_match(
     return terms.record(start_time, referee.moves, result)
 
 
-class _Side:
+class _SeatedBot:
     """A bot in its seat."""
 
     def __init__(self, bot: Bot, terms: Terms, seat: Player, referee: Referee) -> None:
@@ -102,15 +102,15 @@ class _Side:
 
     def prepare(self) -> None:
         """Let the bot prepare. No clock runs."""
-        self._call("prepare", self._bot.prepare)
+        self._call_bot("prepare", self._bot.prepare)
         self._referee.handle(PlayerReady(self._match.seat), MONOTONIC.now_ns())
 
-    def move(self, *, answers: bool) -> None:
-        """Let the bot move. A failure loses the match. `answers` is False only if the opponent has not moved yet."""
+    def play_turn(self, *, is_reply: bool) -> None:
+        """Let the bot move. A failure loses the match. `is_reply` is False only if the opponent has not moved yet."""
         self._referee.handle(TurnStarted(self._referee.ply), MONOTONIC.now_ns())
-        self._call("choose", lambda: self._play_move(answers=answers))
+        self._call_bot("choose", lambda: self._play_move(is_reply=is_reply))
 
-    def _play_move(self, *, answers: bool) -> None:
+    def _play_move(self, *, is_reply: bool) -> None:
         referee, match, game = self._referee, self._match, self._match.game
         position, ply = referee.position, referee.ply
         clocks = referee.clocks(MONOTONIC.now_ns())
@@ -125,22 +125,22 @@ class _Side:
             per_move=control.per_move,
             arrived=MONOTONIC.now(),
         )
-        if answers:
+        if is_reply:
             self._bot.opponent_moved(game.move_from_data(referee.moves[-1].move), position)
         move = request_move(self._bot, position, clock, self._stop)
-        message, _ = move_message(match, ply, position, move, self._bot.thinking)
+        message, _ = make_move_message(match, ply, position, move, self._bot.thinking)
         thinking = None if message.thinking is UNSET else message.thinking
         referee.handle(Moved(match.seat, ply, message.move, thinking), MONOTONIC.now_ns())
 
-    def _call(self, what: str, call: Callable[[], None]) -> None:
-        """Call the method `what` of the bot. Any exception loses the match."""
+    def _call_bot(self, method: str, call: Callable[[], None]) -> None:
+        """Call a method of the bot. Any exception loses the match."""
         seat = self._match.seat
         try:
             call()
         except Resign as why:
             event = Resigned(seat, "resignation", str(why)[:MAX_REASON])
         except Exception as error:  # noqa: BLE001  an author's code may raise anything
-            message = f"{what} raised {type(error).__name__}: {error}".splitlines()[0]
+            message = f"{method} raised {type(error).__name__}: {error}".splitlines()[0]
             event = Resigned(seat, "crash", message[:MAX_REASON])
         else:
             return

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from html import escape
 from typing import Any
 
-from arena.bots.review.analysis import line_path, parse_reference, report_of, run_reference
+from arena.bots.review.analysis import line_to_path, make_report, parse_reference, run_reference
 from arena.bots.search.reports.trace_text import trace_lines
 from arena.bots.search.reports.traced_tree import traced_tree
 from arena.bots.search.reports.tree_picture import tree_svg
@@ -70,7 +70,7 @@ def picture_of_search(game: Game[Any, Any], position: Any, algorithm: str, depth
     result, monitor = run_reference(game, position, depth, spec, tracing=True)
     events = monitor.events or ()
     title = f"{spec.name}, depth {depth}: {monitor.nodes} nodes, {monitor.leaves} leaves"
-    line = line_path(game, position, report_of(result, monitor, depth).line)
+    line = line_to_path(game, position, make_report(result, monitor, depth).line)
     return Picture(
         "\n".join(trace_lines(game, events)),
         lambda: tree_svg(traced_tree(game, position, depth, events), title, line),

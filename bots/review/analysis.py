@@ -22,16 +22,16 @@ from arena.bots.api.options import (
     Spec,
     WholeNumber,
     Word,
+    engine_threads,
     parse_spec,
-    threads_of,
 )
 from arena.bots.engines.forms import check_evaluator, choose_form
 from arena.bots.engines.registry import check_evaluator_name
-from arena.bots.engines.searching import backend_for
-from arena.bots.evaluators import dynamic_for, evaluator_for
+from arena.bots.engines.searching import make_backend
+from arena.bots.evaluators import dynamic_predicate, evaluator_for
 from arena.bots.search.algorithms import ALGORITHMS, AlgorithmSettings
 from arena.bots.search.deepening import MAX_DEPTH, NO_LIMIT, Report
-from arena.bots.search.monitor import SearchMonitor, Stop, never
+from arena.bots.search.monitor import SearchMonitor, Stop, never_stop
 from arena.bots.search.pool import ThreadPool
 from arena.bots.search.problem import Problem, SearchResult
 from arena.bots.search.values import from_root
@@ -114,7 +114,7 @@ def parse_engine(text: str) -> tuple[Spec, bool]:
 
 
 def run_reference(
-    game: Game[Any, Any], position: Any, depth: int, spec: Spec, *, tracing: bool, stop: Stop = never
+    game: Game[Any, Any], position: Any, depth: int, spec: Spec, *, tracing: bool, stop: Stop = never_stop
 ) -> tuple[SearchResult[Any], SearchMonitor]:
     """Search once to `depth` plies. Return the result, and the monitor with counts and trace.
 
@@ -133,7 +133,7 @@ def run_reference(
 
 def _algorithm_settings(game: Game[Any, Any], spec: Spec, pool: ThreadPool) -> AlgorithmSettings:
     bound = spec.whole("dynamic") if "dynamic" in spec.values else 0
-    dynamic = dynamic_for(game) if bound else None
+    dynamic = dynamic_predicate(game) if bound else None
     if bound and dynamic is None:
         raise BadSpec(
             f"{spec.name}: dynamic needs riskless, e.g. `arena trace path4 {spec.name}:dynamic=2 --depth 4`: "
@@ -152,11 +152,11 @@ def _algorithm_settings(game: Game[Any, Any], spec: Spec, pool: ThreadPool) -> A
 class Analyst(Protocol):
     """Interface for the analysis of positions of one game, by an engine or by a reference algorithm."""
 
-    def reports(self, position: Any) -> list[Report[Any]]:
+    def analyse(self, position: Any) -> list[Report[Any]]:
         """Return a report for each depth, the deepest last."""
         ...
 
-    def reports_after(self, position: Any, move: Any) -> list[Report[Any]]:
+    def analyse_move(self, position: Any, move: Any) -> list[Report[Any]]:
         """Return the reports of the position after `move`. Their distances to a win are counted from `position`.
 
         The list is empty if the move ends the match.
@@ -173,7 +173,9 @@ class EngineAnalyst:
         self._depth = min(limits.depth or MAX_DEPTH, spec.whole("depth"))
         self._seconds = limits.seconds
         self._nodes = spec.whole("nodes") or limits.nodes_for(compiled=choose_form(spec, game).compiled)
-        self._backend = backend_for(spec, Match(game, Player.MAXIE, threads=threads_of(spec, len(cores()))))
+        self._backend = make_backend(
+            spec, Match(game, Player.MAXIE, threads=engine_threads(spec, len(cores())))
+        )
         self._last: tuple[Any, list[Report[Any]]] | None = None
 
     def __enter__(self) -> Self:
@@ -184,13 +186,13 @@ class EngineAnalyst:
     ) -> None:
         self._backend.close()
 
-    def reports(self, position: Any) -> list[Report[Any]]:
+    def analyse(self, position: Any) -> list[Report[Any]]:
         """Return a report for each depth, the deepest last."""
         if self._last is None or self._last[0] != position:
-            self._last = position, self._search(position, self._depth, self._nodes)
+            self._last = position, self._search_position(position, self._depth, self._nodes)
         return self._last[1]
 
-    def reports_after(self, position: Any, move: Any) -> list[Report[Any]]:
+    def analyse_move(self, position: Any, move: Any) -> list[Report[Any]]:
         """Return the reports of the position after `move`, searched with the same budget.
 
         Their distances to a win are counted from `position`.
@@ -200,23 +202,23 @@ class EngineAnalyst:
         after = self._game.successor(position, move)
         if self._game.outcome(after) is not None:
             return []
-        return [replace(each, value=from_root(each.value, 1)) for each in self.reports(after)]
+        return [replace(each, value=from_root(each.value, 1)) for each in self.analyse(after)]
 
-    def lines(self, position: Any, count: int) -> list[Report[Any]]:
+    def best_moves(self, position: Any, count: int) -> list[Report[Any]]:
         """Return the `count` best moves, the best first. Each search excludes the moves already found.
 
         All are searched to the depth of the best move, or less deep if four times the node budget does not suffice.
         """
-        first = self.reports(position)[-1]
+        first = self.analyse(position)[-1]
         reports, others = [first], [move for move in self._game.moves(position) if move != first.move]
         while others and len(reports) < count:
             most = NO_LIMIT if self._nodes == NO_LIMIT else OTHERS_NODES * self._nodes
-            reports.append(self._search(position, max(1, first.depth), most, others)[-1])
+            reports.append(self._search_position(position, max(1, first.depth), most, others)[-1])
             others.remove(reports[-1].move)
         sign = self._game.player(position).sign
         return sorted(reports, key=lambda each: -sign * each.value)
 
-    def _search(
+    def _search_position(
         self, position: Any, depth: int, nodes: int, moves: Sequence[Any] | None = None
     ) -> list[Report[Any]]:
         end = MONOTONIC.now() + self._seconds
@@ -232,11 +234,11 @@ class ReferenceAnalyst:
         self._game = game
         self._depth = depth
 
-    def reports(self, position: Any) -> list[Report[Any]]:
+    def analyse(self, position: Any) -> list[Report[Any]]:
         """Return a list with a single report, of the only depth."""
-        return [self._search(position, self._depth)]
+        return [self._search_position(position, self._depth)]
 
-    def reports_after(self, position: Any, move: Any) -> list[Report[Any]]:
+    def analyse_move(self, position: Any, move: Any) -> list[Report[Any]]:
         """Return the reports of the position after `move`, searched one ply less deep.
 
         Their distances to a win are counted from `position`.
@@ -246,20 +248,20 @@ class ReferenceAnalyst:
         after = self._game.successor(position, move)
         if self._game.outcome(after) is not None:
             return []
-        report = self._search(after, self._depth - 1)
+        report = self._search_position(after, self._depth - 1)
         return [replace(report, value=from_root(report.value, 1))]
 
-    def _search(self, position: Any, depth: int) -> Report[Any]:
+    def _search_position(self, position: Any, depth: int) -> Report[Any]:
         result, monitor = run_reference(self._game, position, depth, self.spec, tracing=False)
-        return report_of(result, monitor, depth)
+        return make_report(result, monitor, depth)
 
 
-def report_of(result: SearchResult[Any], monitor: SearchMonitor, depth: int) -> Report[Any]:
+def make_report(result: SearchResult[Any], monitor: SearchMonitor, depth: int) -> Report[Any]:
     """Return the result of a reference algorithm as a report."""
     return Report(depth, result.value, result.move, result.line, monitor.nodes, finished=True)
 
 
-def line_path(game: Game[Any, Any], position: Any, line: tuple[Any, ...]) -> tuple[int, ...]:
+def line_to_path(game: Game[Any, Any], position: Any, line: tuple[Any, ...]) -> tuple[int, ...]:
     """Return the path in the game tree to the position after the moves of `line`."""
     path = []
     for move in line:

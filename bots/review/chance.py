@@ -7,17 +7,17 @@ from typing import Any
 from arena.bots.search.values import is_decided
 from arena.games.core import Game
 from arena.games.riskless import Riskless
-from arena.maps import chance as of_map
+from arena.maps import chance as map_chance
 
 POINTS = 3.0
 """Points that multiply the odds of winning by e, in games other than Riskless. The value is assumed, not fitted to data."""
 
 
-def chance(game: Game[Any, Any], value: int) -> float:
+def winning_chance(game: Game[Any, Any], value: int) -> float:
     """Return Maxie's chance of winning, from 0 to 1, with a draw counted as half. It is 0 or 1 for a certain result."""
     if is_decided(value):
         return 1.0 if value > 0 else 0.0
     points = value / 100
     if isinstance(game, Riskless):
-        return of_map.chance(points, game.map.name, game.map.armies_to_win)
-    return of_map.logistic(points / POINTS)
+        return map_chance.winning_chance(points, game.map.name, game.map.armies_to_win)
+    return map_chance.logistic(points / POINTS)

@@ -16,7 +16,7 @@ from typing import Any
 from msgspec import Struct
 
 from arena.bots.review.analysis import Analyst
-from arena.bots.review.chance import chance
+from arena.bots.review.chance import winning_chance
 from arena.bots.search.deepening import Report
 from arena.bots.search.values import is_decided, outcome_value
 from arena.games.core import AnyGame, Game, Player
@@ -56,17 +56,17 @@ class ReviewedMove(Struct, frozen=True):
     """The engine's main line, beginning with the better move; empty if the engine found none better."""
 
 
-def review(replay: Replay, analyst: Analyst) -> Iterator[ReviewedMove]:
+def review_moves(replay: Replay, analyst: Analyst) -> Iterator[ReviewedMove]:
     """Yield the review of each move in turn. Raises BadSpec, UnknownEvaluator or BadWeights."""
     game, record = replay.game, replay.record
     for ply, each in enumerate(record.moves):
         position, after = replay.positions[ply : ply + 2]
         player = game.player(position)
         move = game.move_from_data(each.move)
-        report = analyst.reports(position)[-1]
+        report = analyst.analyse(position)[-1]
         best = report.move
-        better = analyst.reports_after(position, best)
-        actual = better if move == best else analyst.reports_after(position, move)
+        better = analyst.analyse_move(position, best)
+        actual = better if move == best else analyst.analyse_move(position, move)
         depth = min(
             (of[-1].depth for of in (better, actual) if of and not is_decided(of[-1].value)), default=0
         )
@@ -76,7 +76,7 @@ def review(replay: Replay, analyst: Analyst) -> Iterator[ReviewedMove]:
         if loss <= 0:
             # as good as the engine's move, or better than the engine had seen
             loss, value = 0, actual_value
-        chance_lost = player.sign * (chance(game, value) - chance(game, actual_value))
+        chance_lost = player.sign * (winning_chance(game, value) - winning_chance(game, actual_value))
         yield ReviewedMove(
             ply=ply,
             player=player.value,
@@ -86,7 +86,7 @@ def review(replay: Replay, analyst: Analyst) -> Iterator[ReviewedMove]:
             after=actual_value,
             lost=loss,
             told=None if each.thinking is None else each.thinking.value,
-            chance=chance(game, actual_value),
+            chance=winning_chance(game, actual_value),
             chance_lost=chance_lost,
             mark=next((mark for least, mark in MARKS if chance_lost >= least), ""),
             line=[game.move_to_text(each) for each in report.line] if loss else [],

@@ -37,44 +37,44 @@ class Saving:
     whole_nodes: int | None
     whole_leaves: int | None
     whole_value: int | None
-    most: int = MAX_NODES
+    max_nodes: int = MAX_NODES
     """Number of nodes after which the second search is abandoned."""
 
     def describe(self) -> str:
         """Return the comparison as one line."""
         mine = f"{self.what}: {self.nodes:,} nodes, {self.leaves:,} estimates, {value_text(self.value)}"
         if self.whole_nodes is None or self.whole_leaves is None or self.whole_value is None:
-            return f"{mine}. {self.whole}: more than {self.most:,} nodes"
+            return f"{mine}. {self.whole}: more than {self.max_nodes:,} nodes"
         share = self.nodes / self.whole_nodes
         other = f"{self.whole_nodes:,} nodes, {self.whole_leaves:,} estimates, {value_text(self.whole_value)}"
         times = f"{share:.0%} of" if share < 1 else f"{share:.1f} ×"
         return f"{mine}. {self.whole}: {other}. That is {times} the nodes"
 
 
-def savings(
-    game: Game[Any, Any], position: Any, depth: int, spec: Spec, most: int = MAX_NODES
+def measure_savings(
+    game: Game[Any, Any], position: Any, depth: int, spec: Spec, max_nodes: int = MAX_NODES
 ) -> Iterator[Saving]:
     """Yield a comparison for each option that changes the work of the search: one for `take`, two for `dynamic`.
 
-    The larger of two compared searches is abandoned after `most` nodes.
+    The larger of two compared searches is abandoned after `max_nodes` nodes.
     """
     take, bound = (_int_option(spec.values, option) for option in ("take", "dynamic"))
     if take:
         yield _compare_searches(
             (game, position, depth, spec, f"The first {take} moves of each node"),
-            (depth, _without(spec, "take"), "All moves"),
-            most,
+            (depth, _without_option(spec, "take"), "All moves"),
+            max_nodes,
         )
     if bound:
         yield _compare_searches(
             (game, position, depth, spec, f"{depth} plies, up to {depth + bound} where armies are attacked"),
-            (depth, _without(spec, "dynamic"), f"{depth} plies everywhere"),
-            most,
+            (depth, _without_option(spec, "dynamic"), f"{depth} plies everywhere"),
+            max_nodes,
         )
         yield _compare_searches(
             (game, position, depth, spec, f"{depth} plies, up to {depth + bound} where armies are attacked"),
-            (depth + bound, _without(spec, "dynamic"), f"{depth + bound} plies everywhere"),
-            most,
+            (depth + bound, _without_option(spec, "dynamic"), f"{depth + bound} plies everywhere"),
+            max_nodes,
         )
 
 
@@ -83,26 +83,26 @@ def _int_option(values: Mapping[str, Value], option: str) -> int:
     return value if isinstance(value, int) else 0
 
 
-def _without(spec: Spec, option: str) -> Spec:
+def _without_option(spec: Spec, option: str) -> Spec:
     return replace(spec, values={**spec.values, option: 0})
 
 
 def _compare_searches(
-    less: tuple[Game[Any, Any], Any, int, Spec, str], more: tuple[int, Spec, str], most: int
+    smaller: tuple[Game[Any, Any], Any, int, Spec, str], larger: tuple[int, Spec, str], max_nodes: int
 ) -> Saving:
-    game, position, depth, spec, what = less
+    game, position, depth, spec, what = smaller
     result, monitor = run_reference(game, position, depth, spec, tracing=False)
-    deeper, whole, words = more
+    deeper, whole, words = larger
     polled = 0
 
-    def stop() -> bool:
+    def is_over_limit() -> bool:
         nonlocal polled
         polled += 1
-        return polled > most
+        return polled > max_nodes
 
     try:
-        other, counts = run_reference(game, position, deeper, whole, tracing=False, stop=stop)
+        other, counts = run_reference(game, position, deeper, whole, tracing=False, stop=is_over_limit)
     except Stopped:
-        return Saving(what, monitor.nodes, monitor.leaves, result.value, words, None, None, None, most)
-    saving = Saving(what, monitor.nodes, monitor.leaves, result.value, words, None, None, None, most)
+        return Saving(what, monitor.nodes, monitor.leaves, result.value, words, None, None, None, max_nodes)
+    saving = Saving(what, monitor.nodes, monitor.leaves, result.value, words, None, None, None, max_nodes)
     return replace(saving, whole_nodes=counts.nodes, whole_leaves=counts.leaves, whole_value=other.value)

@@ -35,10 +35,10 @@ def tree_names() -> list[str]:
 def load_tree(name: str) -> Explicit:
     """Return the tree called `name`, ignoring case, or the tree in the file NAME.json. Raises TreeError."""
     if name.endswith(".json"):
-        return _read(Path(name))
+        return _read_tree(Path(name))
     for each in tree_names():
         if each.casefold() == name.casefold():
-            return _read(FOLDER / f"{each}.json")
+            return _read_tree(FOLDER / f"{each}.json")
     raise UnknownTree(
         f"no tree is called {name!r:.60}: choose from {', '.join(tree_names())}, or a file NAME.json"
     )
@@ -55,7 +55,7 @@ def load_tree_game(name: str) -> Game[Any, Any]:
             raise UnknownTree(f"{error}; or give the name of a Riskless map") from None
 
 
-def _read(path: Path) -> Explicit:
+def _read_tree(path: Path) -> Explicit:
     try:
         data = json.loads(path.read_text(encoding="utf-8"))
     except OSError as error:

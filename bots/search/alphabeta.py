@@ -43,7 +43,7 @@ def alphabeta(
         monitor.enter(path, position, depth, alpha, beta)
         opened = problem.expand(position, depth, len(path))
         if not opened.moves:
-            monitor.leaf(path, position, opened.value, horizon=opened.horizon)
+            monitor.record_leaf(path, position, opened.value, horizon=opened.horizon)
             return leaf(opened.value)
         later = Seq(enumerate(opened.moves))
         while True:
@@ -52,7 +52,9 @@ def alphabeta(
                     monitor.leave(path, position, alpha)
                     return alpha
                 case Cons((index, move), later):
-                    child = below(depth - 1, game.successor(position, move), alpha, beta, (*path, index))
+                    child = search_child(
+                        depth - 1, game.successor(position, move), alpha, beta, (*path, index)
+                    )
                     alpha = max_alpha(alpha, step(move, child.value))
                     if alpha.value >= beta.value:
                         monitor.leave(path, position, alpha, pruned=True)
@@ -62,7 +64,7 @@ def alphabeta(
         monitor.enter(path, position, depth, alpha, beta)
         opened = problem.expand(position, depth, len(path))
         if not opened.moves:
-            monitor.leaf(path, position, opened.value, horizon=opened.horizon)
+            monitor.record_leaf(path, position, opened.value, horizon=opened.horizon)
             return leaf(opened.value)
         later = Seq(enumerate(opened.moves))
         while True:
@@ -71,17 +73,19 @@ def alphabeta(
                     monitor.leave(path, position, beta)
                     return beta
                 case Cons((index, move), later):
-                    child = below(depth - 1, game.successor(position, move), alpha, beta, (*path, index))
+                    child = search_child(
+                        depth - 1, game.successor(position, move), alpha, beta, (*path, index)
+                    )
                     beta = min_beta(beta, step(move, child.value))
                     if beta.value <= alpha.value:
                         monitor.leave(path, position, beta, pruned=True)
                         return beta
 
-    def below(depth: int, position: P, alpha: Edge, beta: Edge, path: Path) -> Edge:
+    def search_child(depth: int, position: P, alpha: Edge, beta: Edge, path: Path) -> Edge:
         # if the players take turns: the source's G below F, and F below G
         return (f if game.player(position) is Player.MAXIE else g)(depth, position, alpha, beta, path)
 
-    result = below(depth, position, NO_ALPHA, NO_BETA, ())
+    result = search_child(depth, position, NO_ALPHA, NO_BETA, ())
     return SearchResult(result.value, result.move, () if result.move is None else (result.move,))
 
 
@@ -101,11 +105,11 @@ def holden_alphabeta(
         monitor.enter(path, position, depth, alpha, beta)
         opened = problem.expand(position, depth, len(path))
         if not opened.moves:
-            monitor.leaf(path, position, opened.value, horizon=opened.horizon)
+            monitor.record_leaf(path, position, opened.value, horizon=opened.horizon)
             return opened.value, ()
         line: Line[M] = ()
         for index, move in enumerate(opened.moves):
-            value, rest = below(alpha, beta, game.successor(position, move), depth - 1, (*path, index))
+            value, rest = search_child(alpha, beta, game.successor(position, move), depth - 1, (*path, index))
             if value > alpha:
                 alpha, line = value, (move, *rest)
             if alpha >= beta:
@@ -118,11 +122,11 @@ def holden_alphabeta(
         monitor.enter(path, position, depth, alpha, beta)
         opened = problem.expand(position, depth, len(path))
         if not opened.moves:
-            monitor.leaf(path, position, opened.value, horizon=opened.horizon)
+            monitor.record_leaf(path, position, opened.value, horizon=opened.horizon)
             return opened.value, ()
         line: Line[M] = ()
         for index, move in enumerate(opened.moves):
-            value, rest = below(alpha, beta, game.successor(position, move), depth - 1, (*path, index))
+            value, rest = search_child(alpha, beta, game.successor(position, move), depth - 1, (*path, index))
             if value < beta:
                 beta, line = value, (move, *rest)
             if beta <= alpha:
@@ -131,12 +135,12 @@ def holden_alphabeta(
         monitor.leave(path, position, Edge(beta, line[0] if line else None))
         return beta, line
 
-    def below(alpha: int, beta: int, position: P, depth: int, path: Path) -> tuple[int, Line[M]]:
+    def search_child(alpha: int, beta: int, position: P, depth: int, path: Path) -> tuple[int, Line[M]]:
         # if the players take turns: the source's min below max, and max below min
         player = maxie if game.player(position) is Player.MAXIE else minnie
         return player(alpha, beta, position, depth, path)
 
-    value, line = below(-INFINITY, INFINITY, position, depth, ())
+    value, line = search_child(-INFINITY, INFINITY, position, depth, ())
     return SearchResult(value, line[0] if line else None, line)
 
 
@@ -156,21 +160,21 @@ def failsoft(
     monitor = monitor or SearchMonitor()
     game = problem.game
 
-    def best(alpha: int, beta: int, position: P, depth: int, path: Path) -> tuple[int, Line[M]]:
+    def search_node(alpha: int, beta: int, position: P, depth: int, path: Path) -> tuple[int, Line[M]]:
         sign = game.player(position).sign
         monitor.enter(path, position, depth, *((alpha, beta) if sign > 0 else (-beta, -alpha)))
         opened = problem.expand(position, depth, len(path))
         if not opened.moves:
-            monitor.leaf(path, position, opened.value, horizon=opened.horizon)
+            monitor.record_leaf(path, position, opened.value, horizon=opened.horizon)
             return sign * opened.value, ()
         top: int = -INFINITY
         line: Line[M] = ()
         for index, move in enumerate(opened.moves):
             child, low = game.successor(position, move), max(alpha, top)
             if game.player(child).sign == sign:
-                value, rest = best(low, beta, child, depth - 1, (*path, index))
+                value, rest = search_node(low, beta, child, depth - 1, (*path, index))
             else:
-                value, rest = best(-beta, -low, child, depth - 1, (*path, index))
+                value, rest = search_node(-beta, -low, child, depth - 1, (*path, index))
                 value = -value
             if value > top:
                 top, line = value, (move, *rest)
@@ -179,5 +183,5 @@ def failsoft(
         monitor.leave(path, position, Edge(sign * top, line[0]), pruned=top >= beta)
         return top, line
 
-    value, line = best(-INFINITY, INFINITY, position, depth, ())
+    value, line = search_node(-INFINITY, INFINITY, position, depth, ())
     return SearchResult(game.player(position).sign * value, line[0] if line else None, line)

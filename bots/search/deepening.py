@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from itertools import count
 from typing import Generic
 
-from arena.bots.search.monitor import SearchMonitor, Stop, Stopped, never
-from arena.bots.search.ordering import to_front
+from arena.bots.search.monitor import SearchMonitor, Stop, Stopped, never_stop
+from arena.bots.search.ordering import move_to_front
 from arena.bots.search.play import Search
 from arena.bots.search.problem import Line, SearchResult
 from arena.bots.search.values import is_decided
@@ -49,7 +49,7 @@ def deepen(
     position: P,
     search: Search[P, M],
     *,
-    stop: Stop = never,
+    stop: Stop = never_stop,
     max_depth: int = MAX_DEPTH,
     max_nodes: int = NO_LIMIT,
     moves: Sequence[M] | None = None,
@@ -91,7 +91,7 @@ def deepen(
         yield _make_report(depth, result, nodes, finished=True)
         for each in results:
             if each.move is not None and each.move != order[0]:
-                to_front(order, each.move)
+                move_to_front(order, each.move)
         if is_decided(result.value) or not monitor.horizon:
             return
 

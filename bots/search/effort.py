@@ -26,23 +26,23 @@ Method = Callable[[Problem[Any, Any], Any, int], Iterator[int]]
 """Function that yields the number of leaves at depth 1, 2, 3 …, until the budget is exceeded or no search can go deeper."""
 
 
-def _stop_beyond(leaves: Callable[[], int], budget: int) -> Stop:
+def _stop_after_leaves(leaves: Callable[[], int], budget: int) -> Stop:
     return lambda: leaves() > budget
 
 
-def _count_each_depth(name: str) -> Method:
+def _count_fixed_depths(name: str) -> Method:
     def count(problem: Problem[Any, Any], position: Any, budget: int) -> Iterator[int]:
         with ThreadPool(1) as pool:
             for depth in range(1, DEEPEST + 1):
                 # limit nodes instead, because the leaves of a parallel part are only known after its end
                 nodes = 0
 
-                def stop() -> bool:
+                def is_over_budget() -> bool:
                     nonlocal nodes
                     nodes += 1
                     return nodes > 2 * budget + 100
 
-                monitor = SearchMonitor(stop)
+                monitor = SearchMonitor(is_over_budget)
                 try:
                     ALGORITHMS[name].run(problem, position, depth, monitor, AlgorithmSettings(pool))
                 except Stopped:
@@ -60,7 +60,7 @@ def _count_deepening(make: Callable[[Problem[Any, Any]], AlphaBeta[Any, Any]]) -
     def count(problem: Problem[Any, Any], position: Any, budget: int) -> Iterator[int]:
         monitors: list[SearchMonitor] = []
 
-        def counted() -> int:
+        def count_leaves() -> int:
             return sum(monitor.leaves + monitor.sorted for monitor in monitors)
 
         def make_monitor(stop: Stop) -> SearchMonitor:
@@ -71,23 +71,23 @@ def _count_deepening(make: Callable[[Problem[Any, Any]], AlphaBeta[Any, Any]]) -
             problem.game,
             position,
             make(problem),
-            stop=_stop_beyond(counted, budget),
+            stop=_stop_after_leaves(count_leaves, budget),
             max_depth=DEEPEST,
             make_monitor=make_monitor,
         )
         for report in reports:
             if report.finished:
-                yield counted()
+                yield count_leaves()
 
     return count
 
 
 METHODS: Mapping[str, Method] = {
-    "minimax": _count_each_depth("minimax"),
-    "lazy": _count_each_depth("lazy"),
-    "jamboree": _count_each_depth("jamboree"),
-    "scouts": _count_each_depth("scouts"),
-    "alphabeta": _count_each_depth("alphabeta"),
+    "minimax": _count_fixed_depths("minimax"),
+    "lazy": _count_fixed_depths("lazy"),
+    "jamboree": _count_fixed_depths("jamboree"),
+    "scouts": _count_fixed_depths("scouts"),
+    "alphabeta": _count_fixed_depths("alphabeta"),
     "ordered": _count_deepening(lambda problem: AlphaBeta(problem.evaluator, static=False)),
     "sorted": _count_deepening(lambda problem: AlphaBeta(problem.evaluator, static=True)),
     "table": _count_deepening(lambda problem: AlphaBeta(problem.evaluator, table=Table(), static=True)),
@@ -110,7 +110,7 @@ TWICE = ("minimax", "alphabeta", "ordered", "sorted", "table")
 
 
 @dataclass(frozen=True)
-class Reach:
+class ReachedDepths:
     """Depth that each method reaches with the number of leaves that minimax needs for `depth`.
 
     `ideal` is the depth that alpha-beta would reach in perfect order if every node had q moves: the minimal tree of
@@ -127,7 +127,7 @@ class Reach:
 class Comparison:
     """Number of leaves by method and depth: `leaves[name][p - 1]` is the number at depth p, within the budget.
 
-    Methods of `TWICE` are counted to any depth, the others to `max_depth`.
+    Methods of `TWICE` are count_leaves to any depth, the others to `max_depth`.
     """
 
     leaves: Mapping[str, list[int]]
@@ -144,7 +144,7 @@ class Comparison:
         """Return the greatest depth that any method reached, at most `max_depth`; 0 for none."""
         return max((len(counts) for counts in self.bounded_leaves.values()), default=0)
 
-    def breadth(self, depth: int) -> float | None:
+    def branching_factor(self, depth: int) -> float | None:
         """Return q, the p-th root of minimax's leaves at depth p = `depth`, or at the last depth that minimax reached.
 
         Return None if minimax reached no depth.
@@ -155,21 +155,21 @@ class Comparison:
         plies = min(depth, len(counts))
         return float(counts[plies - 1] ** (1 / plies))
 
-    def expected(self, depth: int, share: float) -> int | None:
-        """Return q^(share × depth), rounded, or None without a q (see `breadth`).
+    def expected_leaves(self, depth: int, share: float) -> int | None:
+        """Return q^(share × depth), rounded, or None without a q (see `branching_factor`).
 
         `share` is 1 for minimax, 3/4 for random move order, 1/2 for perfect order.
         """
-        q = self.breadth(depth)
+        q = self.branching_factor(depth)
         return None if q is None else round(q ** (share * depth))
 
-    def reaches(self) -> list[Reach]:
+    def reached_depths(self) -> list[ReachedDepths]:
         """Return the depth that each method reaches with the leaves of minimax: Holden's "twice as many moves as before".
 
         There is one entry for each depth that minimax finished, up to `max_depth`.
         """
         return [
-            Reach(
+            ReachedDepths(
                 depth,
                 leaves,
                 {
@@ -182,7 +182,7 @@ class Comparison:
         ]
 
 
-def compare(problem: Problem[Any, Any], position: Any, max_depth: int, budget: int) -> Comparison:
+def compare_methods(problem: Problem[Any, Any], position: Any, max_depth: int, budget: int) -> Comparison:
     """Count the leaves of every method, each within `budget` leaves."""
     leaves = {
         name: list(islice(count(problem, position, budget), DEEPEST if name in TWICE[1:] else max_depth))
@@ -191,11 +191,13 @@ def compare(problem: Problem[Any, Any], position: Any, max_depth: int, budget: i
     return Comparison(leaves, budget, max_depth)
 
 
-def _ideal_depth(breadth: float, leaves: int) -> int | None:
+def _ideal_depth(branching_factor: float, leaves: int) -> int | None:
     if leaves == 1:
         return None
     depth = 0
     # half a leaf of tolerance, because q is a rounded root
-    while breadth ** ceil((depth + 1) / 2) + breadth ** ((depth + 1) // 2) - 1 <= leaves + 0.5:
+    while (
+        branching_factor ** ceil((depth + 1) / 2) + branching_factor ** ((depth + 1) // 2) - 1 <= leaves + 0.5
+    ):
         depth += 1
     return depth

@@ -41,11 +41,13 @@ def jamboree(
         monitor.enter(path, position, depth, alpha, beta)
         opened = problem.expand(position, depth, len(path))
         if not opened.moves:
-            monitor.leaf(path, position, opened.value, horizon=opened.horizon)
+            monitor.record_leaf(path, position, opened.value, horizon=opened.horizon)
             return leaf(opened.value)
         abmoves, mmmoves = split_moves(list(enumerate(opened.moves)), prune_percentage)
         for index, move in abmoves:
-            child = below(depth - 1, game.successor(position, move), alpha, beta, (*path, index), monitor)
+            child = search_child(
+                depth - 1, game.successor(position, move), alpha, beta, (*path, index), monitor
+            )
             alpha = max_alpha(alpha, step(move, child.value))
             if alpha.value >= beta.value:
                 monitor.leave(path, position, alpha, pruned=True)
@@ -59,11 +61,13 @@ def jamboree(
         monitor.enter(path, position, depth, alpha, beta)
         opened = problem.expand(position, depth, len(path))
         if not opened.moves:
-            monitor.leaf(path, position, opened.value, horizon=opened.horizon)
+            monitor.record_leaf(path, position, opened.value, horizon=opened.horizon)
             return leaf(opened.value)
         abmoves, mmmoves = split_moves(list(enumerate(opened.moves)), prune_percentage)
         for index, move in abmoves:
-            child = below(depth - 1, game.successor(position, move), alpha, beta, (*path, index), monitor)
+            child = search_child(
+                depth - 1, game.successor(position, move), alpha, beta, (*path, index), monitor
+            )
             beta = min_beta(beta, step(move, child.value))
             if beta.value <= alpha.value:
                 monitor.leave(path, position, beta, pruned=True)
@@ -87,7 +91,7 @@ def jamboree(
         def search(part: tuple[Numbered[M], SearchMonitor]) -> Edge:
             (index, move), fork = part
             after = game.successor(position, move)
-            return step(move, below(depth - 1, after, alpha, beta, (*path, index), fork).value)
+            return step(move, search_child(depth - 1, after, alpha, beta, (*path, index), fork).value)
 
         forks = [monitor.fork() for _ in mmmoves]
         try:
@@ -95,11 +99,13 @@ def jamboree(
         finally:
             monitor.join(forks)
 
-    def below(depth: int, position: P, alpha: Edge, beta: Edge, path: Path, monitor: SearchMonitor) -> Edge:
+    def search_child(
+        depth: int, position: P, alpha: Edge, beta: Edge, path: Path, monitor: SearchMonitor
+    ) -> Edge:
         # if the players take turns: the source's g below f, and f below g
         return (f if game.player(position) is Player.MAXIE else g)(
             depth, position, alpha, beta, path, monitor
         )
 
-    result = below(depth, position, NO_ALPHA, NO_BETA, (), monitor)
+    result = search_child(depth, position, NO_ALPHA, NO_BETA, (), monitor)
     return SearchResult(result.value, result.move, () if result.move is None else (result.move,))

@@ -140,13 +140,13 @@ def alternate_players(tree: Tree[EstimatedPosition[P]]) -> Tree[EstimatedPositio
     If a player moves twice in a row, a node of the opponent with a single subtree is inserted between the two moves.
     """
 
-    def below() -> Iterator[Tree[EstimatedPosition[P]]]:
+    def make_subtrees() -> Iterator[Tree[EstimatedPosition[P]]]:
         for each in tree.subtrees:
             label, inner = each.label, alternate_players(each)
             again = label.maxie == tree.label.maxie
             yield Tree(lambda label=label: label, [inner], memoize=tree.memoize) if again else inner  # type: ignore[misc]
 
-    return Tree(lambda: tree.label, below(), memoize=tree.memoize)
+    return Tree(lambda: tree.label, make_subtrees(), memoize=tree.memoize)
 
 
 def gametree(
@@ -154,7 +154,7 @@ def gametree(
 ) -> Tree[TreePosition[P]]:
     """Return the complete, possibly infinite, game tree from a position.
 
-    `monitor.enter` and `monitor.track` are called for each node when it is created.
+    `monitor.enter` and `monitor.count_held` are called for each node when it is created.
 
     memoize   True to keep computed nodes; otherwise the tree can be walked only once
     """
@@ -163,7 +163,7 @@ def gametree(
     def enter(node: TreePosition[P]) -> TreePosition[P]:
         if monitor is not None:
             monitor.enter(node.path, node.position, 0)
-            monitor.track(node)
+            monitor.count_held(node)
         return node
 
     def successors(node: TreePosition[P]) -> Iterator[TreePosition[P]]:
@@ -204,7 +204,7 @@ def lazy(
 
     def estimate(node: TreePosition[P]) -> int:
         opened = problem.expand(node.position, 0, len(node.path))
-        monitor.leaf(node.path, node.position, opened.value, horizon=opened.horizon)
+        monitor.record_leaf(node.path, node.position, opened.value, horizon=opened.horizon)
         return opened.value
 
     def estimated(node: TreePosition[P]) -> EstimatedPosition[P]:
@@ -226,16 +226,16 @@ def lazy(
     places: list[int] = []
     """Move numbers of the root's subtrees, in their order. Only sorting may access the subtrees' labels."""
 
-    def below() -> Iterator[Tree[int]]:
+    def make_subtrees() -> Iterator[Tree[int]]:
         for number, each in enumerate(tree.subtrees):
             places.append(each.label.path[0] if ordered else number)
             yield maptree(attrgetter("value"), each)
 
     # max . maximize0 at the root, which also keeps the number of each value's subtree
     if maxie:
-        survivors = minima(enumerate(map(minimize0, below())))
+        survivors = minima(enumerate(map(minimize0, make_subtrees())))
     else:
-        survivors = maxima(enumerate(map(maximize0, below())))
+        survivors = maxima(enumerate(map(maximize0, make_subtrees())))
     *_, (place, value) = survivors
     move = game.moves(position)[places[place]]
     return SearchResult(value, move, (move,))

@@ -135,7 +135,7 @@ def prune(
     7).
     """
 
-    def below() -> Iterator[Tree[A]]:
+    def make_subtrees() -> Iterator[Tree[A]]:
         if depth > 0:
             for each in tree.subtrees:
                 yield prune(depth - 1, each, dynamic=dynamic, bound=bound)
@@ -143,7 +143,7 @@ def prune(
             for each in tree.subtrees:
                 yield prune(0, each, dynamic=dynamic, bound=bound - 1)
 
-    return Tree(lambda: tree.label, below(), memoize=tree.memoize)
+    return Tree(lambda: tree.label, make_subtrees(), memoize=tree.memoize)
 
 
 def foldtree(node: Callable[[Tree[A], Iterable[Tree[B]]], Tree[B]], tree: Tree[A]) -> Tree[B]:

@@ -32,12 +32,12 @@ def minimax(
         monitor.enter(path, position, depth)
         opened = problem.expand(position, depth, len(path))
         if not opened.moves:
-            monitor.leaf(path, position, opened.value, horizon=opened.horizon)
+            monitor.record_leaf(path, position, opened.value, horizon=opened.horizon)
             return opened.value, ()
         best: int = -INFINITY
         line: Line[M] = ()
         for index, move in enumerate(opened.moves):
-            value, rest = below(game.successor(position, move), depth - 1, (*path, index))
+            value, rest = search_child(game.successor(position, move), depth - 1, (*path, index))
             if value > best:
                 best, line = value, (move, *rest)
         monitor.leave(path, position, Edge(best, line[0]))
@@ -47,22 +47,22 @@ def minimax(
         monitor.enter(path, position, depth)
         opened = problem.expand(position, depth, len(path))
         if not opened.moves:
-            monitor.leaf(path, position, opened.value, horizon=opened.horizon)
+            monitor.record_leaf(path, position, opened.value, horizon=opened.horizon)
             return opened.value, ()
         best: int = INFINITY
         line: Line[M] = ()
         for index, move in enumerate(opened.moves):
-            value, rest = below(game.successor(position, move), depth - 1, (*path, index))
+            value, rest = search_child(game.successor(position, move), depth - 1, (*path, index))
             if value < best:
                 best, line = value, (move, *rest)
         monitor.leave(path, position, Edge(best, line[0]))
         return best, line
 
-    def below(position: P, depth: int, path: Path) -> tuple[int, Line[M]]:
+    def search_child(position: P, depth: int, path: Path) -> tuple[int, Line[M]]:
         # if the players take turns: the source's minnie below maxie, and maxie below minnie
         return (maxie if game.player(position) is Player.MAXIE else minnie)(position, depth, path)
 
-    value, line = below(position, depth, ())
+    value, line = search_child(position, depth, ())
     return SearchResult(value, line[0] if line else None, line)
 
 
@@ -84,7 +84,9 @@ class _SearchState(Generic[P, M]):
 
     def evaluate(self) -> int:
         """Return the value for Maxie of a state that is not searched further."""
-        self._monitor.leaf(self._path, self._position, self._opened.value, horizon=self._opened.horizon)
+        self._monitor.record_leaf(
+            self._path, self._position, self._opened.value, horizon=self._opened.horizon
+        )
         return self._opened.value
 
     def available_moves(self) -> Iterable[tuple[int, M]]:
@@ -96,7 +98,7 @@ class _SearchState(Generic[P, M]):
         after = self._problem.game.successor(self._position, move[1])
         return _SearchState(self._problem, self._monitor, after, self._depth - 1, (*self._path, move[0]))
 
-    def scored(self, score: int, move: M | None = None) -> int:
+    def report_score(self, score: int, move: M | None = None) -> int:
         """Return `score`, and report it to the monitor as this state's result for Maxie."""
         self._monitor.leave(self._path, self._position, Edge(score, move))
         return score
@@ -115,13 +117,13 @@ def higher_order(
         if state.is_gameover():
             return state.evaluate()
         scores = map(lambda move: play(state.next_state(move)), state.available_moves())  # noqa: C417 - source 002's own words
-        return state.scored(max(scores))
+        return state.report_score(max(scores))
 
     def min_play(state: _SearchState[P, M]) -> int:
         if state.is_gameover():
             return state.evaluate()
         scores = map(lambda move: play(state.next_state(move)), state.available_moves())  # noqa: C417 - source 002's own words
-        return state.scored(min(scores))
+        return state.report_score(min(scores))
 
     def play(state: _SearchState[P, M]) -> int:
         # if the players take turns: source 002's min_play after max_play, and the other way round
@@ -133,7 +135,7 @@ def higher_order(
     best = max if root.sign > 0 else min
     pairs = map(lambda move: (move, play(root.next_state(move))), root.available_moves())  # noqa: C417
     (_, move), score = best(pairs, key=itemgetter(1))
-    return SearchResult(root.scored(score, move), move, (move,))
+    return SearchResult(root.report_score(score, move), move, (move,))
 
 
 def one_line(
@@ -142,14 +144,14 @@ def one_line(
     """Search in source 002's exercise form: a single expression, because min(a, b) = -max(-a, -b)."""
 
     def score(s: _SearchState[P, M]) -> int:
-        return s.evaluate() if s.is_gameover() else s.scored(s.sign * max(s.sign * score(s.next_state(m)) for m in s.available_moves()))  # fmt: skip
+        return s.evaluate() if s.is_gameover() else s.report_score(s.sign * max(s.sign * score(s.next_state(m)) for m in s.available_moves()))  # fmt: skip
 
     root = _SearchState(problem, monitor or SearchMonitor(), position, depth)
     if root.is_gameover():
         return SearchResult(root.evaluate(), None)
     pairs = ((root.sign * score(root.next_state(m)), m) for m in root.available_moves())
     best, (_, move) = max(pairs, key=itemgetter(0))
-    return SearchResult(root.scored(root.sign * best, move), move, (move,))
+    return SearchResult(root.report_score(root.sign * best, move), move, (move,))
 
 
 def negamax(
@@ -162,23 +164,23 @@ def negamax(
     monitor = monitor or SearchMonitor()
     game = problem.game
 
-    def best(position: P, depth: int, path: Path) -> tuple[int, Line[M]]:
+    def search_node(position: P, depth: int, path: Path) -> tuple[int, Line[M]]:
         monitor.enter(path, position, depth)
         sign = game.player(position).sign
         opened = problem.expand(position, depth, len(path))
         if not opened.moves:
-            monitor.leaf(path, position, opened.value, horizon=opened.horizon)
+            monitor.record_leaf(path, position, opened.value, horizon=opened.horizon)
             return sign * opened.value, ()
         top: int = -INFINITY
         line: Line[M] = ()
         for index, move in enumerate(opened.moves):
             child = game.successor(position, move)
-            value, rest = best(child, depth - 1, (*path, index))
+            value, rest = search_node(child, depth - 1, (*path, index))
             value *= sign * game.player(child).sign
             if value > top:
                 top, line = value, (move, *rest)
         monitor.leave(path, position, Edge(sign * top, line[0]))
         return top, line
 
-    value, line = best(position, depth, ())
+    value, line = search_node(position, depth, ())
     return SearchResult(game.player(position).sign * value, line[0] if line else None, line)

@@ -1,8 +1,8 @@
 """Observer of a running search, which can also stop it.
 
-A search calls `enter` for every node, then `leaf` or the search of its children, then `leave`. Without a trace
-it may call `count` for leaves that it values together. The monitor counts, polls the stop, and records events if a
-trace is wanted. A search that runs parts in parallel gives each part a fork and joins the forks in move order, so
+A search calls `enter` for every node, then `record_leaf` or the search of its children, then `leave`. Without a trace
+it may call `count_leaves` for leaves that it values together. The monitor counts, polls the stop, and records events
+if a trace is wanted. A search that runs parts in parallel gives each part a fork and joins the forks in move order, so
 that the trace is the same in every run.
 """
 
@@ -26,7 +26,7 @@ class Stopped(Exception):
     """Raised when the search is stopped before it has its answer."""
 
 
-def never() -> bool:
+def never_stop() -> bool:
     """Return False: the `Stop` of a search that may run to its end."""
     return False
 
@@ -89,7 +89,7 @@ class SearchMonitor:
 
     __slots__ = ("_live", "events", "held", "hints", "horizon", "leaves", "nodes", "sorted", "stop")
 
-    def __init__(self, stop: Stop = never, *, tracing: bool = False) -> None:
+    def __init__(self, stop: Stop = never_stop, *, tracing: bool = False) -> None:
         self.stop = stop
         self.nodes = 0
         self.leaves = 0
@@ -115,12 +115,12 @@ class SearchMonitor:
         if self.events is not None:
             self.events.append(Entered(path, position, depth, _to_edge(alpha), _to_edge(beta)))
 
-    def track(self, node: object) -> None:
+    def count_held(self, node: object) -> None:
         """Count a tree node as held in memory, until it is garbage-collected."""
         self._live.add(_NodeReference(node, self._live.discard))
         self.held = max(self.held, len(self._live))
 
-    def leaf(self, path: Path, position: object, value: int, *, horizon: bool) -> None:
+    def record_leaf(self, path: Path, position: object, value: int, *, horizon: bool) -> None:
         """Record the value of a leaf."""
         self.leaves += 1
         self.horizon |= horizon
@@ -128,13 +128,13 @@ class SearchMonitor:
             self.events.append(Valued(path, position, value))
             self.events.append(Exited(path, position, Edge(value), pruned=False))
 
-    def count(self, leaves: int, *, horizon: bool) -> None:
+    def count_leaves(self, leaves: int, *, horizon: bool) -> None:
         """Count leaves without a trace. The caller must poll the stop itself."""
         self.nodes += leaves
         self.leaves += leaves
         self.horizon |= horizon
 
-    def table_hit(self, path: Path, position: object, value: int, *, horizon: bool) -> None:
+    def record_table_hit(self, path: Path, position: object, value: int, *, horizon: bool) -> None:
         """Record that the transposition table had the value of a node."""
         self.horizon |= horizon
         if self.events is not None:

@@ -66,7 +66,7 @@ def hint_first(
         yield OrderedMove(number, moves[number], successor(position, moves[number]))
 
 
-def to_front(moves: list[M], move: M) -> None:
+def move_to_front(moves: list[M], move: M) -> None:
     """Move one move to the front; the others keep their order."""
     moves.remove(move)
     moves.insert(0, move)

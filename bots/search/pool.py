@@ -55,7 +55,8 @@ class ThreadPool:
         self._queue: deque[Task[Any]] = deque()
         self._closed = False
         self._workers = [
-            threading.Thread(target=self._work, name=f"search-{n}", daemon=True) for n in range(1, threads)
+            threading.Thread(target=self._run_tasks, name=f"search-{n}", daemon=True)
+            for n in range(1, threads)
         ]
         for worker in self._workers:
             worker.start()
@@ -89,7 +90,7 @@ class ThreadPool:
         if self._claim(task):
             self._run(task)
         else:
-            self._await(task)
+            self._wait_for(task)
         if task.error is not None:
             raise task.error
         return cast("R", task.result)
@@ -98,7 +99,7 @@ class ThreadPool:
         """Drop the tasks that have not been started, which then have no result, and wait for the others."""
         for task in tasks:
             if not self._claim(task):
-                self._await(task)
+                self._wait_for(task)
 
     def map(self, function: Callable[[T], R], items: Sequence[T]) -> list[R]:
         """Return the function's results in the order of `items`, computed in parallel.
@@ -111,7 +112,7 @@ class ThreadPool:
         finally:
             self.withdraw(task for task in tasks if not task.done)
 
-    def _await(self, task: Task[Any]) -> None:
+    def _wait_for(self, task: Task[Any]) -> None:
         with self._lock:
             self._finished.wait_for(lambda: task.done)
 
@@ -129,7 +130,7 @@ class ThreadPool:
             task.done = True
             self._finished.notify_all()
 
-    def _work(self) -> None:
+    def _run_tasks(self) -> None:
         while True:
             with self._lock:
                 self._queued.wait_for(lambda: self._queue or self._closed)

@@ -54,7 +54,7 @@ def search(
     monitor.enter(path, position, depth, *((alpha, beta) if sign > 0 else (-beta, -alpha)))
     opened = problem.expand(position, depth, len(path))
     if not opened.moves:
-        monitor.leaf(path, position, opened.value, horizon=opened.horizon)
+        monitor.record_leaf(path, position, opened.value, horizon=opened.horizon)
         return sign * opened.value, ()
     node = _InnerNode(problem, pool, monitor, window, position, depth, path, opened.moves)
     value, line = node.search()

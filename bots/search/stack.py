@@ -121,11 +121,11 @@ class _StackSearch(Generic[P, M]):
         if self._table is not None and stack and depth > 0:
             entry = self._table.probe(position, depth, len(stack), alpha, beta)
             if entry is not None:
-                monitor.table_hit(path, position, sign * entry[0], horizon=False)
+                monitor.record_table_hit(path, position, sign * entry[0], horizon=False)
                 return sign * entry[0]
         opened = self._problem.expand(position, depth, len(stack))
         if not opened.moves:
-            monitor.leaf(path, position, opened.value, horizon=opened.horizon)
+            monitor.record_leaf(path, position, opened.value, horizon=opened.horizon)
             return opened.value
         stack.append(StackFrame(position, depth, sign, opened.moves, alpha, beta))
         return None

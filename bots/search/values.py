@@ -23,7 +23,7 @@ def outcome_value(outcome: Outcome, distance: int) -> int:
     return outcome.winner.sign * (WIN - distance)
 
 
-def clamp(estimate: int) -> int:
+def clamp_estimate(estimate: int) -> int:
     """Return the value nearest to `estimate` within ±ESTIMATE_LIMIT."""
     return max(-ESTIMATE_LIMIT, min(ESTIMATE_LIMIT, estimate))
 

@@ -29,7 +29,7 @@ class Seq(Generic[A]):
             return Nil()
         return Cons(self._elements[self._first], Seq(self._elements, self._first + 1))
 
-    def after(self, head: A) -> Seq[A]:
+    def prepend(self, head: A) -> Seq[A]:
         """Return the sequence with `head` added in front. O(n)."""
         return Seq((head, *self._elements[self._first :]))
 
@@ -67,7 +67,7 @@ def hidel(view: View[A]) -> Seq[A]:
     """Return the sequence that a view shows: showl(hidel(v)) == v. O(n)."""
     match view:
         case Cons(head, tail):
-            return tail.after(head)
+            return tail.prepend(head)
         case Nil():
             return Seq()
 

@@ -14,7 +14,7 @@ from rich.progress import Progress
 from arena.bots.commands.lookup import load_game
 from arena.bots.evaluators.catalogue import features_of
 from arena.bots.evaluators.linear import FOLDER, BadWeights, load_weights
-from arena.bots.evaluators.outcomes import outcomes_text
+from arena.bots.evaluators.outcomes import format_outcomes
 from arena.console import CommandError, SeedOption, UsageError, err, out
 from arena.games.core import Game
 from arena.games.riskless import Riskless
@@ -182,7 +182,7 @@ def tune_command(
     on = [f"on {', '.join(names)}"] if names else []
     if outcomes:
         lines = [f"Counted in {seconds}, by", f"  {command}", *on, f"in matches of {weights_line(start)}"]
-        _write(outcomes_text([CATEGORIES, *lines], outcomes_by_category), to, "outcomes")
+        _write(format_outcomes([CATEGORIES, *lines], outcomes_by_category), to, "outcomes")
         return
     lines = [
         f"Learned by self-play in {seconds}; another search would learn other weights:",

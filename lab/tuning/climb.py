@@ -22,7 +22,7 @@ import numpy.typing as npt
 
 from arena.bots.compiled.calibrate import walked
 from arena.bots.compiled.searcher import Searcher, Settings
-from arena.bots.evaluators.catalogue import features_of, on_its_map, units
+from arena.bots.evaluators.catalogue import feature_units, features_of, on_its_map
 from arena.games.core import Game
 from arena.games.riskless import Riskless
 from arena.lab.selfplay import play_pair, random_start
@@ -99,7 +99,7 @@ def _steps(
         extractor = features_of(game)
         if extractor is None:
             raise ValueError(f"{game.name} has no features to tune")
-        sizes = np.array(units(game))
+        sizes = np.array(feature_units(game))
         rows += [sizes * extractor[0](position) for position in walked(game, rng)]
     values = np.array(rows)
     spreads = np.sqrt(np.mean(values**2, axis=0))

@@ -20,8 +20,8 @@ import numpy as np
 import numpy.typing as npt
 
 from arena.bots.compiled.searcher import Searcher, Settings
-from arena.bots.evaluators.catalogue import features_of, on_its_map, units
-from arena.bots.evaluators.outcomes import Category, Counts, categorize
+from arena.bots.evaluators.catalogue import feature_units, features_of, on_its_map
+from arena.bots.evaluators.outcomes import Category, Counts, category_function
 from arena.games.core import Game, Player
 from arena.games.riskless import Riskless
 from arena.lab.selfplay import PlayedMatch, play, random_position, random_start
@@ -95,7 +95,7 @@ def self_play(
         if extractor is None:
             raise ValueError(f"{game.name} has no features to tune")
         count, _ = extractor
-        sizes = units(game)
+        sizes = feature_units(game)
         for match in _matches(game, weights, range(number, number + matches), nodes, rng):
             end = _result_for_maxie(game, match)
             for plies, position in enumerate(reversed(match.positions)):
@@ -160,7 +160,7 @@ def count_outcomes(
     rng = random.Random(seed)
     counts: dict[Category, list[int]] = {}
     for game in games:
-        category_of = categorize(game)
+        category_of = category_function(game)
         if category_of is None:
             raise ValueError(f"{game.name} has no position categories")
         for match in _matches(game, weights, range(matches), nodes, rng):

@@ -1,4 +1,4 @@
-"""The command `arena submit`: keep the bots that people submit as zip files, and check them in boxes."""
+"""The command `arena submit`: keep the bots that people submit as zip files, and check them in containers."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import typer
 from msgspec import Struct
 
 from arena.bots.api.options import IMAGE_SEPARATOR, SUBMISSION, BadSpec
-from arena.bots.engines.box import box_engine
+from arena.bots.engines.container import container_engine
 from arena.bots.engines.submission import unpack
 from arena.console import (
     CommandError,
@@ -51,7 +51,7 @@ class Submission(Struct, frozen=True):
 
     name: str
     runs: str = ""
-    """Command that starts the bot in its box; empty if the file is invalid."""
+    """Command that starts the bot in its container; empty if the file is invalid."""
     kib: int = 0
     """Size of the zip file, in KiB."""
     sha256: str = ""
@@ -139,7 +139,7 @@ def check(
     margin: MarginOption = 100,
     folder: FolderOption = SUBMISSIONS,
 ) -> None:
-    """Check a submission in its box: the protocol, and a match against itself.
+    """Check a submission in its container: the protocol, and a match against itself.
 
     Exits with 1 if a check fails, or if the bot forfeits a match.
 
@@ -150,7 +150,7 @@ def check(
         raise UsageError(f"{file} does not exist; give the name of a submission, or a FILE.zip")
     spec = f"{SUBMISSION}{file}{IMAGE_SEPARATOR}{image}" if image else f"{SUBMISSION}{file}"
     try:
-        box_engine(spec)
+        container_engine(spec)
     except BadSpec as error:
         raise CommandError(str(error)) from None
     try:

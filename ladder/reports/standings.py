@@ -90,7 +90,7 @@ LEGEND = "crash, time, illegal, gone, other: matches lost by a failure of the bo
 
 
 BLUNDERS = "blunders: moves per match that gave a win or a draw away, by the tables of solved maps"
-CPU = "CPU ms: CPU time per move of a bot in a box, including analysis on the opponent's time"
+CPU = "CPU ms: CPU time per move of a bot in a container, including analysis on the opponent's time"
 
 
 def print_standings(rows: Sequence[Row], console: Console, columns: Sequence[Column] = ()) -> None:

@@ -15,7 +15,7 @@ from urllib.parse import quote
 from arena.games.catalogue import make_game
 from arena.games.core import GameError
 from arena.games.riskless import Riskless
-from arena.maps.chance import chance
+from arena.maps.chance import winning_chance
 from arena.maps.mapfile import MapFile
 from arena.maps.picture import built_in_map, picture_of
 from arena.protocol.record import from_line
@@ -89,7 +89,7 @@ def render_hero(hero_match: HeroMatch) -> bytes:
     sums = {"maxie": sum(n for n in armies if n > 0), "minnie": -sum(n for n in armies if n < 0)}
     players = {"maxie": hero_match.players.maxie, "minnie": hero_match.players.minnie}
     name = str(hero_match.setup.get("map", ""))
-    share = chance(sums["maxie"] - sums["minnie"], name, game.map.armies_to_win)
+    share = winning_chance(sums["maxie"] - sums["minnie"], name, game.map.armies_to_win)
     title = titles.map_title(name) if name else titles.GAMES["riskless"]
     live = ' data-live=""' if hero_match.live else ""
     file = built_in_map(game.map)

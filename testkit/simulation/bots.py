@@ -84,7 +84,7 @@ class SimulatedWorker:
     def __init__(self, arena: SimulatedArena, match: Match, report: Callable[[Any], None]) -> None:
         process = arena.world.process
         assert process is not None
-        self.alive = True
+        self.is_alive = True
         self.current_method = "choose"
         self._arena = arena
         self._match = match
@@ -103,12 +103,12 @@ class SimulatedWorker:
     def _chosen(self, order: Choose, move: Any) -> None:
         self._report(MoveChosen(order.match, order.ply, move, None, self._process.now_ns() / 1e9))
 
-    def stop(self) -> None:
+    def cancel_move(self) -> None:
         """Do nothing: the client's state machine ignores a move that is no longer wanted."""
 
     def finish(self, _ending: Ending | None) -> None:
         """Finish after a short time."""
-        self.alive = False
+        self.is_alive = False
         self._loop.call_soon(self._report, BotEnded(self._match.id))
 
     def interrupt(self) -> None:
@@ -159,7 +159,7 @@ class ClientBot(SimulatedBot):
         options = self.options()
         make: Any = None  # a worker of the simulation's makes no bot
         self.client = Client(
-            make, options, tell=lambda _line: None, complain=self._complain, clock=self.process.clock
+            make, options, on_status=lambda _line: None, on_problem=self._complain, clock=self.process.clock
         )
         try:
             await self.client.run()

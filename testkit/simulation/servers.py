@@ -268,7 +268,7 @@ def in_place(arena: SimulatedArena) -> Iterator[None]:
         ),
         (bot_client, "decode_server", bot_heard),
         (bot_client, "encode", bot_said),
-        (bot_client, "supervise", lambda *_given: None),
+        (bot_client, "schedule_hang_check", lambda *_given: None),
     ]
     with ExitStack() as stack:
         for where, name, value in replaced:

@@ -29,9 +29,9 @@ def play(file: Path, game: AnyGame, seat: Player) -> None:
     local = LocalMatch(make_engine(str(file)).make, Match(game, seat, time_control=control))
     while game.outcome(local.position) is None:
         if game.player(local.position) is seat:
-            local.answer()
+            local.play_bot_move()
         else:
-            local.play(game.moves(local.position)[0])
+            local.play_move(game.moves(local.position)[0])
     local.close()
 
 
@@ -62,9 +62,9 @@ def test_the_twenty_lines_beat_random(tmp_path: Path) -> None:
         )
         while local.result is None:
             if game.player(local.position) is seat:
-                local.answer()
+                local.play_bot_move()
             else:
-                local.play(dice.choice(game.moves(local.position)))
+                local.play_move(dice.choice(game.moves(local.position)))
         won += local.result.winner == seat
         local.close()
     assert won >= 5

@@ -45,7 +45,7 @@ def spec(game: AnyGame, maxie: str = "a", minnie: str = "b", tc: str = "300+0") 
 async def playing(host: Host, url: str = "", **bots: BotFactory) -> AsyncIterator[dict[str, Client]]:
     """Yield clients that are connected, each playing up to four matches at once; `url` leads there by a detour."""
     clients = {
-        name: Client(make, ClientSettings(url or host.url, name, matches=4), complain=lambda _: None)
+        name: Client(make, ClientSettings(url or host.url, name, matches=4), on_problem=lambda _: None)
         for name, make in bots.items()
     }
     async with anyio.create_task_group() as tasks:

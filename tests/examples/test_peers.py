@@ -36,8 +36,8 @@ def answer(engine: Engine, game: AnyGame, moves: list[Any], seconds: str) -> Any
     local = LocalMatch(engine.make, Match(game, seat, time_control=TimeControl.parse(f"{seconds}/move")))
     try:
         for move in moves:
-            local.play(move)
-        return local.answer()
+            local.play_move(move)
+        return local.play_bot_move()
     finally:
         local.close()
 

@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from arena import maps
-from arena.maps.chance import chance
+from arena.maps.chance import winning_chance
 from arena.protocol.record import to_line
 from testkit.browser import Arena, arena, new_context, until_live, wait
 from tests.web.screenshots import made_up
@@ -221,7 +221,7 @@ def test_the_chance_in_the_page_is_that_of_its_scripts(empty: Arena, page: Page)
         for ahead in (-40, 0, 7)
     ]
     found = page.evaluate(CHANCES, [[ahead, name, goal] for ahead, name, goal in cases])
-    assert found == pytest.approx([chance(*case) for case in cases])
+    assert found == pytest.approx([winning_chance(*case) for case in cases])
 
 
 def test_a_match_that_ends_leaves_its_card_where_it_is(busy: Arena, page: Page) -> None:

@@ -20,14 +20,17 @@ class SendMessage:
 
 @dataclass(frozen=True)
 class Prepare:
-    """Request to create a bot for this match, let it prepare, and then call `Machine.prepared`."""
+    """Request to create a bot for this match, let it prepare, and then call `Machine.handle_prepared`."""
 
     match: Match
 
 
 @dataclass(frozen=True)
 class Choose:
-    """Request to let the match's bot choose a move after its earlier requests, and then call `Machine.move_chosen`."""
+    """Request to let the match's bot choose a move after its earlier requests.
+
+    Then the driver calls `Machine.handle_move_chosen`.
+    """
 
     match: str
     ply: int
@@ -75,7 +78,7 @@ class ReportStatus:
 
 @dataclass(frozen=True)
 class ScheduleChallenge:
-    """Request to call `Machine.challenge` after a pause, because a challenge was unsuccessful. `why` is one line."""
+    """Request to call `Machine.open_challenges` after a pause: a challenge was unsuccessful, for the reason `why`."""
 
     why: str
 

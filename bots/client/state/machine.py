@@ -35,7 +35,7 @@ from arena.bots.client.state.actions import (
 )
 from arena.bots.client.state.challenger import Challenger
 from arena.bots.client.state.match_state import MatchState, Phase
-from arena.bots.client.state.moves import BadChoice, move_message
+from arena.bots.client.state.moves import BadChoice, make_move_message
 from arena.games.catalogue import make_game, why_rules_differ
 from arena.games.core import BadGame, GameError, Player
 from arena.protocol.codes import Code
@@ -75,25 +75,25 @@ class Machine:
         self,
         hello: Hello,
         challenge: Challenge | None = None,
-        remembered: Iterable[str] = (),
+        previous_matches: Iterable[str] = (),
         event: str = "",
     ) -> None:
         """Start without a connection.
 
-        challenge    challenge to open whenever there is room for a match
-        remembered   matches of an earlier process of this bot that may be in play; `hello.session` is its session
-        event        event to enter, also after each reconnection; empty for none
+        challenge          challenge to open whenever there is room for a match
+        previous_matches   matches of an earlier process of this bot that may be in play; `hello.session` is its session
+        event              event to enter, also after each reconnection; empty for none
         """
         self._event = event
         self._hello = hello
-        self._challenging = Challenger(challenge)
+        self._challenger = Challenger(challenge)
         self._quota = None if hello.quota is UNSET else hello.quota
         """Number of further matches to accept; None for no limit."""
         self._quota_confirmed = True
         """False from the moment when the client accepts no more matches until the server confirms it."""
         self._ever_welcomed = False
         self._matches: dict[str, MatchState] = {}
-        self._remembered = set(remembered)
+        self._previous_matches = set(previous_matches)
         """Matches of an earlier process that the server has not mentioned yet."""
         self._open_challenges: list[str] = []  # challenges to this bot, waiting for room for a match
         self._ratings: Mapping[str, float] = {}
@@ -105,7 +105,7 @@ class Machine:
         """Seconds for which the server waits for a disconnected client; 0 before the first welcome."""
 
     @property
-    def done(self) -> bool:
+    def is_done(self) -> bool:
         """Return True if the client accepts no more matches and has none in play."""
         return self._quota == 0 and self._quota_confirmed and not self._matches
 
@@ -137,27 +137,27 @@ class Machine:
     @property
     def matches(self) -> frozenset[str]:
         """Return the matches that are not known to be over."""
-        return frozenset(self._remembered.union(self._matches))
+        return frozenset(self._previous_matches.union(self._matches))
 
     @property
-    def playing(self) -> int:
+    def match_count(self) -> int:
         """Return the number of unfinished matches."""
         return len(self._matches)
 
-    def connected(self) -> list[Action]:
+    def handle_connected(self) -> list[Action]:
         """Handle a new connection."""
         self.welcomed = False
         self._open_challenges.clear()  # the server lists the open challenges again
-        self._challenging.reset()
+        self._challenger.reset()
         return [SendMessage(self._hello)]
 
-    def disconnected(self) -> None:
+    def handle_disconnected(self) -> None:
         """Handle the loss of the connection. The bots continue, because the client may reconnect in time."""
         self.welcomed = False
         for state in self._matches.values():
             state.renewed = False
 
-    def handle(self, message: ServerMessage, now: float) -> list[Action]:
+    def handle_message(self, message: ServerMessage, now: float) -> list[Action]:
         """Handle the server's `message`, which arrived at `now`."""
         match message:
             case Welcome():
@@ -172,7 +172,7 @@ class Machine:
                 return self._handle_standing(message)
             case Challenged(challenge=challenge, opponent=opponent):
                 if message.challenger == self._hello.name:
-                    self._challenging.opened(message)
+                    self._challenger.note_opened(message)
                     return []
                 if opponent == self._hello.name and challenge not in self._open_challenges:
                     self._open_challenges.append(challenge)
@@ -188,23 +188,23 @@ class Machine:
             case _:
                 return []  # listings, views and open challenges are not requested here
 
-    def challenge(self) -> list[Action]:
+    def open_challenges(self) -> list[Action]:
         """Open as many challenges as there is room for, if the client is configured to challenge."""
         room = self._hello.matches - len(self._matches)
         room = room if self._quota is None else min(room, self._quota)
-        ask = self._challenging.ask
-        if ask is None or not self.welcomed:
+        challenge = self._challenger.challenge
+        if challenge is None or not self.welcomed:
             return []
         actions: list[Action] = []
-        for _ in range(self._challenging.count_to_open(room)):
-            self._challenging.sent()
-            actions.append(SendMessage(ask))
+        for _ in range(self._challenger.count_to_open(room)):
+            self._challenger.note_sent()
+            actions.append(SendMessage(challenge))
         return actions
 
     def _handle_challenge_over(self, over: ChallengeOver) -> list[Action]:
         if over.challenge in self._open_challenges:
             self._open_challenges.remove(over.challenge)
-        if not self._challenging.challenge_over(over):
+        if not self._challenger.handle_over(over):
             return []
         return [
             ScheduleChallenge(f"the challenge is {over.outcome}{f': {over.detail}' if over.detail else ''}")
@@ -214,7 +214,7 @@ class Machine:
         if self._quota == 0 and standing.quota == 0:
             self._quota_confirmed = True
         # The server has already mentioned all matches in play. Any other match is over; `ready` requests its end.
-        over = [SendMessage(Ready(match)) for match in sorted(self._remembered)]
+        over = [SendMessage(Ready(match)) for match in sorted(self._previous_matches)]
         ratings = {} if standing.ratings is UNSET else standing.ratings
         changed = sum(rating != self._ratings.get(game) for game, rating in ratings.items())
         self.unrated, self._ratings = max(0, self.unrated - changed), ratings
@@ -230,8 +230,8 @@ class Machine:
     def _handle_play(self, message: Turn | Accepted | End, now: float) -> list[Action]:
         state = self._matches.get(message.match)
         if state is None:
-            if isinstance(message, End) and message.match in self._remembered:
-                self._remembered.discard(message.match)
+            if isinstance(message, End) and message.match in self._previous_matches:
+                self._previous_matches.discard(message.match)
                 how = f"{message.winner or 'nobody'} won by {message.reason.value}"
                 return [Warn(f"match {message.match} ended while nobody played it here: {how}")]
             # An end or a receipt of an abandoned match needs no report, but a turn means that a clock is running.
@@ -250,7 +250,7 @@ class Machine:
             case End():
                 return self._handle_end(state, message)
 
-    def prepared(self, match: str) -> list[Action]:
+    def handle_prepared(self, match: str) -> list[Action]:
         """Handle the end of a bot's preparation."""
         state = self._matches.get(match)
         if state is None or state.phase is not Phase.PREPARING:
@@ -262,7 +262,7 @@ class Machine:
             actions += self._handle_turn(state, turn, arrived)
         return actions
 
-    def move_chosen(
+    def handle_move_chosen(
         self, match: str, ply: int, move: Any, thinking: Thinking | None, now: float
     ) -> list[Action]:
         """Handle a bot's choice. Drop it if it is no longer needed."""
@@ -270,15 +270,15 @@ class Machine:
         if state is None or state.phase is not Phase.CHOOSING or ply != len(state.moves):
             return []
         try:
-            answer, warnings = move_message(state.match, ply, state.position, move, thinking)
+            answer, warnings = make_move_message(state.match, ply, state.position, move, thinking)
         except BadChoice as bad:
-            return self.bot_failed(match, str(bad))
+            return self.handle_bot_failed(match, str(bad))
         state.phase = Phase.WAITING
         state.answer = answer
         state.answered_at = now
         return [SendMessage(answer), *(Warn(f"match {match}: {warning}") for warning in warnings)]
 
-    def bot_failed(self, match: str, why: str, *, crash: bool = True) -> list[Action]:
+    def handle_bot_failed(self, match: str, why: str, *, crash: bool = True) -> list[Action]:
         """Resign a match because its bot cannot continue. `crash` is False if the bot chose to resign."""
         state = self._matches.get(match)
         if state is None or state.phase is Phase.RESIGNED:
@@ -304,19 +304,19 @@ class Machine:
             [SendMessage(Status(quota=0))]
             if not self._quota_confirmed
             else [SendMessage(Status())]
-            if self._remembered
+            if self._previous_matches
             else []
         )
         enter = [SendMessage(EnterEvent(self._event))] if self._event else []
-        return [*back, *actions, *enter, *self.challenge()]
+        return [*back, *actions, *enter, *self.open_challenges()]
 
     def _end_match(self, state: MatchState, ending: Ending) -> list[Action]:
         del self._matches[state.match.id]
         stop: list[Action] = [StopChoosing(state.match.id)] if state.phase is Phase.CHOOSING else []
-        return [*stop, EndMatch(state.match, ending), *self._accept_challenge(), *self.challenge()]
+        return [*stop, EndMatch(state.match, ending), *self._accept_challenge(), *self.open_challenges()]
 
     def _handle_start(self, start: Start) -> list[Action]:
-        self._challenging.started(start.match)
+        self._challenger.note_started(start.match)
         state = self._matches.get(start.match)
         if state is not None:
             state.renewed = True
@@ -351,8 +351,8 @@ class Machine:
         )
         rated = start.rated is True
         self._matches[start.match] = MatchState(match_, game.start(), Resign(start.match), rated=rated)
-        if start.match in self._remembered:
-            self._remembered.discard(start.match)
+        if start.match in self._previous_matches:
+            self._previous_matches.discard(start.match)
             return [Prepare(match_)]
         return [Prepare(match_), *self._count_match()]
 
@@ -383,19 +383,19 @@ class Machine:
         except GameError as error:
             return [
                 *stop,
-                *self.bot_failed(turn.match, f"the server sent moves that break the rules: {error}"),
+                *self.handle_bot_failed(turn.match, f"the server sent moves that break the rules: {error}"),
             ]
         game, position = state.match.game, state.position
         ours = game.outcome(position) is None and game.player(position) is state.match.seat
         if turn.ply != len(turn.moves) or not ours:
             why = f"the server sent an impossible turn, at ply {turn.ply} after {len(turn.moves)} moves"
-            return [*stop, *self.bot_failed(turn.match, why)]
+            return [*stop, *self.handle_bot_failed(turn.match, why)]
         state.phase = Phase.CHOOSING
         state.clock = state.clock_at(turn, arrived)
         return [*stop, Choose(turn.match, turn.ply, state.position, state.clock, state.last_move)]
 
     def _handle_accepted(self, state: MatchState, accepted: Accepted) -> list[Action]:
-        state.accepted(accepted)
+        state.update_lag(accepted)
         return []
 
     def _handle_end(self, state: MatchState, end: End) -> list[Action]:
@@ -414,7 +414,7 @@ class Machine:
         if error.fatal:
             return [Disconnect(error.code, error.detail)]
         if error.code is Code.NO_SUCH_MATCH:
-            self._remembered.discard(error.match or "")
+            self._previous_matches.discard(error.match or "")
             state = self._matches.get(error.match or "")
             if state is None or error.ply is not None:
                 # This answers a message that crossed with the match's end. If it names a ply, a late move reached a
@@ -427,7 +427,7 @@ class Machine:
                 True  # an older server does not know the message that no more matches are accepted
             )
             return []
-        if error.code in CHALLENGE_CODES and error.match is None and self._challenging.refused():
+        if error.code in CHALLENGE_CODES and error.match is None and self._challenger.handle_refusal():
             return [ScheduleChallenge(f"the challenge is refused: {error.detail}")]
         where = f"match {error.match}: " if error.match else ""
         ply = f" at ply {error.ply}" if error.ply is not None else ""

@@ -76,7 +76,7 @@ class MatchState:
             lag=max(self.lags, default=0.0),
         )
 
-    def accepted(self, accepted: Accepted) -> None:
+    def update_lag(self, accepted: Accepted) -> None:
         """Update the lag from the time that the server counted for the last answer."""
         if self.answer is not None and self.answer.ply == accepted.ply:
             took = self.clock.elapsed(self.answered_at)

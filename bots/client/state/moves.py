@@ -28,7 +28,7 @@ class BadChoice(ValueError):
     """Raised when a bot's choice cannot be sent."""
 
 
-def move_message(
+def make_move_message(
     match: Match, ply: int, position: Any, move: Any, thinking: Thinking | None
 ) -> tuple[Move, list[str]]:
     """Return the message for a move, and warnings for the bot's author. Raises BadChoice.

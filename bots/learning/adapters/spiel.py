@@ -19,7 +19,7 @@ def register_game(env: Environment) -> Any:
 
     Raises ValueError if its name is registered with another setup.
     """
-    name = name_of(env)
+    name = game_short_name(env)
     entry = _REGISTERED.get(name)
     if entry is not None:
         if entry[0].game.setup() != env.game.setup():
@@ -33,7 +33,7 @@ def register_game(env: Environment) -> Any:
     return game()
 
 
-def name_of(env: Environment) -> str:
+def game_short_name(env: Environment) -> str:
     """Return the name of the game for `pyspiel.load_game`, such as `arena_riskless_italy`."""
     place = env.game.setup().get("map")
     name = env.game.name if place is None else f"{env.game.name}_{place}"

@@ -92,12 +92,12 @@ class AlphaBeta(Generic[P, M]):
             entry = self.table.probe(position, depth, len(path), alpha, beta)
             if entry is not None:
                 value, older = entry
-                monitor.table_hit(path, position, sign * value, horizon=older)
+                monitor.record_table_hit(path, position, sign * value, horizon=older)
                 return sign * mover * value, ()
         moves = problem.game.moves(position) if depth > 0 else ()
         if not moves:
             opened = problem.expand(position, 0, len(path))
-            monitor.leaf(path, position, opened.value, horizon=opened.horizon)
+            monitor.record_leaf(path, position, opened.value, horizon=opened.horizon)
             return mover * opened.value, ()
         if depth == 1 and monitor.events is None:
             value, line = self._search_leaves(problem, monitor, position, moves, len(path) + 1, beta)
@@ -197,5 +197,5 @@ class AlphaBeta(Generic[P, M]):
                 best, best_move = value, move
                 if best >= beta:
                     break
-        monitor.count(count, horizon=horizon)
+        monitor.count_leaves(count, horizon=horizon)
         return best, (best_move,)

@@ -49,7 +49,7 @@ class Minimax(Generic[P, M]):
         sign = problem.game.player(position).sign
         opened = problem.expand(position, depth, len(path))
         if not opened.moves:
-            monitor.leaf(path, position, opened.value, horizon=opened.horizon)
+            monitor.record_leaf(path, position, opened.value, horizon=opened.horizon)
             return opened.value, ()
         best: int = -INFINITY
         best_line: Line[M] = ()

@@ -15,7 +15,7 @@ COLOURS = ("#1b1b1b", "#b15928", "#6a3d9a", "#c2261d", "#1452b8", "#0b7a3b", "#d
 POWERS = ((1.0, "q^p"), (0.75, "q^(3p/4)"), (0.5, "q^(p/2)"))
 
 
-def plot_svg(comparison: Comparison, title: str) -> str:
+def leaves_chart_svg(comparison: Comparison, title: str) -> str:
     """Return the plot. Raises ValueError if there is nothing to draw."""
     depth = comparison.deepest
     if depth == 0:
@@ -23,7 +23,7 @@ def plot_svg(comparison: Comparison, title: str) -> str:
     lines = {name: list(enumerate(counts, 1)) for name, counts in comparison.bounded_leaves.items() if counts}
     powers: dict[str, list[tuple[int, int]]] = {}
     for share, name in POWERS:
-        expected = [(p, comparison.expected(p, share)) for p in range(1, depth + 1)]
+        expected = [(p, comparison.expected_leaves(p, share)) for p in range(1, depth + 1)]
         powers[name] = [(p, y) for p, y in expected if y is not None and y <= 10 * comparison.budget]
     every = [y for points in (*lines.values(), *powers.values()) for _, y in points]
     low, high = floor(log10(max(1, min(every)))), max(1, ceil(log10(max(every))))

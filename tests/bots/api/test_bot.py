@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from arena.bots.api import bot as module
 from arena.bots.api.bot import Bot, Clock, Ending, Match, Standing, assign_match, request_move
-from arena.bots.engines.from_file import bot_class
+from arena.bots.engines.from_file import load_bot_class
 from arena.games.core import Player
 from arena.games.tictactoe import TicTacToe
 from arena.protocol.codes import EndReason
@@ -24,7 +24,7 @@ def test_the_example_of_the_documentation_plays(tmp_path: Path) -> None:
     example = textwrap.dedent(doc[doc.index("    from arena.bots.api.bot") : doc.index("Positions are")])
     file = tmp_path / "first.py"
     file.write_text(example)
-    bot = bot_class(str(file))()
+    bot = load_bot_class(str(file))()
     assign_match(bot, Match(TicTacToe(), Player.MAXIE))
     bot.prepare()
     assert request_move(bot, bot.game.start(), Clock(1.0), Event()) == 0

@@ -111,7 +111,7 @@ class World:
     def client(self, **options: Any) -> Client:
         options = {"url": "ws://here", "name": "me", **options}
         tell, complain = self.told.append, self.complaints.append
-        return Client(First, ClientSettings(**options), tell=tell, complain=complain, clock=CLOCK)
+        return Client(First, ClientSettings(**options), on_status=tell, on_problem=complain, clock=CLOCK)
 
     @property
     def pauses(self) -> list[float]:

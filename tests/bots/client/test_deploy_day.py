@@ -39,13 +39,13 @@ class Deployed:
         session, matches = self.kept
         hello = Hello(self.name, token="t", session=session, matches=2, program=version)
         self.away, self.thinking = 0, list[tuple[float, Choose]]()
-        self.machine = Machine(hello, remembered=matches)
-        self.machine.connected()
+        self.machine = Machine(hello, previous_matches=matches)
+        self.machine.handle_connected()
         self.peer = self.arena.enter(hello)
         self.listen()
 
     def end(self, way: str) -> None:
-        self.caught += bool(self.machine.playing)
+        self.caught += bool(self.machine.match_count)
         self.kept = ("" if way == "no file" else self.machine.session), self.machine.matches
         if way != "kill -9":  # of that the server hears when the next process comes
             self.peer.leave()
@@ -62,7 +62,9 @@ class Deployed:
         for due, order in [each for each in self.thinking if each[0] <= now]:
             self.thinking.remove((due, order))
             moves: Any = self.machine._matches[order.match].match.game.moves(order.position)
-            self.act(self.machine.move_chosen(order.match, order.ply, self.dice.choice(moves), None, now))
+            self.act(
+                self.machine.handle_move_chosen(order.match, order.ply, self.dice.choice(moves), None, now)
+            )
         self.listen()
 
     @property
@@ -72,7 +74,7 @@ class Deployed:
     def listen(self) -> None:
         while news := self.peer.news():
             for message in news:
-                self.act(self.machine.handle(message, self.now_s))
+                self.act(self.machine.handle_message(message, self.now_s))
 
     def act(self, actions: list[Action]) -> None:
         for action in actions:
@@ -80,7 +82,7 @@ class Deployed:
                 case SendMessage(message):
                     self.peer.say(message)
                 case Prepare(match):
-                    self.act(self.machine.prepared(match.id))
+                    self.act(self.machine.handle_prepared(match.id))
                 case Choose():
                     self.thinking.append((self.now_s + self.dice.uniform(5, 60), action))
 

@@ -42,7 +42,7 @@ class DeployedBot(ClientBot):
         make: Any = None  # a worker of the simulation's makes no bot
         options = ClientSettings(URL, self.name, matches=2, wait=1e6, memory=memory)
         self.client = Client(
-            make, options, tell=lambda _line: None, complain=self._complain, clock=self.process.clock
+            make, options, on_status=lambda _line: None, on_problem=self._complain, clock=self.process.clock
         )
         try:
             await self.client.run()

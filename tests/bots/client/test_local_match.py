@@ -50,15 +50,15 @@ def local(seat: Player = Player.MINNIE, tc: str = "10+1") -> tuple[LocalMatch, R
 def test_a_whole_match_and_its_record() -> None:
     match, bot = local()
     for cell in (0, 1, 2):
-        match.play(cell)
+        match.play_move(cell)
         if GAME.outcome(match.position) is None:
-            match.answer()
+            match.play_bot_move()
     match.close()
     assert match.moves == [0, 8, 1, 7, 2]
     assert bot.replies == [0, 1]
     assert bot.ending is not None
     assert (bot.ending.winner, bot.ending.reason, bot.ending.plies) == (Player.MAXIE, EndReason.LINE, 5)
-    record = from_line(to_line(match.record()))
+    record = from_line(to_line(match.to_record()))
     assert verify(record).positions[-1] == match.position
     assert record.moves[1].thinking is not None
     assert record.moves[0].thinking is None
@@ -72,21 +72,21 @@ def test_the_record_tells_the_engine_of_the_bots_seat(seat: Player) -> None:
     match = LocalMatch(Rightmost, Match(GAME, seat), mine)
     match.resign(seat)
     expected = Engines(maxie=mine) if seat is Player.MAXIE else Engines(minnie=mine)
-    assert match.record().engines == expected
+    assert match.to_record().engines == expected
 
 
 def test_the_clock_runs_as_the_time_control_says() -> None:
     match, bot = local(tc="600+300")
     for cell in (0, 1):
-        match.play(cell)
-        match.answer()
+        match.play_move(cell)
+        match.play_bot_move()
     first, second = bot.clocks
     assert (first.mine, first.increment, first.per_move) == (600.0, 300.0, False)
     assert 600.0 < second.mine <= 900.0
     match, bot = local(tc="0.5/move")
     for cell in (0, 1):
-        match.play(cell)
-        match.answer()
+        match.play_move(cell)
+        match.play_bot_move()
     assert [clock.mine for clock in bot.clocks] == [0.5, 0.5]
     assert bot.clocks[0].per_move
 
@@ -94,10 +94,10 @@ def test_the_clock_runs_as_the_time_control_says() -> None:
 def test_undo_takes_back_the_answer_too() -> None:
     match, _ = local()
     assert not match.undo()
-    match.play(0)
-    match.answer()
-    match.play(1)
-    match.answer()
+    match.play_move(0)
+    match.play_bot_move()
+    match.play_move(1)
+    match.play_bot_move()
     assert match.undo()
     assert match.moves == [0, 8]
     assert match.position == GAME.play(GAME.play(GAME.start(), 0), 8)
@@ -108,30 +108,30 @@ def test_undo_takes_back_the_answer_too() -> None:
 
 def test_undo_leaves_the_bots_first_move() -> None:
     match, _ = local(Player.MAXIE)
-    match.answer()
+    match.play_bot_move()
     assert not match.undo()
-    match.play(0)
-    match.answer()
+    match.play_move(0)
+    match.play_bot_move()
     assert match.undo()
     assert match.moves == [8]
 
 
 def test_a_resignation_is_on_the_record() -> None:
     match, bot = local()
-    match.play(0)
+    match.play_move(0)
     match.resign(Player.MAXIE)
     match.close()
-    assert match.record().result.reason is EndReason.RESIGNATION
-    assert match.record().result.winner == "minnie"
+    assert match.to_record().result.reason is EndReason.RESIGNATION
+    assert match.to_record().result.winner == "minnie"
     assert bot.ending is not None
     assert bot.ending.standing(Player.MINNIE) == "won"
 
 
 def test_an_illegal_move_changes_nothing() -> None:
     match, _ = local()
-    match.play(0)
+    match.play_move(0)
     with pytest.raises(IllegalMove, match="a1 is taken by X"):
-        match.play(0)
+        match.play_move(0)
     assert match.moves == [0]
 
 
@@ -158,9 +158,9 @@ class Wanderer(Bot):
 def wander(match: LocalMatch) -> None:
     """Go to and fro between 0 and 1 until the match is over, or for 40 plies."""
     while match.result is None and len(match.moves) < 40:
-        match.play((0, 1) if len(match.moves) % 4 == 0 else (1, 0))
+        match.play_move((0, 1) if len(match.moves) % 4 == 0 else (1, 0))
         if match.result is None:
-            match.answer()
+            match.play_bot_move()
 
 
 def test_a_position_that_comes_up_for_the_third_time_is_a_draw_that_can_be_taken_back() -> None:
@@ -168,7 +168,7 @@ def test_a_position_that_comes_up_for_the_third_time_is_a_draw_that_can_be_taken
     wander(match)
     assert match.result is not None
     assert match.result.by_repetition
-    record = from_line(to_line(match.record()))
+    record = from_line(to_line(match.to_record()))
     assert record.adjudication == DEFAULT_RULES
     assert verify(record).plies == len(match.moves) < 40
     assert match.undo()

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from arena.bots.client.session_file import SessionFile, file_name
+from arena.bots.client.session_file import SessionFile, session_file_name
 from arena.protocol.codes import Code, EndReason
 from arena.protocol.messages import Error, Move, Ready, Status
 from arena.protocol.messages import Standing as StandingMessage
@@ -19,7 +19,7 @@ URL = "ws://127.0.0.1:8765"
 
 
 def open_session_file(folder: Path, name: str = "me", url: str = URL) -> SessionFile:
-    return SessionFile(folder / file_name(name, url))
+    return SessionFile(folder / session_file_name(name, url))
 
 
 def only_file(folder: Path) -> Path:

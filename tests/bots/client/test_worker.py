@@ -59,7 +59,7 @@ def test_all_calls_come_from_one_thread_and_a_stop_reaches_the_bot() -> None:
         worker.choose(order(ply))
         with pytest.raises(Empty):
             reports.get(timeout=0.02)
-        worker.stop()
+        worker.cancel_move()
         chosen = reports.next()
         assert isinstance(chosen, MoveChosen)
         assert (chosen.ply, chosen.move) == (ply, 4)
@@ -73,7 +73,7 @@ def test_a_stop_that_comes_before_the_bot_begins_is_not_lost() -> None:
     reports = ReportQueue()
     worker = Worker(Threads, MATCH, reports.put)
     worker.choose(order())
-    worker.stop()
+    worker.cancel_move()
     assert reports.next() == Prepared("m")
     assert isinstance(reports.next(), MoveChosen)
     worker.finish(None)
@@ -220,7 +220,7 @@ def test_a_bot_that_never_returns_is_interrupted() -> None:
     worker.choose(order())
     assert begun.wait(150)
     worker.finish(ENDING)
-    assert worker.alive
+    assert worker.is_alive
     assert worker.current_method == "choose"
     worker.interrupt()
     assert reports.next() == BotEnded("m")  # and no word of what it raised

@@ -8,7 +8,7 @@ import anyio
 from arena.bots.api.bot import Bot, Clock
 from arena.bots.client.client import Client
 from arena.bots.client.settings import ClientSettings
-from arena.bots.client.status import finished_line
+from arena.bots.client.status import format_result
 from arena.protocol.codes import Code
 from arena.protocol.messages import Error
 from tests.bots.scripted import Script, scripted
@@ -33,9 +33,9 @@ class Watched:
         self.client = Client(
             make,
             ClientSettings(url, "me", **options),
-            tell=self.told.append,
-            finished=lambda match, ending: self.finished.append(finished_line(match, ending)),
-            complain=self._complain,
+            on_status=self.told.append,
+            on_finished=lambda match, ending: self.finished.append(format_result(match, ending)),
+            on_problem=self._complain,
         )
         self.on_complaint: Callable[[], None] = lambda: None
 

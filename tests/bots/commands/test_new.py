@@ -4,7 +4,7 @@ from pathlib import Path
 
 from arena.bots.api.bot import Match
 from arena.bots.client.local_match import LocalMatch
-from arena.bots.engines.from_file import bot_class
+from arena.bots.engines.from_file import load_bot_class
 from arena.games.core import Player
 from arena.maps.setup import make_setup
 from tests.bots.command_line import arena, fails
@@ -14,12 +14,12 @@ def test_it_is_short_and_plays(tmp_path: Path) -> None:
     file = tmp_path / "my_bot.py"
     assert arena("new", file).code == 0
     assert len(file.read_text().splitlines()) < 20
-    made = bot_class(str(file))
+    made = load_bot_class(str(file))
     assert made.__name__ == "MyBot"
     for name, map_ in (("tictactoe", ""), ("hexapawn", ""), ("riskless", "path4")):
         game = make_setup(name, map_) if map_ else make_setup(name)
         local = LocalMatch(made, Match(game, Player.MAXIE))
-        local.answer()
+        local.play_bot_move()
         local.close()
         assert len(local.moves) == 1
 
@@ -29,7 +29,7 @@ def test_it_takes_the_win_from_either_seat(tmp_path: Path) -> None:
     arena("new", file)
     game = make_setup("tictactoe")
     for seat, moves in ((Player.MAXIE, [0, 3, 1, 4]), (Player.MINNIE, [0, 3, 1, 4, 8])):
-        bot = bot_class(str(file))()
+        bot = load_bot_class(str(file))()
         bot.match = Match(game, seat)
         position = game.start()
         for move in moves:
@@ -49,7 +49,7 @@ def test_the_class_is_named_after_the_file(tmp_path: Path) -> None:
         ("my first.py", "MyFirst"),
     ):
         arena("new", tmp_path / file)
-        assert bot_class(str(tmp_path / file)).__name__ == name
+        assert load_bot_class(str(tmp_path / file)).__name__ == name
 
 
 def test_the_suggested_commands_work(tmp_path: Path) -> None:

@@ -8,26 +8,26 @@ import pytest
 from arena.bots.api.bot import Match
 from arena.bots.api.options import ENGINES, parse_spec
 from arena.bots.compiled.backend import CompiledBackend
-from arena.bots.engines.searching import PythonBackend, backend_for
+from arena.bots.engines.searching import PythonBackend, make_backend
 from arena.games.core import AnyGame, Player
 from arena.maps.setup import make_setup
 
 PROGRAM = """
 import sys
 sys.modules["numba"] = None
-from arena.bots.engines.searching import backend_for
+from arena.bots.engines.searching import make_backend
 from arena.bots.api.bot import Match
 from arena.bots.api.options import ENGINES, parse_spec
 from arena.games.core import Player
 from arena.maps.setup import make_setup
 game = make_setup()
-backend = backend_for(parse_spec("alphabeta", ENGINES), Match(game, Player.MAXIE))
+backend = make_backend(parse_spec("alphabeta", ENGINES), Match(game, Player.MAXIE))
 print(type(backend).__name__, [report.depth for report in backend.reports(game.start(), lambda: False, 2)])
 """
 
 
-def make_backend(spec: str, game: AnyGame) -> object:
-    backend = backend_for(parse_spec(spec, ENGINES), Match(game, Player.MAXIE, threads=2))
+def closed_backend(spec: str, game: AnyGame) -> object:
+    backend = make_backend(parse_spec(spec, ENGINES), Match(game, Player.MAXIE, threads=2))
     backend.close()
     return backend
 
@@ -37,7 +37,7 @@ def make_backend(spec: str, game: AnyGame) -> object:
 )
 @pytest.mark.parametrize("game", [make_setup(), make_setup("tictactoe")], ids=["riskless", "tictactoe"])
 def test_both_games_are_searched_compiled(spec: str, game: AnyGame) -> None:
-    assert isinstance(make_backend(spec, game), CompiledBackend)
+    assert isinstance(closed_backend(spec, game), CompiledBackend)
 
 
 def test_the_courses_form_down_to_the_leaves_finds_the_value_and_move_of_alphabeta() -> None:
@@ -55,13 +55,13 @@ def test_the_courses_form_down_to_the_leaves_finds_the_value_and_move_of_alphabe
 
 
 def test_minimax_is_the_reference() -> None:
-    assert isinstance(make_backend("minimax", make_setup()), PythonBackend)
+    assert isinstance(closed_backend("minimax", make_setup()), PythonBackend)
 
 
 def test_a_map_that_is_too_large_is_searched_in_python_and_it_says_so(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    assert isinstance(make_backend("alphabeta", make_setup("riskless", "grid:9x8")), PythonBackend)
+    assert isinstance(closed_backend("alphabeta", make_setup("riskless", "grid:9x8")), PythonBackend)
     errors = capsys.readouterr().err
     assert (
         errors

@@ -10,9 +10,9 @@ from arena.bots.engines.searching import Deadline
 
 
 def test_it_stops_at_its_limit_or_when_nobody_waits() -> None:
-    assert Deadline(time.monotonic(), lambda: False).stop()
-    assert Deadline(time.monotonic() + 3600, lambda: True).stop()
-    assert not Deadline(time.monotonic() + 3600, lambda: False).stop()
+    assert Deadline(time.monotonic(), lambda: False).is_over()
+    assert Deadline(time.monotonic() + 3600, lambda: True).is_over()
+    assert not Deadline(time.monotonic() + 3600, lambda: False).is_over()
 
 
 def test_it_notes_the_longest_time_in_which_it_could_not_look(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -21,6 +21,6 @@ def test_it_notes_the_longest_time_in_which_it_could_not_look(monkeypatch: pytes
     deadline = Deadline(3600.0, lambda: False)
     stalls = []
     for _ in range(3):
-        deadline.update()
+        deadline.read_clock()
         stalls.append(deadline.stall)
     assert stalls == [0.5, 1.5, 1.5]

@@ -33,7 +33,7 @@ from arena.bots.api.options import BadSpec
 from arena.bots.engines.registry import make_engine
 for spec in sys.argv[1:]:
     try:
-        print(make_engine(spec).about(2))
+        print(make_engine(spec).describe(2))
     except BadSpec as error:
         print(error)
 """

@@ -9,7 +9,7 @@ import pytest
 
 from arena.bots.api.bot import Bot
 from arena.bots.api.options import BadSpec
-from arena.bots.engines.from_file import bot_class, engine_name
+from arena.bots.engines.from_file import engine_name, load_bot_class
 from arena.games.loading import is_file_spec
 
 GOOD = """\
@@ -36,30 +36,30 @@ def test_a_spec_names_a_file_or_a_class_in_it() -> None:
 
 
 def test_the_one_bot_of_a_file_is_found(tmp_path: Path) -> None:
-    bot = bot_class(write_file(tmp_path, GOOD.format(name="Mine")))
+    bot = load_bot_class(write_file(tmp_path, GOOD.format(name="Mine")))
     assert issubclass(bot, Bot)
     assert bot.__name__ == "Mine"
 
 
 def test_a_file_with_several_bots_needs_a_name(tmp_path: Path) -> None:
     file = write_file(tmp_path, GOOD.format(name="One") + GOOD.format(name="Two"))
-    assert bot_class(f"{file}:Two").__name__ == "Two"
+    assert load_bot_class(f"{file}:Two").__name__ == "Two"
     with pytest.raises(BadSpec, match=r"has 2 bots: name one of One, Two, as in .*my_bot\.py:One"):
-        bot_class(file)
+        load_bot_class(file)
     with pytest.raises(BadSpec, match="has no bot called 'Three': choose from One, Two"):
-        bot_class(f"{file}:Three")
+        load_bot_class(f"{file}:Three")
 
 
 def test_a_shared_base_that_cannot_choose_does_not_count(tmp_path: Path) -> None:
     text = "from arena.bots.api.bot import Bot\nclass Base(Bot):\n    pass\n" + GOOD.format(
         name="Mine"
     ).replace("(Bot)", "(Base)")
-    assert bot_class(write_file(tmp_path, text)).__name__ == "Mine"
+    assert load_bot_class(write_file(tmp_path, text)).__name__ == "Mine"
 
 
 def test_an_imported_bot_does_not_count(tmp_path: Path) -> None:
     text = "from arena.bots.engines.simple import GreedyBot\nclass Mine(GreedyBot):\n    pass\n"
-    assert bot_class(write_file(tmp_path, text)).__name__ == "Mine"
+    assert load_bot_class(write_file(tmp_path, text)).__name__ == "Mine"
 
 
 @pytest.mark.parametrize(
@@ -93,7 +93,7 @@ def test_an_imported_bot_does_not_count(tmp_path: Path) -> None:
 def test_an_error_names_file_and_line(tmp_path: Path, text: str, told: str) -> None:
     file = write_file(tmp_path, text)
     with pytest.raises(BadSpec) as error:
-        bot_class(file)
+        load_bot_class(file)
     assert str(error.value).startswith(file)
     assert told in str(error.value)
     assert "\n" not in str(error.value)
@@ -101,11 +101,11 @@ def test_an_error_names_file_and_line(tmp_path: Path, text: str, told: str) -> N
 
 def test_a_file_that_is_not_there_is_told(tmp_path: Path) -> None:
     with pytest.raises(BadSpec, match=r"none\.py does not exist: give the path of a Python file"):
-        bot_class("none.py")
+        load_bot_class("none.py")
     folder = tmp_path / "folder.py"
     folder.mkdir()
     with pytest.raises(BadSpec, match=r"folder\.py is not a file"):
-        bot_class(str(folder))
+        load_bot_class(str(folder))
 
 
 def test_it_loads_from_any_folder_whatever_lies_there(tmp_path: Path) -> None:

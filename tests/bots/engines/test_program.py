@@ -66,8 +66,8 @@ def test_a_program_may_be_ready_before_it_is_asked() -> None:
         while not running._in.qsize():  # its first line has been read
             assert time.monotonic() < deadline
             time.sleep(0.005)
-        assert running.ask({"type": "start"}, "{}", lambda: False) == {"ready": True}
-        assert running.ask({"type": "turn"}, "{}", lambda: False) == {"type": "start"}
+        assert running.request({"type": "start"}, "{}", lambda: False) == {"ready": True}
+        assert running.request({"type": "turn"}, "{}", lambda: False) == {"type": "start"}
     finally:
         running.close(0)
 

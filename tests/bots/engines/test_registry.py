@@ -55,7 +55,7 @@ def test_the_name_is_short_and_the_spec_is_kept(tmp_path: Path) -> None:
 )
 def test_an_engine_announces_its_options_and_threads(spec: str, cores: int, told: EngineInfo) -> None:
     """Options that depend on the game are announced only if they were set, because then they are obeyed or rejected."""
-    assert make_engine(spec).about(cores) == told
+    assert make_engine(spec).describe(cores) == told
 
 
 def test_only_the_name_of_a_file_is_shown(tmp_path: Path) -> None:
@@ -63,7 +63,7 @@ def test_only_the_name_of_a_file_is_shown(tmp_path: Path) -> None:
     file.write_text(
         "from arena.bots.api.bot import Bot\nclass A(Bot):\n    def choose(self, position, clock): ...\n"
     )
-    assert make_engine(str(file)).about(16) == EngineInfo("long" * 16)
+    assert make_engine(str(file)).describe(16) == EngineInfo("long" * 16)
 
 
 @pytest.mark.parametrize(

@@ -24,7 +24,7 @@ from arena.bots.evaluators.network import (  # noqa: E402
     OWN,
     SHAPES,
     STEPS,
-    inputs_of,
+    encode_inputs,
     load_network,
     network_evaluator,
 )
@@ -65,7 +65,7 @@ def test_inputs_and_estimates_are_as_defined() -> None:
         game = Riskless(random_map(rng, 12, CAPS))
         position = random_position(game, rng)
         seen = [position.player.sign * n for n in position.armies]
-        inputs = inputs_of(game.map, [seen, seen])
+        inputs = encode_inputs(game.map, [seen, seen])
         assert inputs.shape == (2, INPUTS)
         assert inputs.dtype == np.float32
         np.testing.assert_allclose(inputs, [defined(game, seen)] * 2, atol=1e-6)

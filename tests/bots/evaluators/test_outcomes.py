@@ -8,7 +8,13 @@ from typing import Any
 import pytest
 
 from arena.bots.evaluators import BadWeights, UnknownEvaluator, evaluator_for
-from arena.bots.evaluators.outcomes import CERTAIN, categorize, expected_outcome, load_outcomes, outcomes_text
+from arena.bots.evaluators.outcomes import (
+    CERTAIN,
+    category_function,
+    expected_outcome,
+    format_outcomes,
+    load_outcomes,
+)
 from arena.games.core import Player
 from arena.games.hexapawn import Hexapawn
 from arena.games.riskless import Armies, Riskless
@@ -24,9 +30,9 @@ def test_the_value_of_a_position_is_the_mean_result_of_its_category(tmp_path: Pa
     file = tmp_path / "mine-outcomes.toml"
     game = TicTacToe()
     board = Board("XX..O....")  # it is O's turn; X has more open lines with two marks
-    category_of = categorize(game)
+    category_of = category_function(game)
     assert category_of is not None
-    file.write_text(outcomes_text(["made by hand"], {category_of(board): (1, 4, 5)}), encoding="utf-8")
+    file.write_text(format_outcomes(["made by hand"], {category_of(board): (1, 4, 5)}), encoding="utf-8")
     evaluate = evaluator_for(game, str(file))
     assert evaluate(board) == round(0.4 * CERTAIN), "good for Maxie, who is not to move"
     assert evaluate(game.start()) == 0, "nothing is known of it"
@@ -34,7 +40,7 @@ def test_the_value_of_a_position_is_the_mean_result_of_its_category(tmp_path: Pa
 
 def test_positions_equal_for_both_players_share_a_category() -> None:
     game = Riskless(load_map("m1"))
-    category_of = categorize(game)
+    category_of = category_function(game)
     assert category_of is not None
     armies = (3, 0, -2, 5, 0, -1)
     mirror = Armies(tuple(-n for n in armies), Player.MINNIE, 4)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hypothesis import given
 
-from arena.bots.evaluators import dynamic_for, evaluator_for, riskless
+from arena.bots.evaluators import dynamic_predicate, evaluator_for, riskless
 from arena.bots.search.values import ESTIMATE_LIMIT
 from arena.games.core import Player
 from arena.games.riskless import Armies
@@ -41,16 +41,16 @@ def test_the_player_to_move_decides_between_attacked_and_exposed() -> None:
 
 
 def test_a_race_is_a_share_of_the_goal() -> None:
-    assert riskless.race(100, 50, 5, 50, 5) == 0
-    assert riskless.race(100, 100, 5, 50, 5) == 100
-    assert riskless.race(100, 60, 5, 50, 10) == -riskless.race(100, 50, 10, 60, 5)
+    assert riskless.race_feature(100, 50, 5, 50, 5) == 0
+    assert riskless.race_feature(100, 100, 5, 50, 5) == 100
+    assert riskless.race_feature(100, 60, 5, 50, 10) == -riskless.race(100, 50, 10, 60, 5)
     # 40 armies at 10 a ply take 4 plies, 40 at 5 a ply 8
-    assert riskless.race(90, 50, 10, 50, 5) == 90 * (8 - 4) // 12
-    assert riskless.race(90, 0, 0, 0, 0) == 0
+    assert riskless.race_feature(90, 50, 10, 50, 5) == 90 * (8 - 4) // 12
+    assert riskless.race_feature(90, 0, 0, 0, 0) == 0
 
 
 def test_a_territory_counts_its_share_of_the_goal() -> None:
-    units = dict(zip(riskless.NAMES, riskless.units(path_of_five().map), strict=True))
+    units = dict(zip(riskless.NAMES, riskless.feature_units(path_of_five().map), strict=True))
     assert units["territories"] == units["exposed"] == 20 / 5
     assert units["armies"] == units["race"] == 1
 
@@ -68,7 +68,7 @@ def test_riskless_is_fair(case: Case) -> None:
 
 def test_great_armies_under_attack_make_a_position_dynamic() -> None:
     """c holds a fifth or more of Minnie's armies and can be taken by b; what can be taken otherwise is small or safe."""
-    dynamic = riskless.under_attack(path_of_five())
+    dynamic = riskless.attack_predicate(path_of_five())
     assert dynamic(Armies((1, 5, -3, -1, -6), Player.MAXIE, 0))
     assert not dynamic(Armies((1, 5, -2, -6, -6), Player.MAXIE, 0)), "c has less than a fifth"
     assert not dynamic(Armies((1, 2, -3, -1, -6), Player.MAXIE, 0)), "b cannot take it"
@@ -80,6 +80,6 @@ def test_great_armies_under_attack_make_a_position_dynamic() -> None:
 def test_a_position_is_dynamic_for_either_player_to_move(case: Case) -> None:
     position = case.position
     mirror = Armies(tuple(-n for n in position.armies), position.player.opponent, position.ply)
-    dynamic = dynamic_for(case.game)
+    dynamic = dynamic_predicate(case.game)
     assert dynamic is not None
     assert dynamic(position) == dynamic(mirror)

@@ -11,10 +11,10 @@ from arena.bots.review.analysis import (
     EngineAnalyst,
     ReferenceAnalyst,
     SearchLimits,
-    line_path,
+    line_to_path,
     parse_engine,
 )
-from arena.bots.review.chance import chance
+from arena.bots.review.chance import winning_chance
 from arena.bots.search.values import WIN
 from arena.games.core import AnyGame
 from arena.maps.setup import make_setup
@@ -40,7 +40,7 @@ def test_every_algorithm_and_every_exact_engine_has_minimaxs_value(depth: int) -
     exact = "evaluator=plain,exact=yes"
     for text in ("minimax", f"alphabeta:{exact}", f"jamboree:{exact},threads=2"):
         with engine(PATH4, text, SearchLimits(depth=depth)) as analyst:
-            values[text] = analyst.reports(start)[-1].value
+            values[text] = analyst.analyse(start)[-1].value
     assert len(set(values.values())) == 1, values
 
 
@@ -48,7 +48,7 @@ def test_an_engine_keeps_its_nodes_and_answers_alike_each_time() -> None:
     results = []
     for nodes in (2_000, 2_000, 40_000):
         with engine(ITALY, "alphabeta", SearchLimits(nodes)) as analyst:
-            results.append(analyst.reports(ITALY.start()))
+            results.append(analyst.analyse(ITALY.start()))
             assert nodes / 2 < results[-1][-1].nodes < 1.1 * nodes + 1_000
     assert results[0] == results[1]
     assert results[2][-1].depth > results[1][-1].depth
@@ -58,7 +58,7 @@ def test_an_engine_keeps_its_nodes_and_answers_alike_each_time() -> None:
 def test_a_budget_may_stand_with_the_engine(option: str) -> None:
     name, _, number = option.partition("=")
     with engine(ITALY, f"alphabeta:{option}", SearchLimits()) as analyst:
-        report = analyst.reports(ITALY.start())[-1]
+        report = analyst.analyse(ITALY.start())[-1]
     assert getattr(report, name) <= int(number) + (1_000 if name == "nodes" else 0)
 
 
@@ -67,8 +67,8 @@ def test_lines_begin_with_different_moves_the_best_first(game: AnyGame) -> None:
     start = game.start()
     count = len(game.moves(start)) + 5
     with engine(game, "alphabeta:exact=yes", SearchLimits(depth=3)) as analyst:
-        found = analyst.lines(start, count)
-        best = analyst.reports(start)[-1]
+        found = analyst.best_moves(start, count)
+        best = analyst.analyse(start)[-1]
     assert {each.move for each in found} == set(game.moves(start))
     assert len(found) == len(game.moves(start))
     assert found[0].value == best.value
@@ -76,14 +76,14 @@ def test_lines_begin_with_different_moves_the_best_first(game: AnyGame) -> None:
     for each in found:
         after = game.successor(start, each.move)
         with engine(game, "alphabeta:exact=yes", SearchLimits(depth=2)) as analyst:
-            assert analyst.reports(after)[-1].value == each.value
+            assert analyst.analyse(after)[-1].value == each.value
 
 
 def test_the_path_of_a_line_leads_along_its_moves() -> None:
     spec, _ = parse_engine("alphabeta:reference")
     line = ReferenceAnalyst(PATH4, spec, 4).reports(PATH4.start())[-1].line
     position = PATH4.start()
-    for index, move in zip(line_path(PATH4, position, line), line, strict=True):
+    for index, move in zip(line_to_path(PATH4, position, line), line, strict=True):
         assert PATH4.moves(position)[index] == move
         position = PATH4.successor(position, move)
 
@@ -102,7 +102,7 @@ def test_an_algorithm_is_meant_where_reference_is_said_and_where_no_engine_has_i
 @pytest.mark.parametrize("game", [PATH4, ITALY, make_setup("tictactoe")], ids=["path4", "italy", "tictactoe"])
 def test_a_chance_rises_with_the_value_and_is_even_at_none(game: AnyGame) -> None:
     values = [-WIN + 3, -500, -100, 0, 100, 500, WIN - 3]
-    chances = [chance(game, value) for value in values]
+    chances = [winning_chance(game, value) for value in values]
     assert chances == sorted(set(chances))
     assert chances == pytest.approx([1 - each for each in reversed(chances)])
     assert (chances[0], chances[3], chances[-1]) == (0, 0.5, 1)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from msgspec import structs
 
 from arena.bots.review.analysis import EngineAnalyst, ReferenceAnalyst, SearchLimits, parse_engine
-from arena.bots.review.review import MARKS, ReviewedMove, player_reviews, review
+from arena.bots.review.review import MARKS, ReviewedMove, player_reviews, review_moves
 from arena.bots.search.values import WIN
 from arena.games.core import AnyGame, Player
 from arena.maps.setup import make_setup
@@ -65,7 +65,7 @@ def test_the_loss_of_a_move_equals_that_by_plain_minimax(
     game = make_setup(name, map_)
     match = by_chance(game, seed, 12)
     spec, _ = parse_engine(f"{engine}:reference")
-    judged = list(review(match, ReferenceAnalyst(game, spec, DEPTH)))
+    judged = list(review_moves(match, ReferenceAnalyst(game, spec, DEPTH)))
     assert [each.ply for each in judged] == list(range(match.plies))
     for each in judged:
         position, after = match.positions[each.ply : each.ply + 2]
@@ -124,7 +124,7 @@ def judged_by_engine(played: Replay, nodes: int) -> list[ReviewedMove]:
     """Return a match judged by `alphabeta` as it plays."""
     spec, _ = parse_engine("alphabeta")
     with EngineAnalyst(played.game, spec, SearchLimits(nodes)) as analyst:
-        return list(review(played, analyst))
+        return list(review_moves(played, analyst))
 
 
 @pytest.mark.parametrize(
@@ -155,10 +155,10 @@ def test_a_review_does_not_blame_the_engines_own_moves() -> None:
     position, moves = game.start(), []
     with EngineAnalyst(game, spec, SearchLimits()) as analyst:
         for _ in range(10):
-            move = analyst.reports(position)[-1].move
+            move = analyst.analyse(position)[-1].move
             moves.append(RecordedMove(game.move_to_data(move), 1.0))
             position = game.play(position, move)
         record, _ = random_record(game)
         result = Result("maxie", EndReason.RESIGNATION)
         replay = verify(structs.replace(record, moves=moves, result=result))
-        assert [each.lost for each in review(replay, analyst)] == [0] * 10
+        assert [each.lost for each in review_moves(replay, analyst)] == [0] * 10

@@ -4,7 +4,7 @@ import pytest
 
 from arena.bots.api.options import BadSpec
 from arena.bots.review.analysis import parse_reference, run_reference
-from arena.bots.review.savings import Saving, savings
+from arena.bots.review.savings import Saving, measure_savings
 from arena.games.tictactoe import TicTacToe
 from arena.maps.setup import make_setup
 
@@ -12,7 +12,7 @@ PATH4 = make_setup("riskless", "path4")
 
 
 def saving(text: str, depth: int) -> Saving:
-    (only,) = savings(PATH4, PATH4.start(), depth, parse_reference(text))
+    (only,) = measure_savings(PATH4, PATH4.start(), depth, parse_reference(text))
     return only
 
 
@@ -25,7 +25,7 @@ def test_the_first_moves_are_counted_beside_all_of_them() -> None:
 
 
 def test_dynamic_look_ahead_is_counted_beside_as_many_plies_everywhere() -> None:
-    cost, told = savings(PATH4, PATH4.start(), 5, parse_reference("lazy:dynamic=3"))
+    cost, told = measure_savings(PATH4, PATH4.start(), 5, parse_reference("lazy:dynamic=3"))
     flat, deep = (
         run_reference(PATH4, PATH4.start(), depth, parse_reference("lazy"), tracing=False)[1]
         for depth in (5, 8)
@@ -38,12 +38,12 @@ def test_dynamic_look_ahead_is_counted_beside_as_many_plies_everywhere() -> None
 
 def test_a_search_that_looks_at_everything_saves_nothing() -> None:
     for name in ("lazy", "alphabeta", "lazy-ordered:keep=yes"):
-        assert not list(savings(PATH4, PATH4.start(), 3, parse_reference(name)))
+        assert not list(measure_savings(PATH4, PATH4.start(), 3, parse_reference(name)))
 
 
 def test_a_comparison_that_takes_too_long_is_given_up() -> None:
     world = make_setup("riskless", "world")
-    _, told = savings(world, world.start(), 1, parse_reference("lazy:dynamic=20"), most=1200)
+    _, told = measure_savings(world, world.start(), 1, parse_reference("lazy:dynamic=20"), max_nodes=1200)
     assert (told.whole_nodes, told.whole_leaves, told.whole_value) == (None, None, None)
     assert told.describe().endswith("21 plies everywhere: more than 1,200 nodes")
     assert told.nodes < 1200
@@ -54,4 +54,4 @@ def test_games_without_a_definition_of_dynamic_positions_refuse_the_option() -> 
     with pytest.raises(
         BadSpec, match=r"^lazy: dynamic needs riskless, .*tictactoe does not define dynamic positions$"
     ):
-        list(savings(game, game.start(), 2, parse_reference("lazy:dynamic=1")))
+        list(measure_savings(game, game.start(), 2, parse_reference("lazy:dynamic=1")))

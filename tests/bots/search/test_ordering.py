@@ -7,7 +7,7 @@ from fractions import Fraction
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.bots.search.ordering import best_first, in_move_order, split_moves, to_front
+from arena.bots.search.ordering import best_first, in_move_order, move_to_front, split_moves
 from tests.bots.search.problems import Case, cases
 
 
@@ -33,7 +33,7 @@ def test_every_move_once_the_hint_first_and_the_rest_by_value_for_the_mover(
 @given(st.permutations(range(6)), st.integers(0, 5))
 def test_one_goes_to_the_front_and_the_others_keep_their_order(moves: list[int], move: int) -> None:
     before = list(moves)
-    to_front(moves, move)
+    move_to_front(moves, move)
     assert moves == [move, *(each for each in before if each != move)]
 
 

@@ -10,7 +10,7 @@ from arena.bots.search.values import (
     ESTIMATE_LIMIT,
     INFINITY,
     WIN,
-    clamp,
+    clamp_estimate,
     from_node,
     from_root,
     is_decided,
@@ -27,11 +27,11 @@ def test_order_of_values(near: int, far: int, estimate: int) -> None:
     near, far = sorted((near, far))
     wins = [outcome_value(Outcome(Player.MAXIE, Reason.LINE), d) for d in (near, far)]
     losses = [outcome_value(Outcome(Player.MINNIE, Reason.LINE), d) for d in (near, far)]
-    assert INFINITY > wins[0] >= wins[1] > clamp(estimate) > losses[1] >= losses[0] > -INFINITY
+    assert INFINITY > wins[0] >= wins[1] > clamp_estimate(estimate) > losses[1] >= losses[0] > -INFINITY
     assert [plies_to_end(value) for value in (*wins, *losses)] == [near, far, near, far]
     assert all(map(is_decided, (*wins, *losses)))
-    assert not is_decided(clamp(estimate))
-    assert plies_to_end(clamp(estimate)) is None
+    assert not is_decided(clamp_estimate(estimate))
+    assert plies_to_end(clamp_estimate(estimate)) is None
 
 
 def test_a_draw_is_worth_nothing() -> None:

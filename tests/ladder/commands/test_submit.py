@@ -86,4 +86,4 @@ def test_a_failed_check_is_reported_in_one_line(tmp_path: Path, monkeypatch: pyt
     file = zipped(tmp_path / "camel.zip")
     fails("'--privileged' is not a valid image", 1, "submit", "check", file, "--image=--privileged")
     monkeypatch.setenv("PATH", str(tmp_path))
-    fails("a box needs Docker or Podman", 1, "submit", "check", file)
+    fails("a container needs Docker or Podman", 1, "submit", "check", file)

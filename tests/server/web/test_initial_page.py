@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from arena.games.riskless import Riskless
-from arena.maps.chance import chance
+from arena.maps.chance import winning_chance
 from arena.maps.loader import load_file, map_names
 from arena.maps.setup import make_setup
 from arena.protocol.messages import Played, Ready, Start, View
@@ -74,7 +74,7 @@ def test_the_lead_is_shown_as_one_number() -> None:
     shown, armies = random_match("usa", 40)
     picture = parse_page(render_hero(shown))
     sums = [sum(n for n in armies if n > 0), -sum(n for n in armies if n < 0)]
-    share = chance(sums[0] - sums[1], "usa", load_file("usa").map.armies_to_win)
+    share = winning_chance(sums[0] - sums[1], "usa", load_file("usa").map.armies_to_win)
     shares = [each.text or "" for each in picture.findall(".//strong[@class='share-of']")]
     assert shares == [f"{round(100 * each)} %" if each >= 0.5 else "" for each in (share, 1 - share)]
     bar = picture.find(".//rect[@class='maxie']")

@@ -15,25 +15,25 @@ ASK = Challenge("house-greedy", game="tictactoe", time_control=TimeControl(1000)
 
 def challenging(matches: int = 1, quota: int | UnsetType = UNSET) -> Machine:
     machine = Machine(Hello("me", matches=matches, pool=False, quota=quota), ASK)
-    machine.connected()
-    assert machine.handle(welcome(), 0.0) == [SendMessage(ASK)] * matches
+    machine.handle_connected()
+    assert machine.handle_message(welcome(), 0.0) == [SendMessage(ASK)] * matches
     return machine
 
 
 def open_one(machine: Machine, id: str = "c1") -> None:
     told = Challenged(id, "me", "house-greedy", "tictactoe", "", TimeControl(1000), None, True, 60_000)
-    assert machine.handle(told, 0.0) == []
+    assert machine.handle_message(told, 0.0) == []
 
 
 def test_one_match_after_another_as_long_as_there_is_room() -> None:
     machine = challenging()
     open_one(machine)
-    assert machine.challenge() == []
-    assert machine.handle(ChallengeOver("c1", "accepted", "", "m"), 0.0) == []
-    assert machine.challenge() == []  # its match is on its way
-    machine.handle(start(), 0.0)
-    assert machine.challenge() == []
-    assert machine.handle(end([]), 0.0)[-1] == SendMessage(ASK)
+    assert machine.open_challenges() == []
+    assert machine.handle_message(ChallengeOver("c1", "accepted", "", "m"), 0.0) == []
+    assert machine.open_challenges() == []  # its match is on its way
+    machine.handle_message(start(), 0.0)
+    assert machine.open_challenges() == []
+    assert machine.handle_message(end([]), 0.0)[-1] == SendMessage(ASK)
 
 
 @pytest.mark.parametrize("outcome", ["declined", "expired", "refused", "withdrawn"])
@@ -41,36 +41,36 @@ def test_a_challenge_that_came_to_nothing_is_tried_again(outcome: str) -> None:
     machine = challenging()
     open_one(machine)
     over = ChallengeOver("c1", outcome, "not now")  # type: ignore[arg-type]
-    assert machine.handle(over, 0.0) == [ScheduleChallenge(f"the challenge is {outcome}: not now")]
-    assert machine.challenge() == [SendMessage(ASK)]
+    assert machine.handle_message(over, 0.0) == [ScheduleChallenge(f"the challenge is {outcome}: not now")]
+    assert machine.open_challenges() == [SendMessage(ASK)]
 
 
 def test_a_refusal_is_told_and_tried_again() -> None:
     machine = challenging()
-    again = machine.handle(Error(Code.BAD_CHALLENGE, "no bot called 'x' is connected"), 0.0)
+    again = machine.handle_message(Error(Code.BAD_CHALLENGE, "no bot called 'x' is connected"), 0.0)
     assert again == [ScheduleChallenge("the challenge is refused: no bot called 'x' is connected")]
-    assert machine.challenge() == [SendMessage(ASK)]
+    assert machine.open_challenges() == [SendMessage(ASK)]
 
 
 def test_a_quota_bounds_the_challenges() -> None:
     machine = challenging(quota=1)
     open_one(machine)
-    machine.handle(ChallengeOver("c1", "accepted", "", "m"), 0.0)
-    machine.handle(start(), 0.0)
-    assert not any(action == SendMessage(ASK) for action in machine.handle(end([]), 0.0))
+    machine.handle_message(ChallengeOver("c1", "accepted", "", "m"), 0.0)
+    machine.handle_message(start(), 0.0)
+    assert not any(action == SendMessage(ASK) for action in machine.handle_message(end([]), 0.0))
 
 
 def test_a_new_connection_challenges_anew() -> None:
     machine = challenging()
     open_one(machine)
-    machine.disconnected()
-    assert machine.challenge() == []
-    machine.connected()
-    assert machine.handle(welcome(), 0.0) == [SendMessage(ASK)]
+    machine.handle_disconnected()
+    assert machine.open_challenges() == []
+    machine.handle_connected()
+    assert machine.handle_message(welcome(), 0.0) == [SendMessage(ASK)]
 
 
 def test_its_place_in_the_queue_is_told() -> None:
     machine = challenging()
     open_one(machine)
-    (told,) = machine.handle(Queued("c1", 3), 0.0)
+    (told,) = machine.handle_message(Queued("c1", 3), 0.0)
     assert "place 3" in str(told)

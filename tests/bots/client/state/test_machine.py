@@ -37,10 +37,10 @@ HELLO = Hello("me", matches=2)
 def at_a_match(**how: object) -> Machine:
     """Return a machine past `ready` in match m."""
     machine = Machine(HELLO)
-    machine.connected()
-    machine.handle(welcome(), 0.0)
-    machine.handle(start(**how), 0.0)  # type: ignore[arg-type]
-    machine.prepared("m")
+    machine.handle_connected()
+    machine.handle_message(welcome(), 0.0)
+    machine.handle_message(start(**how), 0.0)  # type: ignore[arg-type]
+    machine.handle_prepared("m")
     return machine
 
 
@@ -59,74 +59,74 @@ def crashed(action: Action) -> bool:
 
 def test_a_match_from_hello_to_end() -> None:
     machine = Machine(HELLO)
-    assert machine.connected() == [SendMessage(HELLO)]
-    assert machine.handle(welcome(), 0.0) == []
+    assert machine.handle_connected() == [SendMessage(HELLO)]
+    assert machine.handle_message(welcome(), 0.0) == []
     assert machine.welcomed
-    prepare = only(machine.handle(start(), 0.0))
+    prepare = only(machine.handle_message(start(), 0.0))
     assert isinstance(prepare, Prepare)
     assert (prepare.match.seat, prepare.match.threads, prepare.match.opponent) == (Player.MAXIE, 2, "two")
-    assert machine.prepared("m") == [SendMessage(Ready("m"))]
-    choose = only(machine.handle(turn([]), 5.0))
+    assert machine.handle_prepared("m") == [SendMessage(Ready("m"))]
+    choose = only(machine.handle_message(turn([]), 5.0))
     assert isinstance(choose, Choose)
     assert choose.position == TICTACTOE.start()
     assert choose.reply_to is None
     clock = choose.clock
     assert (clock.mine, clock.theirs, clock.increment, clock.margin) == (9.0, 8.0, 0.1, 0.1)
     assert (clock.per_move, clock.arrived, clock.lag) == (False, 5.0, 0.0)
-    assert machine.move_chosen("m", 0, 4, None, 5.1) == [SendMessage(Move("m", 0, 4))]
-    assert machine.handle(Accepted("m", 0, 100.0, 9000), 5.2) == []
-    choose = only(machine.handle(turn([4, 0]), 6.0))
+    assert machine.handle_move_chosen("m", 0, 4, None, 5.1) == [SendMessage(Move("m", 0, 4))]
+    assert machine.handle_message(Accepted("m", 0, 100.0, 9000), 5.2) == []
+    choose = only(machine.handle_message(turn([4, 0]), 6.0))
     assert isinstance(choose, Choose)
     assert (choose.ply, choose.reply_to) == (2, 0)
-    assert machine.move_chosen("m", 2, 8, None, 6.1) == [SendMessage(Move("m", 2, 8))]
-    finish = only(machine.handle(end([4, 0, 8], winner="maxie"), 7.0))
+    assert machine.handle_move_chosen("m", 2, 8, None, 6.1) == [SendMessage(Move("m", 2, 8))]
+    finish = only(machine.handle_message(end([4, 0, 8], winner="maxie"), 7.0))
     assert isinstance(finish, EndMatch)
     assert finish.ending.standing(Player.MAXIE) == "won"
     assert finish.ending.plies == 3
     assert TICTACTOE.position_to_text(finish.ending.position) == "O...X...X"
-    assert machine.playing == 0
+    assert machine.match_count == 0
 
 
 def test_minnie_reads_her_own_clock() -> None:
     machine = at_a_match(seat="minnie")
-    choose = only(machine.handle(turn([4]), 0.0))
+    choose = only(machine.handle_message(turn([4]), 0.0))
     assert isinstance(choose, Choose)
     assert (choose.clock.mine, choose.clock.theirs) == (8.0, 9.0)
 
 
 def test_a_turn_that_comes_again_gets_the_same_answer() -> None:
     machine = at_a_match()
-    machine.handle(turn([]), 0.0)
-    assert machine.handle(turn([]), 0.1) == []
-    machine.move_chosen("m", 0, 4, None, 0.2)
-    assert machine.handle(turn([]), 0.3) == [SendMessage(Move("m", 0, 4))]
-    assert machine.move_chosen("m", 0, 5, None, 0.4) == []
+    machine.handle_message(turn([]), 0.0)
+    assert machine.handle_message(turn([]), 0.1) == []
+    machine.handle_move_chosen("m", 0, 4, None, 0.2)
+    assert machine.handle_message(turn([]), 0.3) == [SendMessage(Move("m", 0, 4))]
+    assert machine.handle_move_chosen("m", 0, 5, None, 0.4) == []
 
 
 def test_an_old_turn_is_ignored() -> None:
     machine = at_a_match()
-    machine.handle(turn([4, 0]), 0.0)
-    assert machine.handle(turn([]), 0.1) == []
+    machine.handle_message(turn([4, 0]), 0.0)
+    assert machine.handle_message(turn([]), 0.1) == []
 
 
 def test_a_client_that_missed_messages_catches_up_from_the_moves() -> None:
     machine = at_a_match()
-    machine.handle(turn([]), 0.0)
-    stop, choose = machine.handle(turn([0, 1, 2, 3]), 1.0)
+    machine.handle_message(turn([]), 0.0)
+    stop, choose = machine.handle_message(turn([0, 1, 2, 3]), 1.0)
     assert stop == StopChoosing("m")
     assert isinstance(choose, Choose)
     assert (choose.ply, choose.reply_to) == (4, 3)
     assert TICTACTOE.position_to_text(choose.position) == "XOXO....."
-    assert machine.move_chosen("m", 0, 4, None, 1.1) == []
-    assert machine.move_chosen("m", 4, 4, None, 1.2) == [SendMessage(Move("m", 4, 4))]
+    assert machine.handle_move_chosen("m", 0, 4, None, 1.1) == []
+    assert machine.handle_move_chosen("m", 4, 4, None, 1.2) == [SendMessage(Move("m", 4, 4))]
 
 
 def test_a_turn_before_the_bot_is_ready_waits_for_it() -> None:
     machine = Machine(HELLO)
-    machine.handle(welcome(), 0.0)
-    machine.handle(start(), 0.0)
-    assert machine.handle(turn([]), 1.0) == []
-    ready, choose = machine.prepared("m")
+    machine.handle_message(welcome(), 0.0)
+    machine.handle_message(start(), 0.0)
+    assert machine.handle_message(turn([]), 1.0) == []
+    ready, choose = machine.handle_prepared("m")
     assert ready == SendMessage(Ready("m"))
     assert isinstance(choose, Choose)
     assert choose.clock.arrived == 1.0
@@ -134,36 +134,36 @@ def test_a_turn_before_the_bot_is_ready_waits_for_it() -> None:
 
 def test_the_end_stops_a_bot_that_thinks() -> None:
     machine = at_a_match()
-    machine.handle(turn([]), 0.0)
-    stop, finish = machine.handle(end([], winner="minnie", reason=EndReason.TIMEOUT), 1.0)
+    machine.handle_message(turn([]), 0.0)
+    stop, finish = machine.handle_message(end([], winner="minnie", reason=EndReason.TIMEOUT), 1.0)
     assert stop == StopChoosing("m")
     assert isinstance(finish, EndMatch)
     assert finish.ending.standing(Player.MAXIE) == "lost"
-    assert machine.move_chosen("m", 0, 4, None, 1.1) == []
-    assert machine.handle(Error(Code.NO_SUCH_MATCH, "over", "m"), 1.2) == []
+    assert machine.handle_move_chosen("m", 0, 4, None, 1.1) == []
+    assert machine.handle_message(Error(Code.NO_SUCH_MATCH, "over", "m"), 1.2) == []
 
 
 def test_matches_at_once_do_not_mix() -> None:
     machine = at_a_match()
-    machine.handle(start("other", seat="minnie"), 0.0)
-    machine.prepared("other")
-    machine.handle(turn([]), 0.0)
-    machine.handle(turn([8], match="other"), 0.0)
-    assert machine.move_chosen("other", 1, 4, None, 0.1) == [SendMessage(Move("other", 1, 4))]
-    assert machine.move_chosen("m", 0, 4, None, 0.1) == [SendMessage(Move("m", 0, 4))]
-    assert machine.playing == 2
+    machine.handle_message(start("other", seat="minnie"), 0.0)
+    machine.handle_prepared("other")
+    machine.handle_message(turn([]), 0.0)
+    machine.handle_message(turn([8], match="other"), 0.0)
+    assert machine.handle_move_chosen("other", 1, 4, None, 0.1) == [SendMessage(Move("other", 1, 4))]
+    assert machine.handle_move_chosen("m", 0, 4, None, 0.1) == [SendMessage(Move("m", 0, 4))]
+    assert machine.match_count == 2
 
 
 def test_a_bot_that_chose_to_resign_says_why() -> None:
     machine = at_a_match()
-    _, resign = machine.bot_failed("m", "hopeless", crash=False)
+    _, resign = machine.handle_bot_failed("m", "hopeless", crash=False)
     assert resign == SendMessage(Resign("m", "resignation", "hopeless"))
 
 
 def test_a_match_too_many_is_resigned() -> None:
     machine = at_a_match()
-    machine.handle(start("second"), 0.0)
-    complaint, resign = machine.handle(start("third"), 0.0)
+    machine.handle_message(start("second"), 0.0)
+    complaint, resign = machine.handle_message(start("third"), 0.0)
     assert isinstance(complaint, Warn)
     assert "match third exceeds the agreed 2 simultaneous matches" in complaint.text
     assert resign == SendMessage(Resign("third"))
@@ -173,11 +173,11 @@ def test_a_game_that_is_not_known_is_resigned() -> None:
     machine = Machine(HELLO)
     message = start()
     unknown = type(message)(**{f: getattr(message, f) for f in message.__struct_fields__} | {"game": "chess"})
-    complaint, resign = machine.handle(unknown, 0.0)
+    complaint, resign = machine.handle_message(unknown, 0.0)
     assert isinstance(complaint, Warn)
     assert "no game is called 'chess'" in complaint.text
     assert resign == SendMessage(Resign("m"))
-    assert machine.handle(end([]), 0.0) == []
+    assert machine.handle_message(end([]), 0.0) == []
 
 
 @pytest.mark.parametrize("moves", [[0, 0], [9], ["b2"], [None]])
@@ -202,29 +202,29 @@ def test_a_turn_that_is_not_its_own_makes_no_sense() -> None:
 
 def test_a_turn_in_an_unknown_match_is_told_and_changes_nothing() -> None:
     machine = at_a_match()
-    complaint = only(machine.handle(turn([], match="what"), 0.0))
+    complaint = only(machine.handle_message(turn([], match="what"), 0.0))
     assert isinstance(complaint, Warn)
     assert "match what" in complaint.text
-    assert machine.playing == 1
+    assert machine.match_count == 1
 
 
 def test_a_bot_that_failed_resigns_once_and_says_so_again_when_asked() -> None:
     machine = at_a_match()
-    machine.handle(turn([]), 0.0)
-    complaint, resign = machine.bot_failed("m", "choose raised ValueError: no idea")
+    machine.handle_message(turn([]), 0.0)
+    complaint, resign = machine.handle_bot_failed("m", "choose raised ValueError: no idea")
     assert complaint == Warn("match m: choose raised ValueError: no idea; the match is lost by a crash")
     gave_up = SendMessage(Resign("m", "crash", "choose raised ValueError: no idea"))
     assert resign == gave_up
-    assert machine.bot_failed("m", "again") == []
-    assert machine.handle(turn([]), 0.0) == [gave_up]
-    assert machine.handle(start(), 0.0) == [gave_up]
-    assert isinstance(only(machine.handle(end([], winner="minnie"), 0.0)), EndMatch)
+    assert machine.handle_bot_failed("m", "again") == []
+    assert machine.handle_message(turn([]), 0.0) == [gave_up]
+    assert machine.handle_message(start(), 0.0) == [gave_up]
+    assert isinstance(only(machine.handle_message(end([], winner="minnie"), 0.0)), EndMatch)
 
 
 def test_a_choice_that_is_no_move_resigns() -> None:
     machine = at_a_match()
-    machine.handle(turn([]), 0.0)
-    complaint, resign = machine.move_chosen("m", 0, None, None, 0.1)
+    machine.handle_message(turn([]), 0.0)
+    complaint, resign = machine.handle_move_chosen("m", 0, None, None, 0.1)
     assert isinstance(complaint, Warn)
     assert "choose returned None, which is not a move of tictactoe" in complaint.text
     assert crashed(resign)
@@ -232,17 +232,19 @@ def test_a_choice_that_is_no_move_resigns() -> None:
 
 def test_a_fatal_error_ends_the_connection_and_others_are_told() -> None:
     machine = at_a_match()
-    assert machine.handle(Error(Code.BAD_TOKEN, "no", fatal=True), 0.0) == [Disconnect(Code.BAD_TOKEN, "no")]
-    told = only(machine.handle(Error(Code.OUT_OF_TURN, "not yours", "m", 3), 0.0))
+    assert machine.handle_message(Error(Code.BAD_TOKEN, "no", fatal=True), 0.0) == [
+        Disconnect(Code.BAD_TOKEN, "no")
+    ]
+    told = only(machine.handle_message(Error(Code.OUT_OF_TURN, "not yours", "m", 3), 0.0))
     assert told == Warn("match m: the server says out_of_turn at ply 3: not yours")
 
 
 def test_lag_is_the_servers_time_minus_the_bots_time() -> None:
     machine = at_a_match()
-    machine.handle(turn([]), 10.0)
-    machine.move_chosen("m", 0, 4, None, 10.5)
-    machine.handle(Accepted("m", 0, 530.0, 9000), 10.6)
-    choose = only(machine.handle(turn([4, 0]), 11.0))
+    machine.handle_message(turn([]), 10.0)
+    machine.handle_move_chosen("m", 0, 4, None, 10.5)
+    machine.handle_message(Accepted("m", 0, 530.0, 9000), 10.6)
+    choose = only(machine.handle_message(turn([4, 0]), 11.0))
     assert isinstance(choose, Choose)
     assert choose.clock.lag == pytest.approx(0.03)
 
@@ -252,87 +254,87 @@ def test_lag_is_the_servers_time_minus_the_bots_time() -> None:
 
 def test_a_new_connection_brings_the_session_and_the_answers_already_given() -> None:
     machine = at_a_match()
-    machine.handle(turn([]), 0.0)
-    machine.move_chosen("m", 0, 4, None, 0.1)
-    machine.disconnected()
+    machine.handle_message(turn([]), 0.0)
+    machine.handle_move_chosen("m", 0, 4, None, 0.1)
+    machine.handle_disconnected()
     assert not machine.welcomed
-    hello = only(machine.connected())
+    hello = only(machine.handle_connected())
     assert isinstance(hello, SendMessage)
     assert isinstance(hello.message, Hello)
     assert hello.message.session == "secret"
     # The match may be over: what was said last is said again, and would be refused.
-    assert machine.handle(welcome(), 1.0) == [SendMessage(Ready("m"))]
-    assert machine.handle(start(), 1.0) == [SendMessage(Ready("m"))]
-    assert machine.handle(turn([]), 1.0) == [SendMessage(Move("m", 0, 4))]
+    assert machine.handle_message(welcome(), 1.0) == [SendMessage(Ready("m"))]
+    assert machine.handle_message(start(), 1.0) == [SendMessage(Ready("m"))]
+    assert machine.handle_message(turn([]), 1.0) == [SendMessage(Move("m", 0, 4))]
 
 
 def test_a_match_that_ended_meanwhile_is_given_up_when_the_server_refuses_it() -> None:
     machine = at_a_match()
-    machine.disconnected()
-    machine.connected()
-    machine.handle(welcome(), 1.0)
-    finish = only(machine.handle(Error(Code.NO_SUCH_MATCH, "it is over", "m"), 1.1))
+    machine.handle_disconnected()
+    machine.handle_connected()
+    machine.handle_message(welcome(), 1.0)
+    finish = only(machine.handle_message(Error(Code.NO_SUCH_MATCH, "it is over", "m"), 1.1))
     assert isinstance(finish, EndMatch)
     assert finish.ending.standing(Player.MAXIE) == "void"
-    assert machine.playing == 0
+    assert machine.match_count == 0
 
 
 def test_a_server_that_has_forgotten_the_session_is_asked_for_the_ends_of_its_matches() -> None:
     machine = at_a_match()
-    machine.handle(turn([]), 0.0)
-    machine.disconnected()
-    machine.connected()
-    assert machine.handle(welcome("another"), 1.0) == [SendMessage(Ready("m"))]
+    machine.handle_message(turn([]), 0.0)
+    machine.handle_disconnected()
+    machine.handle_connected()
+    assert machine.handle_message(welcome("another"), 1.0) == [SendMessage(Ready("m"))]
     # A move that was made meanwhile is refused before the end is told.
-    machine.move_chosen("m", 0, 4, None, 1.1)
-    assert machine.handle(Error(Code.NO_SUCH_MATCH, "it is over", "m", 0), 1.2) == []
-    finish = only(machine.handle(end([], winner="minnie", reason=EndReason.DISCONNECT), 1.3))
+    machine.handle_move_chosen("m", 0, 4, None, 1.1)
+    assert machine.handle_message(Error(Code.NO_SUCH_MATCH, "it is over", "m", 0), 1.2) == []
+    finish = only(machine.handle_message(end([], winner="minnie", reason=EndReason.DISCONNECT), 1.3))
     assert isinstance(finish, EndMatch)
     assert finish.ending.standing(Player.MAXIE) == "lost"
 
 
 def test_a_match_that_the_server_no_longer_has_is_given_up() -> None:
     machine = at_a_match()
-    machine.handle(turn([]), 0.0)
-    machine.disconnected()
-    machine.connected()
-    machine.handle(welcome("another"), 1.0)
-    stop, finish = machine.handle(Error(Code.NO_SUCH_MATCH, "there is none", "m"), 1.0)
+    machine.handle_message(turn([]), 0.0)
+    machine.handle_disconnected()
+    machine.handle_connected()
+    machine.handle_message(welcome("another"), 1.0)
+    stop, finish = machine.handle_message(Error(Code.NO_SUCH_MATCH, "there is none", "m"), 1.0)
     assert stop == StopChoosing("m")
     assert isinstance(finish, EndMatch)
     assert finish.ending.reason is None
-    assert machine.handle(start(), 1.1) != []
+    assert machine.handle_message(start(), 1.1) != []
 
 
 def test_a_client_that_reconnects_before_the_answer_to_its_status_asks_again() -> None:
     machine = Machine(HELLO)
-    machine.connected()
-    machine.handle(welcome(), 0.0)
+    machine.handle_connected()
+    machine.handle_message(welcome(), 0.0)
     assert machine.finish() == [SendMessage(Status(quota=0))]
-    machine.disconnected()
-    machine.connected()
-    assert machine.handle(welcome(), 1.0) == [SendMessage(Status(quota=0))]
-    assert not machine.done
-    machine.handle(start(), 1.1)  # it was given meanwhile
-    machine.handle(Standing("finishing", "takes no more matches; 1 in play", 0), 1.2)
-    assert not machine.done
-    machine.disconnected()
-    machine.connected()
-    assert machine.handle(welcome(), 2.0) == []
-    machine.handle(end([]), 2.1)
-    assert machine.done
+    machine.handle_disconnected()
+    machine.handle_connected()
+    assert machine.handle_message(welcome(), 1.0) == [SendMessage(Status(quota=0))]
+    assert not machine.is_done
+    machine.handle_message(start(), 1.1)  # it was given meanwhile
+    machine.handle_message(Standing("finishing", "takes no more matches; 1 in play", 0), 1.2)
+    assert not machine.is_done
+    machine.handle_disconnected()
+    machine.handle_connected()
+    assert machine.handle_message(welcome(), 2.0) == []
+    machine.handle_message(end([]), 2.1)
+    assert machine.is_done
 
 
 def test_matches_of_which_nothing_was_heard_make_room_for_new_ones() -> None:
     machine = at_a_match()
-    machine.handle(start("second"), 0.0)
-    machine.disconnected()
-    machine.connected()
-    machine.handle(welcome(), 1.0)
-    machine.handle(start("second"), 1.0)
-    prepare = only(machine.handle(start("third"), 1.0))
+    machine.handle_message(start("second"), 0.0)
+    machine.handle_disconnected()
+    machine.handle_connected()
+    machine.handle_message(welcome(), 1.0)
+    machine.handle_message(start("second"), 1.0)
+    prepare = only(machine.handle_message(start("third"), 1.0))
     assert isinstance(prepare, Prepare)
-    finish = only(machine.handle(end([]), 1.0))
+    finish = only(machine.handle_message(end([]), 1.0))
     assert isinstance(finish, EndMatch)
     assert finish.match.id == "m"
 
@@ -343,22 +345,22 @@ def challenge(id: str, opponent: str = "me") -> Challenged:
 
 def test_a_challenge_is_accepted_as_soon_as_there_is_room() -> None:
     machine = Machine(Hello("me", matches=1))
-    machine.connected()
-    machine.handle(welcome(), 0.0)
-    assert machine.handle(challenge("c1"), 0.0) == [SendMessage(Accept("c1"))]
-    machine.handle(start(), 0.0)
-    machine.prepared("m")
-    assert machine.handle(challenge("c2"), 0.0) == []
-    assert machine.handle(challenge("c3"), 0.0) == []
-    assert machine.handle(ChallengeOver("c2", "expired"), 0.0) == []
-    finish, accept = machine.handle(end([]), 0.0)
+    machine.handle_connected()
+    machine.handle_message(welcome(), 0.0)
+    assert machine.handle_message(challenge("c1"), 0.0) == [SendMessage(Accept("c1"))]
+    machine.handle_message(start(), 0.0)
+    machine.handle_prepared("m")
+    assert machine.handle_message(challenge("c2"), 0.0) == []
+    assert machine.handle_message(challenge("c3"), 0.0) == []
+    assert machine.handle_message(ChallengeOver("c2", "expired"), 0.0) == []
+    finish, accept = machine.handle_message(end([]), 0.0)
     assert isinstance(finish, EndMatch)
     assert accept == SendMessage(Accept("c3"))
 
 
 def test_an_open_challenge_and_one_to_somebody_else_are_left_alone() -> None:
     machine = Machine(HELLO)
-    machine.connected()
-    machine.handle(welcome(), 0.0)
-    assert machine.handle(challenge("c1", ""), 0.0) == []
-    assert machine.handle(challenge("c2", "bert"), 0.0) == []
+    machine.handle_connected()
+    machine.handle_message(welcome(), 0.0)
+    assert machine.handle_message(challenge("c1", ""), 0.0) == []
+    assert machine.handle_message(challenge("c2", "bert"), 0.0) == []

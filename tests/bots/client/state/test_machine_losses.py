@@ -80,9 +80,9 @@ class Client:
         self.connect()
 
     def connect(self) -> None:
-        self.machine.disconnected()
+        self.machine.handle_disconnected()
         self.server.connect()
-        self.act(self.machine.connected())
+        self.act(self.machine.handle_connected())
 
     def act(self, actions: list[Action]) -> None:
         for action in actions:
@@ -102,10 +102,10 @@ class Client:
         """Do the first thing that the bot was asked."""
         order = self.doing.pop(0)
         if isinstance(order, Prepare):
-            self.act(self.machine.prepared(order.match.id))
+            self.act(self.machine.handle_prepared(order.match.id))
             return
         move = self.server.rng.choice(TICTACTOE.moves(order.position))
-        self.act(self.machine.move_chosen("m", order.ply, move, None, 0.0))
+        self.act(self.machine.handle_move_chosen("m", order.ply, move, None, 0.0))
 
     def step(self, event: str) -> None:
         line = self.server.line
@@ -117,7 +117,7 @@ class Client:
             case "repeat" if line:
                 line.insert(0, line[0])
             case "deliver" if line:
-                self.act(self.machine.handle(line.pop(0), 0.0))
+                self.act(self.machine.handle_message(line.pop(0), 0.0))
             case "work" if self.doing:
                 self.work()
 

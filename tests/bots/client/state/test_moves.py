@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from msgspec import UNSET
 
 from arena.bots.api.bot import Match, Thinking
-from arena.bots.client.state.moves import BadChoice, move_message
+from arena.bots.client.state.moves import BadChoice, make_move_message
 from arena.games.core import Player
 from arena.games.tictactoe import TicTacToe
 from arena.maps.setup import make_setup
@@ -20,14 +20,14 @@ RISKLESS = Match(make_setup("riskless", "m1"), Player.MAXIE, id="m")
 
 
 def test_a_legal_move_is_sent_without_a_word() -> None:
-    message, warnings = move_message(TICTACTOE, 0, TICTACTOE.game.start(), 4, None)
+    message, warnings = make_move_message(TICTACTOE, 0, TICTACTOE.game.start(), 4, None)
     assert message == Move("m", 0, 4)
     assert warnings == []
 
 
 def test_an_illegal_move_is_sent_and_its_author_told_which_are_legal() -> None:
     position = TICTACTOE.game.play(TICTACTOE.game.start(), 4)
-    message, warnings = move_message(TICTACTOE, 1, position, 4, None)
+    message, warnings = make_move_message(TICTACTOE, 1, position, 4, None)
     assert message.move == 4
     assert warnings == [
         "choose returned at ply 1 an illegal move b2: b2 is taken by X; legal: a1, b1, c1, a2, c2, a3, b3, c3"
@@ -38,7 +38,7 @@ def test_an_illegal_move_is_sent_and_its_author_told_which_are_legal() -> None:
 @pytest.mark.parametrize("nonsense", [None, "b2", 1.5, object(), (1,), (0, None), {"a": 1}, [[0], [1]], True])
 def test_an_invalid_move_is_a_bad_choice(match: Match, nonsense: object) -> None:
     with pytest.raises(BadChoice, match=r"choose returned .*, which is not a move of"):
-        move_message(match, 0, match.game.start(), nonsense, None)
+        make_move_message(match, 0, match.game.start(), nonsense, None)
 
 
 def test_an_error_names_the_legal_moves() -> None:
@@ -47,14 +47,14 @@ def test_an_error_names_the_legal_moves() -> None:
         (TICTACTOE, "a move of tictactoe must be a whole number"),
     ):
         with pytest.raises(BadChoice) as raised:
-            move_message(match, 0, match.game.start(), None, None)
+            make_move_message(match, 0, match.game.start(), None, None)
         assert told in str(raised.value)
         assert "NoneType" not in str(raised.value)
 
 
 def test_a_list_stands_for_a_pair() -> None:
     move = RISKLESS.game.moves(RISKLESS.game.start())[0]
-    message, warnings = move_message(RISKLESS, 0, RISKLESS.game.start(), list(move), None)
+    message, warnings = make_move_message(RISKLESS, 0, RISKLESS.game.start(), list(move), None)
     assert (message.move, warnings) == (list(move), [])
 
 
@@ -72,7 +72,7 @@ def test_whatever_is_told_goes_over_the_wire(
     depth: int | None, value: float | None, nodes: int | None, length: int
 ) -> None:
     thinking = Thinking(depth, value, nodes, [4] * length)
-    message, _ = move_message(TICTACTOE, 0, TICTACTOE.game.start(), 4, thinking)
+    message, _ = make_move_message(TICTACTOE, 0, TICTACTOE.game.start(), 4, thinking)
     assert decode_client(encode(message)) == message
     if message.thinking is not UNSET and message.thinking.value is not None:
         assert math.isfinite(message.thinking.value)
@@ -80,7 +80,7 @@ def test_whatever_is_told_goes_over_the_wire(
 
 def test_thinking_that_cannot_be_told_does_not_cost_the_move() -> None:
     bad = Thinking(value="high")  # type: ignore[arg-type]
-    message, warnings = move_message(TICTACTOE, 3, TICTACTOE.game.start(), 4, bad)
+    message, warnings = make_move_message(TICTACTOE, 3, TICTACTOE.game.start(), 4, bad)
     assert message.thinking is UNSET
     assert len(warnings) == 1
     assert "self.thinking is not sent at ply 3" in warnings[0]

@@ -7,9 +7,9 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from arena.bots.evaluators import evaluator_for
-from arena.bots.search.effort import Comparison, compare
+from arena.bots.search.effort import Comparison, compare_methods
 from arena.bots.search.problem import Problem
-from arena.bots.search.reports.leaves_chart import plot_svg
+from arena.bots.search.reports.leaves_chart import leaves_chart_svg
 from arena.games.tictactoe import TicTacToe
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -17,12 +17,12 @@ SVG = "{http://www.w3.org/2000/svg}"
 
 def compared(budget: int) -> Comparison:
     game = TicTacToe()
-    return compare(Problem(game, evaluator_for(game)), game.start(), 4, budget)
+    return compare_methods(Problem(game, evaluator_for(game)), game.start(), 4, budget)
 
 
 def test_there_is_a_dot_for_every_count_and_a_name_for_every_line() -> None:
     comparison = compared(800)
-    picture = ET.fromstring(plot_svg(comparison, "leaves & depth"))
+    picture = ET.fromstring(leaves_chart_svg(comparison, "leaves & depth"))
     assert len(list(picture.iter(f"{SVG}circle"))) == sum(map(len, comparison.bounded_leaves.values()))
     texts = {"".join(text.itertext()) for text in picture.iter(f"{SVG}text")}
     assert {
@@ -33,4 +33,4 @@ def test_there_is_a_dot_for_every_count_and_a_name_for_every_line() -> None:
 
 def test_nothing_counted_is_nothing_to_draw() -> None:
     with pytest.raises(ValueError, match="nothing to draw"):
-        plot_svg(compared(1), "empty")
+        leaves_chart_svg(compared(1), "empty")

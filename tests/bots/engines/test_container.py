@@ -1,4 +1,4 @@
-"""bots.engines.box: containers by a stand-in for `docker`, which runs their programs without any; tests/docker has real
+"""bots.engines.container: containers by a stand-in for `docker`, which runs their programs without any; tests/docker has real
 ones.
 """
 
@@ -17,7 +17,7 @@ import pytest
 
 from arena.bots.api.bot import Bot, Clock, Crash, assign_match, request_move
 from arena.bots.api.options import BadSpec
-from arena.bots.engines.box import LIMITS, PODMAN_LIMITS, box_engine
+from arena.bots.engines.container import LIMITS, PODMAN_LIMITS, container_engine
 from tests.bots.command_line import fails
 from tests.bots.engines.programs import HONEST, LONG, MATCH
 from tests.bots.engines.test_submission import zipped
@@ -82,7 +82,7 @@ def submitted(tmp_path: Path, after: str = "") -> str:
 
 
 def seat_bot(spec: str) -> Bot:
-    bot = box_engine(spec).make()
+    bot = container_engine(spec).make()
     assign_match(bot, MATCH, Event())
     return bot
 
@@ -121,10 +121,10 @@ DYING = """
 import os, signal, sys
 from threading import Event
 from arena.bots.api.bot import assign_match
-from arena.bots.engines.box import box_engine
+from arena.bots.engines.container import container_engine
 from tests.bots.engines.programs import MATCH
 
-bot = box_engine(sys.argv[1]).make()
+bot = container_engine(sys.argv[1]).make()
 assign_match(bot, MATCH, Event())
 bot.prepare()
 os.kill(os.getpid(), signal.SIGKILL)
@@ -188,8 +188,8 @@ def test_options_that_a_box_has_no_use_for(tmp_path: Path) -> None:
 
 def test_a_machine_without_an_engine(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
-    with pytest.raises(BadSpec, match="a box needs Docker or Podman, and neither is in the PATH"):
-        box_engine("image:mine")
+    with pytest.raises(BadSpec, match="a container needs Docker or Podman, and neither is in the PATH"):
+        container_engine("image:mine")
 
 
 @pytest.mark.parametrize(
@@ -208,7 +208,7 @@ def test_an_engine_that_bounds_no_container_is_refused(
         (engine / "docker").rename(engine / "podman")
     monkeypatch.setenv("PATH", str(engine))
     with pytest.raises(BadSpec, match=why):
-        box_engine("image:mine")
+        container_engine("image:mine")
 
 
 @pytest.mark.parametrize("docker", ["missing", "stopped"])

@@ -1,4 +1,4 @@
-"""A bot in a box: each match gets its own container, whose program speaks JSON Lines over stdin and stdout
+"""Bots in containers. Each match has its own container, whose program speaks JSON Lines over stdin and stdout
 (docs/stdio.md).
 
 The container has no network, no privileges, a read-only file system, and limits on memory, processes and cores. It is
@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from arena.bots.api.bot import Clock, Crash, Thinking
-from arena.bots.api.options import IMAGE, IMAGE_SEPARATOR, SUBMISSION, BadSpec, box_name
+from arena.bots.api.options import IMAGE, IMAGE_SEPARATOR, SUBMISSION, BadSpec, container_bot_name
 from arena.bots.engines.from_program import ProgramBot
 from arena.bots.engines.registry import NAME_LENGTH, Engine
 from arena.bots.engines.submission import unpack
@@ -62,8 +62,8 @@ ENGINE_SECONDS = 60
 
 
 @dataclass(frozen=True)
-class Box:
-    """Settings of the containers of one bot."""
+class Container:
+    """Container of a bot: its image, and its zip file if it has one."""
 
     program: str
     """Path of `docker` or `podman`."""
@@ -87,16 +87,16 @@ class Box:
             more += PODMAN_LIMITS
         self._run("create", "--rm", "--interactive", "--pull=never", *LIMITS, *more, self.image, *command)
 
-    def process_of(self, name: str) -> tuple[str, int]:
+    def find_process(self, name: str) -> tuple[str, int]:
         """Return the id of a running container, and the process id of its first process. Raises BadSpec."""
         container, process = self._run(
             "container", "inspect", "--format={{.Id}} {{.State.Pid}}", name
         ).split()
         return container, int(process)
 
-    def pinned(self) -> Box:
-        """Return a copy of the box that names its image by id, so that every match uses the same image. Raises BadSpec."""
-        result = _run_engine(
+    def with_image_id(self) -> Container:
+        """Return a copy that names its image by id, so that every match uses the same image. Raises BadSpec."""
+        result = _run_container_engine(
             self.program, "image", "inspect", "--format={{.Id}} {{json .Config.Volumes}}", self.image
         )
         if result.returncode == 0:
@@ -106,7 +106,7 @@ class Box:
                 raise BadSpec(
                     f"the image {self.image} has a VOLUME, which is not allowed: build it without one"
                 )
-            return Box(self.program, identity, self.submission)
+            return Container(self.program, identity, self.submission)
         why, tool = _first_line(result.stderr), Path(self.program).name
         if re.search("no such image|image not known", why, re.IGNORECASE):
             raise BadSpec(
@@ -114,14 +114,14 @@ class Box:
             )
         raise BadSpec(f"{tool} cannot look for the image {self.image}: {why}")
 
-    def _run(self, *words: str) -> str:
-        result = _run_engine(self.program, *words)
+    def _run(self, *arguments: str) -> str:
+        result = _run_container_engine(self.program, *arguments)
         if result.returncode:
-            raise BadSpec(f"{Path(self.program).name} {words[0]}: {_first_line(result.stderr)}")
+            raise BadSpec(f"{Path(self.program).name} {arguments[0]}: {_first_line(result.stderr)}")
         return result.stdout
 
 
-def box_engine(spec: str, logs: Path | None = None) -> Engine:
+def container_engine(spec: str, logs: Path | None = None) -> Engine:
     """Return the engine of `image:NAME` or `submit:FILE.zip[,image=NAME]`. Raises BadSpec.
 
     logs: folder for the standard error of each match's container, as MATCH.log
@@ -132,17 +132,19 @@ def box_engine(spec: str, logs: Path | None = None) -> Engine:
     if submission is not None:
         with tempfile.TemporaryDirectory() as folder:
             unpack(submission, Path(folder))
-    box = Box(_find_engine(), image, submission).pinned()
-    return Engine(box_name(spec)[:NAME_LENGTH] or "box", spec, lambda: BoxBot(box, logs))
+    container = Container(_find_container_engine(), image, submission).with_image_id()
+    return Engine(
+        container_bot_name(spec)[:NAME_LENGTH] or "container", spec, lambda: ContainerBot(container, logs)
+    )
 
 
-class BoxBot(ProgramBot):
+class ContainerBot(ProgramBot):
     """Bot in a container that is created for its match, and removed after it."""
 
-    def __init__(self, box: Box, logs: Path | None) -> None:
+    def __init__(self, container: Container, logs: Path | None) -> None:
         self._name = f"arena-box-{uuid.uuid4().hex}"
-        super().__init__([box.program, "start", "--attach", "--interactive", self._name], logs)
-        self._box = box
+        super().__init__([container.program, "start", "--attach", "--interactive", self._name], logs)
+        self._container = container
         self._reaper: subprocess.Popen[bytes] | None = None
         self._running_as = ("", 0)
         """Id of the container, and process id of its first process."""
@@ -152,19 +154,19 @@ class BoxBot(ProgramBot):
     def prepare(self) -> None:
         folder = tempfile.mkdtemp(prefix="arena-box-")
         self._reaper = subprocess.Popen(  # noqa: S603
-            ["/bin/sh", "-c", REAP, "sh", self._box.program, self._name, folder],
+            ["/bin/sh", "-c", REAP, "sh", self._container.program, self._name, folder],
             stdin=subprocess.PIPE,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
             start_new_session=True,
         )
         try:
-            self._box.create(self._name, Path(folder), self.match.threads)
+            self._container.create(self._name, Path(folder), self.match.threads)
         except BadSpec as error:
             raise Crash(str(error)) from None
         super().prepare()
         try:
-            self._running_as = self._box.process_of(self._name)
+            self._running_as = self._container.find_process(self._name)
         except BadSpec as error:
             raise Crash(str(error)) from None
         self._used_ms = self._measure_cpu_ms()
@@ -186,14 +188,14 @@ class BoxBot(ProgramBot):
         return used_ms(container, Path(f"/proc/{process}/cgroup"))
 
 
-def _find_engine() -> str:
+def _find_container_engine() -> str:
     """Return the path of the container engine: Docker, or Podman if Docker is missing or not running. Raises BadSpec."""
     reasons = []
     for tool, template in BOUNDS.items():
         program = shutil.which(tool)
         if program is None:
             continue
-        result = _run_engine(program, "info", f"--format={template}")
+        result = _run_container_engine(program, "info", f"--format={template}")
         words = result.stdout.split()
         if result.returncode:
             reasons.append(f"{tool} does not answer: {_first_line(result.stderr)}")
@@ -204,14 +206,15 @@ def _find_engine() -> str:
         else:
             return program
     raise BadSpec(
-        "; ".join(reasons) or "a box needs Docker or Podman, and neither is in the PATH: install one of them"
+        "; ".join(reasons)
+        or "a container needs Docker or Podman, and neither is in the PATH: install one of them"
     )
 
 
-def _run_engine(program: str, *words: str) -> subprocess.CompletedProcess[str]:
+def _run_container_engine(program: str, *arguments: str) -> subprocess.CompletedProcess[str]:
     try:
         return subprocess.run(  # noqa: S603 - no shell, and the reference of the image is checked
-            [program, *words],
+            [program, *arguments],
             stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,
@@ -220,7 +223,7 @@ def _run_engine(program: str, *words: str) -> subprocess.CompletedProcess[str]:
             timeout=ENGINE_SECONDS,
         )
     except (OSError, subprocess.TimeoutExpired) as error:
-        raise BadSpec(f"{Path(program).name} {words[0]}: {error}") from None
+        raise BadSpec(f"{Path(program).name} {arguments[0]}: {error}") from None
 
 
 def _split_spec(spec: str) -> tuple[str, Path | None]:
