@@ -143,8 +143,8 @@ class IllegalMove(GameError):
         super().__init__(f"illegal move {move}: {why}; legal: {first_moves or 'none'}{tail}")
 
 
-def whole_number(data: object, what: str, low: int, high: int) -> int:
+def require_integer(data: object, name: str, low: int, high: int) -> int:
     """Return `data` as an int from `low` to `high`, both included. Raises BadData, also for a bool."""
     if isinstance(data, bool) or not isinstance(data, int) or not low <= data <= high:
-        raise BadData(f"{what} must be a whole number from {low} to {high}, not {data!r:.40}")
+        raise BadData(f"{name} must be a whole number from {low} to {high}, not {data!r:.40}")
     return data

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import cos, pi, sin
 
-from arena.games.core import BadData, Plain, whole_number
+from arena.games.core import BadData, Plain, require_integer
 from arena.games.graph import reachable
 
 MAX_TERRITORIES = 1000
@@ -116,7 +116,7 @@ class RisklessMap:
             ("ply_limit", 1, MAX_PLIES),
         ):
             try:
-                whole_number(getattr(self, key), "it", low, high)
+                require_integer(getattr(self, key), "it", low, high)
             except BadData as error:
                 hint = (
                     f" (the cap {self.territory_cap} times {size} territories)"
@@ -147,11 +147,11 @@ class RisklessMap:
         """Number of territories, V."""
         return len(self.territories)
 
-    def label(self, territory: int) -> str:
+    def territory_name(self, territory: int) -> str:
         """Return the name of `territory`, or the number itself if the map has no such territory."""
         return self.territories[territory] if 0 <= territory < self.size else str(territory)
 
-    def find(self, text: str) -> int:
+    def find_territory(self, text: str) -> int:
         """Return the territory with this number or name; case is ignored.
 
         The BadData for any other text lists similar names.
@@ -223,7 +223,7 @@ def _require_text(value: object, key: str) -> str:
 
 def _require_number(value: object, key: str) -> int:
     try:
-        return whole_number(value, "it", -(10**6), 10**6)
+        return require_integer(value, "it", -(10**6), 10**6)
     except BadData as error:
         raise BadMap(key, str(error)) from None
 

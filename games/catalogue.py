@@ -12,17 +12,17 @@ from pathlib import Path
 from typing import Any, cast
 
 from arena.games.core import AnyGame, BadGame, Game, UnknownGame
-from arena.games.digest import digest_of
+from arena.games.digest import compute_rules_digest
 from arena.games.hexapawn import Hexapawn
 from arena.games.loading import (
     GameClass,
-    game_in_file,
-    installed_game,
     installed_games,
     is_file_spec,
+    load_game_class,
+    load_installed_game,
     split_spec,
 )
-from arena.games.nearest import hint
+from arena.games.name_hints import suggest_name
 from arena.games.riskless import Riskless
 from arena.games.rule_check import check_rules, fixed_choices
 from arena.games.tictactoe import TicTacToe
@@ -66,7 +66,7 @@ class Catalogue:
         if not is_file_spec(spec):
             return self.find(spec)
         file, class_name = split_spec(spec)
-        game = game_in_file(Path(file).absolute(), class_name)
+        game = load_game_class(Path(file).absolute(), class_name)
         entry = self._own_games.get(game.name)
         if game.name in GAMES or (entry is not None and entry[0] is not game):
             whose = "a game of the project" if entry is None else f"the game of {entry[1]}"
@@ -96,8 +96,8 @@ class Catalogue:
         if name in self._own_games:
             return self._own_games[name][0]
         if name in installed_games():
-            return installed_game(name)
-        near = hint(name, sorted(self.names()))
+            return load_installed_game(name)
+        near = suggest_name(name, sorted(self.names()))
         raise UnknownGame(f"no game is called {name!r:.40}: {near} (or your own: --game FILE.py:Class)")
 
     def knows(self, name: str) -> bool:
@@ -120,12 +120,12 @@ class Catalogue:
         """Return the digests of the custom games played here, by name, each on its default setup."""
         return dict(self._standard)
 
-    def why_incompatible(self, theirs: Mapping[str, str]) -> str | None:
-        """Return in one line why a client with the digests `theirs` cannot play on this server, or None if it can.
+    def why_incompatible(self, client_digests: Mapping[str, str]) -> str | None:
+        """Return in one line why a client with these digests cannot play on this server, or None if it can.
 
         It cannot if it has other rules for a game of the same name.
         """
-        for name, digest in theirs.items():
+        for name, digest in client_digests.items():
             ours = self._standard.get(name, digest)
             if ours != digest:
                 return _difference_text(name, digest, ours)
@@ -140,7 +140,7 @@ class Catalogue:
             return ""
         key = (type(game), repr(game.setup()))
         if key not in self._digests:
-            self._digests[key] = digest_of(game)
+            self._digests[key] = compute_rules_digest(game)
         return self._digests[key]
 
 
@@ -153,13 +153,13 @@ def make_game(name: str, setup: Mapping[str, object]) -> AnyGame:
     return cast("AnyGame", KNOWN.find(name).from_setup(setup))
 
 
-def why_rules_differ(game: Game[Any, Any], theirs: str) -> str | None:
-    """Return in one line why a client with the digest `theirs` cannot play `game` here, or None if it can."""
+def why_rules_differ(game: Game[Any, Any], other_digest: str) -> str | None:
+    """Return in one line how the rules with the digest `other_digest` differ from those of `game`; None if they do not."""
     ours = KNOWN.rules_digest(game)
-    if not theirs or not ours or theirs == ours:
+    if not other_digest or not ours or other_digest == ours:
         return None
-    return _difference_text(game.name, theirs, ours)
+    return _difference_text(game.name, other_digest, ours)
 
 
-def _difference_text(name: str, theirs: str, ours: str) -> str:
-    return f"{name:.64} has other rules there (digest {theirs:.64}) than here (digest {ours}): both sides need the same file of the game"
+def _difference_text(name: str, other_digest: str, own_digest: str) -> str:
+    return f"{name:.64} has other rules there (digest {other_digest:.64}) than here (digest {own_digest}): both sides need the same file of the game"

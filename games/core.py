@@ -29,7 +29,7 @@ from arena.games.basics import (
     Player,
     Reason,
     UnknownGame,
-    whole_number,
+    require_integer,
 )
 from arena.games.boards import Board, piece_marks
 
@@ -49,7 +49,7 @@ __all__ = [
     "Player",
     "Reason",
     "UnknownGame",
-    "whole_number",
+    "require_integer",
 ]
 
 P = TypeVar("P")
@@ -210,12 +210,12 @@ class Game(ABC, Generic[P, M]):
 
     def move_to_text(self, move: M) -> str:
         """Return a move as a person reads and types it. Default: its numbers and words, with cells by name."""
-        return plain.as_words(move, self._cell_names)
+        return plain.format_move(move, self._cell_names)
 
     def move_from_text(self, text: str) -> M:
         """Return the move that a person typed. Raises BadData, saying what would be right."""
         numbers = {name.lower(): cell for cell, name in enumerate(self._cell_names)}
-        data = plain.words_to_data(text, self._sample_move, numbers)
+        data = plain.parse_move(text, self._sample_move, numbers)
         try:
             return cast("M", plain.from_plain(data, self._sample_move))
         except BadData:

@@ -20,7 +20,7 @@ LENGTH = 16
 """Length of a digest, in hexadecimal characters (64 bits)."""
 
 
-def digest_of(game: Game[Any, Any]) -> str:
+def compute_rules_digest(game: Game[Any, Any]) -> str:
     """Return the digest of a game on its setup. Exceptions raised by faulty rules are passed on.
 
     Every second match avoids moves that end it if there are others, so that boards fill up too.
@@ -39,14 +39,14 @@ def digest_of(game: Game[Any, Any]) -> str:
             moves = game.moves(position)
             digest.update(_to_bytes([game.player(position), [game.move_to_data(move) for move in moves]]))
             chance = (chance * 6364136223846793005 + 1442695040888963407) % 2**64
-            position = _choose_move(game, position, moves, chance >> 33, long=number % 2 == 1)
+            position = _choose_move(game, position, moves, chance >> 33, avoid_end=number % 2 == 1)
     return digest.hexdigest()[:LENGTH]
 
 
-def _choose_move(game: Game[Any, Any], position: Any, moves: Any, chance: int, *, long: bool) -> Any:
-    for step in range(len(moves) if long else 1):
+def _choose_move(game: Game[Any, Any], position: Any, moves: Any, chance: int, *, avoid_end: bool) -> Any:
+    for step in range(len(moves) if avoid_end else 1):
         after = game.successor(position, moves[(chance + step) % len(moves)])
-        if not long or game.outcome(after) is None:
+        if not avoid_end or game.outcome(after) is None:
             return after
     return game.successor(position, moves[chance % len(moves)])
 

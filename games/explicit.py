@@ -1,7 +1,7 @@
 """Explicit game trees: games that consist of a given tree (source 001, section 5.4: ExplicitGame).
 
 A leaf carries its value for Maxie, which is the game's estimate there. Estimating a node without a value is a mistake
-of the search, which stopped at the wrong depth, and raises WrongPlace. The players alternate. A move is the number of
+of the search, which stopped at the wrong depth, and raises NodeWithoutValue. The players alternate. A move is the number of
 a child, 0 to n - 1.
 
 As data, a tree is a node: {"name": "b", "children": [node, …]} or {"name": "c", "value": 3}. A leaf with the value
@@ -15,14 +15,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Self, cast
 
-from arena.games.core import BadData, Game, GameError, Outcome, Plain, Player, Reason, whole_number
+from arena.games.core import BadData, Game, GameError, Outcome, Plain, Player, Reason, require_integer
 
 MAX_NODES = 1_000_000
 MAX_VALUE = 900_000
 MAX_NAME = 40
 
 
-class WrongPlace(GameError):
+class NodeWithoutValue(GameError):
     """Raised when a node without a value is estimated."""
 
 
@@ -36,13 +36,13 @@ class Node:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class NodePosition:
     """A position: the number of a node. The root is 0."""
 
     node: int
 
 
-class Explicit(Game[Place, int]):
+class Explicit(Game[NodePosition, int]):
     """The game of one tree. Nodes are numbered so that children come after their parents."""
 
     name = "explicit"
@@ -111,26 +111,26 @@ class Explicit(Game[Place, int]):
             data.append(entry)
         return {"tree": data[-1], "player": self.first.value}
 
-    def start(self) -> Place:
-        return Place(0)
+    def start(self) -> NodePosition:
+        return NodePosition(0)
 
-    def label(self, position: Place) -> str:
+    def label(self, position: NodePosition) -> str:
         """Return the name of the node."""
         return self.nodes[position.node].name
 
-    def player(self, position: Place) -> Player:
+    def player(self, position: NodePosition) -> Player:
         return self.first if self._plies[position.node] % 2 == 0 else self.first.opponent
 
-    def ply(self, position: Place) -> int:
+    def ply(self, position: NodePosition) -> int:
         return self._plies[position.node]
 
-    def moves(self, position: Place) -> Sequence[int]:
+    def moves(self, position: NodePosition) -> Sequence[int]:
         return range(len(self.nodes[position.node].children))
 
-    def successor(self, position: Place, move: int) -> Place:
-        return Place(self.nodes[position.node].children[move])
+    def successor(self, position: NodePosition, move: int) -> NodePosition:
+        return NodePosition(self.nodes[position.node].children[move])
 
-    def outcome(self, position: Place) -> Outcome | None:
+    def outcome(self, position: NodePosition) -> Outcome | None:
         """Return the outcome at a leaf: the winner by the sign of its value, a draw if it is 0 or unknown."""
         node = self.nodes[position.node]
         if node.children:
@@ -139,8 +139,8 @@ class Explicit(Game[Place, int]):
         winner = Player.MAXIE if value > 0 else Player.MINNIE if value < 0 else None
         return Outcome(winner, Reason.LEAF)
 
-    def estimate(self, position: Place) -> int:
-        """Return the value of the node. Raises WrongPlace if it has none."""
+    def estimate(self, position: NodePosition) -> int:
+        """Return the value of the node. Raises NodeWithoutValue if it has none."""
         node = self.nodes[position.node]
         if node.value is None:
             what = (
@@ -148,15 +148,15 @@ class Explicit(Game[Place, int]):
                 if node.children
                 else "stands for a part of the tree that must not be searched"
             )
-            raise WrongPlace(f"cannot estimate node {node.name}: it {what}, and has no value")
+            raise NodeWithoutValue(f"cannot estimate node {node.name}: it {what}, and has no value")
         return node.value
 
-    def broken_rule(self, position: Place, move: int) -> str | None:
+    def broken_rule(self, position: NodePosition, move: int) -> str | None:
         count = len(self.nodes[position.node].children)
         return None if 0 <= move < count else f"{self.label(position)} has the moves 0 to {count - 1}"
 
     def move_from_data(self, data: object) -> int:
-        return whole_number(data, "a move of an explicit tree", 0, MAX_NODES)
+        return require_integer(data, "a move of an explicit tree", 0, MAX_NODES)
 
     def move_to_text(self, move: int) -> str:
         return str(move)
@@ -167,28 +167,28 @@ class Explicit(Game[Place, int]):
             raise BadData(f"{typed!r:.40} is not a move: type the number of a child, from 0")
         return int(typed)
 
-    def position_from_data(self, data: object) -> Place:
+    def position_from_data(self, data: object) -> NodePosition:
         if not isinstance(data, Mapping) or set(data) != {"node"}:
             raise BadData("a position of an explicit tree must be {node}")
-        return Place(whole_number(data["node"], "node", 0, len(self.nodes) - 1))
+        return NodePosition(require_integer(data["node"], "node", 0, len(self.nodes) - 1))
 
-    def position_to_text(self, position: Place) -> str:
+    def position_to_text(self, position: NodePosition) -> str:
         """Return the node's name, or #number if another node has the same name."""
         name = self.label(position)
         twins = sum(node.name == name for node in self.nodes)
         return name if twins == 1 and not name.startswith("#") else f"#{position.node}"
 
-    def position_from_text(self, text: str) -> Place:
+    def position_from_text(self, text: str) -> NodePosition:
         typed = text.strip()
         if typed.startswith("#") and typed[1:].isdecimal() and len(typed) < 8:
             return self.position_from_data({"node": int(typed[1:])})
         matching = [number for number, node in enumerate(self.nodes) if node.name == typed]
         if len(matching) == 1:
-            return Place(matching[0])
+            return NodePosition(matching[0])
         why = "no node has that name" if not matching else "several nodes have that name: write #number"
         raise BadData(f"{typed!r:.60}: {why}")
 
-    def picture(self, position: Place) -> str:
+    def picture(self, position: NodePosition) -> str:
         """Return the tree below the position, one line per node, indented by ply."""
         lines = []
         frontier = [(position.node, 0)]
@@ -216,5 +216,5 @@ def _parse_node(data: object, fallback: str) -> tuple[str, int | None, Sequence[
         raise BadData(f"node {name}: a leaf needs a value (null for a part that must not be searched)")
     value = data.get("value")
     if value is not None:
-        value = whole_number(value, f"the value of node {name}", -MAX_VALUE, MAX_VALUE)
+        value = require_integer(value, f"the value of node {name}", -MAX_VALUE, MAX_VALUE)
     return name, value, cast("Sequence[object]", below)

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import Self
 
 from arena.games.boards import Grid
-from arena.games.core import BadData, Game, Outcome, Plain, Player, Reason, whole_number
+from arena.games.core import BadData, Game, Outcome, Plain, Player, Reason, require_integer
 
 Move = tuple[int, int]
 """Source and target of a move, both as square numbers."""
@@ -44,8 +44,8 @@ class Hexapawn(Game[Pawns, Move]):
     board: Grid
 
     def __init__(self, width: int = 3, height: int = 3) -> None:
-        self.width = whole_number(width, "width", 1, MAX_SIDE)
-        self.height = whole_number(height, "height", 3, MAX_SIDE)
+        self.width = require_integer(width, "width", 1, MAX_SIDE)
+        self.height = require_integer(height, "height", 3, MAX_SIDE)
         self.board = Grid(self.width, self.height, a1_below=True, checkered=True)
 
     @classmethod
@@ -55,8 +55,8 @@ class Hexapawn(Game[Pawns, Move]):
         if unknown:
             raise BadData(f"the setup of hexapawn must be width and height, without {list(unknown)!r:.60}")
         return cls(
-            whole_number(setup.get("width", 3), "width", 1, MAX_SIDE),
-            whole_number(setup.get("height", 3), "height", 3, MAX_SIDE),
+            require_integer(setup.get("width", 3), "width", 1, MAX_SIDE),
+            require_integer(setup.get("height", 3), "height", 3, MAX_SIDE),
         )
 
     def setup(self) -> dict[str, Plain]:
@@ -70,9 +70,9 @@ class Hexapawn(Game[Pawns, Move]):
         return position.player
 
     def moves(self, position: Pawns) -> Sequence[Move]:
-        return () if self._breakthrough_winner(position) else self._steps(position)
+        return () if self._breakthrough_winner(position) else self._pawn_moves(position)
 
-    def _steps(self, position: Pawns) -> list[Move]:
+    def _pawn_moves(self, position: Pawns) -> list[Move]:
         squares, width = position.squares, self.width
         own, enemy = PAWNS[position.player], PAWNS[position.player.opponent]
         forward = width * position.player.sign
@@ -104,7 +104,7 @@ class Hexapawn(Game[Pawns, Move]):
         through = self._breakthrough_winner(position)
         if through is not None:
             return Outcome(through, Reason.BREAKTHROUGH)
-        return None if self._steps(position) else Outcome(position.player.opponent, Reason.NO_MOVES)
+        return None if self._pawn_moves(position) else Outcome(position.player.opponent, Reason.NO_MOVES)
 
     def estimate(self, position: Pawns) -> int:
         """Return the number of Maxie's pawns less Minnie's."""
@@ -117,7 +117,7 @@ class Hexapawn(Game[Pawns, Move]):
             return f"the squares are a1 to {self.board.name_of(size - 1)}"
         if position.squares[source] != PAWNS[position.player]:
             return f"{position.player} has no pawn on {self.board.name_of(source)}"
-        if move not in self._steps(position):
+        if move not in self._pawn_moves(position):
             return "a pawn steps forward onto an empty square or takes diagonally forward"
         return None
 
@@ -125,7 +125,7 @@ class Hexapawn(Game[Pawns, Move]):
         if isinstance(data, str) or not isinstance(data, Sequence) or len(data) != 2:
             raise BadData("a move of hexapawn must be [source, target], two square indices")
         last = self.width * self.height - 1
-        return (whole_number(data[0], "source", 0, last), whole_number(data[1], "target", 0, last))
+        return (require_integer(data[0], "source", 0, last), require_integer(data[1], "target", 0, last))
 
     def move_from_text(self, text: str) -> Move:
         typed = re.fullmatch(r"\s*([a-z])(\d{1,2})[\s>-]*([a-z])(\d{1,2})\s*", text.lower(), re.ASCII)
@@ -151,7 +151,7 @@ class Hexapawn(Game[Pawns, Move]):
             raise BadData("both sides have broken through, but the first of them had won")
         if player not in ("maxie", "minnie"):
             raise BadData(f"player must be maxie or minnie, not {player!r:.40}")
-        ply = whole_number(data["ply"], "ply", 0, 2 * size * size)
+        ply = require_integer(data["ply"], "ply", 0, 2 * size * size)
         if ply % 2 != (player == "minnie"):
             raise BadData(f"at ply {ply} it is not {player}'s turn: maxie has the even plies")
         return Pawns(squares, Player(player), ply)

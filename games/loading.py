@@ -45,7 +45,7 @@ def split_spec(spec: str) -> tuple[str, str]:
     return (file, name) if colon and file.endswith(".py") else (spec, "")
 
 
-def game_in_file(path: Path, class_name: str) -> GameClass:
+def load_game_class(path: Path, class_name: str) -> GameClass:
     """Return the game class in a file, which is run. Raises BadGame with the file, the line and the reason.
 
     path        absolute path, so that a file is loaded only once
@@ -55,22 +55,24 @@ def game_in_file(path: Path, class_name: str) -> GameClass:
         what = "is not a file" if path.exists() else "does not exist"
         raise BadGame(f"{path} {what}: give the path of a Python file with a subclass of Game, FILE.py:Class")
     try:
-        module = _game_module(path)
+        module = _load_module_once(path)
     except Exception as error:
-        raise BadGame(error_location(path, error)) from error
+        raise BadGame(describe_load_error(path, error)) from error
     try:
-        game: GameClass = class_in(module, Game, class_name, "game", str(path), path.name)
+        game: GameClass = find_class(module, Game, class_name, "game", str(path), path.name)
     except LookupError as error:
         raise BadGame(str(error)) from None
-    return checked_game(game, str(path))
+    return check_game_class(game, str(path))
 
 
-def class_in(module: ModuleType, base: type, class_name: str, what: str, where: str, file: str) -> type[Any]:
+def find_class(
+    module: ModuleType, base: type, class_name: str, kind: str, location: str, file: str
+) -> type[Any]:
     """Return the only subclass of `base` in the module of a file, or the one called `class_name`.
 
-    what    word for such a class in error messages, such as `game` or `bot`
-    where   name of the file in error messages
-    file    name of the file in the examples that these messages give
+    kind      word for such a class in error messages, such as `game` or `bot`
+    location  name of the file in error messages
+    file      name of the file in the examples that these messages give
 
     Raises LookupError with one line: the error and how to correct it.
     """
@@ -81,22 +83,22 @@ def class_in(module: ModuleType, base: type, class_name: str, what: str, where: 
     }
     if not candidates:
         raise LookupError(
-            f"{where} has no {what}: write a subclass of {base.__name__} (`from arena import {base.__name__}`)"
+            f"{location} has no {kind}: write a subclass of {base.__name__} (`from arena import {base.__name__}`)"
         )
     if class_name and class_name not in candidates:
         raise LookupError(
-            f"{where} has no {what} called {class_name!r:.60}: choose from {', '.join(candidates)}"
+            f"{location} has no {kind} called {class_name!r:.60}: choose from {', '.join(candidates)}"
         )
     # A base class shared by several games may be abstract.
     whole = {name: value for name, value in candidates.items() if not inspect.isabstract(value)}
     if not class_name and len(whole) > 1:
         raise LookupError(
-            f"{where} has {len(whole)} {what}s: name one of {', '.join(whole)}, as in {file}:{next(iter(whole))}"
+            f"{location} has {len(whole)} {kind}s: name one of {', '.join(whole)}, as in {file}:{next(iter(whole))}"
         )
     return candidates[class_name] if class_name else next(iter((whole or candidates).values()))
 
 
-def _game_module(path: Path) -> ModuleType:
+def _load_module_once(path: Path) -> ModuleType:
     """Return the module of a game's file. The file is run once, for all of its classes and for all threads."""
     # With the cache alone, two parallel threads could both run the file and get different classes.
     with _LOADING:
@@ -105,7 +107,7 @@ def _game_module(path: Path) -> ModuleType:
 
 @cache
 def _load_module(path: Path) -> ModuleType:
-    return load_file(path, _PREFIX)
+    return run_file(path, _PREFIX)
 
 
 @cache
@@ -115,7 +117,7 @@ def installed_games() -> Mapping[str, EntryPoint]:
 
 
 @cache
-def installed_game(name: str) -> GameClass:
+def load_installed_game(name: str) -> GameClass:
     """Return the game that an installed package provides under `name`. Runs its module. Raises BadGame, KeyError."""
     point = installed_games()[name]
     where = f"the game {name} of {point.dist.name if point.dist else 'an installed package'} ({point.value})"
@@ -125,32 +127,32 @@ def installed_game(name: str) -> GameClass:
         raise BadGame(f"{where} cannot be loaded: {type(error).__name__}: {error}".splitlines()[0]) from error
     if not inspect.isclass(loaded) or not issubclass(loaded, Game):
         raise BadGame(f"{where} must be a subclass of Game")
-    if checked_game(loaded, where).name != name:
+    if check_game_class(loaded, where).name != name:
         raise BadGame(f"{where} is named {loaded.name!r}: its entry point must have the same name")
     return loaded
 
 
-def checked_game(game: GameClass, where: str) -> GameClass:
-    """Return the class `game` if it can be played. Raises BadGame with its location `where` and what is missing."""
+def check_game_class(game: GameClass, location: str) -> GameClass:
+    """Return the class `game` if it can be played. Raises BadGame with `location` and what is missing."""
     missing = sorted(game.__abstractmethods__)
     if missing:
-        raise BadGame(f"{where}: {game.__name__} has no method {', '.join(missing)}")
+        raise BadGame(f"{location}: {game.__name__} has no method {', '.join(missing)}")
     name = getattr(game, "name", None)
     if not isinstance(name, str) or not NAME.fullmatch(name):
         raise BadGame(
-            f'{where}: {game.__name__} needs a name of lowercase letters, digits, _ and -, e.g. name = "connect4"'
+            f'{location}: {game.__name__} needs a name of lowercase letters, digits, _ and -, e.g. name = "connect4"'
         )
     try:
         game.from_setup({}).start()
     except GameError as error:
-        raise BadGame(f"{where}: {game.__name__} cannot be set up: {error}") from None
+        raise BadGame(f"{location}: {game.__name__} cannot be set up: {error}") from None
     except Exception as error:
         message = f"{type(error).__name__}: {error}".splitlines()[0]
-        raise BadGame(f"{where}: {game.__name__} cannot be set up: {message}") from error
+        raise BadGame(f"{location}: {game.__name__} cannot be set up: {message}") from error
     return game
 
 
-def load_file(path: Path, prefix: str) -> ModuleType:
+def run_file(path: Path, prefix: str) -> ModuleType:
     """Run a file and return its module, named with `prefix`. Raises any exception of the file, and ImportError."""
     name = prefix + path.stem
     spec = importlib.util.spec_from_file_location(name, path.resolve())
@@ -171,7 +173,7 @@ def load_file(path: Path, prefix: str) -> ModuleType:
     return module
 
 
-def error_location(path: Path, error: BaseException) -> str:
+def describe_load_error(path: Path, error: BaseException) -> str:
     """Return one line about a file that could not be loaded, for its author: the file, the line, and the reason."""
     why = error.msg if isinstance(error, SyntaxError) else str(error)
     return f"{path}{_line_text(error, path.resolve())}: {type(error).__name__}: {why}".splitlines()[0]

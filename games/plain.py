@@ -45,9 +45,9 @@ def to_plain(value: object) -> Plain:
     )
 
 
-def from_plain(data: object, like: object) -> Any:
-    """Return the value that `to_plain` wrote; `like` is another value of the same kind. Raises BadData."""
-    return _to_type_of(_check_bounds(data, DEEPEST), like)
+def from_plain(data: object, example: object) -> Any:
+    """Return the value that `to_plain` wrote; `example` is another value of the same kind. Raises BadData."""
+    return _convert_like(_check_bounds(data, DEEPEST), example)
 
 
 def to_json(data: Plain) -> str:
@@ -64,95 +64,98 @@ def from_json(text: str) -> Plain:
     return data
 
 
-def as_words(value: object, names: Sequence[str] = ()) -> str:
+def format_move(value: object, cell_names: Sequence[str] = ()) -> str:
     """Return a move as text: its whole numbers and texts separated by spaces, or else compact JSON.
 
-    names   names of the cells, if the whole numbers are cell numbers; else empty
+    cell_names   names of the cells, if the whole numbers are cell numbers; else empty
     """
     parts = value if isinstance(value, tuple) and value else (value,)
     if all(_is_word(part) for part in parts):
         return " ".join(
-            names[part] if isinstance(part, int) and 0 <= part < len(names) else str(part) for part in parts
+            cell_names[part] if isinstance(part, int) and 0 <= part < len(cell_names) else str(part)
+            for part in parts
         )
     return to_json(to_plain(value))
 
 
-def words_to_data(text: str, like: object, number_of: dict[str, int]) -> Plain:
-    """Return the plain data of a move that `as_words` wrote; `like` is another move of the game. Raises BadData.
+def parse_move(text: str, example: object, cell_numbers: dict[str, int]) -> Plain:
+    """Return the plain data of a move that `format_move` wrote; `example` is another move of the game. Raises BadData.
 
-    number_of   cell numbers by name, in lower case
+    cell_numbers   cell numbers by name, in lower case
     """
     typed = text.strip()
-    parts = like if isinstance(like, tuple) and like else (like,)
+    parts = example if isinstance(example, tuple) and example else (example,)
     if not all(_is_word(part) for part in parts):
         try:
             return from_json(typed)
         except BadData:
-            raise BadData(f"{typed!r:.40} is not a move: a valid one is {as_words(like)}") from None
+            raise BadData(f"{typed!r:.40} is not a move: a valid one is {format_move(example)}") from None
     words = typed.split()
     texts = all(isinstance(part, str) for part in parts)
     data: list[Plain] = []
     for word in words:
-        if word.lower() in number_of:
-            data.append(number_of[word.lower()])
+        if word.lower() in cell_numbers:
+            data.append(cell_numbers[word.lower()])
         elif not texts and word.removeprefix("-").isdecimal() and len(word) < 17:
             data.append(int(word))
         else:
             data.append(word)
-    if isinstance(like, tuple):
+    if isinstance(example, tuple):
         return data
     if len(data) != 1:
-        raise BadData(f"{typed!r:.40} is not a move: a valid one is {as_words(like, tuple(number_of))}")
+        raise BadData(
+            f"{typed!r:.40} is not a move: a valid one is {format_move(example, tuple(cell_numbers))}"
+        )
     return data[0]
 
 
-def _is_word(part: object) -> bool:
-    if isinstance(part, str):
-        return bool(part) and not any(char.isspace() for char in part)
-    return isinstance(part, int) and not isinstance(part, bool)
+def _is_word(value: object) -> bool:
+    if isinstance(value, str):
+        return bool(value) and not any(char.isspace() for char in value)
+    return isinstance(value, int) and not isinstance(value, bool)
 
 
-def _to_type_of(data: Any, like: object) -> Any:
-    """Return plain data, already checked against the bounds, as a value of the same kind as `like`. Raises BadData."""
-    if isinstance(like, tuple) and not hasattr(like, "_fields"):
+def _convert_like(data: Any, example: object) -> Any:
+    """Return plain data, already checked against the bounds, as a value of the same kind as `example`. Raises BadData."""
+    if isinstance(example, tuple) and not hasattr(example, "_fields"):
         if not isinstance(data, tuple):
             raise BadData(f"must be a list, not {data!r:.40}")
-        parts: Sequence[object] = like if len(like) == len(data) else [None] * len(data)
+        parts: Sequence[object] = example if len(example) == len(data) else [None] * len(data)
         return tuple(
-            _to_type_of(item, part)
+            _convert_like(item, part)
             if isinstance(part, Enum | tuple) or is_dataclass(part)
-            else _without_mappings(item)
+            else _reject_mappings(item)
             for item, part in zip(data, parts, strict=True)
         )
     try:
         with ONE_AT_A_TIME:
-            return msgspec.convert(data, type(like))
+            return msgspec.convert(data, type(example))
     except msgspec.ValidationError as error:
         raise BadData(f"{str(error).partition(chr(10))[0]:.200}") from None
     except (TypeError, NameError) as error:
         message = str(error).partition("\n")[0]
         raise BadData(
-            f"a {type(like).__name__} cannot be parsed ({message:.100}): write the game's own conversions"
+            f"a {type(example).__name__} cannot be parsed ({message:.100}): write the game's own conversions"
         ) from None
 
 
-def _without_mappings(data: Any) -> Any:
+def _reject_mappings(data: Any) -> Any:
     """Return plain data of unknown type unchanged. Raises BadData if it contains a mapping, which cannot be hashed."""
     if isinstance(data, dict):
         raise BadData(f"must be a number, a string or a list of them, not {data!r:.40}")
-    return tuple(map(_without_mappings, data)) if isinstance(data, tuple) else data
+    return tuple(map(_reject_mappings, data)) if isinstance(data, tuple) else data
 
 
-def _check_bounds(data: object, deep: int) -> Any:
+def _check_bounds(data: object, depth_left: int) -> Any:
     """Return the data with tuples instead of lists, so that it is hashable. Raises BadData beyond the bounds."""
-    if deep < 0:
+    if depth_left < 0:
         raise BadData(f"must not be nested deeper than {DEEPEST} levels")
     if isinstance(data, list | tuple | dict) and len(data) > MAX_LENGTH:
         raise BadData(f"must have at most {MAX_LENGTH} elements, not {len(data)}")
     if isinstance(data, list | tuple):
-        return tuple(_check_bounds(each, deep - 1) for each in data)
+        return tuple(_check_bounds(each, depth_left - 1) for each in data)
     if isinstance(data, dict) and all(isinstance(name, str) for name in data):
-        return {name: _check_bounds(each, deep - 1) for name, each in data.items()}
+        return {name: _check_bounds(each, depth_left - 1) for name, each in data.items()}
     if data is None or (isinstance(data, bool | int) and abs(data) <= MOST):
         return data
     if isinstance(data, str) and len(data) <= MAX_LENGTH:

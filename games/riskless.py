@@ -16,7 +16,7 @@ from struct import pack
 from typing import NamedTuple, Self
 
 from arena.games.board import MAX_TERRITORIES, RisklessMap
-from arena.games.core import MAXIE, MINNIE, BadData, Game, Outcome, Plain, Player, Reason, whole_number
+from arena.games.core import MAXIE, MINNIE, BadData, Game, Outcome, Plain, Player, Reason, require_integer
 
 FIGHTS = 4.0
 """Expected number of plies left, as a multiple of the plies that the goal would take without fights."""
@@ -167,29 +167,32 @@ class Riskless(Game[Armies, Move]):
         source, target = data
         if type(source) is type(target) is int and 0 <= source <= last and 0 <= target <= last:
             return source, target
-        return (whole_number(data[0], "source", 0, last), whole_number(data[1], "target", 0, last))
+        return (require_integer(data[0], "source", 0, last), require_integer(data[1], "target", 0, last))
 
     def move_to_text(self, move: Move) -> str:
-        source, target = (self.map.label(v) for v in move)
+        source, target = (self.map.territory_name(v) for v in move)
         return f"{source} > {target}" if " " in source or " " in target else f"{source} {target}"
 
     def move_from_text(self, text: str) -> Move:
         """Return the move from two territories, by name or number, separated by `>` or a space; case is ignored."""
         if ">" in text:
             source, _, target = text.partition(">")
-            return (self.map.find(source), self.map.find(target))
+            return (self.map.find_territory(source), self.map.find_territory(target))
         words = text.split()
         readings = []
         for cut in range(1, len(words)):
             try:
-                pair = (self.map.find(" ".join(words[:cut])), self.map.find(" ".join(words[cut:])))
+                pair = (
+                    self.map.find_territory(" ".join(words[:cut])),
+                    self.map.find_territory(" ".join(words[cut:])),
+                )
             except BadData:
                 continue
             readings.append(pair)
         if len(set(readings)) == 1:
             return readings[0]
         if len(words) == 2:
-            return (self.map.find(words[0]), self.map.find(words[1]))
+            return (self.map.find_territory(words[0]), self.map.find_territory(words[1]))
         why = "can be read in two ways" if readings else "is not a move"
         raise BadData(f"{text.strip()!r:.60} {why}: type SOURCE > TARGET, by name or number")
 
@@ -209,10 +212,10 @@ class Riskless(Game[Armies, Move]):
         if player not in ("maxie", "minnie"):
             raise BadData(f"player must be maxie or minnie, not {player!r:.40}")
         cap = self.map.territory_cap
-        numbers = tuple(whole_number(n, "armies of a territory", -cap, cap) for n in armies)
+        numbers = tuple(require_integer(n, "armies of a territory", -cap, cap) for n in armies)
         if not any(numbers):
             raise BadData("at least one territory must have armies")
-        ply = whole_number(data["ply"], "ply", 0, self.map.ply_limit)
+        ply = require_integer(data["ply"], "ply", 0, self.map.ply_limit)
         return Armies(numbers, Player(player), ply)
 
     def position_to_text(self, position: Armies) -> str:

@@ -14,7 +14,7 @@ from typing import Any
 
 from arena.games.basics import MAXIE, Outcome, Player
 from arena.games.core import Game
-from arena.games.digest import digest_of
+from arena.games.digest import compute_rules_digest
 
 MAX_PLIES = 10_000
 """Number of plies after which a random match is taken to have no end."""
@@ -50,7 +50,7 @@ class BrokenRule:
     moves: tuple[str, ...] = ()
 
 
-class _BrokenRule(Exception):
+class _RuleViolation(Exception):
     """Raised when a rule is broken in the current position."""
 
     def __init__(self, rule: str, why: str) -> None:
@@ -62,34 +62,34 @@ def check_rules(
     game: Game[Any, Any],
     choose: Callable[[int], int],
     matches: int = 100,
-    ended: Callable[[int], None] = lambda _plies: None,
+    on_match_end: Callable[[int], None] = lambda _plies: None,
 ) -> list[BrokenRule]:
     """Return the faults found in random matches, only the first for each rule.
 
-    choose   function that returns a random number from 0 to n - 1, given n
-    matches  number of random matches
-    ended    function that is called after each match with its number of plies
+    choose        function that returns a random number from 0 to n - 1, given n
+    matches       number of random matches
+    on_match_end  function that is called after each match with its number of plies
     """
     faults: dict[str, BrokenRule] = {}
 
-    def note(wrong: _BrokenRule, moves: Sequence[str] = ()) -> None:
-        faults.setdefault(wrong.rule, BrokenRule(wrong.rule, str(wrong), tuple(moves)))
+    def record_fault(violation: _RuleViolation, moves: Sequence[str] = ()) -> None:
+        faults.setdefault(violation.rule, BrokenRule(violation.rule, str(violation), tuple(moves)))
 
-    raised: _BrokenRule | None = None
-    for look in (_check_start, _check_digest):
+    raised: _RuleViolation | None = None
+    for check_rule in (_check_start, _check_digest):
         try:
-            look(game)
-        except _BrokenRule as wrong:
-            if look is _check_digest and wrong.__cause__ is not None:
-                raised = wrong
+            check_rule(game)
+        except _RuleViolation as violation:
+            if check_rule is _check_digest and violation.__cause__ is not None:
+                raised = violation
             else:
-                note(wrong)
-    seen: dict[Any, None] = {}
+                record_fault(violation)
+    known_moves: dict[Any, None] = {}
     for _ in range(matches):
-        if not _try_match(game, choose, note, seen, ended):
+        if not _try_match(game, choose, record_fault, known_moves, on_match_end):
             break
     if raised is not None and not faults:  # report a broken rule in its own words, not in the digest's
-        note(raised)
+        record_fault(raised)
     return list(faults.values())
 
 
@@ -108,40 +108,40 @@ def fixed_choices() -> Callable[[int], int]:
 def _try_match(
     game: Game[Any, Any],
     choose: Callable[[int], int],
-    note: Callable[[_BrokenRule, Sequence[str]], None],
-    seen: dict[Any, None],
-    ended: Callable[[int], None],
+    record_fault: Callable[[_RuleViolation, Sequence[str]], None],
+    known_moves: dict[Any, None],
+    on_match_end: Callable[[int], None],
 ) -> bool:
-    """Play one match and note its faults.
+    """Play one match and record its faults.
 
     Return False if it could not be finished, because more matches would find nothing new.
     """
-    faults: list[str] = []
+    played: list[str] = []
     try:
         position = _call_game("start", game.start)
         for ply in range(MAX_PLIES):
-            for look in (_check_turn, _check_estimate, _check_position, _check_board):
+            for check_rule in (_check_turn, _check_estimate, _check_position, _check_board):
                 try:
-                    look(game, position, ply)
-                except _BrokenRule as wrong:
-                    note(wrong, faults)
-            moves = _checked_moves(game, position)
+                    check_rule(game, position, ply)
+                except _RuleViolation as violation:
+                    record_fault(violation, played)
+            moves = _check_moves(game, position)
             if not moves:
-                ended(ply)
+                on_match_end(ply)
                 return True
-            for look_at in (_check_legality, _check_move_data, _check_move_text, _check_squares):
+            for check_moves_rule in (_check_legality, _check_move_data, _check_move_text, _check_squares):
                 try:
-                    look_at(game, position, moves, seen)
-                except _BrokenRule as wrong:
-                    note(wrong, faults)
+                    check_moves_rule(game, position, moves, known_moves)
+                except _RuleViolation as violation:
+                    record_fault(violation, played)
             move = moves[choose(len(moves))]
-            position = _checked_successor(game, position, move, ply)
-            faults.append(_text_of(game, move))
-    except _BrokenRule as wrong:
-        note(wrong, faults)
+            position = _check_successor(game, position, move, ply)
+            played.append(_move_text(game, move))
+    except _RuleViolation as violation:
+        record_fault(violation, played)
         return False
     why = f"a random match is not over after {MAX_PLIES:,} plies: give the game an end, as a limit of plies"
-    note(_BrokenRule("end", why), faults)
+    record_fault(_RuleViolation("end", why), played)
     return False
 
 
@@ -149,20 +149,20 @@ def _check_start(game: Game[Any, Any]) -> None:
     start = _call_game("start", game.start)
     player, ply = _call_game("start", game.player, start), _call_game("start", game.ply, start)
     if player is not MAXIE or ply != 0:
-        raise _BrokenRule(
+        raise _RuleViolation(
             "start", f"at the start it is {player}'s turn at ply {ply!r}: it must be Maxie's, at ply 0"
         )
     setup = _call_game("start", game.setup)
     again = _call_game("start", type(game).from_setup, json.loads(_to_json("start", setup)))
     if again.start() != start or again.setup() != setup:
-        raise _BrokenRule(
+        raise _RuleViolation(
             "start", f"from_setup({_excerpt(setup)}) makes another game than the one whose setup that is"
         )
 
 
 def _check_digest(game: Game[Any, Any]) -> None:
-    if _call_game("digest", digest_of, game) != digest_of(game):
-        raise _BrokenRule(
+    if _call_game("digest", compute_rules_digest, game) != compute_rules_digest(game):
+        raise _RuleViolation(
             "digest",
             "the rules gave another result the second time: they must not depend on chance or on earlier calls",
         )
@@ -171,15 +171,17 @@ def _check_digest(game: Game[Any, Any]) -> None:
 def _check_turn(game: Game[Any, Any], position: Any, ply: int) -> None:
     player, reported = _call_game("turns", game.player, position), _call_game("turns", game.ply, position)
     if not isinstance(player, Player):
-        raise _BrokenRule("turns", f"player(position) is {_excerpt(player)}: it must be MAXIE or MINNIE")
+        raise _RuleViolation("turns", f"player(position) is {_excerpt(player)}: it must be MAXIE or MINNIE")
     if reported != ply or isinstance(reported, bool) or not isinstance(reported, int):
-        raise _BrokenRule("turns", f"ply(position) is {_excerpt(reported)} after {ply} moves")
+        raise _RuleViolation("turns", f"ply(position) is {_excerpt(reported)} after {ply} moves")
 
 
 def _check_estimate(game: Game[Any, Any], position: Any, _: int) -> None:
     worth = _call_game("estimate", game.estimate, position)
     if isinstance(worth, bool) or not isinstance(worth, int):
-        raise _BrokenRule("estimate", f"estimate(position) is {_excerpt(worth)}: it must be a whole number")
+        raise _RuleViolation(
+            "estimate", f"estimate(position) is {_excerpt(worth)}: it must be a whole number"
+        )
 
 
 def _check_position(game: Game[Any, Any], position: Any, _: int) -> None:
@@ -188,166 +190,172 @@ def _check_position(game: Game[Any, Any], position: Any, _: int) -> None:
     data = json.loads(_to_json(rule, _call_game(rule, game.position_to_data, position)))
     back = _call_game(rule, game.position_from_data, data)
     if back != position:
-        raise _BrokenRule(
+        raise _RuleViolation(
             rule, f"position_from_data({_excerpt(data)}) is {_excerpt(back)}, not {_excerpt(position)}"
         )
     if hash(back) != hash(position):
-        raise _BrokenRule(rule, f"two equal positions have different hashes: {_excerpt(position)}")
+        raise _RuleViolation(rule, f"two equal positions have different hashes: {_excerpt(position)}")
     text = _call_game(rule, game.position_to_text, position)
     if not isinstance(text, str) or "\n" in text or not text.strip():
-        raise _BrokenRule(rule, f"position_to_text(position) is {_excerpt(text)}: it must be one line")
+        raise _RuleViolation(rule, f"position_to_text(position) is {_excerpt(text)}: it must be one line")
     back = _call_game(rule, game.position_from_text, f" {text} ")
     if back != position:
-        raise _BrokenRule(
+        raise _RuleViolation(
             rule, f"position_from_text({_excerpt(text)}) is {_excerpt(back)}, not {_excerpt(position)}"
         )
 
 
 def _check_board(game: Game[Any, Any], position: Any, _: int) -> None:
     if not str(_call_game("board", game.picture, position)).strip():
-        raise _BrokenRule("board", "picture(position) is empty")
+        raise _RuleViolation("board", "picture(position) is empty")
     if game.board is None:
         return
     marks = _call_game("board", game.marks, position)
     if len(marks) != game.board.cells:
-        raise _BrokenRule("board", f"marks(position) has {len(marks)} marks for {game.board.cells} cells")
+        raise _RuleViolation("board", f"marks(position) has {len(marks)} marks for {game.board.cells} cells")
     wrong = [
         mark
         for mark in marks
         if not isinstance(mark, str) or (not isinstance(mark, Player) and len(mark) > MARK)
     ]
     if wrong:
-        raise _BrokenRule(
+        raise _RuleViolation(
             "board",
             f"a mark is {_excerpt(wrong[0])}: it must be a Player, or a text of at most {MARK} characters",
         )
 
 
-def _checked_moves(game: Game[Any, Any], position: Any) -> Sequence[Any]:
+def _check_moves(game: Game[Any, Any], position: Any) -> Sequence[Any]:
     outcome = _call_game("outcome", game.outcome, position)
     if outcome is not None and not isinstance(outcome, Outcome):
-        raise _BrokenRule(
+        raise _RuleViolation(
             "outcome", f"outcome(position) is {_excerpt(outcome)}: it must be None or an Outcome"
         )
     if outcome is not None and outcome.winner is not None and not isinstance(outcome.winner, Player):
-        raise _BrokenRule(
+        raise _RuleViolation(
             "outcome",
             f"the winner is {_excerpt(outcome.winner)}: it must be MAXIE, MINNIE or None for a draw",
         )
     result = _call_game("moves", game.moves, position)
     moves = list(result)
     if outcome is not None and moves:
-        raise _BrokenRule(
+        raise _RuleViolation(
             "end",
             f"the position is over ({outcome}) and yet has {len(moves)} moves: moves must be empty then",
         )
     if outcome is None and not moves:
-        raise _BrokenRule("end", "there is no move and yet no outcome: say who wins, or that it is a draw")
+        raise _RuleViolation("end", "there is no move and yet no outcome: say who wins, or that it is a draw")
     if list(_call_game("moves", game.moves, position)) != moves:
-        raise _BrokenRule(
+        raise _RuleViolation(
             "moves", "moves(position) has other moves, or another order, when it is asked again"
         )
     if len(_call_game("moves", set, moves)) != len(moves):
-        raise _BrokenRule("moves", "a move is there twice")
+        raise _RuleViolation("moves", "moves(position) contains a move twice")
     return moves
 
 
-def _checked_successor(game: Game[Any, Any], position: Any, move: Any, ply: int) -> Any:
+def _check_successor(game: Game[Any, Any], position: Any, move: Any, ply: int) -> Any:
     before = repr(position), repr(move)
     after = _call_game("successor", game.successor, position, move)
     if (repr(position), repr(move)) != before:
-        raise _BrokenRule(
+        raise _RuleViolation(
             "successor",
             f"successor has changed its argument: {before[0][:MAX_EXCERPT]} is now {_excerpt(position)}",
         )
     again = _call_game("successor", game.successor, position, move)
     if again != after:
-        raise _BrokenRule(
+        raise _RuleViolation(
             "successor", f"the same move led to {_excerpt(after)} and then to {_excerpt(again)}"
         )
     if _call_game("turns", game.ply, after) != ply + 1:
-        raise _BrokenRule("turns", f"ply(position) is {_excerpt(game.ply(after))} after {ply + 1} moves")
+        raise _RuleViolation("turns", f"ply(position) is {_excerpt(game.ply(after))} after {ply + 1} moves")
     again = (
         _call_game("turns", game.player, after) is game.player(position)
         and _call_game("outcome", game.outcome, after) is None
     )
     if again and _call_game("turns", game.compiled) is not None:
-        raise _BrokenRule(
+        raise _RuleViolation(
             "turns", f"after {ply + 1} moves the same player moves again, and a kernel's players take turns"
         )
     return after
 
 
-def _check_legality(game: Game[Any, Any], position: Any, moves: Sequence[Any], seen: dict[Any, None]) -> None:
+def _check_legality(
+    game: Game[Any, Any], position: Any, moves: Sequence[Any], known_moves: dict[Any, None]
+) -> None:
     for move in moves:
         why = _call_game("legality", game.fault, position, move)
         if why is not None:
-            raise _BrokenRule("legality", f"{_text_of(game, move)} is among the moves, and is refused: {why}")
-    for move in list(seen)[:50]:
-        if move not in moves and _call_game("legality", game.fault, position, move) is None:
-            raise _BrokenRule(
-                "legality", f"{_text_of(game, move)} is not among the moves, and is not refused"
+            raise _RuleViolation(
+                "legality", f"{_move_text(game, move)} is among the moves, and is refused: {why}"
             )
-    if len(seen) < 500:
-        seen.update(dict.fromkeys(moves))
+    for move in list(known_moves)[:50]:
+        if move not in moves and _call_game("legality", game.fault, position, move) is None:
+            raise _RuleViolation(
+                "legality", f"{_move_text(game, move)} is not among the moves, and is not refused"
+            )
+    if len(known_moves) < 500:
+        known_moves.update(dict.fromkeys(moves))
 
 
 def _check_move_data(
-    game: Game[Any, Any], _position: Any, moves: Sequence[Any], _seen: dict[Any, None]
+    game: Game[Any, Any], _position: Any, moves: Sequence[Any], _known_moves: dict[Any, None]
 ) -> None:
     for move in moves:
         data = json.loads(_to_json("move data", _call_game("move data", game.move_to_data, move)))
         back = _call_game("move data", game.move_from_data, data)
         if back != move or hash(back) != hash(move):
-            raise _BrokenRule(
+            raise _RuleViolation(
                 "move data", f"move_from_data({_excerpt(data)}) is {_excerpt(back)}, not {_excerpt(move)}"
             )
 
 
 def _check_move_text(
-    game: Game[Any, Any], _position: Any, moves: Sequence[Any], _seen: dict[Any, None]
+    game: Game[Any, Any], _position: Any, moves: Sequence[Any], _known_moves: dict[Any, None]
 ) -> None:
     texts: dict[str, Any] = {}
     for move in moves:
         text = _call_game("move text", game.move_to_text, move)
         if not isinstance(text, str) or not text.strip() or "\n" in text:
-            raise _BrokenRule(
+            raise _RuleViolation(
                 "move text", f"move_to_text({_excerpt(move)}) is {_excerpt(text)}: it must be one line"
             )
         if text in texts:
-            raise _BrokenRule(
+            raise _RuleViolation(
                 "move text", f"{_excerpt(move)} and {_excerpt(texts[text])} both read {text!r:.40}"
             )
         texts[text] = move
     for text, move in texts.items():
         back = _call_game("move text", game.move_from_text, f" {text} ")
         if back != move:
-            raise _BrokenRule(
+            raise _RuleViolation(
                 "move text", f"move_from_text({text!r:.40}) is {_excerpt(back)}, not {_excerpt(move)}"
             )
 
 
-def _check_squares(game: Game[Any, Any], position: Any, moves: Sequence[Any], _seen: dict[Any, None]) -> None:
+def _check_squares(
+    game: Game[Any, Any], position: Any, moves: Sequence[Any], _known_moves: dict[Any, None]
+) -> None:
     cells = game.board.cells if game.board is not None else 0
     for move in moves:
         squares = _call_game("board", game.squares, position, move)
         if not all(isinstance(cell, int) and 0 <= cell < cells for cell in squares):
-            raise _BrokenRule(
+            raise _RuleViolation(
                 "board",
                 f"squares(position, {_excerpt(move)}) is {_excerpt(squares)}: the cells are 0 to {cells - 1}",
             )
 
 
 def _call_game(rule: str, method: Callable[..., Any], *arguments: Any) -> Any:
-    """Return the result of a method of the game. Turn any exception into a _BrokenRule that names the line at fault."""
+    """Return the result of a method of the game. Turn any exception into a _RuleViolation that names the line at fault."""
     try:
         return method(*arguments)
-    except _BrokenRule:
+    except _RuleViolation:
         raise
     except Exception as error:
         message = str(error).partition("\n")[0]
         name = getattr(method, "__name__", "a method")
-        raise _BrokenRule(
+        raise _RuleViolation(
             rule, f"{name} raised {type(error).__name__}: {message}{_error_line(error)}"
         ) from error
 
@@ -363,10 +371,10 @@ def _to_json(rule: str, data: Any) -> str:
     try:
         return json.dumps(data, allow_nan=False)
     except (TypeError, ValueError) as error:
-        raise _BrokenRule(rule, f"{_excerpt(data)} is not plain data: {error}") from None
+        raise _RuleViolation(rule, f"{_excerpt(data)} is not plain data: {error}") from None
 
 
-def _text_of(game: Game[Any, Any], move: Any) -> str:
+def _move_text(game: Game[Any, Any], move: Any) -> str:
     try:
         return game.move_to_text(move)
     except Exception:  # noqa: BLE001 - the rule `move text` reports what is wrong

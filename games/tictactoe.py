@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from arena.games.boards import Grid
-from arena.games.core import BadData, Game, Outcome, Player, Reason, whole_number
+from arena.games.core import BadData, Game, Outcome, Player, Reason, require_integer
 
 LINES = ((0, 1, 2), (3, 4, 5), (6, 7, 8), (0, 3, 6), (1, 4, 7), (2, 5, 8), (0, 4, 8), (2, 4, 6))
 """The eight lines of three cells, by cell number."""
@@ -72,7 +72,7 @@ class TicTacToe(Game[Board, int]):
         return None
 
     def move_from_data(self, data: object) -> int:
-        return whole_number(data, "a move of tictactoe", 0, 8)
+        return require_integer(data, "a move of tictactoe", 0, 8)
 
     def move_from_text(self, text: str) -> int:
         typed = text.strip().lower()

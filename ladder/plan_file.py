@@ -11,7 +11,7 @@ from typing import Literal, TypeVar
 
 from arena.bots.api.options import IMAGE, IMAGE_SEPARATOR, PROGRAM, SUBMISSION
 from arena.games.loading import is_file_spec
-from arena.games.nearest import nearest
+from arena.games.name_hints import most_similar
 from arena.ladder.openings import SHIPPED
 from arena.ladder.plan import (
     DEFAULT_TIME,
@@ -210,6 +210,6 @@ class _Keys:
     def finish(self) -> None:
         for key in self._table:
             if key not in self._keys:
-                near = nearest(key, self._keys)
+                near = most_similar(key, self._keys)
                 hint = f"did you mean {near!r}?" if near else f"choose from {', '.join(self._keys)}"
                 raise BadLadder(f"{self._where}{key}: unknown key; {hint}")

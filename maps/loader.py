@@ -7,7 +7,7 @@ from math import prod
 from pathlib import Path
 
 from arena.games.board import RisklessMap
-from arena.games.nearest import hint
+from arena.games.name_hints import suggest_name
 from arena.maps.generators import from_spec, parse_spec
 from arena.maps.mapfile import MapError, MapFile, parse
 
@@ -64,7 +64,7 @@ def load_file(name: str) -> MapFile:
         kind, numbers = _parse_spec(name)
         # Normalise the name, so that a map has one name however its numbers are written.
         return _cached_map(f"{kind}:{'x'.join(map(str, numbers))}")
-    near = hint(name, [*map_names(), "ring:N", "grid:WxH"])
+    near = suggest_name(name, [*map_names(), "ring:N", "grid:WxH"])
     raise MapError(f"{name:.60}", "", f"no such map: {near} (or the path of a .toml file)")
 
 

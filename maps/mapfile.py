@@ -12,7 +12,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 from arena.games.board import BadMap, RisklessMap
-from arena.games.nearest import nearest
+from arena.games.name_hints import most_similar
 
 NUMBERS = ("territory_cap", "armies_to_win", "ply_limit")
 KEYS = ("description", *NUMBERS, "territory", "wraps")
@@ -126,7 +126,7 @@ def _territory_label(number: int, entry: Mapping[str, object]) -> str:
 def _check_keys(table: Mapping[str, object], keys: Collection[str], where: str) -> None:
     for key in table:
         if key not in keys:
-            near = nearest(key, keys)
+            near = most_similar(key, keys)
             hint = f"did you mean {near}?" if near else f"the keys here are {', '.join(keys)}"
             raise _Fault(f"{where}{key:.40}", f"no such key; {hint}")
 
@@ -169,7 +169,7 @@ def _parse_roads(
         elif isinstance(end, str) and end.casefold() in numbers:
             roads.append(numbers[end.casefold()])
         elif isinstance(end, str):
-            near = nearest(end, names)
+            near = most_similar(end, names)
             hint = f"; did you mean {near!r}?" if near else ""
             raise _Fault(key, f"no territory is called {end!r:.60}{hint}")
         else:

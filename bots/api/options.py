@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from arena.games.nearest import hint
+from arena.games.name_hints import suggest_name
 
 Value = int | float | str
 """Parsed value of an option."""
@@ -125,7 +125,7 @@ def parse_spec(text: str, engines: Mapping[str, Options], kind: str = "engine") 
     """
     name, colon, rest = text.strip().partition(":")
     if name not in engines:
-        raise BadSpec(f"no {kind} is called {name!r:.60}: {hint(name, engines)}")
+        raise BadSpec(f"no {kind} is called {name!r:.60}: {suggest_name(name, engines)}")
     options = engines[name]
     values: dict[str, Value] = {key: option.default for key, option in options.items()}
     options_set: set[str] = set()
@@ -136,7 +136,7 @@ def parse_spec(text: str, engines: Mapping[str, Options], kind: str = "engine") 
                 f"{name}: {part.strip()!r:.60} is not an option: write option=value, e.g. {_example_option(options)}"
             )
         if key not in options:
-            choices = hint(key, options) if options else "it has no options"
+            choices = suggest_name(key, options) if options else "it has no options"
             raise BadSpec(f"{name} has no option {key!r:.60}: {choices}")
         if key in options_set:
             raise BadSpec(f"{name}: {key} is given twice")

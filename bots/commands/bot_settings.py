@@ -17,7 +17,7 @@ from arena.bot_file import BadBotFile, read_token
 from arena.games.basics import GameError
 from arena.games.catalogue import KNOWN
 from arena.games.loading import is_file_spec
-from arena.games.nearest import hint
+from arena.games.name_hints import suggest_name
 from arena.maps.setup import DEFAULT_MAP
 from arena.protocol.messages import Challenge
 from arena.protocol.timecontrol import BadTimeControl, TimeControl, parse_duration
@@ -165,7 +165,7 @@ def read_settings(path: Path) -> BotSettings:
             if isinstance(data[key], str):
                 data[key] = [data[key]]
         for key in data.keys() - set(KEYS):
-            raise BadBotSettings(f"{key}: unknown key; {hint(key, KEYS)}")
+            raise BadBotSettings(f"{key}: unknown key; {suggest_name(key, KEYS)}")
         content = msgspec.convert(data, BotFile, dec_hook=lambda _, file: beside / file)
     except OSError as error:
         raise BadBotSettings(f"cannot read {path}: {error.strerror}") from None

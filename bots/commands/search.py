@@ -50,7 +50,7 @@ from arena.console import (
     write_text,
 )
 from arena.games.core import BadData, Game
-from arena.games.explicit import Explicit, WrongPlace
+from arena.games.explicit import Explicit, NodeWithoutValue
 from arena.maps.setup import DEFAULT_MAP
 from arena.solved.header import BadTable
 
@@ -134,7 +134,7 @@ def trace_command(
     try:
         result, monitor = run_reference(game, start, depth, spec, tracing=True)
         savings = list(measure_savings(game, start, depth, spec))
-    except WrongPlace as error:
+    except NodeWithoutValue as error:
         raise CommandError(f"{tree}, {spec.name} to depth {depth}: {error}") from None
     except (BadSpec, UnknownEvaluator, BadWeights) as error:
         raise UsageError(str(error)) from None

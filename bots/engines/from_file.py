@@ -11,7 +11,7 @@ from pathlib import Path
 
 from arena.bots.api.bot import Bot
 from arena.bots.api.options import BadSpec
-from arena.games.loading import class_in, error_location, load_file, split_spec
+from arena.games.loading import describe_load_error, find_class, run_file, split_spec
 
 _PREFIX = "arena_bot_file_"
 _CALLED = {
@@ -35,13 +35,13 @@ def load_bot_class(spec: str) -> type[Bot]:
         what = "is not a file" if path.exists() else "does not exist"
         raise BadSpec(f"{file} {what}: give the path of a Python file with a subclass of Bot")
     try:
-        module = load_file(path, _PREFIX)
+        module = run_file(path, _PREFIX)
     except KeyboardInterrupt:
         raise
     except BaseException as error:
-        raise BadSpec(error_location(path, error)) from error
+        raise BadSpec(describe_load_error(path, error)) from error
     try:
-        bot: type[Bot] = class_in(module, Bot, class_name, "bot", file, file)
+        bot: type[Bot] = find_class(module, Bot, class_name, "bot", file, file)
     except LookupError as error:
         raise BadSpec(str(error)) from None
     if inspect.isabstract(bot):

@@ -52,9 +52,9 @@ class Breakthrough(Game[Pawns, tuple[int, int]]):
         return Pawns("W" * two + EMPTY * (self.columns * self.rows - 2 * two) + "B" * two, 0)
 
     def moves(self, position):
-        return () if self.outcome(position) else tuple(self._steps(position))
+        return () if self.outcome(position) else tuple(self._pawn_moves(position))
 
-    def _steps(self, position):
+    def _pawn_moves(self, position):
         player = self.player(position)
         own, squares = PAWN[player], position.squares
         for source, pawn in enumerate(squares):

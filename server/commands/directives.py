@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from arena.console import CommandError, DatabaseOption, UsageError, err, print_table
-from arena.games.nearest import similar
+from arena.games.name_hints import did_you_mean
 from arena.protocol.timecontrol import parse_duration
 from arena.server.commands.in_store import DATABASE, in_store
 from arena.server.store.database import Engine
@@ -51,7 +51,7 @@ def kick(
             known = await known_names(engine)
             if name in known:
                 raise CommandError(f"{name} is not connected")
-            raise CommandError(f"no client is called {name!r:.80}{similar(name, known)}")
+            raise CommandError(f"no client is called {name!r:.80}{did_you_mean(name, known)}")
         await issue(engine, "name", name, text, KICK_SECONDS)
         return connected
 

@@ -13,7 +13,7 @@ from typing import Any, Literal, get_args, get_origin
 import msgspec
 from msgspec.structs import fields
 
-from arena.games.nearest import hint, nearest
+from arena.games.name_hints import most_similar, suggest_name
 from arena.server.settings import RELOADED, TYPES, Settings
 
 HEAD = """\
@@ -129,7 +129,7 @@ def _read_entries(tables: dict[str, Any]) -> Iterator[tuple[str, Any]]:
                 section, f"expected a section, as [{section}]" if known else _unknown_key_text(section, ())
             )
         if section not in sections:
-            raise BadSetting(section, f"unknown section; {hint(section, sections)}")
+            raise BadSetting(section, f"unknown section; {suggest_name(section, sections)}")
         for name, value in table.items():
             _check_known(f"{section}.{name}")
             yield f"{section}.{name}", value
@@ -150,10 +150,10 @@ def _check_known(key: str) -> None:
 def _unknown_key_text(name: str, beside: Sequence[str]) -> str:
     """Return a reason for an unknown key, with the most similar key of its section or of all sections."""
     elsewhere = {key.partition(".")[2]: key for key in TYPES}
-    near = None if nearest(name, beside) else nearest(name, elsewhere)
+    near = None if most_similar(name, beside) else most_similar(name, elsewhere)
     if near:
         return f'unknown key; did you mean "{elsewhere[near]}"?'
-    return f"unknown key; {hint(name, beside or Settings.__struct_fields__)}"
+    return f"unknown key; {suggest_name(name, beside or Settings.__struct_fields__)}"
 
 
 def _convert_value(key: str, value: Any, type: Any, *, strict: bool = True) -> Any:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from itertools import chain, islice
 
 from arena.games.core import AnyGame, GameError
-from arena.games.nearest import similar
+from arena.games.name_hints import did_you_mean
 from arena.maps.loader import MapError, generated_size
 from arena.maps.setup import has_maps, make_setup
 from arena.match.clock import MS
@@ -164,7 +164,7 @@ class Challenges:
         house = (each.name for each in self._house.listing_entries())
         others = (each.name for each in self._lobby.connected() if each.name != challenger)
         known = islice(chain(house, others), MAX_COMPARED)
-        return f"no bot called {name!r:.70} is connected{similar(name, known)}"
+        return f"no bot called {name!r:.70} is connected{did_you_mean(name, known)}"
 
     @staticmethod
     def _check_target(target: LobbyBot, challenge: Challenge, game: AnyGame) -> None:

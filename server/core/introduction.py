@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection
 
 from arena.games.catalogue import KNOWN
-from arena.games.nearest import hint, nearest
+from arena.games.name_hints import most_similar, suggest_name
 from arena.maps.loader import MapError, generated_size, map_names
 from arena.protocol.codes import Code
 from arena.protocol.messages import Hello
@@ -23,7 +23,7 @@ def check_names(hello: Hello, offered: Callable[[], Collection[PoolGame]]) -> No
     """
     if hello.games and not any(map(KNOWN.knows, hello.games)):
         game = hello.games[0]
-        raise _unknown_name(f"this server has no game {game!r}", hint(game, KNOWN.names()))
+        raise _unknown_name(f"this server has no game {game!r}", suggest_name(game, KNOWN.names()))
     if hello.maps:
         own = {name for each in offered() if isinstance(name := each.game.setup().get("map"), str)}
         for name in hello.maps:
@@ -33,7 +33,7 @@ def check_names(hello: Hello, offered: Callable[[], Collection[PoolGame]]) -> No
         try:
             canonical = str(TimeControl.parse(text))
         except BadTimeControl as error:
-            near = nearest(text, [str(each.time_control) for each in offered()])
+            near = most_similar(text, [str(each.time_control) for each in offered()])
             raise _unknown_name(str(error), f"did you mean {near}?" if near else "") from None
         if canonical != text:
             raise _unknown_name(f"the time control {text!r} is not in canonical form", f"write {canonical}")
@@ -42,7 +42,9 @@ def check_names(hello: Hello, offered: Callable[[], Collection[PoolGame]]) -> No
 def _check_map(name: str, maps: list[str]) -> None:
     try:
         if name not in maps and generated_size(name) is None:
-            raise _unknown_name(f"this server has no map {name!r}", hint(name, [*maps, "ring:N", "grid:WxH"]))
+            raise _unknown_name(
+                f"this server has no map {name!r}", suggest_name(name, [*maps, "ring:N", "grid:WxH"])
+            )
     except MapError as error:
         raise _unknown_name(str(error), "") from None
 

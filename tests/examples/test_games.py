@@ -19,7 +19,7 @@ from arena.bots.search.problem import Problem
 from arena.bots.search.values import WIN
 from arena.games.catalogue import KNOWN
 from arena.games.core import MAXIE, Game, Player
-from arena.games.loading import game_in_file
+from arena.games.loading import load_game_class
 from arena.games.riskless import Riskless
 from arena.maps.loader import load_map
 from arena.maps.setup import has_maps, make_setup
@@ -31,7 +31,7 @@ PAGE = (Path(__file__).parents[2] / "docs" / "games.md").read_text(encoding="utf
 
 
 def game_of(name: str) -> Game[Any, Any]:
-    return game_in_file(EXAMPLES / f"{name}.py", "").from_setup({})
+    return load_game_class(EXAMPLES / f"{name}.py", "").from_setup({})
 
 
 FOUR = game_of("connect4")

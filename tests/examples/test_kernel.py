@@ -17,12 +17,12 @@ from arena.bots.compiled.searcher import Searcher, Settings  # noqa: E402
 from arena.bots.evaluators.catalogue import evaluator_for  # noqa: E402
 from arena.games.core import BadGame, Game  # noqa: E402
 from arena.games.hexapawn import Hexapawn  # noqa: E402
-from arena.games.loading import game_in_file  # noqa: E402
+from arena.games.loading import load_game_class  # noqa: E402
 from tests.bots.compiled.positions import minimax  # noqa: E402
 from tests.games.own import EXAMPLES, nim  # noqa: E402
 from tests.games.setups import random_match  # noqa: E402
 
-FOUR: Game[Any, Any] = game_in_file(EXAMPLES / "connect4.py", "")()
+FOUR: Game[Any, Any] = load_game_class(EXAMPLES / "connect4.py", "")()
 EXACT: dict[str, Any] = {"exact": True, "table_mb": 1, "split_depth": 2}
 
 
@@ -63,4 +63,4 @@ def test_connect_four(threads: int) -> None:
 def test_an_invalid_kernel_is_refused(tmp_path: Any) -> None:
     file = nim(tmp_path, ("    size = 9\n", "    size = 9\n\n    def compiled(self):\n        return 5\n"))
     with pytest.raises(BadGame, match=r"nim: compiled.. returns 5: it must be a Compiled"):
-        compile_game(game_in_file(file, "")(), {})
+        compile_game(load_game_class(file, "")(), {})

@@ -141,10 +141,10 @@ def test_territories_are_found_by_name_and_number() -> None:
     map = load_map("world")
     for number, name in enumerate(map.territories):
         for typed in (name, name.lower(), name.upper(), f" {name}  ", str(number)):
-            assert map.find(typed) == number
-        assert map.label(number) == name
-    assert map.label(42) == "42"
-    assert map.label(-1) == "-1"
+            assert map.find_territory(typed) == number
+        assert map.territory_name(number) == name
+    assert map.territory_name(42) == "42"
+    assert map.territory_name(-1) == "-1"
 
 
 @pytest.mark.parametrize(
@@ -158,4 +158,4 @@ def test_territories_are_found_by_name_and_number() -> None:
 )
 def test_a_territory_that_is_not_there_gets_a_hint(typed: str, hint: str) -> None:
     with pytest.raises(BadData, match=f"no territory is called {typed!r}: {hint}"):
-        load_map("world").find(typed)
+        load_map("world").find_territory(typed)

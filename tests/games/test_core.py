@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.games.core import BadData, GameError, IllegalMove, Outcome, Player, Reason, whole_number
+from arena.games.core import BadData, GameError, IllegalMove, Outcome, Player, Reason, require_integer
 
 
 def test_players_oppose_each_other() -> None:
@@ -45,13 +45,13 @@ def test_an_illegal_move_stays_one_line_and_keeps_the_whole_list(count: int) -> 
 def test_whole_numbers_are_let_through_between_both_ends(low: int, span: int, value: int) -> None:
     high = low + span
     if low <= value <= high:
-        assert whole_number(value, "it", low, high) == value
+        assert require_integer(value, "it", low, high) == value
     else:
         with pytest.raises(BadData, match=f"it must be a whole number from {low} to {high}, not {value}"):
-            whole_number(value, "it", low, high)
+            require_integer(value, "it", low, high)
 
 
 @pytest.mark.parametrize("other", [True, False, 1.0, "1", None, [1], b"1"])
 def test_only_an_int_is_a_whole_number(other: object) -> None:
     with pytest.raises(BadData, match="whole number from 0 to 2"):
-        whole_number(other, "it", 0, 2)
+        require_integer(other, "it", 0, 2)

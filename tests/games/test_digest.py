@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from arena.games.digest import LENGTH, digest_of
+from arena.games.digest import LENGTH, compute_rules_digest
 from arena.games.hexapawn import Hexapawn
-from arena.games.loading import game_in_file
+from arena.games.loading import load_game_class
 from arena.games.tictactoe import TicTacToe
 from tests.games.own import EXAMPLES, nim
 
@@ -25,19 +25,19 @@ def test_other_rules_have_another_digest_and_other_words_do_not(old: str, new: s
     text = (EXAMPLES / "connect4.py").read_text(encoding="utf-8")
     assert old in text
     (tmp_path / "connect4.py").write_text(text.replace(old, new), encoding="utf-8")
-    ours = digest_of(game_in_file(EXAMPLES / "connect4.py", "")())
-    theirs = digest_of(game_in_file(tmp_path / "connect4.py", "")())
+    ours = compute_rules_digest(load_game_class(EXAMPLES / "connect4.py", "")())
+    theirs = compute_rules_digest(load_game_class(tmp_path / "connect4.py", "")())
     assert (ours == theirs) == ("comment" in new or "0 * 1" in new)
 
 
 def test_a_digest_is_the_same_each_time_and_of_its_setup(tmp_path: Path) -> None:
-    game = game_in_file(nim(tmp_path), "")
-    assert digest_of(game()) == digest_of(game())
-    assert len(digest_of(game())) == LENGTH
-    assert digest_of(Hexapawn(3, 3)) != digest_of(Hexapawn(4, 3))
+    game = load_game_class(nim(tmp_path), "")
+    assert compute_rules_digest(game()) == compute_rules_digest(game())
+    assert len(compute_rules_digest(game())) == LENGTH
+    assert compute_rules_digest(Hexapawn(3, 3)) != compute_rules_digest(Hexapawn(4, 3))
 
 
 def test_digests_stay_as_they_are() -> None:
     """Two versions of the project, and of Python, must find the same digest of the same rules."""
-    assert digest_of(Hexapawn()) == "3003763e935760c4"
-    assert digest_of(TicTacToe()) == "e2e8ae6f7a238d58"
+    assert compute_rules_digest(Hexapawn()) == "3003763e935760c4"
+    assert compute_rules_digest(TicTacToe()) == "e2e8ae6f7a238d58"

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from arena.games.core import BadData, Player, Reason
-from arena.games.explicit import Explicit, Node, Place, WrongPlace
+from arena.games.explicit import Explicit, Node, NodePosition, NodeWithoutValue
 from tests.bots.search.problems import nodes
 from tests.games.nested import from_values
 
@@ -21,7 +21,7 @@ def test_data_and_back(data: Any, player: Player) -> None:
     assert again.nodes == game.nodes
     assert again.first is player
     for number in range(len(game.nodes)):
-        place = Place(number)
+        place = NodePosition(number)
         moves = list(game.moves(place))
         assert bool(moves) == (game.outcome(place) is None)
         assert game.position_from_text(game.position_to_text(place)) == place
@@ -37,11 +37,11 @@ def test_estimates_only_where_there_is_a_value() -> None:
     game = Explicit.from_tree(
         {"name": "a", "children": [{"name": "b", "value": 3}, {"name": "c", "value": None}]}
     )
-    assert game.estimate(Place(1)) == 3
-    with pytest.raises(WrongPlace, match="cannot estimate node a: it is an inner node"):
-        game.estimate(Place(0))
-    with pytest.raises(WrongPlace, match="cannot estimate node c: it stands for a part"):
-        game.estimate(Place(2))
+    assert game.estimate(NodePosition(1)) == 3
+    with pytest.raises(NodeWithoutValue, match="cannot estimate node a: it is an inner node"):
+        game.estimate(NodePosition(0))
+    with pytest.raises(NodeWithoutValue, match="cannot estimate node c: it stands for a part"):
+        game.estimate(NodePosition(2))
 
 
 def test_leaves_end_the_game_by_their_sign() -> None:
@@ -90,7 +90,7 @@ def test_bad_setups_and_names() -> None:
         game.position_from_text("twin")
     with pytest.raises(BadData, match="no node"):
         game.position_from_text("nobody")
-    assert game.position_from_text("#2") == Place(2)
+    assert game.position_from_text("#2") == NodePosition(2)
     assert game.fault(game.start(), 2) == "0 has the moves 0 to 1"
     with pytest.raises(BadData):
         game.move_from_text("-1")

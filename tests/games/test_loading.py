@@ -10,7 +10,7 @@ from threading import Barrier
 import pytest
 
 from arena.games.basics import BadGame
-from arena.games.loading import checked_game, game_in_file, is_file_spec, split_spec
+from arena.games.loading import check_game_class, is_file_spec, load_game_class, split_spec
 from arena.games.tictactoe import TicTacToe
 from tests.games.own import GAME_FILES, nim
 
@@ -23,8 +23,8 @@ def test_a_file_spec_names_a_file_and_perhaps_a_class() -> None:
 
 
 def test_the_class_in_a_file_is_the_game(tmp_path: Path) -> None:
-    game = game_in_file(nim(tmp_path), "")
-    assert game is game_in_file(nim(tmp_path), "Nim"), "a file is run once, however its class is named"
+    game = load_game_class(nim(tmp_path), "")
+    assert game is load_game_class(nim(tmp_path), "Nim"), "a file is run once, however its class is named"
     assert game.name == "nim"
     assert game().moves(game().start()) == (1, 2, 3)
 
@@ -35,7 +35,7 @@ def test_threads_that_come_together_have_one_class(tmp_path: Path) -> None:
 
     def load() -> type[object]:
         together.wait(30)
-        return game_in_file(file, "Nim")
+        return load_game_class(file, "Nim")
 
     with ThreadPoolExecutor(2) as pool:
         first, second = pool.submit(load), pool.submit(load)
@@ -68,7 +68,7 @@ def test_a_file_without_a_usable_game_is_told_in_one_line(
 ) -> None:
     file = nim(tmp_path, *changes)
     with pytest.raises(BadGame, match=why) as told:
-        game_in_file(file, wanted)
+        load_game_class(file, wanted)
     assert str(file) in str(told.value)
     assert "\n" not in str(told.value)
 
@@ -80,17 +80,17 @@ def test_a_file_with_several_games_needs_a_name(tmp_path: Path) -> None:
         encoding="utf-8",
     )
     with pytest.raises(BadGame, match=r"has 2 games: name one of Nim, Large, as in nim\.py:Nim"):
-        game_in_file(file, "")
-    assert game_in_file(file, "Large").name == "large"
+        load_game_class(file, "")
+    assert load_game_class(file, "Large").name == "large"
 
 
 def test_a_file_that_is_not_there(tmp_path: Path) -> None:
     with pytest.raises(BadGame, match="does not exist"):
-        game_in_file(tmp_path / "none.py", "")
+        load_game_class(tmp_path / "none.py", "")
 
 
 def test_the_games_of_the_project_are_usable() -> None:
-    assert checked_game(TicTacToe, "here") is TicTacToe
+    assert check_game_class(TicTacToe, "here") is TicTacToe
 
 
 def test_an_installed_package_brings_its_games(tmp_path: Path) -> None:
@@ -131,7 +131,7 @@ for name in ("lost", "other", "no"):
 
 
 def test_the_examples_are_games() -> None:
-    assert {game_in_file(file, "").name for file in GAME_FILES} == {
+    assert {load_game_class(file, "").name for file in GAME_FILES} == {
         "connect4",
         "breakthrough",
         "capitals",

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from arena.games.basics import BadData, Player
-from arena.games.plain import as_words, from_json, from_plain, to_json, to_plain, words_to_data
+from arena.games.plain import format_move, from_json, from_plain, parse_move, to_json, to_plain
 from tests.games.strategies import plain, refusal
 
 
@@ -101,16 +101,16 @@ def test_too_deep_data_is_refused(deep: int) -> None:
     ],
 )
 def test_a_move_is_read_as_it_is_written(move: Any, text: str) -> None:
-    assert as_words(move) == text
-    assert from_plain(words_to_data(f" {text} ", move, {}), move) == move
+    assert format_move(move) == text
+    assert from_plain(parse_move(f" {text} ", move, {}), move) == move
 
 
 def test_cells_are_written_by_their_names() -> None:
     names = ["a1", "b1", "c1"]
     numbers = {name: cell for cell, name in enumerate(names)}
-    assert as_words((0, 2), names) == "a1 c1"
-    assert words_to_data("A1 c1", (0, 1), numbers) == [0, 2]
-    assert words_to_data("b1", 0, numbers) == 1
+    assert format_move((0, 2), names) == "a1 c1"
+    assert parse_move("A1 c1", (0, 1), numbers) == [0, 2]
+    assert parse_move("b1", 0, numbers) == 1
 
 
 @given(st.dictionaries(st.text(max_size=4), st.integers() | st.text(max_size=4)))

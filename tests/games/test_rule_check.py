@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from arena.games.core import AnyGame, Game
-from arena.games.loading import game_in_file
+from arena.games.loading import load_game_class
 from arena.games.rule_check import RULES, BrokenRule, check_rules
 from tests.games.own import GAME_FILES, nim
 from tests.games.setups import EVERY_GAME
@@ -33,7 +33,7 @@ def test_nothing_is_wrong_with_the_games_of_the_project(game: AnyGame) -> None:
 
 @pytest.mark.parametrize("file", GAME_FILES, ids=lambda file: file.stem)
 def test_nothing_is_wrong_with_the_examples(file: Path) -> None:
-    assert not broken_rules(game_in_file(file, "").from_setup({}), 5)
+    assert not broken_rules(load_game_class(file, "").from_setup({}), 5)
 
 
 BROKEN = {
@@ -45,7 +45,7 @@ BROKEN = {
     "a move twice": (
         [("return tuple(range(1,", "return (1,) * bool(position.left) + tuple(range(1,")],
         "moves",
-        "there twice",
+        "contains a move twice",
     ),
     "another order": (
         [
@@ -172,7 +172,7 @@ BROKEN = {
 def test_a_wrong_rule_is_found_and_told(name: str, tmp_path: Path) -> None:
     changes, rule, why = BROKEN[name]
     if name == "chance":
-        base = game_in_file(nim(tmp_path), "")
+        base = load_game_class(nim(tmp_path), "")
         chance = Random(5)
         game: Game[Any, Any] = type(
             "Chance",
@@ -184,7 +184,7 @@ def test_a_wrong_rule_is_found_and_told(name: str, tmp_path: Path) -> None:
             },
         )()
     else:
-        game = game_in_file(nim(tmp_path, *changes), "")()
+        game = load_game_class(nim(tmp_path, *changes), "")()
     found = broken_rules(game)
     assert rule in found, found
     assert rule in RULES
@@ -194,10 +194,10 @@ def test_a_wrong_rule_is_found_and_told(name: str, tmp_path: Path) -> None:
 
 def test_a_fault_is_told_with_the_moves_that_lead_to_it(tmp_path: Path) -> None:
     file = nim(tmp_path, ("return None if position.left else", "return None if position.left > 4 else"))
-    fault = broken_rules(game_in_file(file, "")())["end"]
+    fault = broken_rules(load_game_class(file, "")())["end"]
     assert 9 - sum(map(int, fault.moves)) in (1, 2, 3, 4)
 
 
 def test_a_broken_rule_is_not_told_as_a_failure_of_the_digest(tmp_path: Path) -> None:
     file = nim(tmp_path, ('else Outcome(self.player(position).opponent, "the last one")', 'else "maxie"'))
-    assert set(broken_rules(game_in_file(file, "")())) == {"outcome"}
+    assert set(broken_rules(load_game_class(file, "")())) == {"outcome"}

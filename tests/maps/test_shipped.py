@@ -25,7 +25,7 @@ every_map = pytest.mark.parametrize("file", [load_file(name) for name in map_nam
 
 def degree(name: str, territory: str) -> int:
     map = load_map(name)
-    return len(map.neighbours[map.find(territory)])
+    return len(map.neighbours[map.find_territory(territory)])
 
 
 @every_map
@@ -155,7 +155,7 @@ def test_world_degrees(territory: str, number: int) -> None:
 
 def test_the_road_from_alaska_to_kamchatka_goes_round() -> None:
     file = load_file("world")
-    v, w = file.map.find("Alaska"), file.map.find("Kamchatka")
+    v, w = file.map.find_territory("Alaska"), file.map.find_territory("Kamchatka")
     assert w in file.map.neighbours[v]
     round_ = [each for each in roads(file.map) if len(road_lines(file, *each)) == 2]
     assert round_ == [(v, w)]
@@ -206,7 +206,7 @@ def test_only_tennessee_and_missouri_have_eight() -> None:
 )
 def test_a_corner_or_water_is_no_border(one: str, other: str) -> None:
     map = load_map("usa")
-    assert map.find(other) not in map.neighbours[map.find(one)]
+    assert map.find_territory(other) not in map.neighbours[map.find_territory(one)]
 
 
 # the regions

@@ -18,7 +18,7 @@ from arena.bots.search.pool import ThreadPool
 from arena.bots.search.problem import Problem
 from arena.bots.search.values import from_root
 from arena.games.core import Player
-from arena.games.explicit import Explicit, WrongPlace
+from arena.games.explicit import Explicit, NodeWithoutValue
 from tests.bots.search.problems import Case, cases, tree
 from tests.bots.search.running import run
 from tests.games.nested import from_values
@@ -46,7 +46,7 @@ def test_the_intro_tree_leaves_its_unknown_part_alone() -> None:
     game = tree("Intro")
     problem = Problem(game, evaluator_for(game))
     assert alphabeta(problem, game.start(), 2).value == 3
-    with pytest.raises(WrongPlace, match="cannot estimate node a: it is an inner node"):
+    with pytest.raises(NodeWithoutValue, match="cannot estimate node a: it is an inner node"):
         alphabeta(problem, game.start(), 0)
 
 
